@@ -1,0 +1,17 @@
+"""The errors that geo_patrol raises on bad input. Each says what is wrong, with the value, and what would be right."""
+
+
+class GeoPatrolError(ValueError):
+    """Base of all errors that a user's input can cause."""
+
+
+class ConfigError(GeoPatrolError):
+    """A configuration that cannot be read or does not make sense; lists every fault with its key's full path."""
+
+
+class OrderError(GeoPatrolError):
+    """An order that cannot be read, or is not legal where legality is demanded."""
+
+
+class RecordingError(GeoPatrolError):
+    """A saved or recorded game that cannot be read."""

@@ -1,0 +1,97 @@
+"""Compilation: the ``jit`` decorator of every compiled function, and the folder where the results are kept.
+
+``NUMBA_DISABLE_JIT=1`` runs the same source as plain Python, for debugging and coverage.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).parent
+_COMPILED = [
+    Path(__file__),
+    _PACKAGE / "board.py",
+    *sorted(_PACKAGE.glob("engine/*.py")),
+    *sorted(_PACKAGE.glob("agents/*.py")),
+]
+
+
+def _digest() -> str:
+    """Name the state of the sources and of the compiler flags.
+
+    Numba looks only at the file of the outermost function to judge whether a cached result is still good, so a change
+    in a callee would go unnoticed. A folder for each state of the sources cannot be stale.
+    """
+    digest = hashlib.sha256(numba.__version__.encode())
+    digest.update(f"boundscheck={numba.config.BOUNDSCHECK} debug={numba.config.DEBUGINFO_DEFAULT}".encode())  # type: ignore[attr-defined]
+    for source in _COMPILED:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _user_cache() -> Path:
+    base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "geo_patrol"
+
+
+def _find_cache_folder() -> Path | None:
+    """Return a writable folder for compiled code, or None where there is none."""
+    name = f"kernels-{_digest()}"
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    for base in [Path(chosen)] if chosen else [_PACKAGE / "__pycache__", _user_cache()]:
+        folder = base / name
+        try:
+            if not folder.is_dir():
+                folder.mkdir(parents=True)
+                _remove_old_kernels(base, keep=name)
+            if os.access(folder, os.W_OK):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+def _remove_old_kernels(base: Path, keep: str) -> None:
+    """Delete the folders of older sources, but for the newest four: other versions may share a user's cache."""
+    stamps = []
+    for folder in base.glob("kernels-*"):
+        try:
+            stamps.append((folder.stat().st_mtime, folder))
+        except OSError:  # another process removed it
+            continue
+    for _, folder in sorted(stamps, reverse=True)[5:]:
+        if folder.name != keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+CACHE_FOLDER = None if numba.config.DISABLE_JIT else _find_cache_folder()  # type: ignore[attr-defined]
+"""Where compiled code is kept between runs; None if nothing is writable or compilation is off."""
+
+
+def jit(function: _Function) -> _Function:
+    """Compile a function of the engine: serial, cached, free of the interpreter lock."""
+    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    if CACHE_FOLDER is not None:
+        numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]
+    try:
+        return cast("_Function", numba.njit(nogil=True, cache=CACHE_FOLDER is not None)(function))
+    finally:
+        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+def announce_cold_compile() -> None:
+    """Say on standard error, once in a process, that compilation is about to take a few seconds."""
+    if CACHE_FOLDER is None and numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return
+    if CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob("*.nbi")):
+        return
+    kept = "" if CACHE_FOLDER is not None else " (no folder is writable to keep the result)"
+    print(f"geo_patrol: compiling the game engine for this machine, once{kept} ...", file=sys.stderr, flush=True)  # noqa: T201

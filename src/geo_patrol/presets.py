@@ -1,0 +1,290 @@
+"""Reading configurations: presets by name, files by path, single values on top.
+
+``extends`` names the preset or the file (relative to its own) that a configuration starts from. A table ``[both]``
+holds figures of both sides, ``[alpha]`` and ``[bravo]`` those of one. Later layers win over earlier ones, and within
+a layer a side's own table over ``[both]``.
+"""
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from geo_patrol.config import SIDES, GameConfig
+from geo_patrol.errors import ConfigError
+
+MAX_FILE_BYTES = 1 << 20
+_MAX_EXTENDS = 8
+
+ConfigSource: TypeAlias = str | Path | Mapping[str, Any] | GameConfig
+"""A preset's name, a file's path, the content of such a file, or a finished configuration."""
+Overrides: TypeAlias = Mapping[str, Any] | Iterable[str]
+"""Values by dotted key, ``{"bravo.patrols.ammo": 3}``, or as text, ``["bravo.patrols.ammo=3"]``."""
+
+_Data: TypeAlias = dict[str, Any]
+
+
+def _folder() -> Path:
+    """Return where the presets are: inside an installed package, or at the top of a checkout."""
+    package = Path(__file__).parent
+    installed = package / "configs"
+    return installed if installed.is_dir() else package.parents[1] / "configs"
+
+
+@cache
+def preset_names() -> tuple[str, ...]:
+    """Return the names of all presets, in alphabetical order."""
+    return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
+
+
+def preset_path(name: str) -> Path:
+    """Return the file of a preset."""
+    return _folder() / f"{name}.toml"
+
+
+def load_config(source: ConfigSource = "geo_patrol", overrides: Overrides | None = None) -> GameConfig:
+    """Build a configuration.
+
+    Args:
+        source: a preset's name, the path of a TOML file, the same content as a mapping, or a ``GameConfig``.
+        overrides: single values that replace those of the source, in all its variants, by dotted key.
+
+    Raises:
+        ConfigError: a file is missing or not TOML, a key is unknown or a value wrong. The message lists every fault
+            with the key's full path, the value, and what would be right.
+    """
+    values = list(_parse_overrides(overrides))
+    if isinstance(source, GameConfig):
+        if not values:
+            return source
+        data, origin = source.to_dict(), source.title
+    elif isinstance(source, (str, Path)):
+        if isinstance(source, str) and not values and source in preset_names():
+            return _load_preset(source)
+        data, origin = _read(source)
+    elif isinstance(source, Mapping):
+        data, origin = _resolve(_copy(source), "configuration", Path.cwd(), depth=0), "configuration"
+    else:
+        raise ConfigError(f"config = {source!r}: give a preset's name, a path, a mapping or a GameConfig")
+    for key, value in values:
+        _override(data, key, value)
+    return _validate(data, origin)
+
+
+@cache
+def _load_preset(name: str) -> GameConfig:
+    data, origin = _read(name)
+    return _validate(data, origin)
+
+
+def _copy(data: Any) -> Any:
+    """Copy nested plain data, so that nobody else's is changed."""
+    if isinstance(data, Mapping):
+        return {key: _copy(value) for key, value in data.items()}
+    return [_copy(value) for value in data] if isinstance(data, list) else data
+
+
+def _find(source: str | Path, beside: Path | None) -> Path:
+    name = str(source)
+    if name in preset_names():
+        return preset_path(name)
+    path = Path(source).expanduser()
+    if beside is not None and not path.is_absolute():
+        path = beside / path
+    if path.is_file():
+        return path
+    if not path.suffix and "/" not in name and "\\" not in name:
+        close = difflib.get_close_matches(name, preset_names(), n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ConfigError(f"there is no preset {name!r}{hint} The presets are: {', '.join(preset_names())}.")
+    raise ConfigError(f"there is no configuration file {str(path)!r}.")
+
+
+def _read(source: str | Path, beside: Path | None = None, depth: int = 0) -> tuple[_Data, str]:
+    path = _find(source, beside)
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ConfigError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, too large for a configuration.")
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path} is not a TOML file: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+    return _resolve(data, path.name, path.parent, depth), path.name
+
+
+def _resolve(data: _Data, origin: str, folder: Path, depth: int) -> _Data:
+    """Spread ``[both]`` over the sides, and put the data on top of what it extends."""
+    _spread_both(data, origin)
+    for place, variant in enumerate(data.get("variants", []) if isinstance(data.get("variants"), list) else []):
+        if isinstance(variant, dict):
+            _spread_both(variant, f"{origin}: variants.{place}")
+    base = data.pop("extends", None)
+    if base is None:
+        return data
+    if depth >= _MAX_EXTENDS:
+        raise ConfigError(
+            f"{origin}: extends = {base!r}: more than {_MAX_EXTENDS} files extend each other, or in a circle."
+        )
+    if not isinstance(base, str):
+        raise ConfigError(f"{origin}: extends = {base!r}: give a preset's name or a path")
+    below, _ = _read(base, folder, depth + 1)
+    return _merge(below, data)
+
+
+def _spread_both(data: _Data, origin: str) -> None:
+    both = data.pop("both", None)
+    if both is None:
+        return
+    if not isinstance(both, dict):
+        raise ConfigError(f"{origin}: both = {both!r}: give a table of figures of both sides")
+    for side in SIDES:
+        own = data.get(side, {})
+        data[side] = _merge(_copy(both), own) if isinstance(own, dict) else own
+
+
+_DRAWS = ({"low", "high"}, {"choices"})
+
+
+def _merge(below: _Data, above: _Data) -> _Data:
+    """Lay one table over another; a range or a choice is a value and is replaced whole."""
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        if isinstance(value, dict) and isinstance(old, dict) and set(value) not in _DRAWS and set(old) not in _DRAWS:
+            merged[key] = _merge(old, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
+    if overrides is None:
+        return
+    if isinstance(overrides, Mapping):
+        yield from overrides.items()
+        return
+    if isinstance(overrides, str):
+        overrides = [overrides]
+    for text in overrides:
+        key, sign, value = text.partition("=")
+        if not sign or not key.strip():
+            raise ConfigError(f"override {text!r}: give key=value, such as bravo.patrols.ammo=3")
+        yield key.strip(), _parse_value(value.strip())
+
+
+def _parse_value(text: str) -> Any:
+    """Read a value as TOML; a bare word is a string."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text
+
+
+def _override(data: _Data, key: str, value: Any) -> None:
+    """Set a value by its dotted key, in every variant too: what is set by hand is not drawn."""
+    if not isinstance(key, str):
+        raise ConfigError(f"override {key!r}: give a dotted key, such as bravo.patrols.ammo")
+    first, _, rest = key.partition(".")
+    for target in [*SIDES] if first == "both" else [first]:
+        _set(data, key, [target, *rest.split(".")] if rest else [target], value)
+        for variant in data.get("variants", []) if target in (*SIDES, "mirror") else []:
+            _set(variant, key, [target, *rest.split(".")] if rest else [target], value)
+
+
+def _set(data: _Data, key: str, path: list[str], value: Any) -> None:
+    for step in path[:-1]:
+        inner = data.setdefault(step, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"override {key} = {value!r}: {step} is a single value and has no keys")
+        data = inner
+    data[path[-1]] = _copy(value)
+
+
+def _validate(data: _Data, origin: str) -> GameConfig:
+    faults = _faults(data, prefix="")
+    if not faults:
+        config = GameConfig.model_validate(data)
+        for place, variant in enumerate(config.variants):
+            faults += _faults(_variant_data(config, variant), prefix=f"variants.{place}.")
+        if not faults:
+            return config
+    raise ConfigError(
+        "\n".join([f"{origin}: {len(faults)} fault{'s' * (len(faults) != 1)}", *(f"  {f}" for f in faults)])
+    )
+
+
+def _variant_data(config: GameConfig, variant: Any) -> _Data:
+    data = config.to_dict()
+    del data["variants"]
+    changes = {"alpha": variant.alpha, "bravo": variant.bravo}
+    if variant.mirror is not None:
+        changes["mirror"] = variant.mirror
+    return _merge(data, changes)
+
+
+def scenarios(config: GameConfig) -> list[tuple[int, GameConfig]]:
+    """Return the configurations that a reset draws from, each with its relative chance; itself where it has no variants."""
+    if not config.variants:
+        return [(1, config)]
+    return [(variant.chance, GameConfig.model_validate(_variant_data(config, variant))) for variant in config.variants]
+
+
+def _faults(data: _Data, prefix: str) -> list[str]:
+    try:
+        GameConfig.model_validate(data)
+    except ValidationError as error:
+        return [_explain(detail, prefix) for detail in error.errors()]
+    return []
+
+
+def _explain(error: ErrorDetails, prefix: str) -> str:
+    context = error.get("ctx", {})
+    steps = [str(step) for step in error["loc"]]
+    value = context.get("value", error["input"])
+    if "key" in context:
+        steps.append(str(context["key"]))
+    path = prefix + ".".join(steps)
+    match error["type"]:
+        case "wrong_value":
+            return f"{path} = {_show(value)}: give {context['right']}"
+        case "missing":
+            return f"{path} is missing"
+        case "extra_forbidden":
+            return f"{path} = {_show(value)}: there is no such key; {_known_keys(error['loc'])}"
+        case "literal_error":
+            return f"{path} = {_show(value)}: give {context['expected']}"
+        case "model_type" | "dict_type":
+            return f"{path} = {_show(value)}: give a table"
+        case "string_type":
+            return f"{path} = {_show(value)}: give a text in quotes"
+        case "bool_type" | "bool_parsing":
+            return f"{path} = {_show(value)}: give true or false"
+        case "tuple_type":
+            return f"{path} = {_show(value)}: give a list"
+    return f"{path} = {_show(value)}: {error['msg']}"
+
+
+def _show(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _known_keys(location: tuple[int | str, ...]) -> str:
+    """Name the keys that a table has, the likeliest first."""
+    model: Any = GameConfig
+    for step in location[:-1]:
+        if isinstance(step, str):
+            model = model.model_fields[step].annotation
+            arguments = [kind for kind in getattr(model, "__args__", ()) if kind is not Ellipsis]
+            model = arguments[0] if arguments else model
+    keys = list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
+    close = difflib.get_close_matches(str(location[-1]), keys, n=1)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"the keys here are {', '.join(keys)}"
