@@ -1,0 +1,81 @@
+"""A batch of games with their rules: what ``Game`` and the environments hold, one game or many."""
+
+import copy
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.config import GameConfig
+from geo_patrol.engine.legality import write_legal_orders_of_games
+from geo_patrol.engine.observe import Encoding, observation_size, observation_type, observe_games, sector_slots
+from geo_patrol.engine.setup import Scenario, as_slots, compile_scenario, reset_games, seed_games
+from geo_patrol.engine.state import GAME, MAX_OUTCOMES, ORDERS, OUTCOME, RULES, SATELLITES, SIDES, records
+from geo_patrol.jit import announce_cold_compile
+
+
+def fresh_seed() -> int:
+    """Return a seed from the operating system's randomness."""
+    return secrets.randbits(63)
+
+
+def check_seed(seed: Any) -> int:
+    """Return a seed as a whole number.
+
+    Raises:
+        ValueError: it is negative or not whole.
+    """
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0:
+        raise ValueError(f"seed = {seed!r}: give a whole number from 0 on")
+    return int(seed)
+
+
+class Batch:
+    """Games side by side. Game i with a seed is, bit for bit, the game that a batch of one plays with it."""
+
+    def __init__(self, config: GameConfig, count: int = 1) -> None:
+        announce_cold_compile()
+        self.config = config
+        self.scenario: Scenario = compile_scenario(config)
+        self.games = records(GAME, count)
+        self.rules = records(RULES, count if config.is_drawn else 1)
+        self.slots = as_slots(self.rules)
+        self.outcomes = records(OUTCOME, MAX_OUTCOMES)
+        self._all = np.ones(count, np.bool_)
+
+    def __len__(self) -> int:
+        return len(self.games)
+
+    def copy(self) -> "Batch":
+        """Return an independent copy, random streams included."""
+        twin = copy.copy(self)
+        twin.games = self.games.copy()
+        twin.rules = self.rules.copy()
+        twin.slots = as_slots(twin.rules)
+        twin.outcomes = self.outcomes.copy()
+        return twin
+
+    def seed(self, seeds: Sequence[int]) -> None:
+        """Start the random stream of every game afresh, each from its own seed."""
+        wrapped = np.array([seed % 2**64 for seed in seeds], np.uint64)
+        seed_games(self.games, wrapped, self._all)
+
+    def reset(self, which: NDArray[np.bool_] | None = None) -> None:
+        """Set up anew the games that ``which``, (n,), marks, or all; their random streams go on."""
+        reset_games(self.games, self.scenario, self.rules, self.slots, self._all if which is None else which)
+
+    def masks(self) -> NDArray[np.int8]:
+        """Return the legal orders of both sides of every game: (n, 2, 11, 28), 1 where legal."""
+        masks = np.empty((len(self), SIDES, SATELLITES, ORDERS), np.int8)
+        write_legal_orders_of_games(self.games, self.rules, masks)
+        return masks
+
+    def observe(self, encoding: Encoding) -> NDArray[Any]:
+        """Return what both sides of every game see: (n, 2, size), float32 ("onehot") or int16 ("tokens")."""
+        outer_ring = self.config.board.outer_ring
+        shape = (len(self), SIDES, observation_size(encoding, outer_ring))
+        observations = np.empty(shape, observation_type(encoding))
+        observe_games(self.games, self.rules, sector_slots(encoding, outer_ring), observations)
+        return observations

@@ -1,0 +1,143 @@
+"""The drift phase (rule book, Drift Phase and Scoring; End of the Game): score, test for the end, drift."""
+
+import math
+
+from geo_patrol.board import EARTH, are_adjacent, prograde
+from geo_patrol.engine.state import (
+    DRIFT,
+    FORFEIT,
+    HVA,
+    HVA_DESTROYED,
+    HVA_OUT_OF_FUEL,
+    MOVEMENT,
+    SATELLITES,
+    SIDES,
+    TURN_LIMIT,
+    WIN_SCORE,
+    Record,
+)
+from geo_patrol.jit import jit
+
+
+@jit
+def exact_fuel_points(game: Record, rules: Record, side: int) -> int:
+    """Return a side's fuel points: the floor of the exact weighted sum, in whole numbers."""
+    patrol_fuel = 0
+    for number in range(1, SATELLITES):
+        patrol_fuel += game.fuel[side, number]
+    hva_denominator = rules.weight_denominator[side, 0]
+    patrol_denominator = rules.weight_denominator[side, 1]
+    hva_part = rules.weight_numerator[side, 0] * game.fuel[side, HVA] * patrol_denominator
+    patrol_part = rules.weight_numerator[side, 1] * patrol_fuel * hva_denominator
+    return (hva_part + patrol_part) // (hva_denominator * patrol_denominator)
+
+
+@jit
+def float_fuel_points(game: Record, rules: Record, side: int) -> int:
+    """Return a side's fuel points as the published code adds them up: in float64, satellite by satellite."""
+    points = game.fuel[side, HVA] * rules.weight[side, 0]
+    for number in range(1, SATELLITES):
+        points += game.fuel[side, number] * rules.weight[side, 1]
+    return math.floor(points)
+
+
+@jit
+def fuel_points(game: Record, rules: Record, side: int) -> int:
+    """Return the points that a side's fuel is worth."""
+    if rules.code_rules:
+        return float_fuel_points(game, rules, side)
+    return exact_fuel_points(game, rules, side)
+
+
+@jit
+def earned_goal_points(game: Record, rules: Record, side: int) -> int:
+    """Return the goal points that a side's HVA earns where it is."""
+    if game.fuel[side, HVA] <= 0 and not rules.code_rules:
+        return 0
+    if game.sector[side, HVA] == game.goal[side]:
+        return rules.goal_points[side]
+    if are_adjacent(game.sector[side, HVA], game.goal[side]):
+        return rules.adjacent_points[side]
+    return 0
+
+
+@jit
+def score_turn(game: Record, rules: Record) -> None:
+    """Add this turn's goal points and count the fuel points anew."""
+    for side in range(SIDES):
+        game.goal_points[side] += earned_goal_points(game, rules, side)
+        game.score[side] = game.goal_points[side] + fuel_points(game, rules, side)
+
+
+@jit
+def hva_end_reasons(game: Record) -> int:
+    """Return the reasons of an end that lie in the HVAs, as bits."""
+    reasons = 0
+    for side in range(SIDES):
+        if game.destroyed[side, HVA]:
+            reasons |= HVA_DESTROYED << side
+        elif game.fuel[side, HVA] <= 0:
+            reasons |= HVA_OUT_OF_FUEL << side
+    return reasons
+
+
+@jit
+def end_reasons(game: Record, rules: Record) -> int:
+    """Return the reasons why the game ends after scoring, as bits; 0 while it goes on."""
+    reasons = hva_end_reasons(game)
+    for side in range(SIDES):
+        if game.score[side] >= rules.win_score[side]:
+            reasons |= WIN_SCORE << side
+    # The published code looks at its turn counter before raising it, and so plays one turn more.
+    turns_played = game.turn if rules.code_rules else game.turn + 1
+    if turns_played >= rules.turn_limit:
+        reasons |= TURN_LIMIT
+    return reasons
+
+
+@jit
+def end_game(game: Record, reasons: int) -> None:
+    """Finish a game for good."""
+    game.done = 1
+    game.reasons = reasons
+    game.phase = DRIFT
+
+
+@jit
+def forfeit_game(game: Record) -> None:
+    """End the game at once against every side that gave illegal orders: it loses its whole score."""
+    reasons = 0
+    for side in range(SIDES):
+        if game.illegal_orders[side] > 0:
+            reasons |= FORFEIT << side
+            game.goal_points[side] = 0
+            game.score[side] = 0
+    end_game(game, reasons)
+
+
+@jit
+def drift_satellites(game: Record, rules: Record) -> None:
+    """Move every satellite and both goal sectors one sector prograde, and charge for station keeping."""
+    for side in range(SIDES):
+        for number in range(SATELLITES):
+            if game.sector[side, number] != EARTH:
+                game.sector[side, number] = prograde(game.sector[side, number])
+                game.fuel[side, number] = max(game.fuel[side, number] - rules.station_keeping_cost[side], 0)
+        game.goal[side] = prograde(game.goal[side])
+
+
+@jit
+def play_drift(game: Record, rules: Record) -> None:
+    """Play the drift phase: score, end the game or drift on into the next turn."""
+    score_turn(game, rules)
+    reasons = end_reasons(game, rules)
+    if reasons:
+        end_game(game, reasons)
+        return
+    drift_satellites(game, rules)
+    reasons = hva_end_reasons(game)
+    if reasons and not rules.code_rules:
+        end_game(game, reasons)
+        return
+    game.turn += 1
+    game.phase = MOVEMENT

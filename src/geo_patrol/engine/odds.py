@@ -1,0 +1,49 @@
+"""The same engagement, resolved many times: what its odds are."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.engine.engagement import resolve_engagements
+from geo_patrol.engine.state import COLLISION, GUARDING, SATELLITES, SHOT, IntArray, Record, Records
+from geo_patrol.jit import jit
+
+
+@jit
+def destroyed_bits(outcomes: Records, count: int) -> int:
+    """Return who is destroyed by outcomes, as bits: side * 11 + number."""
+    bits = 0
+    for place in range(count):
+        outcome = outcomes[place]
+        if outcome.success and outcome.kind != GUARDING:
+            bits |= 1 << ((1 - outcome.side) * SATELLITES + outcome.target)
+            if outcome.kind == COLLISION:
+                bits |= 1 << (outcome.side * SATELLITES + outcome.attacker)
+    return bits
+
+
+@jit
+def resolve_repeatedly(
+    game: Record,
+    rules: Record,
+    orders: IntArray,
+    outcomes: Records,
+    destroyed: NDArray[np.int64],
+    kinds: NDArray[np.int64],
+) -> None:
+    """Resolve an engagement as often as ``destroyed`` is long.
+
+    Args:
+        game: the position after paying; only its random stream changes.
+        rules: of the game.
+        orders: (2, 11) legal orders that have been paid for.
+        outcomes: room for one engagement.
+        destroyed: (n,), receives who was destroyed each time, see ``destroyed_bits``.
+        kinds: (n, 3), receives the number of shots, collisions and guard outcomes.
+    """
+    for draw in range(len(destroyed)):
+        count = resolve_engagements(game, rules, orders, outcomes)
+        destroyed[draw] = destroyed_bits(outcomes, count)
+        for kind in (SHOT, COLLISION, GUARDING):
+            kinds[draw, kind] = 0
+        for place in range(count):
+            kinds[draw, outcomes[place].kind] += 1

@@ -1,0 +1,131 @@
+"""The order of phases, for one game and for a batch of games."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.engine.drift import forfeit_game, play_drift
+from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements, resolve_engagements
+from geo_patrol.engine.legality import write_legal_orders
+from geo_patrol.engine.movement import move_satellites, strike_illegal_orders
+from geo_patrol.engine.observe import observe_both
+from geo_patrol.engine.sample import sample_next_orders
+from geo_patrol.engine.state import DRIFT, ENGAGEMENT, MOVEMENT, SIDES, IntArray, Record, Records
+from geo_patrol.jit import jit
+
+
+@jit
+def play_movement(game: Record, rules: Record, orders: IntArray) -> None:
+    """Play the movement phase with legal orders."""
+    move_satellites(game, rules, orders)
+    game.phase = ENGAGEMENT
+
+
+@jit
+def play_engagement(game: Record, rules: Record, orders: IntArray, outcomes: Records) -> int:
+    """Play the engagement phase with legal orders, up to the drift; return the number of outcomes."""
+    pay_for_engagements(game, rules, orders)
+    count = resolve_engagements(game, rules, orders, outcomes)
+    enact_engagements(game, outcomes, count)
+    game.phase = DRIFT
+    return count
+
+
+@jit
+def play_phase(game: Record, rules: Record, orders: IntArray, outcomes: Records) -> int:
+    """Play one decision phase of a game; the drift follows the engagement by itself.
+
+    ``orders``: (2, 11) order codes of both sides, any whole numbers; illegal ones are replaced by noop in place.
+    Returns the number of outcomes written to ``outcomes`` (0 in the movement phase). A finished game stays as it is.
+    """
+    if game.done:
+        return 0
+    strike_illegal_orders(game, rules, orders)
+    if rules.forfeit and (game.illegal_orders[0] > 0 or game.illegal_orders[1] > 0):
+        forfeit_game(game)
+        return 0
+    if game.phase == MOVEMENT:
+        play_movement(game, rules, orders)
+        return 0
+    count = play_engagement(game, rules, orders, outcomes)
+    play_drift(game, rules)
+    return count
+
+
+REPORT = 9
+"""Numbers in the report of a step: done, reasons, phase, turn, both scores, both counts of illegal orders, outcomes."""
+
+
+@jit
+def write_report(game: Record, outcome_count: int, report: IntArray) -> None:
+    """Write what a step's caller wants to know of a game, so that it need not open the record."""
+    report[0] = game.done
+    report[1] = game.reasons
+    report[2] = game.phase
+    report[3] = game.turn
+    for side in range(SIDES):
+        report[4 + side] = game.score[side]
+        report[6 + side] = game.illegal_orders[side]
+    report[8] = outcome_count
+
+
+@jit
+def describe_game(
+    game: Record,
+    rules: Record,
+    outcome_count: int,
+    slots: int,
+    mask: IntArray,
+    observations: NDArray[Any],
+    report: IntArray,
+) -> None:
+    """Write a game's legal orders, what both sides see, and the report."""
+    write_legal_orders(game, rules, mask)
+    observe_both(game, rules, slots, observations)
+    write_report(game, outcome_count, report)
+
+
+@jit
+def describe_games(
+    games: Records, rules: Records, slots: int, masks: IntArray, observations: NDArray[Any], reports: IntArray
+) -> None:
+    """Describe every game of a batch as it stands; the arrays are those of ``step_games``."""
+    for place in range(len(games)):
+        of_rules = place if len(rules) > 1 else 0
+        describe_game(games[place], rules[of_rules], 0, slots, masks[place], observations[place], reports[place])
+
+
+@jit
+def step_games(
+    games: Records,
+    rules: Records,
+    orders: IntArray,
+    outcomes: Records,
+    slots: int,
+    masks: IntArray,
+    observations: NDArray[Any],
+    reports: IntArray,
+    streams: NDArray[np.uint64],
+    sampled: IntArray,
+) -> None:
+    """Play one decision phase of every game of a batch, and describe what follows from it.
+
+    Args:
+        games: (n,), played on in place; finished ones stay as they are.
+        rules: (n,) or (1,) for all.
+        orders: (n, 2, 11) order codes; illegal ones become noop in place.
+        outcomes: room for one engagement; afterwards that of the last game.
+        slots: room for sectors in an observation; none for "tokens".
+        masks: (n, 2, 11, 28), receives the legal orders of the next phase.
+        observations: (n, 2, size), receives what both sides see: float32 with slots, int16 without.
+        reports: (n, 9), receives what ``write_report`` tells.
+        streams: (n, 2), key and counter of each game's stream of sampled orders.
+        sampled: (n, 2, 11), receives random legal orders for the next phase; (0, 2, 11) draws none.
+    """
+    for place in range(len(games)):
+        game, rule = games[place], rules[place if len(rules) > 1 else 0]
+        count = play_phase(game, rule, orders[place], outcomes)
+        describe_game(game, rule, count, slots, masks[place], observations[place], reports[place])
+        if len(sampled) > 0:
+            sample_next_orders(masks[place], streams[place], sampled[place])
