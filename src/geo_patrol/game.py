@@ -1,0 +1,424 @@
+"""``Game``: one game, pleasant to hold."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.board import are_adjacent, azimuth_of, ring_of
+from geo_patrol.config import SIDES, GameConfig
+from geo_patrol.engine import state
+from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
+from geo_patrol.engine.chance import seed_stream
+from geo_patrol.engine.engagement import attack_probability, guard_probability
+from geo_patrol.engine.legality import ILLEGAL, is_hva_threatened, is_legal, order_cost
+from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.turn import play_phase
+from geo_patrol.errors import OrderError
+from geo_patrol.notation import (
+    ENGAGEMENTS,
+    MOVES,
+    PHASES,
+    EndReason,
+    Order,
+    Outcome,
+    Phase,
+    SatelliteId,
+    Side,
+    read_outcomes,
+    read_reasons,
+    short_name,
+)
+from geo_patrol.presets import ConfigSource, Overrides, load_config
+from geo_patrol.rendering.text import position_text
+from geo_patrol.saving import restore_game, save_game
+
+Orders: TypeAlias = "str | Iterable[Order | str] | Mapping[int, str] | NDArray[np.integer[Any]] | None"
+"""Orders of one side: texts or ``Order`` objects, one text with ";" between orders, texts by satellite number
+(``{3: "shoot HVA"}``), an array of eleven order codes, or None. Satellites that are not named drift (noop)."""
+
+
+@dataclass(frozen=True)
+class Satellite:
+    """A satellite as it is now.
+
+    Attributes:
+        id: its side and number; 0 is the HVA.
+        sector: where it is.
+        fuel: units of fuel left.
+        ammo: rounds left.
+        destroyed: whether it was shot or collided.
+    """
+
+    id: SatelliteId
+    sector: int
+    fuel: int
+    ammo: int
+    destroyed: bool
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it has fuel: it then takes orders and can be attacked."""
+        return self.fuel > 0
+
+    @property
+    def ring(self) -> int:
+        """The ring of its sector."""
+        return int(ring_of(self.sector))
+
+    @property
+    def azimuth(self) -> int:
+        """The azimuth of its sector on that ring."""
+        return int(azimuth_of(self.sector))
+
+
+class Game:
+    """One game of GEO Patrol, or of whatever its configuration says.
+
+    >>> game = Game("geo_patrol", seed=7)
+    >>> game.step(alpha="P1 radial_in; P10 prograde", bravo=["P3 retrograde"])
+    ()
+    >>> game.phase
+    'engagement'
+
+    Args:
+        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
+        seed: where chance comes from, a whole number from 0; None takes one from the operating system.
+        overrides: single values of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
+
+    Raises:
+        ConfigError: the configuration is wrong.
+        ValueError: the seed is.
+    """
+
+    def __init__(
+        self, config: ConfigSource = "geo_patrol", *, seed: int | None = None, overrides: Overrides | None = None
+    ) -> None:
+        self._batch = Batch(load_config(config, overrides))
+        self._outcome_count = 0
+        self._batch.seed([fresh_seed() if seed is None else check_seed(seed)])
+        self._batch.reset()
+
+    @property
+    def _game(self) -> state.Record:
+        return self._batch.games[0]
+
+    @property
+    def _rules(self) -> state.Record:
+        return self._batch.rules[0]
+
+    # What there is to see
+
+    @property
+    def config(self) -> GameConfig:
+        """The configuration, as it was before anything was drawn."""
+        return self._batch.config
+
+    @property
+    def turn(self) -> int:
+        """The number of the turn being played, from 1; of a finished game, of its last turn."""
+        return int(self._game.turn) + 1
+
+    @property
+    def phase(self) -> Phase:
+        """What is to be ordered now, "movement" or "engagement"; "drift" when the game is over."""
+        phase: Phase = PHASES[self._game.phase]
+        return phase
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return bool(self._game.done)
+
+    @property
+    def reasons(self) -> tuple[EndReason, ...]:
+        """Why the game ended; empty while it goes on. Several reasons may hold at once."""
+        return read_reasons(int(self._game.reasons))
+
+    @property
+    def winner(self) -> Side | None:
+        """The side with more points when the game has ended; None for a draw, or while it goes on.
+
+        A side that forfeits loses whatever the points; if both do, it is a draw.
+        """
+        if not self.is_over:
+            return None
+        forfeits = [reason.side for reason in self.reasons if reason.reason == "forfeit"]
+        if len(forfeits) == 1:
+            return "bravo" if forfeits[0] == "alpha" else "alpha"
+        alpha, bravo = self.scores["alpha"], self.scores["bravo"]
+        return None if alpha == bravo else "alpha" if alpha > bravo else "bravo"
+
+    @property
+    def scores(self) -> dict[Side, int]:
+        """Points of each side when they were last counted: goal points so far and fuel points."""
+        return {"alpha": int(self._game.score[0]), "bravo": int(self._game.score[1])}
+
+    @property
+    def goal_points(self) -> dict[Side, int]:
+        """Goal points of each side so far."""
+        return {"alpha": int(self._game.goal_points[0]), "bravo": int(self._game.goal_points[1])}
+
+    @property
+    def goals(self) -> dict[Side, int]:
+        """The goal sector of each side now."""
+        return {"alpha": int(self._game.goal[0]), "bravo": int(self._game.goal[1])}
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What became of the orders of the last engagement phase, in the order in which it happened."""
+        return read_outcomes(self._batch.outcomes, self._outcome_count)
+
+    def satellites(self, side: Side) -> tuple[Satellite, ...]:
+        """Return a side's satellites, HVA first; the place in the tuple is the number."""
+        place = _side_index(side)
+        return tuple(self._satellite(place, number) for number in range(1 + int(self._rules.patrol_count[place])))
+
+    def satellite(self, side: Side, number: int) -> Satellite:
+        """Return one satellite.
+
+        Raises:
+            OrderError: the side has none of that number.
+        """
+        place = _side_index(side)
+        if not 0 <= number <= self._rules.patrol_count[place]:
+            raise OrderError(f"satellite {number!r}: {side} has 0 (HVA) to {self._rules.patrol_count[place]}")
+        return self._satellite(place, number)
+
+    def _satellite(self, side: int, number: int) -> Satellite:
+        game = self._game
+        return Satellite(
+            id=_id(side, number),
+            sector=int(game.sector[side, number]),
+            fuel=int(game.fuel[side, number]),
+            ammo=int(game.ammo[side, number]),
+            destroyed=bool(game.destroyed[side, number]),
+        )
+
+    def action_mask(self, side: Side) -> NDArray[np.int8]:
+        """Return a side's legal orders as (11, 28) int8: 1 where a satellite may be given an order code."""
+        mask: NDArray[np.int8] = self._batch.masks()[0, _side_index(side)]
+        return mask
+
+    def observation(self, side: Side, encoding: Encoding = "onehot") -> NDArray[Any]:
+        """Return what a side sees, as the environments give it; ``observation_names`` tells what stands where."""
+        observation: NDArray[Any] = self._batch.observe(encoding)[0, _side_index(side)]
+        return observation
+
+    def legal_orders(self, side: Side) -> dict[int, tuple[Order, ...]]:
+        """Return the legal orders of each of a side's satellites by number; noop always is one."""
+        mask = self.action_mask(side)
+        fleet = len(self.satellites(side))
+        return {
+            number: tuple(Order.from_code(number, int(code)) for code in np.flatnonzero(mask[number]))
+            for number in range(fleet)
+        }
+
+    def is_legal(self, side: Side, order: Order | str) -> bool:
+        """Tell whether a side may give an order now: allowed in the phase, in range, and paid for."""
+        order = _as_order(order)
+        return bool(is_legal(self._game, self._rules, _side_index(side), order.satellite, order.code))
+
+    def cost(self, side: Side, order: Order | str) -> int:
+        """Return the fuel that an order would cost now.
+
+        Raises:
+            OrderError: the rules do not allow the order, whatever the fuel.
+        """
+        order = _as_order(order)
+        cost = int(order_cost(self._game, self._rules, _side_index(side), order.satellite, order.code))
+        if cost == ILLEGAL:
+            raise OrderError(f"{side} {order}: {self._why_illegal(side, order)}")
+        return cost
+
+    def probability(self, side: Side, order: Order | str) -> float:
+        """Return the probability that an engagement order succeeds, by the range as it is now.
+
+        Raises:
+            OrderError: the order is no engagement, or not allowed now.
+        """
+        order = _as_order(order)
+        if order.action in MOVES:
+            raise OrderError(f"{side} {order}: only {', '.join(ENGAGEMENTS)} have a probability")
+        self.cost(side, order)
+        if order.action == "guard":
+            return float(guard_probability(self._game, self._rules, _side_index(side), order.satellite))
+        return float(attack_probability(self._game, self._rules, _side_index(side), order.satellite, order.code))
+
+    # Playing
+
+    def step(self, alpha: Orders = None, bravo: Orders = None) -> tuple[Outcome, ...]:
+        """Play one decision phase: movement, or engagement with the drift that follows it.
+
+        Args:
+            alpha: orders of alpha's satellites, see ``Orders``.
+            bravo: orders of bravo's.
+
+        Returns:
+            The outcomes of the engagement; none after a movement.
+
+        Raises:
+            OrderError: the game is over, or an order is not legal; nothing has happened then.
+        """
+        if self.is_over:
+            raise OrderError(f"the game is over: {', '.join(map(str, self.reasons))}")
+        codes = np.array([self._codes("alpha", alpha), self._codes("bravo", bravo)], np.int64)
+        self._outcome_count = int(play_phase(self._game, self._rules, codes, self._batch.outcomes))
+        return self.outcomes
+
+    def _codes(self, side: Side, orders: Orders) -> list[int]:
+        codes = [state.NOOP] * state.SATELLITES
+        named: set[int] = set()
+        for order in read_orders(orders):
+            if order.satellite in named:
+                raise OrderError(f"{side} {order}: {short_name(order.satellite)} has an order already")
+            if not self.is_legal(side, order):
+                raise OrderError(f"{side} {order}: {self._why_illegal(side, order)}")
+            named.add(order.satellite)
+            codes[order.satellite] = order.code
+        return codes
+
+    def _why_illegal(self, side: Side, order: Order) -> str:
+        """Say why an order is not legal."""
+        own = _side_index(side)
+        if order.satellite > self._rules.patrol_count[own]:
+            return f"{side} has no {short_name(order.satellite)}"
+        satellite = self._satellite(own, order.satellite)
+        if self.is_over:
+            return "the game is over"
+        if not satellite.is_active:
+            return f"{short_name(order.satellite)} has no fuel and takes no orders"
+        if (order.action in MOVES) != (self._game.phase == state.MOVEMENT):
+            return f"not in the {self.phase} phase"
+        cost = int(order_cost(self._game, self._rules, own, order.satellite, order.code))
+        if cost != ILLEGAL:
+            return f"it costs {cost} fuel, and {short_name(order.satellite)} has {satellite.fuel}"
+        if order.action in MOVES:
+            return (
+                f"ring {satellite.ring} is the {'inner' if order.action == 'radial_in' else 'outer'}most of the board"
+            )
+        if satellite.id.number == state.HVA and order.action != "shoot":
+            return f"an HVA cannot {order.action}"
+        return self._why_no_engagement(own, order, satellite)
+
+    def _why_no_engagement(self, own: int, order: Order, satellite: Satellite) -> str:
+        if order.action == "shoot" and satellite.ammo == 0:
+            return f"{short_name(order.satellite)} has no ammo"
+        target_side, number = (own, state.HVA) if order.target is None else (1 - own, order.target)
+        if number > self._rules.patrol_count[target_side]:
+            return f"{SIDES[target_side]} has no {short_name(number)}"
+        target = self._satellite(target_side, number)
+        if satellite.sector != target.sector and not are_adjacent(satellite.sector, target.sector):
+            return f"{target.id} in sector {target.sector} is out of range of sector {satellite.sector}"
+        if order.action == "guard" and not is_hva_threatened(self._game, own):
+            return "no active enemy is in the same or an adjacent sector of the HVA"
+        return f"{target.id} is inactive"
+
+    # Copies
+
+    def copy(self) -> Self:
+        """Return an independent copy with the same chance to come: given the same orders, it plays the same."""
+        twin = object.__new__(type(self))
+        twin._batch = self._batch.copy()
+        twin._outcome_count = self._outcome_count
+        return twin
+
+    def fork(self, seed: int | None = None) -> Self:
+        """Return an independent copy with fresh chance, for planners: what it draws says nothing of this game's future.
+
+        Args:
+            seed: where the fresh chance comes from; None takes one from the operating system.
+        """
+        twin = self.copy()
+        seed_stream(twin._game, np.uint64((fresh_seed() if seed is None else check_seed(seed)) % 2**64))
+        return twin
+
+    def save(self) -> dict[str, Any]:
+        """Return the game as plain data that ``json.dumps`` takes, chance included, at any phase of a turn."""
+        return save_game(self._batch)
+
+    @classmethod
+    def from_batch(cls, batch: Batch) -> Self:
+        """Build a game from an independent copy of a batch of one; its last outcomes are not known."""
+        game = object.__new__(cls)
+        game._batch = batch.copy()
+        game._outcome_count = 0
+        return game
+
+    @classmethod
+    def restore(cls, saved: Mapping[str, Any]) -> Self:
+        """Rebuild a saved game; it goes on exactly as the original would. The last outcomes are not kept.
+
+        Raises:
+            RecordingError: the data are not a saved game, or damaged.
+            ConfigError: the configuration in it is wrong.
+        """
+        return cls.from_batch(restore_game(saved))
+
+    def is_same_position(self, other: "Game") -> bool:
+        """Tell whether another game stands exactly as this one, chance left aside."""
+        return self.config == other.config and _visible(self._batch) == _visible(other._batch)
+
+    def __eq__(self, other: object) -> bool:
+        """Two games are equal if they stand alike and the same chance is to come."""
+        if not isinstance(other, Game):
+            return NotImplemented
+        streams = [(game._game.chance_key, game._game.chance_counter) for game in (self, other)]
+        return streams[0] == streams[1] and self.is_same_position(other)
+
+    __hash__ = None  # type: ignore[assignment]  # games change
+
+    def __repr__(self) -> str:
+        scores = f"{self.scores['alpha']} | {self.scores['bravo']}"
+        end = f", over: {', '.join(map(str, self.reasons))}" if self.is_over else ""
+        return f"<Game {self.config.title!r}: turn {self.turn}, {self.phase}, score {scores}{end}>"
+
+    def __str__(self) -> str:
+        return position_text(self)
+
+
+def _side_index(side: str) -> int:
+    if side not in SIDES:
+        raise OrderError(f"side {side!r}: give alpha or bravo")
+    return SIDES.index(side)
+
+
+def _id(side: int, number: int) -> SatelliteId:
+    return SatelliteId("alpha" if side == state.ALPHA else "bravo", number)
+
+
+def _as_order(order: Order | str) -> Order:
+    return order if isinstance(order, Order) else Order.parse(order)
+
+
+def _visible(batch: Batch) -> tuple[bytes, bytes]:
+    """Return the game and its rules without what only chance and the last phase's bookkeeping know."""
+    game = batch.games.copy()
+    for field in ("chance_key", "chance_counter", "setup_key", "setup_counter", "illegal_orders"):
+        game[field] = 0
+    return game.tobytes(), batch.rules.tobytes()
+
+
+def read_orders(orders: Orders) -> Sequence[Order]:
+    """Read the orders of one side from any of the forms that ``Orders`` lists.
+
+    Raises:
+        OrderError: one cannot be read.
+    """
+    if orders is None:
+        return []
+    if isinstance(orders, str):
+        return [Order.parse(text) for text in orders.split(";") if text.strip()]
+    if isinstance(orders, Mapping):
+        return [Order.parse(f"{short_name(number)} {action}") for number, action in orders.items()]
+    if isinstance(orders, np.ndarray):
+        if orders.shape != (state.SATELLITES,) or orders.dtype.kind not in "iu":
+            raise OrderError(f"orders of shape {orders.shape}, {orders.dtype}: give {state.SATELLITES} whole numbers")
+        return [Order.from_code(number, int(code)) for number, code in enumerate(orders) if code != state.NOOP]
+    try:
+        listed = list(orders)
+    except TypeError:
+        raise OrderError(f"orders {orders!r}: give texts or Order objects") from None
+    return [_as_order(order) for order in listed]

@@ -1,0 +1,273 @@
+"""Satellites, orders, outcomes and reasons of an end as values, and as text.
+
+Texts are short within a side (``"P3 shoot HVA"``, ``"P4 prograde"``, ``"P1 guard"``) and full where both sides meet
+(``"alpha:Patrol:3"``, ``"bravo:HVA:0"``). Case does not matter when reading.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, Self, TypeAlias
+
+from geo_patrol.config import SIDES
+from geo_patrol.engine import state
+from geo_patrol.errors import OrderError
+
+Side: TypeAlias = Literal["alpha", "bravo"]
+Phase: TypeAlias = Literal["movement", "engagement", "drift"]
+
+PHASES: tuple[Phase, ...] = ("movement", "engagement", "drift")
+MOVES = ("noop", "prograde", "retrograde", "radial_in", "radial_out")
+ENGAGEMENTS = ("shoot", "collide", "guard")
+_FIRST_CODE = {"shoot": state.SHOOT, "collide": state.COLLIDE}
+
+_SHORT_NAME = re.compile(r"(?:(?P<hva>hva)|p(?P<number>\d{1,2}))", re.IGNORECASE | re.ASCII)
+_FULL_NAME = re.compile(
+    r"(?P<side>alpha|bravo):(?:(?P<hva>hva):0|patrol:(?P<number>\d{1,2}))", re.IGNORECASE | re.ASCII
+)
+
+
+def short_name(number: int) -> str:
+    """Return what a satellite is called within its side: "HVA" or "P3"."""
+    return "HVA" if number == state.HVA else f"P{number}"
+
+
+@dataclass(frozen=True, order=True)
+class SatelliteId:
+    """A satellite of a side; prints and parses as "alpha:Patrol:3" or "bravo:HVA:0"."""
+
+    side: Side
+    number: int
+
+    def __str__(self) -> str:
+        role = "HVA" if self.number == state.HVA else "Patrol"
+        return f"{self.side}:{role}:{self.number}"
+
+    @property
+    def short(self) -> str:
+        """What it is called within its side: "HVA" or "P3"."""
+        return short_name(self.number)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a full name.
+
+        Raises:
+            OrderError: the text is none.
+        """
+        match = _FULL_NAME.fullmatch(text.strip())
+        if match is None or not _is_satellite(match):
+            raise OrderError(f"satellite {text!r}: give a name such as alpha:Patrol:3 or bravo:HVA:0, Patrols 1 to 10")
+        side: Any = match["side"].lower()
+        return cls(side, int(match["number"] or 0))
+
+
+def _is_satellite(match: re.Match[str]) -> bool:
+    return match["hva"] is not None or 1 <= int(match["number"]) <= state.PATROLS
+
+
+def _parse_number(text: str, order: str) -> int:
+    match = _SHORT_NAME.fullmatch(text)
+    if match is None or not _is_satellite(match):
+        raise OrderError(f"order {order!r}: {text!r} is no satellite; give HVA or P1 to P10")
+    return int(match["number"] or 0)
+
+
+@dataclass(frozen=True, order=True)
+class Order:
+    """What one satellite is told to do; prints and parses as "P3 shoot HVA", "P4 radial_in", "P1 guard".
+
+    Attributes:
+        satellite: number of the satellite, 0 for the HVA.
+        action: noop, prograde, retrograde, radial_in, radial_out, shoot, collide or guard.
+        target: number of the enemy to shoot or collide with; None for all else.
+
+    Raises:
+        OrderError: the parts do not make an order.
+    """
+
+    satellite: int
+    action: str
+    target: int | None = None
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.satellite):
+            raise OrderError(f"order: satellite = {self.satellite!r}: give a number from 0 (HVA) to {state.PATROLS}")
+        if self.action not in (*MOVES, *ENGAGEMENTS):
+            raise OrderError(f"order: action = {self.action!r}: give one of {', '.join((*MOVES, *ENGAGEMENTS))}")
+        if self.action in _FIRST_CODE and not _is_number(self.target):
+            raise OrderError(
+                f"order: target = {self.target!r}: {self.action} needs an enemy's number, 0 to {state.PATROLS}"
+            )
+        if self.action not in _FIRST_CODE and self.target is not None:
+            raise OrderError(f"order: target = {self.target!r}: {self.action} takes no target")
+
+    def __str__(self) -> str:
+        target = "" if self.target is None else f" {short_name(self.target)}"
+        return f"{short_name(self.satellite)} {self.action}{target}"
+
+    @property
+    def code(self) -> int:
+        """The order code, 0 to 27, as in the action space."""
+        if self.action == "guard":
+            return state.GUARD
+        if self.target is None:
+            return MOVES.index(self.action)
+        return _FIRST_CODE[self.action] + self.target
+
+    @classmethod
+    def from_code(cls, satellite: int, code: int) -> Self:
+        """Build the order that a code of the action space stands for.
+
+        Raises:
+            OrderError: the code is not a whole number from 0 to 27.
+        """
+        if isinstance(code, bool) or not hasattr(code, "__index__") or not 0 <= code < state.ORDERS:
+            raise OrderError(f"order code {code!r}: give a whole number from 0 to {state.ORDERS - 1}")
+        code = int(code)
+        if code < state.SHOOT:
+            return cls(satellite, MOVES[code])
+        if code == state.GUARD:
+            return cls(satellite, "guard")
+        action = "shoot" if code < state.COLLIDE else "collide"
+        return cls(satellite, action, code - _FIRST_CODE[action])
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read an order; "radial in" with a blank is understood too.
+
+        Raises:
+            OrderError: the text is none.
+        """
+        words = re.sub(r"\bradial[ -](?=in\b|out\b)", "radial_", str(text).strip().lower()).split()
+        if not 2 <= len(words) <= 3:
+            raise OrderError(
+                f'order {text!r}: give satellite, action and perhaps target, such as "P3 shoot HVA" or "P4 prograde"'
+            )
+        satellite = _parse_number(words[0], text)
+        action = words[1]
+        if action not in (*MOVES, *ENGAGEMENTS):
+            raise OrderError(
+                f"order {text!r}: {action!r} is no action; give one of {', '.join((*MOVES, *ENGAGEMENTS))}"
+            )
+        if (action in _FIRST_CODE) != (len(words) == 3):
+            needs = "needs a target, such as HVA or P3" if action in _FIRST_CODE else "takes no target"
+            raise OrderError(f"order {text!r}: {action} {needs}")
+        return cls(satellite, action, _parse_number(words[2], text) if len(words) == 3 else None)
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, bool) and hasattr(value, "__index__") and 0 <= value < state.SATELLITES
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one shot, collision or attempt to guard.
+
+    Attributes:
+        action: shoot, collide or guard.
+        attacker: who attacked; None for a guard that had nothing to intercept.
+        guardian: the guard; None for shots and collisions.
+        target: whom the attack was aimed at; a guard's outcome names the HVA that it guards.
+        probability: of success, 0 to 1.
+        success: hit, collided, or drawn away.
+    """
+
+    action: str
+    attacker: SatelliteId | None
+    guardian: SatelliteId | None
+    target: SatelliteId
+    probability: float
+    success: bool
+
+    def __str__(self) -> str:
+        who = self.guardian if self.action == "guard" else self.attacker
+        if self.action != "guard":
+            return f"{who} {self.action} {self.target}: {'success' if self.success else 'failure'} at {self.probability:.0%}"
+        if self.attacker is None:
+            return f"{who} guard: no attacker"
+        return (
+            f"{who} guard against {self.attacker}: {'success' if self.success else 'failure'} at {self.probability:.0%}"
+        )
+
+
+@dataclass(frozen=True, order=True)
+class EndReason:
+    """Why a game ended.
+
+    Attributes:
+        reason: hva_destroyed, hva_out_of_fuel, win_score, forfeit or turn_limit.
+        side: whom it happened to, or who reached the win score; None for the turn limit.
+    """
+
+    reason: str
+    side: Side | None = None
+
+    def __str__(self) -> str:
+        return self.reason if self.side is None else f"{self.reason} ({self.side})"
+
+
+_REASON_BITS = {
+    "hva_destroyed": state.HVA_DESTROYED,
+    "hva_out_of_fuel": state.HVA_OUT_OF_FUEL,
+    "win_score": state.WIN_SCORE,
+    "forfeit": state.FORFEIT,
+}
+
+
+def read_reasons(bits: int) -> tuple[EndReason, ...]:
+    """List the reasons of an end that stand in a game's record."""
+    sides: tuple[Any, ...] = SIDES
+    reasons = [
+        EndReason(reason, side)
+        for reason, bit in _REASON_BITS.items()
+        for place, side in enumerate(sides)
+        if bits & (bit << place)
+    ]
+    return (*reasons, EndReason("turn_limit")) if bits & state.TURN_LIMIT else tuple(reasons)
+
+
+def read_outcomes(outcomes: state.Records, count: int) -> tuple[Outcome, ...]:
+    """List the outcomes of an engagement that stand in records."""
+    return tuple(_read_outcome(outcomes[place]) for place in range(count))
+
+
+def _read_outcome(outcome: state.Record) -> Outcome:
+    own: Any = SIDES[outcome.side]
+    enemy: Any = SIDES[1 - outcome.side]
+    is_guard = outcome.kind == state.GUARDING
+    attacker = None if outcome.attacker < 0 else SatelliteId(enemy if is_guard else own, int(outcome.attacker))
+    return Outcome(
+        action=ENGAGEMENTS[outcome.kind],
+        attacker=attacker,
+        guardian=SatelliteId(own, int(outcome.guardian)) if is_guard else None,
+        target=SatelliteId(own if is_guard else enemy, int(outcome.target)),
+        probability=float(outcome.probability),
+        success=bool(outcome.success),
+    )
+
+
+def write_outcomes(outcomes: "tuple[Outcome, ...] | list[Outcome]", into: state.Records) -> int:
+    """Write outcomes into records, the reverse of ``read_outcomes``; return their number.
+
+    Raises:
+        OrderError: there are more than a game can have, or one does not make sense.
+    """
+    if len(outcomes) > len(into):
+        raise OrderError(f"{len(outcomes)} outcomes: an engagement has at most {len(into)}")
+    for record, outcome in zip(into, outcomes, strict=False):
+        actor = outcome.guardian if outcome.action == "guard" else outcome.attacker
+        if actor is None or outcome.action not in ENGAGEMENTS:
+            raise OrderError(f"outcome {outcome!r}: it does not say who acts")
+        is_guard = outcome.action == "guard"
+        if (outcome.target.side == actor.side) != is_guard or (
+            outcome.attacker is not None and outcome.attacker.side == outcome.target.side
+        ):
+            raise OrderError(f"outcome {outcome!r}: its satellites are on the wrong sides")
+        record.kind = ENGAGEMENTS.index(outcome.action)
+        record.side = SIDES.index(actor.side)
+        record.attacker = -1 if outcome.attacker is None else outcome.attacker.number
+        record.guardian = -1 if outcome.guardian is None else outcome.guardian.number
+        record.target = outcome.target.number
+        record.probability = outcome.probability
+        record.success = outcome.success
+    return len(outcomes)

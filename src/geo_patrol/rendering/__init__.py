@@ -1,0 +1,1 @@
+"""Pictures of a game. ``text`` draws with letters alone."""

@@ -1,0 +1,142 @@
+"""A position, a fleet and an engagement as plain text."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from geo_patrol.board import azimuth_of, ring_of, sector_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from geo_patrol.game import Game, Satellite
+    from geo_patrol.notation import Outcome, SatelliteId, Side
+
+_DRAWN_RINGS = 5
+"""Boards up to this ring are drawn round; further out there is no room for the letters."""
+_COLUMNS_PER_RING = 8
+_ROWS_PER_RING = 4
+_SIDES: tuple[Side, Side] = ("alpha", "bravo")
+
+
+def position_text(game: Game) -> str:
+    """Return a whole position: heading, board, and both fleets."""
+    return "\n\n".join([heading_text(game), board_text(game), fleets_text(game)])
+
+
+def heading_text(game: Game) -> str:
+    """Return title, turn, phase and score in a line; for a finished game, how it ended."""
+    scores = game.scores
+    line = (
+        f"{game.config.title} | turn {game.turn}, {game.phase} | score alpha {scores['alpha']}, bravo {scores['bravo']}"
+    )
+    if not game.is_over:
+        return line
+    result = "draw" if game.winner is None else f"{game.winner} wins"
+    return f"{line} | {result}: {', '.join(map(str, game.reasons))}"
+
+
+def board_text(game: Game) -> str:
+    """Return the board.
+
+    Up to ring 5 it is drawn round, azimuth 0 on the right and prograde counterclockwise: "A" and "B" are the HVAs,
+    "a3" three of alpha's Patrols with fuel, "." an empty sector; [ ] marks alpha's goal sector, { } bravo's. Larger
+    boards are listed ring by ring.
+    """
+    if game.config.board.outer_ring <= _DRAWN_RINGS:
+        return _round_board(game)
+    return _listed_board(game)
+
+
+def _occupants(game: Game) -> dict[int, str]:
+    """Return a label for every sector where something is: satellites with fuel, and the goals."""
+    labels: dict[int, str] = {}
+    for side, hva, patrol in zip(_SIDES, "AB", "ab", strict=True):
+        fleet = [satellite for satellite in game.satellites(side) if satellite.is_active]
+        for sector in sorted({satellite.sector for satellite in fleet}):
+            here = [satellite.id.number for satellite in fleet if satellite.sector == sector]
+            patrols = sum(number > 0 for number in here)
+            labels[sector] = labels.get(sector, "") + hva * (0 in here) + (f"{patrol}{patrols}" if patrols else "")
+    for side, brackets in zip(_SIDES, ("[]", "{}"), strict=True):
+        goal = game.goals[side]
+        labels[goal] = brackets[0] + labels.get(goal, "") + brackets[1]
+    return labels
+
+
+def _round_board(game: Game) -> str:
+    board = game.config.board
+    labels = _occupants(game)
+    rows, columns = board.outer_ring * _ROWS_PER_RING, board.outer_ring * _COLUMNS_PER_RING
+    margin = max(map(len, labels.values()))
+    width = 2 * (columns + margin) + 1
+    canvas = [[" "] * width for _ in range(2 * rows + 1)]
+
+    def put(row: float, column: float, label: str) -> None:
+        left = round(column) + columns + margin - len(label) // 2
+        for offset, letter in enumerate(label):
+            canvas[round(row) + rows][left + offset] = letter
+
+    put(0, 0, "Earth")
+    for ring in range(board.inner_ring, board.outer_ring + 1):
+        for azimuth in range(1 << ring):
+            angle = 2 * math.pi * azimuth / (1 << ring)
+            label = labels.get(int(sector_at(ring, azimuth)), ".")
+            put(-ring * _ROWS_PER_RING * math.sin(angle), ring * _COLUMNS_PER_RING * math.cos(angle), label)
+    lines = ["".join(row).rstrip() for row in canvas]
+    indent = min(len(line) - len(line.lstrip()) for line in lines if line)
+    return "\n".join(line[indent:] for line in lines)
+
+
+def _listed_board(game: Game) -> str:
+    board = game.config.board
+    labels = _occupants(game)
+    lines = []
+    for ring in range(board.outer_ring, board.inner_ring - 1, -1):
+        here = [f"{sector} {label}" for sector, label in sorted(labels.items()) if ring_of(sector) == ring]
+        lines.append(f"ring {ring:>2}: {', '.join(here) if here else '-'}")
+    return "\n".join(lines)
+
+
+def fleets_text(game: Game) -> str:
+    """Return both fleets side by side: position, fuel and ammo of each satellite."""
+    tables = [_fleet_lines(side, game.satellites(side)) for side in _SIDES]
+    height = max(map(len, tables))
+    width = max(len(line) for table in tables for line in table)
+    padded = [[*table, *[""] * (height - len(table))] for table in tables]
+    return "\n".join(f"{left:<{width}}    {right}".rstrip() for left, right in zip(*padded, strict=True))
+
+
+def _fleet_lines(side: Side, satellites: Sequence[Satellite]) -> list[str]:
+    lines = [f"{side:<8}sector  ring/azimuth   fuel  ammo"]
+    for satellite in satellites:
+        place = f"{ring_of(satellite.sector)}/{azimuth_of(satellite.sector)}"
+        note = "" if satellite.is_active else "  destroyed" if satellite.destroyed else "  no fuel"
+        lines.append(
+            f"  {satellite.id.short:<6}{satellite.sector:>6}{place:>14}{satellite.fuel:>7}{satellite.ammo:>6}{note}"
+        )
+    return lines
+
+
+def outcomes_text(outcomes: Sequence[Outcome]) -> str:
+    """Return the table of engagement outcomes as the rule books print it."""
+    if not outcomes:
+        return "ENGAGEMENT OUTCOMES:\n    No engagements"
+    lines = ["ENGAGEMENT OUTCOMES:", _outcome_line("Action", "Attacker", "Guardian", "Target", "Odds", "Result")]
+    for outcome in outcomes:
+        result = "Success" if outcome.success else "Failure"
+        odds = f"{outcome.probability:.1%}"
+        lines.append(
+            _outcome_line(
+                outcome.action, _name(outcome.attacker), _name(outcome.guardian), str(outcome.target), odds, result
+            )
+        )
+    return "\n".join(lines)
+
+
+def _name(satellite: SatelliteId | None) -> str:
+    return "" if satellite is None else str(satellite)
+
+
+def _outcome_line(action: str, attacker: str, guardian: str, target: str, odds: str, result: str) -> str:
+    return f"    {action:<7} | {attacker:<15} | {guardian:<15} | {target:<15} | {odds:>6} |---> {result}"

@@ -1,0 +1,176 @@
+"""Saved games: plain data, as JSON holds it, checked in every part when it comes back.
+
+What is saved is the configuration, the random stream and the position. Figures that the configuration leaves to
+chance are not: they are drawn again from the stream as it was when the game was set up.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from geo_patrol.board import EARTH, ring_of
+from geo_patrol.config import MAX_TURNS, SIDES
+from geo_patrol.engine import state
+from geo_patrol.engine.batch import Batch
+from geo_patrol.errors import RecordingError
+from geo_patrol.notation import PHASES, Phase
+from geo_patrol.presets import load_config
+
+FORMAT = "geo_patrol game"
+VERSION = 1
+
+_UInt64 = Annotated[int, Field(ge=0, lt=2**64)]
+_Int16 = Annotated[int, Field(ge=0, lt=2**15)]
+_Int32 = Annotated[int, Field(ge=0, lt=2**31)]
+_Satellites = Annotated[list[_Int16], Field(min_length=2, max_length=state.SATELLITES)]
+_Flags = Annotated[list[Literal[0, 1]], Field(min_length=2, max_length=state.SATELLITES)]
+
+
+class _Chance(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    key: _UInt64
+    counter: _UInt64
+    setup_key: _UInt64
+    setup_counter: _UInt64
+
+
+class _SavedSide(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    goal: _Int16
+    goal_points: _Int32
+    score: _Int32
+    illegal_orders: Annotated[int, Field(ge=0, le=state.SATELLITES)]
+    sector: _Satellites
+    fuel: _Satellites
+    ammo: _Satellites
+    destroyed: _Flags
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        if not len(self.sector) == len(self.fuel) == len(self.ammo) == len(self.destroyed):
+            raise ValueError("sector, fuel, ammo and destroyed must be equally long")
+        return self
+
+
+class _SavedGame(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal["geo_patrol game"]
+    version: Literal[1]
+    config: dict[str, Any]
+    chance: _Chance
+    turn: Annotated[int, Field(ge=0, le=MAX_TURNS)]
+    phase: Literal["movement", "engagement", "drift"]
+    done: bool
+    reasons: Annotated[int, Field(ge=0, lt=2 * state.TURN_LIMIT)]
+    alpha: _SavedSide
+    bravo: _SavedSide
+
+
+_SIDE_FIELDS = ("goal", "goal_points", "score", "illegal_orders")
+_SATELLITE_FIELDS = ("sector", "fuel", "ammo", "destroyed")
+
+
+def save_game(batch: Batch, place: int = 0) -> dict[str, Any]:
+    """Return one game of a batch as plain data; ``json.dumps`` takes it."""
+    game, rules = batch.games[place], batch.rules[place if len(batch.rules) > 1 else 0]
+    phase: Phase = PHASES[game.phase]
+    saved: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "config": batch.config.to_dict(),
+        "chance": {
+            "key": int(game.chance_key),
+            "counter": int(game.chance_counter),
+            "setup_key": int(game.setup_key),
+            "setup_counter": int(game.setup_counter),
+        },
+        "turn": int(game.turn),
+        "phase": phase,
+        "done": bool(game.done),
+        "reasons": int(game.reasons),
+    }
+    for side, name in enumerate(SIDES):
+        fleet = 1 + int(rules.patrol_count[side])
+        saved[name] = {field: int(game[field][side]) for field in _SIDE_FIELDS}
+        saved[name] |= {field: game[field][side, :fleet].tolist() for field in _SATELLITE_FIELDS}
+    return saved
+
+
+def restore_game(saved: Any) -> Batch:
+    """Rebuild a saved game as a batch of one.
+
+    Raises:
+        RecordingError: the data are not a saved game, or no game of its configuration can be in that position.
+        ConfigError: its configuration is wrong.
+    """
+    try:
+        data = _SavedGame.model_validate(saved)
+    except ValidationError as error:
+        raise RecordingError(_explain(error)) from None
+    batch = Batch(load_config(data.config))
+    game, rules = batch.games[0], batch.rules[0]
+    game.chance_key, game.chance_counter = np.uint64(data.chance.setup_key), np.uint64(data.chance.setup_counter)
+    batch.reset()  # draws the rules again
+    for side, name in enumerate(SIDES):
+        _restore_side(game, rules, side, getattr(data, name), name)
+    game.chance_key, game.chance_counter = np.uint64(data.chance.key), np.uint64(data.chance.counter)
+    game.turn, game.phase = data.turn, PHASES.index(data.phase)
+    game.done, game.reasons = data.done, data.reasons
+    if data.done != (data.phase == "drift") or data.done != (data.reasons > 0):
+        raise RecordingError(
+            f"saved game: phase = {data.phase!r}, done = {data.done}, reasons = {data.reasons}: a game is over in its drift, for a reason"
+        )
+    if int(game.goal[1]) != _opposite(int(game.goal[0])):
+        raise RecordingError(
+            f"saved game: the goal sectors {game.goal[0]} and {game.goal[1]} are not opposite each other"
+        )
+    return batch
+
+
+def _opposite(sector: int) -> int:
+    base = 1 << int(ring_of(sector))
+    return base - 1 + (sector + 1 - base + base // 2) % base
+
+
+def _restore_side(game: state.Record, rules: state.Record, side: int, saved: _SavedSide, name: str) -> None:
+    fleet = 1 + int(rules.patrol_count[side])
+    if len(saved.sector) != fleet:
+        raise RecordingError(
+            f"saved game: {name} has {len(saved.sector)} satellites; its configuration gives it {fleet}"
+        )
+    if ring_of(saved.goal) != rules.goal_ring:
+        raise RecordingError(
+            f"saved game: {name}.goal = {saved.goal}: give a sector of the goal ring, {rules.goal_ring}"
+        )
+    for number, sector in enumerate(saved.sector):
+        if sector == EARTH or not rules.inner_ring <= ring_of(sector) <= rules.outer_ring:
+            raise RecordingError(
+                f"saved game: {name}.sector.{number} = {sector}: give a sector of rings {rules.inner_ring} to {rules.outer_ring}"
+            )
+        for field in ("fuel", "ammo"):
+            most = int(game[field][side, number])  # as just set up
+            if getattr(saved, field)[number] > most:
+                raise RecordingError(
+                    f"saved game: {name}.{field}.{number} = {getattr(saved, field)[number]}: it starts with {most}"
+                )
+        if saved.destroyed[number] and saved.fuel[number] > 0:
+            raise RecordingError(
+                f"saved game: {name}.fuel.{number} = {saved.fuel[number]}: a destroyed satellite has none"
+            )
+    for field in _SIDE_FIELDS:
+        game[field][side] = getattr(saved, field)
+    for field in _SATELLITE_FIELDS:
+        game[field][side, :fleet] = getattr(saved, field)
+
+
+def _explain(error: ValidationError) -> str:
+    faults = []
+    for fault in error.errors()[:10]:
+        value = repr(fault["input"])
+        shown = value if len(value) <= 80 else f"{value[:77]}..."
+        faults.append(f"saved game: {'.'.join(map(str, fault['loc'])) or 'content'} = {shown}: {fault['msg'].lower()}")
+    return "\n".join(faults)
