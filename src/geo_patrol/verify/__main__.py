@@ -1,0 +1,87 @@
+"""``python -m geo_patrol.verify FILE...``: replay recorded games and odds, and say where they differ."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from geo_patrol.errors import GeoPatrolError
+from geo_patrol.verify.games import check_game
+from geo_patrol.verify.odds import check_odds
+from geo_patrol.verify.recording import RecordedGame, RecordedOdds, parse_json, parse_record, read_lines
+
+
+def check_file(path: Path, console: Console) -> bool:
+    """Check one file and print what was found; return whether all of it agrees."""
+    agreeing, total, first = 0, 0, ""
+    try:
+        checks = _checks(path)
+        for fault in track(
+            checks, f"checking {path.name}", console=console, transient=True, disable=not console.is_terminal
+        ):
+            total += 1
+            agreeing += fault is None
+            first = first or fault or ""
+    except GeoPatrolError as error:
+        print(f"{path}: {error}")
+        return False
+    if total == 0:
+        print(f"{path}: nothing is recorded in it")
+        return False
+    print(f"{path}: {agreeing} of {total} agree")
+    if first:
+        print(f"  first difference: {first}")
+    return not first
+
+
+def _checks(path: Path) -> Iterator[str | None]:
+    """Check what a file records, item by item; yield each one's first difference, or None."""
+    lines = read_lines(path)
+    first = next(lines, None)
+    if first is None:
+        return
+    if first[1].lstrip().startswith("["):
+        text = "".join([first[1], *(line for _, line in lines)])
+        yield from _check_odds_list(parse_json(text, "content"))
+        return
+    yield _check_line(*first)
+    for number, line in lines:
+        if line.strip():
+            yield _check_line(number, line)
+
+
+def _check_odds_list(data: object) -> Iterator[str | None]:
+    for place, item in enumerate(data if isinstance(data, list) else [data]):
+        recorded: RecordedOdds = parse_record(RecordedOdds, item, f"engagement {place}")
+        fault = check_odds(recorded)
+        yield None if fault is None else f"engagement {place} ({recorded.name}), {fault}"
+
+
+def _check_line(number: int, line: str) -> str | None:
+    recorded: RecordedGame = parse_record(RecordedGame, parse_json(line, f"line {number}"), f"line {number}")
+    fault = check_game(recorded)
+    return (
+        None
+        if fault is None
+        else f"game {number - 1} ({recorded.config_name or 'unnamed'}, seed {recorded.seed}), {fault}"
+    )
+
+
+def verify(
+    files: Annotated[list[Path], typer.Argument(help="recorded games (.jsonl, .jsonl.gz) or odds (.json)")],
+) -> None:
+    """Replay recorded games and odds of the published code, and say where the engine differs.
+
+    Exit status 1 if anything differs or cannot be read.
+    """
+    console = Console(stderr=True)
+    results = [check_file(path, console) for path in files]
+    sys.exit(0 if all(results) else 1)
+
+
+if __name__ == "__main__":
+    typer.run(verify)

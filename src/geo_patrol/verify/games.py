@@ -1,0 +1,173 @@
+"""Replaying a recorded game: legal orders, outcomes and positions, phase by phase."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.config import SIDES
+from geo_patrol.engine import state
+from geo_patrol.engine.batch import Batch
+from geo_patrol.engine.drift import play_drift
+from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements
+from geo_patrol.engine.legality import ILLEGAL, order_cost
+from geo_patrol.engine.movement import strike_illegal_orders
+from geo_patrol.engine.turn import play_movement
+from geo_patrol.errors import RecordingError
+from geo_patrol.notation import PHASES, Order, Outcome, SatelliteId, short_name, write_outcomes
+from geo_patrol.verify.recording import (
+    RecordedGame,
+    RecordedOutcome,
+    RecordedPhase,
+    RecordedState,
+    order_code,
+    read_config,
+)
+from geo_patrol.verify.referee import Referee
+
+
+class Difference(Exception):  # noqa: N818 - what is looked for, not a failure of the program
+    """The first place where a recording and the engine part: field, recorded value, replayed value."""
+
+
+def check_game(recorded: RecordedGame) -> str | None:
+    """Replay a recorded game; return the first difference, or None if there is none.
+
+    Raises:
+        RecordingError: the recording does not make sense.
+        ConfigError: its configuration does not.
+    """
+    batch = Batch(read_config(recorded.config))
+    batch.seed([0])
+    batch.reset()
+    where = "initial"
+    try:
+        _check_fleets(batch, recorded.initial)
+        _compare_state(batch, recorded.initial)
+        for number, phase in enumerate(recorded.phases):
+            where = f"phase {number} ({phase.phase})"
+            _replay(batch, phase)
+    except Difference as difference:
+        return f"{where}: {difference}"
+    return None
+
+
+def _replay(batch: Batch, phase: RecordedPhase) -> None:
+    game, rules = batch.games[0], batch.rules[0]
+    _compare("phase", phase.phase, PHASES[game.phase])
+    _compare("done", False, bool(game.done))
+    if phase.phase == "drift":
+        play_drift(game, rules)
+    else:
+        if phase.legal is not None:
+            _compare_legal(batch, phase.legal)
+        orders = read_orders(phase.orders or [[], []])
+        strike_illegal_orders(game, rules, orders)
+        if phase.phase == "movement":
+            play_movement(game, rules, orders)
+        else:
+            _replay_engagement(batch, orders, phase.outcomes or [])
+    _compare_state(batch, phase.after, prefix="after.")
+
+
+def _replay_engagement(batch: Batch, orders: NDArray[np.int64], recorded: Iterable[RecordedOutcome]) -> None:
+    game, rules = batch.games[0], batch.rules[0]
+    pay_for_engagements(game, rules, orders)
+    outcomes = [_read_outcome(outcome) for outcome in recorded]
+    if fault := Referee(game, rules, orders).judge(outcomes):
+        raise Difference(f"outcomes: {fault}")
+    count = write_outcomes(outcomes, batch.outcomes)
+    enact_engagements(game, batch.outcomes, count)
+    game.phase = state.DRIFT
+
+
+def _read_outcome(recorded: RecordedOutcome) -> Outcome:
+    return Outcome(
+        action=recorded.action,
+        attacker=SatelliteId(*recorded.attacker) if recorded.attacker else None,
+        guardian=SatelliteId(*recorded.guardian) if recorded.guardian else None,
+        target=SatelliteId(*recorded.target),
+        probability=recorded.probability,
+        success=recorded.success,
+    )
+
+
+def read_orders(recorded: Any) -> NDArray[np.int64]:
+    """Return recorded orders of both sides as (2, 11) order codes."""
+    orders = np.zeros((state.SIDES, state.SATELLITES), np.int64)
+    for side in range(state.SIDES):
+        codes = [order_code(order) for order in recorded[side]]
+        orders[side, : len(codes)] = codes
+    return orders
+
+
+def load_state(batch: Batch, recorded: RecordedState) -> None:
+    """Set a batch of one to a recorded position.
+
+    Raises:
+        RecordingError: a figure does not fit into a game.
+    """
+    game = batch.games[0]
+    for field in ("sector", "fuel", "ammo"):
+        for side in range(state.SIDES):
+            values = getattr(recorded, field)[side]
+            game[field][side, : len(values)] = [_whole(value, field) for value in values]
+    for side in range(state.SIDES):
+        game.goal[side] = _whole(recorded.goal[side], "goal")
+        game.score[side] = _whole(recorded.score[side], "score")
+    game.turn, game.phase, game.done = _whole(recorded.turn, "turn"), PHASES.index(recorded.phase), recorded.done
+
+
+def _whole(value: float, field: str) -> int:
+    if not 0 <= value < 2**15 or value != int(value):
+        raise RecordingError(f"{field} = {value!r}: give whole numbers from 0 to {2**15 - 1}")
+    return int(value)
+
+
+def _check_fleets(batch: Batch, recorded: RecordedState) -> None:
+    for field in ("sector", "fuel", "ammo"):
+        for side, name in enumerate(SIDES):
+            fleet = 1 + int(batch.rules[0].patrol_count[side])
+            _compare(f"number of {field} figures of {name}", len(getattr(recorded, field)[side]), fleet)
+
+
+def _compare(field: str, recorded: Any, replayed: Any) -> None:
+    if recorded != replayed:
+        raise Difference(f"{field}: recorded {recorded!r}, replayed {replayed!r}")
+
+
+def _compare_state(batch: Batch, recorded: RecordedState, prefix: str = "") -> None:
+    game = batch.games[0]
+    for side, name in enumerate(SIDES):
+        for field in ("sector", "fuel", "ammo"):
+            for number, value in enumerate(getattr(recorded, field)[side]):
+                _compare(f"{prefix}{field} of {name} {short_name(number)}", value, int(game[field][side, number]))
+        for field in ("goal", "score"):
+            _compare(f"{prefix}{field} of {name}", getattr(recorded, field)[side], int(game[field][side]))
+    _compare(f"{prefix}turn", recorded.turn, int(game.turn))
+    _compare(f"{prefix}phase", recorded.phase, PHASES[game.phase])
+    _compare(f"{prefix}done", recorded.done, bool(game.done))
+
+
+def _compare_legal(batch: Batch, recorded: Any) -> None:
+    """Compare the legal orders: the recorded ones that can be paid must be ours."""
+    game, rules = batch.games[0], batch.rules[0]
+    masks = batch.masks()[0]
+    for side, name in enumerate(SIDES):
+        for number, orders in enumerate(recorded[side]):
+            affordable = set()
+            for code in map(order_code, orders):
+                cost = order_cost(game, rules, side, number, code)
+                if cost == ILLEGAL or cost <= game.fuel[side, number]:
+                    affordable.add(code)
+            ours = set(np.flatnonzero(masks[side, number]).tolist())
+            if affordable != ours:
+                raise Difference(
+                    f"legal of {name} {short_name(number)}: recorded (less the unpayable) {_show_orders(affordable)}, "
+                    f"replayed {_show_orders(ours)}"
+                )
+
+
+def _show_orders(codes: set[int]) -> str:
+    return "[" + ", ".join(str(Order.from_code(0, code))[4:] for code in sorted(codes)) + "]"

@@ -1,0 +1,120 @@
+"""Whether a list of outcomes could have come from given orders (rule book, Engagement Phase).
+
+The engine draws outcomes; the referee checks some that were drawn elsewhere: that every order that had to be resolved
+was, in the right order, with the right odds, and against the right target after redirections.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from geo_patrol.config import SIDES
+from geo_patrol.engine import state
+from geo_patrol.engine.engagement import GUARD_DECAY, attack_probability, guard_probability, target_of
+from geo_patrol.notation import Outcome, SatelliteId
+
+_SAME = 1e-12
+
+
+class Referee:
+    """Follows one engagement outcome by outcome.
+
+    Args:
+        game: the position after all orders were paid for.
+        rules: of the game.
+        orders: (2, 11) order codes that were carried out.
+    """
+
+    def __init__(self, game: state.Record, rules: state.Record, orders: state.IntArray) -> None:
+        self._game, self._rules, self._orders = game, rules, orders
+        self._guards = {who for who, code in self._ordered() if code == state.GUARD}
+        self._aim = {
+            who: self._enemy(who, int(target_of(code))) for who, code in self._ordered() if code != state.GUARD
+        }
+        self._shots = {who for who, code in self._ordered() if state.SHOOT <= code < state.COLLIDE}
+        self._collisions = set(self._aim) - self._shots
+        self._destroyed: set[SatelliteId] = set()
+
+    def _ordered(self) -> Iterator[tuple[SatelliteId, int]]:
+        for side, name in enumerate(SIDES):
+            for number in range(state.SATELLITES):
+                if self._orders[side, number] != state.NOOP:
+                    yield SatelliteId(name, number), int(self._orders[side, number])  # type: ignore[arg-type]
+
+    @staticmethod
+    def _enemy(who: SatelliteId, number: int) -> SatelliteId:
+        return SatelliteId("bravo" if who.side == "alpha" else "alpha", number)
+
+    def judge(self, outcomes: Sequence[Outcome]) -> str | None:
+        """Return what is wrong with outcomes, the place named; None if they could have come about."""
+        place = 0
+        while place < len(outcomes) and outcomes[place].action == "guard":
+            guardian = outcomes[place].guardian
+            block = [
+                outcome for outcome in outcomes[place:] if outcome.action == "guard" and outcome.guardian == guardian
+            ]
+            if fault := self._judge_guard(outcomes[place : place + len(block)]):
+                return f"outcome {place}: {fault}"
+            place += len(block)
+        if self._guards:
+            return f"outcome {place}: the guard of {min(self._guards)} is missing"
+        hits: set[SatelliteId] = set()
+        while place < len(outcomes) and outcomes[place].action == "shoot":
+            if fault := self._judge_attack(outcomes[place], self._shots):
+                return f"outcome {place}: {fault}"
+            hits |= {outcomes[place].target} if outcomes[place].success else set()
+            place += 1
+        if self._shots:
+            return f"outcome {place}: the shot of {min(self._shots)} is missing"
+        self._destroyed |= hits
+        for later in range(place, len(outcomes)):
+            if fault := self._judge_collision(outcomes[later]):
+                return f"outcome {later}: {fault}"
+        waiting = {who for who in self._collisions if not {who, self._aim[who]} & self._destroyed}
+        return f"outcome {len(outcomes)}: the collision of {min(waiting)} is missing" if waiting else None
+
+    def _judge_guard(self, block: Sequence[Outcome]) -> str | None:
+        guardian = block[0].guardian
+        if guardian is None or guardian not in self._guards:
+            return f"{guardian} does not guard, or has done so already"
+        hva = SatelliteId(guardian.side, state.HVA)
+        attackers = {who for who, target in self._aim.items() if target == hva}
+        probability = guard_probability(self._game, self._rules, SIDES.index(guardian.side), guardian.number)
+        met: set[SatelliteId | None] = {outcome.attacker for outcome in block}
+        if met != ({*attackers} if attackers else {None}) or len(block) != max(len(attackers), 1):
+            return f"{guardian} must meet {sorted(map(str, attackers)) or 'no attacker'}, each once and one after the other"
+        for outcome in block:
+            if outcome.target != hva:
+                return f"{guardian} guards {outcome.target}, not its HVA"
+            if abs(outcome.probability - probability) > _SAME:
+                return f"probability {outcome.probability}, by the rules {probability}"
+            if outcome.attacker is None and outcome.success:
+                return f"{guardian} succeeds against nobody"
+            if outcome.attacker is not None and outcome.success:
+                self._aim[outcome.attacker] = guardian
+            probability *= GUARD_DECAY
+        self._guards.remove(guardian)
+        return None
+
+    def _judge_attack(self, outcome: Outcome, waiting: set[SatelliteId]) -> str | None:
+        who = outcome.attacker
+        if who is None or who not in waiting:
+            return f"{who} has no such order, or it is resolved already"
+        waiting.remove(who)
+        if outcome.target != self._aim[who]:
+            return f"{who} aims at {outcome.target}, by the rules at {self._aim[who]}"
+        side = SIDES.index(who.side)
+        probability = attack_probability(self._game, self._rules, side, who.number, self._orders[side, who.number])
+        if abs(outcome.probability - probability) > _SAME:
+            return f"probability {outcome.probability}, by the rules {probability}"
+        return None
+
+    def _judge_collision(self, outcome: Outcome) -> str | None:
+        if outcome.action != "collide":
+            return f"a {outcome.action} after the collisions began"
+        if fault := self._judge_attack(outcome, self._collisions):
+            return fault
+        pair = {outcome.attacker, outcome.target}
+        if pair & self._destroyed:
+            return f"{outcome.attacker} or {outcome.target} is destroyed already"
+        if outcome.success:
+            self._destroyed |= {who for who in pair if who is not None}
+        return None
