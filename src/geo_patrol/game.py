@@ -340,11 +340,11 @@ class Game:
         return save_game(self._batch)
 
     @classmethod
-    def from_batch(cls, batch: Batch) -> Self:
-        """Build a game from an independent copy of a batch of one; its last outcomes are not known."""
+    def from_batch(cls, batch: Batch, outcome_count: int = 0) -> Self:
+        """Build a game from an independent copy of a batch of one and the outcomes that stand in it."""
         game = object.__new__(cls)
         game._batch = batch.copy()
-        game._outcome_count = 0
+        game._outcome_count = outcome_count
         return game
 
     @classmethod

@@ -20,7 +20,7 @@ _COMPILED = [
     Path(__file__),
     _PACKAGE / "board.py",
     *sorted(_PACKAGE.glob("engine/*.py")),
-    *sorted(_PACKAGE.glob("agents/*.py")),
+    *sorted(_PACKAGE.glob("agents/**/*.py")),
 ]
 
 
@@ -87,11 +87,15 @@ def jit(function: _Function) -> _Function:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
+_is_announced = False
+
+
 def announce_cold_compile() -> None:
     """Say on standard error, once in a process, that compilation is about to take a few seconds."""
-    if CACHE_FOLDER is None and numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    global _is_announced  # noqa: PLW0603 - once in a process
+    is_cached = CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob("*.nbi"))
+    if _is_announced or is_cached or numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return
-    if CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob("*.nbi")):
-        return
+    _is_announced = True
     kept = "" if CACHE_FOLDER is not None else " (no folder is writable to keep the result)"
     print(f"geo_patrol: compiling the game engine for this machine, once{kept} ...", file=sys.stderr, flush=True)  # noqa: T201

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.legality import write_legal_orders_of_games
 from geo_patrol.engine.observe import Encoding, observation_size, observation_type, observe_games, sector_slots
-from geo_patrol.engine.setup import Scenario, as_slots, compile_scenario, reset_games, seed_games
+from geo_patrol.engine.setup import Scenario, as_slots, compile_scenario, reset_finished_games, reset_games, seed_games
 from geo_patrol.engine.state import GAME, MAX_OUTCOMES, ORDERS, OUTCOME, RULES, SATELLITES, SIDES, records
 from geo_patrol.jit import announce_cold_compile
 
@@ -65,6 +65,10 @@ class Batch:
     def reset(self, which: NDArray[np.bool_] | None = None) -> None:
         """Set up anew the games that ``which``, (n,), marks, or all; their random streams go on."""
         reset_games(self.games, self.scenario, self.rules, self.slots, self._all if which is None else which)
+
+    def reset_finished(self) -> int:
+        """Set up anew all games that are over; return how many there were."""
+        return reset_finished_games(self.games, self.scenario, self.rules, self.slots)
 
     def masks(self) -> NDArray[np.int8]:
         """Return the legal orders of both sides of every game: (n, 2, 11, 28), 1 where legal."""

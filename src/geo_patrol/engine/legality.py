@@ -132,7 +132,7 @@ def write_legal_moves(game: Record, rules: Record, mask: IntArray) -> None:
 
 @jit
 def write_legal_attacks(
-    rules: Record, game: Record, side: int, number: int, target: int, distance: int, mask: IntArray
+    game: Record, rules: Record, side: int, number: int, target: int, distance: int, mask: IntArray
 ) -> None:
     """Mark the shot and the collision of one satellite at one enemy in range, where it can pay for them."""
     fuel = game.fuel[side, number]
@@ -174,8 +174,8 @@ def write_legal_engagements(game: Record, rules: Record, mask: IntArray) -> None
             if other == HVA and alpha_active:
                 threatened_bravo = True
             if alpha_active and bravo_active:
-                write_legal_attacks(rules, game, 0, number, other, distance, mask)
-                write_legal_attacks(rules, game, 1, other, number, distance, mask)
+                write_legal_attacks(game, rules, 0, number, other, distance, mask)
+                write_legal_attacks(game, rules, 1, other, number, distance, mask)
     if threatened_alpha:
         write_legal_guards(game, rules, 0, mask)
     if threatened_bravo:

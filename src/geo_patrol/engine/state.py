@@ -34,6 +34,7 @@ HVA_DESTROYED, HVA_OUT_OF_FUEL, WIN_SCORE, FORFEIT = 1, 4, 16, 64
 """Reasons of an end for alpha as bits; bravo's are one bit higher (shifted by the side)."""
 TURN_LIMIT = 256
 
+# Ordered by width and without padding, so that equal games are equal byte by byte.
 GAME = np.dtype(
     [
         ("chance_key", "u8"),
@@ -41,12 +42,12 @@ GAME = np.dtype(
         ("setup_key", "u8"),  # the stream as it was before the last reset, from which drawn rules can be drawn again
         ("setup_counter", "u8"),
         ("turn", "i4"),  # turns completed; the turn being played is one more
-        ("phase", "i4"),
-        ("done", "i4"),
-        ("reasons", "i4"),  # bits, see above
         ("goal_points", "i4", (SIDES,)),  # so far
         ("score", "i4", (SIDES,)),  # goal points so far + fuel points when last scored
         ("illegal_orders", "i4", (SIDES,)),  # in the phase last played
+        ("phase", "i2"),
+        ("done", "i2"),
+        ("reasons", "i2"),  # bits, see above
         ("goal", "i2", (SIDES,)),  # goal sectors
         ("sector", "i2", (SIDES, SATELLITES)),
         ("fuel", "i2", (SIDES, SATELLITES)),

@@ -21,8 +21,9 @@ _SIDES: tuple[Side, Side] = ("alpha", "bravo")
 
 
 def position_text(game: Game) -> str:
-    """Return a whole position: heading, board, and both fleets."""
-    return "\n\n".join([heading_text(game), board_text(game), fleets_text(game)])
+    """Return a whole position: heading, board, both fleets, and the outcomes of an engagement that led to it."""
+    parts = [heading_text(game), board_text(game), fleets_text(game)]
+    return "\n\n".join([*parts, outcomes_text(game.outcomes)] if game.outcomes else parts)
 
 
 def heading_text(game: Game) -> str:
