@@ -1,0 +1,97 @@
+"""A scripted player: finds its ways exactly, weighs its engagements by the points that they are expected to gain."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.scripted.fights import decide_engagement
+from geo_patrol.agents.scripted.judgement import Style
+from geo_patrol.agents.scripted.movement import decide_movement
+from geo_patrol.agents.scripted.pathfinding import MOVES, end_of_sectors, make_ways, write_steps
+from geo_patrol.agents.scripted.raids import HOME_TURNS, STRIKE_TURNS, THREAT_TURNS, Plans
+from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, read_game, read_rules
+from geo_patrol.board import MAX_RING
+from geo_patrol.engine.chance import mix
+from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.state import GAME, NOOP, RULES, SATELLITES, IntArray, Record, records
+from geo_patrol.jit import jit
+
+
+@jit
+def decide(
+    observations: IntArray,
+    masks: IntArray,
+    style: Style,
+    key: np.uint64,
+    game: Record,
+    rules: Record,
+    orders: IntArray,
+) -> None:
+    """Give the orders of a batch.
+
+    ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``orders``: (n, 11), overwritten. ``game`` and
+    ``rules`` are scratch records. The same key gives the same orders.
+    """
+    sectors = end_of_sectors(MAX_RING)
+    plans = Plans(
+        make_ways(STRIKE_TURNS),
+        make_ways(THREAT_TURNS),
+        make_ways(HOME_TURNS),
+        np.zeros((sectors, MOVES), np.int64),
+        np.zeros(sectors, np.int64),
+    )
+    inner_ring, outer_ring = 0, 0
+    orders[:] = NOOP
+    for row in range(len(observations)):
+        read_rules(observations[row], rules)
+        read_game(observations[row], game, rules)
+        if rules.inner_ring != inner_ring or rules.outer_ring != outer_ring:
+            inner_ring, outer_ring = rules.inner_ring, rules.outer_ring
+            write_steps(inner_ring, outer_ring, plans.steps)
+        if observations[row, MOVEMENT_PHASE]:
+            decide_movement(game, rules, masks[row], plans, style, mix(key ^ np.uint64(row)), orders[row])
+        else:
+            decide_engagement(game, rules, masks[row], style, orders[row])
+        for number in range(SATELLITES):
+            if not masks[row, number, orders[row, number]]:
+                orders[row, number] = NOOP
+
+
+class ScriptedAgent:
+    """Guards its own HVA and raids the enemy's.
+
+    The HVA stays in its goal sector and returns to it when displaced. A few Patrols stay at home; the others fly to
+    the enemy HVA along the cheapest ways on which they arrive together, on the turn that balances cost and haste, if
+    enough of them can pay for it. In the turn of the strike they spread over the sectors where that HVA may go. When
+    enemies come within reach, the Patrols at home gather in the sector of their HVA, and if the strike is likely to
+    hit, the HVA steps aside, at random so that it cannot be foreseen. In an engagement every satellite in turn is
+    given the order that gains the most expected points: a shot, a collision, guarding, or none.
+
+    Args:
+        style: figures of its judgement; the defaults were found by playing many variants against each other.
+    """
+
+    name = "scripted"
+    observation: Encoding = "tokens"
+
+    def __init__(self, style: Style | None = None) -> None:
+        self.style = Style() if style is None else style
+        self._game, self._rules = records(GAME, 1), records(RULES, 1)
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Do nothing: it decides from what it sees alone."""
+
+    def act(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Give the orders of one decision phase.
+
+        Equal observations and an equal generator give equal orders.
+        """
+        orders = np.empty(action_masks.shape[:2], np.int64)
+        key = np.uint64(generator.integers(1 << 63))
+        # One memory layout, so that the decision is compiled once.
+        observations, action_masks = np.ascontiguousarray(observations, np.int16), np.ascontiguousarray(action_masks)
+        decide(observations, action_masks, self.style, key, self._game[0], self._rules[0], orders)
+        return orders

@@ -1,0 +1,184 @@
+"""The orders of an engagement phase."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.scripted.judgement import ENEMY, NOBODY, OWN, Style, is_active, kill_worth, sector_of
+from geo_patrol.agents.scripted.raids import drawn_share
+from geo_patrol.engine.legality import range_between
+from geo_patrol.engine.state import (
+    COLLIDE,
+    COLLISION,
+    GUARD,
+    GUARDING,
+    HVA,
+    NOOP,
+    ORDERS,
+    OUT_OF_RANGE,
+    SATELLITES,
+    SHOOT,
+    SHOT,
+    IntArray,
+    Record,
+)
+from geo_patrol.jit import jit
+
+GUARD_RISK = 0.5
+"""The chance that an attack drawn away by a guard destroys it."""
+UNGUARDED = 0.8
+"""The chance that an attack on the enemy HVA is not drawn away."""
+
+
+class Fight(NamedTuple):
+    """An engagement phase while its orders are being given."""
+
+    threats: NDArray[np.float64]
+    """(11,): the chance that each enemy hits the own HVA, if its attack is not drawn away."""
+    near: NDArray[np.int64]
+    """(11,): 1 where an enemy can attack the own HVA now."""
+    attackers: int
+    """How many can."""
+    alive: NDArray[np.float64]
+    """(11,): the chance that each enemy survives the orders given so far."""
+    aimed: NDArray[np.float64]
+    """(1,): the chance that an attack on the own HVA is not drawn away by the guards so far."""
+
+
+@jit
+def attack_target(order: int) -> int:
+    """Return the enemy that an attack is aimed at."""
+    return order - SHOOT if order < COLLIDE else order - COLLIDE
+
+
+@jit
+def engagement_kind(order: int) -> int:
+    """Return the kind of an engagement order."""
+    if order == GUARD:
+        return GUARDING
+    return SHOT if order < COLLIDE else COLLISION
+
+
+@jit
+def order_range(game: Record, number: int, order: int) -> int:
+    """Return the range at which a satellite carries out an engagement order."""
+    target = game.sector[OWN, HVA] if order == GUARD else game.sector[ENEMY, attack_target(order)]
+    return range_between(sector_of(game, OWN, number), int(np.int64(target)))
+
+
+@jit
+def threat_odds(game: Record, rules: Record, number: int) -> float:
+    """Return the odds with which an enemy can attack the own HVA where it stands, 0 if it cannot."""
+    distance = range_between(sector_of(game, ENEMY, number), sector_of(game, OWN, HVA))
+    if distance == OUT_OF_RANGE or not is_active(game, ENEMY, number):
+        return 0.0
+    odds = 0.0
+    for kind in (SHOT, COLLISION):
+        able = game.ammo[ENEMY, number] > 0 if kind == SHOT else number != HVA
+        if able and rules.engagement_cost[ENEMY, kind, distance] <= game.fuel[ENEMY, number]:
+            odds = max(odds, rules.engagement_odds[ENEMY, kind, distance])
+    return odds
+
+
+@jit
+def open_fight(game: Record, rules: Record) -> Fight:
+    """Return the state of an engagement phase before any order."""
+    threats, near, alive = np.zeros(SATELLITES), np.zeros(SATELLITES, np.int64), np.ones(SATELLITES)
+    attackers = 0
+    for number in range(SATELLITES):
+        threats[number] = threat_odds(game, rules, number)
+        near[number] = threats[number] > 0
+        attackers += near[number]
+    return Fight(threats, near, attackers, alive, np.ones(1))
+
+
+@jit
+def loss_chance(fight: Fight, aimed: float, changed: int, threat: float) -> float:
+    """Return the chance that the own HVA is hit, if the threat by one enemy changed."""
+    missed = 1.0
+    for number in range(SATELLITES):
+        missed *= 1.0 - aimed * (threat if number == changed else fight.threats[number])
+    return 1.0 - missed
+
+
+@jit
+def aimed_after_guard(fight: Fight, odds: float) -> float:
+    """Return the chance that an attack on the own HVA is not drawn away after one more guard."""
+    return fight.aimed[0] * (1.0 - drawn_share(odds, fight.attackers * fight.aimed[0]))
+
+
+@jit
+def threat_after_attack(game: Record, fight: Fight, target: int, kind: int, odds: float) -> float:
+    """Return an enemy's threat after an attack on it: shots come first and all at once, then collisions."""
+    prevented = kind == SHOT and game.ammo[ENEMY, target] == 0
+    return fight.threats[target] * (1.0 - odds) if prevented else fight.threats[target]
+
+
+@jit
+def guard_value(game: Record, rules: Record, number: int, odds: float, worth: float, fight: Fight) -> float:
+    """Return the points that a Patrol gains by guarding, its cost apart."""
+    aimed = aimed_after_guard(fight, odds)
+    saved = loss_chance(fight, fight.aimed[0], NOBODY, 0.0) - loss_chance(fight, aimed, NOBODY, 0.0)
+    drawn = min((fight.aimed[0] - aimed) * fight.attackers, 1.0)
+    return saved * worth - drawn * GUARD_RISK * game.fuel[OWN, number] * rules.weight[OWN, 1]
+
+
+@jit
+def attack_value(
+    game: Record, rules: Record, target: int, kind: int, odds: float, worth: float, style: Style, fight: Fight
+) -> float:
+    """Return the points that an attack on an enemy Patrol gains, its cost apart; ``worth`` is that of the own HVA."""
+    gain = game.fuel[ENEMY, target] * rules.weight[ENEMY, 1] + (style.danger if fight.near[target] else 0.0)
+    threat = threat_after_attack(game, fight, target, kind, odds)
+    saved = loss_chance(fight, fight.aimed[0], NOBODY, 0.0) - loss_chance(fight, fight.aimed[0], target, threat)
+    return odds * fight.alive[target] * gain + saved * worth
+
+
+@jit
+def order_value(game: Record, rules: Record, number: int, order: int, style: Style, fight: Fight) -> float:
+    """Return the points that a satellite's engagement order is expected to gain."""
+    kind, distance = engagement_kind(order), order_range(game, number, order)
+    cost, odds = rules.engagement_cost[OWN, kind, distance], rules.engagement_odds[OWN, kind, distance]
+    weight = rules.weight[OWN, min(number, 1)]
+    own_worth = kill_worth(game, rules, OWN, style)
+    if kind == GUARDING:
+        return guard_value(game, rules, number, odds, own_worth, fight) - cost * weight
+    target = attack_target(order)
+    if target == HVA:
+        value = odds * fight.alive[HVA] * kill_worth(game, rules, ENEMY, style)
+    else:
+        value = attack_value(game, rules, target, kind, odds, own_worth, style, fight)
+    if kind == COLLISION:  # success destroys the collider too
+        value -= odds * fight.alive[target] * (game.fuel[OWN, number] - cost) * weight
+    return value - cost * weight
+
+
+@jit
+def note_order(game: Record, rules: Record, number: int, order: int, fight: Fight) -> None:
+    """Take an order that has been given into account for the next ones."""
+    kind, distance = engagement_kind(order), order_range(game, number, order)
+    odds = rules.engagement_odds[OWN, kind, distance]
+    if kind == GUARDING:
+        fight.aimed[0] = aimed_after_guard(fight, odds)
+        return
+    target = attack_target(order)
+    fight.threats[target] = threat_after_attack(game, fight, target, kind, odds)
+    # The enemy HVA may be guarded, so that hits on it are less certain than they look.
+    fight.alive[target] *= 1.0 - (odds * UNGUARDED if target == HVA else odds)
+
+
+@jit
+def decide_engagement(game: Record, rules: Record, masks: IntArray, style: Style, orders: IntArray) -> None:
+    """Give the orders of an engagement phase: to each satellite in turn the one that gains most."""
+    fight = open_fight(game, rules)
+    for number in range(SATELLITES):
+        best, best_value = NOOP, 0.0
+        for order in range(SHOOT, ORDERS):
+            if masks[number, order]:
+                value = order_value(game, rules, number, order, style, fight)
+                if value > best_value:
+                    best, best_value = order, value
+        orders[number] = best
+        if best != NOOP:
+            note_order(game, rules, number, best, fight)

@@ -1,0 +1,93 @@
+"""What a scripted player goes by: its style, and what satellites, HVAs and time are worth to it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geo_patrol.engine.state import HVA, SATELLITES, SIDES, Record
+from geo_patrol.jit import jit
+
+OWN, ENEMY = 0, 1
+"""The sides of a position as the agent sees it."""
+NOBODY = -1
+"""No Patrol, no enemy, no raid."""
+SAFE_TURNS = 3
+"""A side that is ahead starts no raid when so few turns remain."""
+
+
+class Style(NamedTuple):
+    """What may differ from one scripted player to the next."""
+
+    home_share: float = 0.4
+    """The share of the active Patrols that do not go on a raid."""
+    defenders_per_raider: float = 0.5
+    """How many Patrols stay at home for each enemy that comes."""
+    haste: float = 4.0
+    """Points that it is worth to strike one turn earlier."""
+    threshold: float = 0.4
+    """The chance to destroy the enemy HVA that a raid must have."""
+    trust: float = 0.3
+    """The chance that a Patrol near the enemy HVA guards it."""
+    premium: float = 15.0
+    """Fuel that better odds of a strike are worth, for a difference of one."""
+    dodge: float = 0.8
+    """The chance to be hit in place from which on the own HVA gives way."""
+    lead: float = 0.8
+    """The chance that the enemy HVA is expected to give way."""
+    foresight: float = 0.4
+    """The chance that raiders are expected to know where a HVA goes, instead of going for where it is."""
+    temperature: float = 3.0
+    """Points by which the choice of where a HVA goes is blurred, so that it cannot be foreseen."""
+    ending: float = 80.0
+    """Points that winning at once is worth on top of the score, and that losing at once costs."""
+    danger: float = 4.0
+    """Points that it is worth to destroy an enemy near the own HVA."""
+
+
+@jit
+def sector_of(game: Record, side: int, number: int) -> int:
+    """Return the sector of a satellite, wide enough to calculate with."""
+    return int(np.int64(game.sector[side, number]))
+
+
+@jit
+def is_active(game: Record, side: int, number: int) -> bool:
+    """Tell whether a satellite is there and has fuel."""
+    return bool(game.fuel[side, number] > 0)
+
+
+@jit
+def count_active(game: Record, side: int) -> int:
+    """Count the active Patrols of a side."""
+    count = 0
+    for number in range(1, SATELLITES):
+        count += is_active(game, side, number)
+    return count
+
+
+@jit
+def kill_worth(game: Record, rules: Record, side: int, style: Style) -> float:
+    """Return the points that it is worth to destroy a side's HVA, negative where that side would win by it."""
+    points = game.fuel[side, HVA] * rules.weight[side, HVA]
+    margin = game.score[1 - side] - game.score[side] + points
+    return points + style.ending if margin > 0 else margin - style.ending
+
+
+@jit
+def turns_to_end(game: Record, rules: Record) -> int:
+    """Return how many turns remain, this one included, if both HVAs earn their goal points and nothing is burnt."""
+    turns = max(int(rules.turn_limit), 1)
+    for side in range(SIDES):
+        earned = rules.goal_points[side]
+        if earned > 0:
+            missing = max(rules.win_score[side] - game.score[side], 1)
+            turns = min(turns, int((missing + earned - 1) // earned))
+    return turns
+
+
+@jit
+def may_rest(game: Record, rules: Record) -> bool:
+    """Tell whether the game is about to be won by drifting along."""
+    turns = turns_to_end(game, rules)
+    lead = game.score[OWN] - game.score[ENEMY]
+    return turns <= SAFE_TURNS and lead + turns * (rules.goal_points[OWN] - rules.goal_points[ENEMY]) > 0

@@ -1,0 +1,42 @@
+"""The orders of a movement phase."""
+
+import numpy as np
+
+from geo_patrol.agents.scripted.evasion import close_in, move_along, move_hva
+from geo_patrol.agents.scripted.judgement import ENEMY, OWN, Style, count_active, sector_of
+from geo_patrol.agents.scripted.pathfinding import MOVE, UNREACHABLE, find_ways
+from geo_patrol.agents.scripted.raids import Plans, count_incoming, find_strikes, plan_raid
+from geo_patrol.engine.movement import destination
+from geo_patrol.engine.state import HVA, SATELLITES, IntArray, Record
+from geo_patrol.jit import jit
+
+
+@jit
+def count_spare(active: int, incoming: int, style: Style) -> int:
+    """Return how many of the active Patrols may leave home when so many enemies come."""
+    defenders = max(active * style.home_share, incoming * style.defenders_per_raider)
+    return max(active - int(defenders + 0.5), 0)
+
+
+@jit
+def decide_movement(
+    game: Record, rules: Record, masks: IntArray, plans: Plans, style: Style, key: np.uint64, orders: IntArray
+) -> None:
+    """Give the orders of a movement phase."""
+    find_strikes(game, rules, OWN, style, plans, plans.strike)
+    find_strikes(game, rules, ENEMY, style, plans, plans.threat)
+    incoming = count_incoming(game, rules, plans.threat)
+    raiders = np.zeros(SATELLITES, np.int64)
+    wanted = count_spare(count_active(game, OWN), incoming, style)
+    turns = plan_raid(game, rules, plans.strike, style, wanted, raiders)
+    orders[HVA] = move_hva(game, rules, plans, style, key)
+    if incoming > 0:
+        shelter = destination(sector_of(game, OWN, HVA), orders[HVA])
+        find_ways(rules, OWN, shelter, UNREACHABLE, plans.steps, plans.scratch, plans.home)
+    for number in range(1, SATELLITES):
+        if raiders[number]:
+            orders[number] = plans.strike[turns, MOVE, game.sector[OWN, number]]
+        elif incoming > 0:
+            orders[number] = move_along(game, number, plans.home, 0)
+    if turns == 0:
+        close_in(game, rules, masks, plans.strike, style, raiders, orders)

@@ -1,0 +1,83 @@
+"""From an observation in tokens back to records of a game and its rules; side 0 is the own one."""
+
+import numpy as np
+
+from geo_patrol.board import EARTH, azimuth_of, ring_of, sector_at
+from geo_patrol.engine.observe import GOAL_AZIMUTH_BITS, TOKEN_COLUMNS, observation_names
+from geo_patrol.engine.state import RADIAL_OUT, SATELLITES, SIDES, IntArray, Record
+from geo_patrol.jit import jit
+
+_PLACE = {name: place for place, name in enumerate(observation_names("tokens"))}
+_WHOSE = ("own", "enemy")
+_RANGES = ("same", "adjacent")
+_PER_MILLE = 0.001
+_FUEL = _PLACE["own_hva_fuel"]
+_AMMO = _PLACE["own_hva_ammo"]
+_SCORE = _PLACE["own_score"]
+MOVEMENT_PHASE = _PLACE["movement_phase"]
+_TURNS_LEFT = _PLACE["turns_left"]
+_GOAL_AZIMUTH = _PLACE["goal_azimuth_bit_0"]
+_INNER_RING, _OUTER_RING, _GOAL_RING = _PLACE["inner_ring"], _PLACE["outer_ring"], _PLACE["goal_ring"]
+
+
+def _places(*names: str) -> IntArray:
+    """Return where figures of both sides stand in an observation: (2, figures)."""
+    return np.array([[_PLACE[f"{whose}_{name}"] for name in names] for whose in _WHOSE])
+
+
+_MOVE_COSTS = _places("prograde_cost", "retrograde_cost", "radial_in_cost", "radial_out_cost")
+_STATION_KEEPING = _places("station_keeping_cost")
+_KINDS = ("shoot", "collide", "guard")
+_ENGAGEMENT_COSTS = _places(*(f"{kind}_cost_{where}" for kind in _KINDS for where in _RANGES))
+_ENGAGEMENT_ODDS = _places(*(f"{kind}_odds_{where}" for kind in _KINDS for where in _RANGES))
+_POINTS = _places("goal_points", "adjacent_points", "win_score")
+_WEIGHTS = _places("hva_weight", "patrol_weight")
+_INITIAL_AMMO = _places("initial_hva_ammo", "initial_patrol_ammo")
+
+
+@jit
+def read_rules(observation: IntArray, rules: Record) -> None:
+    """Read the figures of the rules; side 0 is the own one."""
+    rules.inner_ring, rules.outer_ring = observation[_INNER_RING], observation[_OUTER_RING]
+    rules.goal_ring = observation[_GOAL_RING]
+    rules.turn_limit = observation[_TURNS_LEFT]  # counted from now
+    for side in range(SIDES):
+        for move in range(RADIAL_OUT):
+            rules.move_cost[side, move + 1] = observation[_MOVE_COSTS[side, move]]
+        rules.station_keeping_cost[side] = observation[_STATION_KEEPING[side, 0]]
+        for kind in range(3):
+            for distance in range(2):
+                place = 2 * kind + distance
+                rules.engagement_cost[side, kind, distance] = observation[_ENGAGEMENT_COSTS[side, place]]
+                rules.engagement_odds[side, kind, distance] = observation[_ENGAGEMENT_ODDS[side, place]] * _PER_MILLE
+        rules.goal_points[side] = observation[_POINTS[side, 0]]
+        rules.win_score[side] = observation[_POINTS[side, 2]]
+        for kind in range(2):
+            rules.weight[side, kind] = observation[_WEIGHTS[side, kind]] * _PER_MILLE
+            rules.initial_ammo[side, kind] = observation[_INITIAL_AMMO[side, kind]]
+
+
+@jit
+def absolute_sector(relative: int, goal_azimuth: int, goal_ring: int) -> int:
+    """Turn a sector number counted from the own goal sector back, up to half a turn, which is a symmetry."""
+    if relative == EARTH:
+        return EARTH
+    ring = ring_of(relative)
+    start = goal_azimuth >> (goal_ring - ring) if ring <= goal_ring else goal_azimuth << (ring - goal_ring)
+    return sector_at(ring, azimuth_of(relative) + start)
+
+
+@jit
+def read_game(observation: IntArray, game: Record, rules: Record) -> None:
+    """Read a position; side 0 is the own one, and its goal sector lies in the first half turn."""
+    goal_azimuth = 0
+    for bit in range(GOAL_AZIMUTH_BITS):
+        goal_azimuth += int(np.int64(observation[_GOAL_AZIMUTH + bit])) << bit
+    for side in range(SIDES):
+        game.score[side] = observation[_SCORE + side]
+        game.goal[side] = sector_at(rules.goal_ring, goal_azimuth + side * (1 << (rules.goal_ring - 1)))
+        for number in range(SATELLITES):
+            row = (side * SATELLITES + number) * TOKEN_COLUMNS
+            game.sector[side, number] = absolute_sector(int(np.int64(observation[row])), goal_azimuth, rules.goal_ring)
+            game.fuel[side, number] = observation[row + _FUEL]
+            game.ammo[side, number] = observation[row + _AMMO]

@@ -1,0 +1,280 @@
+"""The PettingZoo parallel environment."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import EzPickle
+from numpy.typing import NDArray
+from pettingzoo import ParallelEnv
+
+from geo_patrol.config import GameConfig
+from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.state import SATELLITES, SIDES
+from geo_patrol.envs.spaces import OrderSpace, box, masked
+from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, check_orders
+from geo_patrol.game import Game
+from geo_patrol.presets import ConfigSource, Overrides
+
+_AGENTS = (ALPHA, BRAVO)
+RENDER_MODES = ("human", "ansi")
+_ORDER_TYPE = np.dtype(np.int64)
+_ORDER_SHAPE = (SATELLITES,)
+
+
+class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
+    """Two sides, alpha and bravo, order all their satellites at the same time.
+
+    A step is one decision phase: movement, or engagement with the drift that follows it by itself. What an
+    observation holds is listed by ``geo_patrol.observation_names``.
+
+    Action: ``MultiDiscrete([28] * 11)``, int64, one order code a satellite: 0 noop; 1-4 prograde, retrograde, radial
+    in, radial out; 5-15 shoot enemy 0-10; 16-26 collide with enemy 0-10; 27 guard. Illegal orders never raise: they
+    become noop and are counted in the info (``illegal_orders``); with ``illegal_orders = "forfeit"`` in the
+    configuration they lose the game.
+
+    Observation: a dict of ``observation``, 1-D, float32 ("onehot") or int16 ("tokens"), and ``action_mask``, (11, 28)
+    int8; with ``mask_in="info"`` or ``"none"`` the bare vector.
+
+    Reward: zero-sum floats. "score": the change of the score difference in this phase, counted from 0, so that the sum
+    over a game is the final difference; "outcome": -1, 0 or 1 at the end.
+
+    Infos: numbers alone, the same keys from reset to the last step: ``illegal_orders``, ``score``, ``enemy_score``,
+    ``turn`` (completed turns), ``phase`` (0 movement, 1 engagement, 2 over), ``reasons`` (bits, see
+    ``geo_patrol.notation.read_reasons``), and ``action_mask`` with ``mask_in="info"``.
+
+    Args:
+        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
+        overrides: single values of it, such as ``{"bravo.patrols.ammo": 3}``.
+        observation: "onehot" or "tokens".
+        mask_in: "obs", "info" or "none".
+        reward: "score" or "outcome".
+        max_cycles: steps after which an unfinished game is truncated; None never does.
+        render_mode: "ansi" (``render`` returns text), "human" (text is printed at every reset and step), or None.
+
+    Raises:
+        ConfigError: the configuration is wrong.
+        ValueError: another argument is.
+
+    Version history: v0, first release.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "geo_patrol_v0",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 2,
+        "is_parallelizable": True,
+    }
+
+    def __init__(
+        self,
+        config: ConfigSource = "geo_patrol",
+        *,
+        overrides: Overrides | None = None,
+        observation: Encoding = "onehot",
+        mask_in: MaskIn = "obs",
+        reward: Reward = "score",
+        max_cycles: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        EzPickle.__init__(
+            self,
+            config,
+            overrides=overrides,
+            observation=observation,
+            mask_in=mask_in,
+            reward=reward,
+            max_cycles=max_cycles,
+            render_mode=render_mode,
+        )
+        check_render_mode(render_mode)
+        self._table = Table(config, overrides, observation, reward, mask_in, max_cycles)
+        self._orders = np.empty((1, SIDES, SATELLITES), np.int64)
+        self.render_mode = render_mode
+        self.possible_agents = list(_AGENTS)
+        self.agents: list[str] = []
+        vector = box(self.config, observation)
+        space: spaces.Space[Any] = masked(vector) if mask_in == "obs" else vector
+        self.observation_spaces = dict.fromkeys(_AGENTS, space)
+        self.action_spaces = {agent: OrderSpace() for agent in _AGENTS}
+        self.state_space = box(self.config, "onehot")
+
+    @property
+    def config(self) -> GameConfig:
+        """The configuration, as it was before anything was drawn."""
+        return self._table.config
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's observations, the same object each time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> OrderSpace:
+        """Return the space of an agent's actions, the same object each time."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self,
+        seed: int | None = None,
+        options: Mapping[str, Any] | None = None,  # noqa: ARG002 - unknown options are ignored, and all are unknown
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Begin a new game; reseeds only when a seed is given.
+
+        Raises:
+            ValueError: the seed is negative or not a whole number.
+        """
+        view = self._table.reset(seed)
+        self.agents = list(_AGENTS)
+        if self.render_mode == "human":
+            print_position(self.game())
+        return self._pack(*view)
+
+    def _pack(
+        self, seen: NDArray[Any], masks: NDArray[np.int8], report: list[int]
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Hand observations and infos to the agents."""
+        _, reasons, phase, turn, alpha_score, bravo_score, alpha_illegal, bravo_illegal, _ = report
+        infos: dict[str, dict[str, Any]] = {
+            ALPHA: {
+                "illegal_orders": alpha_illegal,
+                "score": alpha_score,
+                "enemy_score": bravo_score,
+                "turn": turn,
+                "phase": phase,
+                "reasons": reasons,
+            },
+            BRAVO: {
+                "illegal_orders": bravo_illegal,
+                "score": bravo_score,
+                "enemy_score": alpha_score,
+                "turn": turn,
+                "phase": phase,
+                "reasons": reasons,
+            },
+        }
+        if self._table.mask_in == "obs":
+            observations: dict[str, Any] = {
+                ALPHA: {"observation": seen[0, 0], "action_mask": masks[0, 0]},
+                BRAVO: {"observation": seen[0, 1], "action_mask": masks[0, 1]},
+            }
+            return observations, infos
+        if self._table.mask_in == "info":
+            infos[ALPHA]["action_mask"], infos[BRAVO]["action_mask"] = masks[0, 0], masks[0, 1]
+        return {ALPHA: seen[0, 0], BRAVO: seen[0, 1]}, infos
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Play one decision phase.
+
+        Args:
+            actions: orders of both agents, eleven order codes each.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos of both agents. After the last step ``agents``
+            is empty, and a further step returns five empty dicts.
+
+        Raises:
+            ValueError: an agent is missing or unknown, or orders have another shape or are not whole numbers.
+            RuntimeError: ``reset`` was never called.
+        """
+        if not self.agents:
+            if not self._table.is_seeded:
+                raise RuntimeError("call reset before step")
+            return {}, {}, {}, {}, {}
+        orders = self._read(actions)
+        seen, masks, report = self._table.step(orders)
+        alpha_reward, bravo_reward = self._table.rewards(report)
+        terminated = bool(report[0])
+        truncated = self._table.is_out_of_cycles and not terminated
+        if terminated or truncated:
+            self.agents = []
+        if self.render_mode == "human":
+            print_position(self.game())
+        observations, infos = self._pack(seen, masks, report)
+        return (
+            observations,
+            {ALPHA: alpha_reward, BRAVO: bravo_reward},
+            {ALPHA: terminated, BRAVO: terminated},
+            {ALPHA: truncated, BRAVO: truncated},
+            infos,
+        )
+
+    def _read(self, actions: Mapping[str, Any]) -> NDArray[np.int64]:
+        """Return the orders of both agents as (1, 2, 11), in an array that the next step uses again."""
+        try:
+            alpha, bravo = actions[ALPHA], actions[BRAVO]
+        except (KeyError, TypeError, IndexError):
+            alpha = None
+        if alpha is None or len(actions) != SIDES:
+            raise ValueError(f"actions = {str(actions)[:80]}: give a dict with the orders of alpha and of bravo")
+        if type(alpha) is not np.ndarray or alpha.dtype is not _ORDER_TYPE or alpha.shape != _ORDER_SHAPE:
+            alpha = check_orders(alpha, ALPHA)
+        if type(bravo) is not np.ndarray or bravo.dtype is not _ORDER_TYPE or bravo.shape != _ORDER_SHAPE:
+            bravo = check_orders(bravo, BRAVO)
+        orders = self._orders
+        orders[0, 0] = alpha
+        orders[0, 1] = bravo
+        return orders
+
+    def action_masks(self, agent: str) -> NDArray[np.int8]:
+        """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""
+        mask: NDArray[np.int8] = self._table.batch.masks()[0, _AGENTS.index(agent)]
+        return mask
+
+    def sample_actions(self) -> dict[str, NDArray[np.int64]]:
+        """Draw legal orders for both agents from the engine; the game's own chance is left alone."""
+        orders = self._table.sample_orders()
+        return {ALPHA: orders[0, 0], BRAVO: orders[0, 1]}
+
+    def state(self) -> NDArray[np.float32]:
+        """Return the whole position for a centralised critic: what alpha sees, encoded as "onehot"."""
+        state: NDArray[np.float32] = self._table.batch.observe("onehot")[0, 0]
+        return state
+
+    def game(self) -> Game:
+        """Return a copy of the game to look at, or to plan with after ``fork``."""
+        return self._table.game()
+
+    def save(self) -> dict[str, Any]:
+        """Return the game, chance included, as plain data that ``json.dumps`` takes.
+
+        Raises:
+            RecordingError: no game has begun.
+        """
+        return self._table.save()
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Take up a saved game of the same configuration; on an error nothing changes.
+
+        Raises:
+            RecordingError: the data are none, damaged, or of another configuration.
+        """
+        self._table.restore(saved)
+        is_over = bool(self._table.batch.games[0].done) or self._table.is_out_of_cycles
+        self.agents = [] if is_over else list(_AGENTS)
+
+    def view(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return observations and infos of both agents as the game stands."""
+        return self._pack(*self._table.view())
+
+    def render(self) -> str | None:
+        """Return the position as text in mode "ansi"; do nothing in mode "human", which prints by itself."""
+        return str(self.game()) if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Do nothing: no window is open."""
+
+    def __str__(self) -> str:
+        return "geo_patrol_v0"
+
+
+def check_render_mode(render_mode: str | None) -> None:
+    """Raise ValueError for a render mode that there is not."""
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ValueError(f"render_mode = {render_mode!r}: give {' or '.join(map(repr, RENDER_MODES))} or None")
+
+
+def print_position(game: Game) -> None:
+    """Print a position for somebody who watches the terminal."""
+    print(game, end="\n\n", flush=True)  # noqa: T201

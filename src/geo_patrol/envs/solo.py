@@ -1,0 +1,229 @@
+"""The Gymnasium environment: one side against an agent."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, get_args
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import EzPickle
+from numpy.typing import NDArray
+
+from geo_patrol.agents import Agent, make_agent
+from geo_patrol.config import GameConfig
+from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.state import SATELLITES, SIDES
+from geo_patrol.envs.parallel import RENDER_MODES, check_render_mode, print_position
+from geo_patrol.envs.spaces import OrderSpace, box, masked
+from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, View, check_choice, check_orders
+from geo_patrol.errors import RecordingError
+from geo_patrol.game import Game
+from geo_patrol.presets import ConfigSource, Overrides
+
+Seat: TypeAlias = Literal["alpha", "bravo", "random"]
+_SEATS = (ALPHA, BRAVO)
+_FORMAT = "geo_patrol solo environment"
+
+
+class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
+    """One side of a game; an agent plays the other one.
+
+    Spaces, rewards and infos are those of one side of ``geo_patrol.envs.parallel.ParallelGeoPatrol``; the infos say
+    in ``seat`` which side it is (0 alpha, 1 bravo). Observations are egocentric and look alike from both.
+    ``action_masks()`` returns what MaskablePPO asks for.
+
+    Args:
+        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
+        overrides: single values of it, such as ``{"bravo.patrols.ammo": 3}``.
+        opponent: an agent's name, see ``geo_patrol.agents.agent_names``, or an ``Agent``.
+        seat: "alpha", "bravo", or "random" (drawn at each reset).
+        observation: "onehot" or "tokens".
+        mask_in: "info", "obs" or "none".
+        reward: "score" or "outcome".
+        max_cycles: steps after which an unfinished game is truncated; None never does.
+        render_mode: "ansi" (``render`` returns text), "human" (text is printed at every reset and step), or None.
+
+    Raises:
+        ConfigError: the configuration is wrong.
+        ValueError: another argument is.
+
+    Version history: v0, first release.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as the base class declares it
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        config: ConfigSource = "geo_patrol",
+        *,
+        overrides: Overrides | None = None,
+        opponent: str | Agent = "random",
+        seat: Seat = "alpha",
+        observation: Encoding = "onehot",
+        mask_in: MaskIn = "info",
+        reward: Reward = "score",
+        max_cycles: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        EzPickle.__init__(
+            self,
+            config,
+            overrides=overrides,
+            opponent=opponent,
+            seat=seat,
+            observation=observation,
+            mask_in=mask_in,
+            reward=reward,
+            max_cycles=max_cycles,
+            render_mode=render_mode,
+        )
+        check_render_mode(render_mode)
+        check_choice("seat", seat, get_args(Seat))
+        self.opponent = make_agent(opponent) if isinstance(opponent, str) else opponent
+        if not isinstance(self.opponent, Agent):
+            raise ValueError(f"opponent = {opponent!r}: give an agent's name or an Agent")
+        self._table = Table(config, overrides, observation, reward, mask_in, max_cycles)
+        self._seat_choice = seat
+        self._seat = 0
+        self._is_over = True
+        self.render_mode = render_mode
+        vector = box(self.config, observation)
+        self.observation_space = masked(vector) if mask_in == "obs" else vector
+        self.action_space = OrderSpace()
+
+    @property
+    def config(self) -> GameConfig:
+        """The configuration, as it was before anything was drawn."""
+        return self._table.config
+
+    @property
+    def seat(self) -> str:
+        """The side that is played, "alpha" or "bravo"."""
+        return _SEATS[self._seat]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin a new game; reseeds only when a seed is given.
+
+        Raises:
+            ValueError: the seed is negative or not a whole number.
+        """
+        super().reset(seed=seed, options=options)
+        self._seat = (
+            int(self.np_random.integers(2)) if self._seat_choice == "random" else _SEATS.index(self._seat_choice)
+        )
+        self.opponent.reset(np.ones(1, np.bool_))
+        self._is_over = False
+        return self._pack(self._table.reset(seed))
+
+    def _pack(self, view: View) -> tuple[Any, dict[str, Any]]:
+        if self.render_mode == "human":
+            print_position(self.game())
+        observations, masks, report = view
+        seat = self._seat
+        _, reasons, phase, turn, *numbers, _ = report
+        info: dict[str, Any] = {
+            "illegal_orders": numbers[2 + seat],
+            "score": numbers[seat],
+            "enemy_score": numbers[1 - seat],
+            "turn": turn,
+            "phase": phase,
+            "reasons": reasons,
+            "seat": seat,
+        }
+        if self._table.mask_in == "info":
+            info["action_mask"] = masks[0, seat]
+        if self._table.mask_in == "obs":
+            return {"observation": observations[0, seat], "action_mask": masks[0, seat]}, info
+        return observations[0, seat], info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Play one decision phase against the opponent.
+
+        Args:
+            action: eleven order codes; illegal ones become noop and are counted in the info.
+
+        Raises:
+            ValueError: the orders have another shape or are not whole numbers.
+            RuntimeError: the game is over, or ``reset`` was never called.
+        """
+        if self._is_over:
+            raise RuntimeError("the game is over, or has not begun: call reset")
+        orders = np.empty((1, SIDES, SATELLITES), np.int64)
+        orders[0, self._seat] = check_orders(action, self.seat)
+        orders[0, 1 - self._seat] = self._ask_opponent()
+        view = self._table.step(orders)
+        reward = self._table.rewards(view[2])[self._seat]
+        terminated = bool(view[2][0])
+        truncated = self._table.is_out_of_cycles and not terminated
+        self._is_over = terminated or truncated
+        observation, info = self._pack(view)
+        return observation, reward, terminated, truncated, info
+
+    def _ask_opponent(self) -> NDArray[Any]:
+        other = 1 - self._seat
+        batch = self._table.batch
+        observation = batch.observe(self.opponent.observation)[:, other]
+        orders = self.opponent.act(observation, batch.masks()[:, other], self.np_random)
+        return check_orders(orders[0], self.opponent.name)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the legal orders as MaskablePPO wants them: (308,) bool, 28 for each of eleven satellites."""
+        mask: NDArray[np.bool_] = self._table.batch.masks()[0, self._seat].reshape(-1).astype(np.bool_)
+        return mask
+
+    def sample_action(self) -> NDArray[np.int64]:
+        """Draw legal orders from the engine; the game's own chance is left alone."""
+        orders: NDArray[np.int64] = self._table.sample_orders()[0, self._seat]
+        return orders
+
+    def game(self) -> Game:
+        """Return a copy of the game to look at, or to plan with after ``fork``."""
+        return self._table.game()
+
+    def save(self) -> dict[str, Any]:
+        """Return the game, chance included, as plain data that ``json.dumps`` takes.
+
+        What an opponent remembers is not saved; those of this package remember nothing.
+
+        Raises:
+            RecordingError: no game has begun.
+        """
+        saved = self._table.save()
+        generator = self.np_random.bit_generator.state
+        return {
+            "format": _FORMAT,
+            "version": 1,
+            "environment": saved,
+            "seat": self.seat,
+            "is_over": self._is_over,
+            "generator": generator,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Take up a saved game of the same configuration; on an error nothing changes.
+
+        Raises:
+            RecordingError: the data are none, damaged, or of another configuration.
+        """
+        if not isinstance(saved, Mapping) or saved.get("format") != _FORMAT or saved.get("version") != 1:
+            raise RecordingError(f"saved environment: format and version must be {_FORMAT!r} and 1")
+        seat, is_over = saved.get("seat"), saved.get("is_over")
+        if seat not in _SEATS or not isinstance(is_over, bool):
+            raise RecordingError(
+                f"saved environment: seat = {seat!r}, is_over = {is_over!r}: give alpha or bravo, true or false"
+            )
+        generator = np.random.Generator(np.random.PCG64())
+        try:
+            generator.bit_generator.state = saved["generator"]
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise RecordingError(f"saved environment: generator: no state of a PCG64 generator ({error})") from None
+        self._table.restore(saved.get("environment") or {})
+        self.np_random = generator
+        self._seat, self._is_over = _SEATS.index(seat), is_over
+        self.opponent.reset(np.ones(1, np.bool_))
+
+    def render(self) -> str | None:
+        """Return the position as text in mode "ansi"; do nothing in mode "human", which prints by itself."""
+        return str(self.game()) if self.render_mode == "ansi" else None

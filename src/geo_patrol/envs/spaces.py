@@ -1,0 +1,59 @@
+"""Spaces of actions and observations."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from geo_patrol.config import GameConfig
+from geo_patrol.engine.observe import Encoding, observation_bounds
+from geo_patrol.engine.sample import sample_orders
+from geo_patrol.engine.state import ORDERS, SATELLITES
+
+MASK_SHAPE = (SATELLITES, ORDERS)
+
+
+class OrderSpace(spaces.MultiDiscrete):
+    """Orders of one side: an order code, 0 to 27, for each of eleven satellites, as int64.
+
+    ``sample`` takes the action mask of an observation as it is, an (11, 28) array.
+    """
+
+    def __init__(self, seed: int | np.random.Generator | None = None) -> None:
+        super().__init__([ORDERS] * SATELLITES, dtype=np.int64, seed=seed)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> NDArray[np.int64]:
+        """Draw orders, each of a satellite's legal ones with equal chances.
+
+        Args:
+            mask: (11, 28) array, 1 where an order may be drawn; None allows all codes. A tuple of eleven arrays, as
+                ``MultiDiscrete`` takes, will do as well. A satellite with nothing allowed gets a noop.
+            probability: as in ``MultiDiscrete``.
+
+        Raises:
+            ValueError: the mask has another shape.
+        """
+        if probability is not None:
+            return super().sample(mask=mask, probability=probability)
+        if mask is None:
+            return self.np_random.integers(ORDERS, size=SATELLITES)
+        masks = np.ascontiguousarray(mask, np.int8)
+        if masks.shape != MASK_SHAPE:
+            raise ValueError(f"mask of shape {masks.shape}: give {MASK_SHAPE}")
+        orders = np.empty((1, SATELLITES), np.int64)
+        sample_orders(masks[np.newaxis], np.uint64(self.np_random.integers(1 << 63)), orders)
+        sampled: NDArray[np.int64] = orders[0]
+        return sampled
+
+
+def box(config: GameConfig, encoding: Encoding) -> spaces.Box:
+    """Return the space of bare observations: 1-D, from 0 to a bound of its own for every index."""
+    high = observation_bounds(encoding, config.board.outer_ring)
+    return spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
+
+
+def masked(observation: spaces.Space[Any]) -> spaces.Dict:
+    """Return the space of observations together with their action mask."""
+    mask = spaces.Box(0, 1, MASK_SHAPE, np.int8)
+    return spaces.Dict({"observation": observation, "action_mask": mask})

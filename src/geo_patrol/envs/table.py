@@ -1,0 +1,238 @@
+"""``Table``: one game as the environments play it, with what they share: options, actions, infos, saves."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
+from geo_patrol.engine.chance import mix
+from geo_patrol.engine.observe import ENCODINGS, Encoding, observation_size, observation_type, sector_slots
+from geo_patrol.engine.sample import sample_orders_of_games
+from geo_patrol.engine.state import FORFEIT, ORDERS, SATELLITES, SIDES
+from geo_patrol.engine.turn import REPORT, describe_games, step_games
+from geo_patrol.errors import RecordingError
+from geo_patrol.game import Game
+from geo_patrol.presets import ConfigSource, Overrides, load_config
+from geo_patrol.saving import restore_game, save_game
+
+Reward: TypeAlias = Literal["score", "outcome"]
+MaskIn: TypeAlias = Literal["obs", "info", "none"]
+ALPHA, BRAVO = "alpha", "bravo"
+
+_SAMPLER = np.uint64(0x6F72646572730000)  # sets the stream of sampled orders apart from that of the game
+
+
+_MASKS_SHAPE = (1, SIDES, SATELLITES, ORDERS)
+_MASK_TYPE = np.dtype(np.int8)
+_ORDERS_SHAPE = (1, SIDES, SATELLITES)
+_ORDER_TYPE = np.dtype(np.int64)
+
+View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], list[int]]
+"""Observations (1, 2, size), action masks (1, 2, 11, 28), and the report that ``write_report`` writes."""
+
+
+class Table:
+    """One game, its observations and rewards.
+
+    Args:
+        config: a preset's name, a path, a mapping or a ``GameConfig``.
+        overrides: single values of the configuration.
+        encoding: of the observations.
+        reward: "score" (change of the score difference) or "outcome" (-1, 0 or 1 at the end).
+        mask_in: where the environment hands out action masks.
+        max_cycles: phases after which an unfinished game is truncated; None never does.
+
+    Raises:
+        ConfigError, ValueError: an argument is wrong.
+    """
+
+    def __init__(
+        self,
+        config: ConfigSource,
+        overrides: Overrides | None,
+        encoding: Encoding,
+        reward: Reward,
+        mask_in: MaskIn,
+        max_cycles: int | None,
+    ) -> None:
+        check_choice("observation", encoding, ENCODINGS)
+        check_choice("reward", reward, get_args(Reward))
+        check_choice("mask_in", mask_in, get_args(MaskIn))
+        if max_cycles is not None and (
+            isinstance(max_cycles, bool) or not isinstance(max_cycles, int) or max_cycles < 1
+        ):
+            raise ValueError(f"max_cycles = {max_cycles!r}: give a whole number from 1, or None")
+        self.config = load_config(config, overrides)
+        self.batch = Batch(self.config)
+        self.encoding, self.reward, self.mask_in, self.max_cycles = encoding, reward, mask_in, max_cycles
+        outer_ring = self.config.board.outer_ring
+        self._slots = sector_slots(encoding, outer_ring)
+        self._observation_shape = (1, SIDES, observation_size(encoding, outer_ring))
+        self._observation_type = np.dtype(observation_type(encoding))
+        self._report = np.empty((1, REPORT), np.int64)
+        self.is_seeded = False
+        self.cycles = 0
+        self._difference = 0
+        self._outcome_count = 0
+        self._sampler = np.zeros((1, 2), np.uint64)  # key, counter
+        self._sampled: NDArray[np.int64] | None = None  # drawn in the last step already, as it costs little there
+        self._masks = np.empty((SIDES, SATELLITES, ORDERS), np.int8)  # room for the sampler
+
+    def reset(self, seed: int | None) -> View:
+        """Begin a new game; without a seed, the stream of the game before goes on.
+
+        Raises:
+            ValueError: the seed is negative or not a whole number.
+        """
+        if seed is not None or not self.is_seeded:
+            seed = fresh_seed() if seed is None else check_seed(seed)
+            self.batch.seed([seed])
+            self._sampler[0] = mix(np.uint64(seed % 2**64) ^ _SAMPLER), 0
+            self.is_seeded = True
+        self.batch.reset()
+        self._sampled = None
+        self._outcome_count = 0
+        self.cycles = 0
+        self._difference = 0
+        return self.view()
+
+    def view(self) -> View:
+        """Return observations (1, 2, size), masks (1, 2, 11, 28) and the report of the game as it stands."""
+        observations = np.empty(self._observation_shape, self._observation_type)
+        masks = np.empty(_MASKS_SHAPE, _MASK_TYPE)
+        batch = self.batch
+        describe_games(batch.games, batch.rules, self._slots, masks, observations, self._report)
+        return observations, masks, self._report[0].tolist()
+
+    def step(self, orders: NDArray[np.int64]) -> View:
+        """Play a phase with orders (1, 2, 11), and return what ``view`` does; the arrays are new ones."""
+        observations = np.empty(self._observation_shape, self._observation_type)
+        masks = np.empty(_MASKS_SHAPE, _MASK_TYPE)
+        self._sampled = sampled = np.empty(_ORDERS_SHAPE, _ORDER_TYPE)
+        batch, report = self.batch, self._report
+        step_games(
+            batch.games,
+            batch.rules,
+            orders,
+            batch.outcomes,
+            self._slots,
+            masks,
+            observations,
+            report,
+            self._sampler,
+            sampled,
+        )
+        self.cycles += 1
+        described = report[0].tolist()
+        self._outcome_count = described[-1]
+        return observations, masks, described
+
+    def game(self) -> Game:
+        """Return a copy of the game, with the outcomes of the last engagement."""
+        return Game.from_batch(self.batch, self._outcome_count)
+
+    @property
+    def is_out_of_cycles(self) -> bool:
+        """Whether as many phases have been played as there may be."""
+        return self.max_cycles is not None and self.cycles >= self.max_cycles
+
+    def rewards(self, report: list[int]) -> tuple[float, float]:
+        """Return the zero-sum rewards of the phase just played."""
+        if self.reward == "outcome":
+            alpha = float(winner_of(report)) if report[0] else 0.0
+        else:
+            difference = report[4] - report[5]
+            alpha = float(difference - self._difference)
+            self._difference = difference
+        return alpha, -alpha if alpha else 0.0
+
+    def sample_orders(self) -> NDArray[np.int64]:
+        """Draw legal orders for both sides, (1, 2, 11), from a stream of their own: the game's chance is left alone."""
+        orders = self._sampled
+        if orders is None:
+            orders = np.empty(_ORDERS_SHAPE, _ORDER_TYPE)
+            sample_orders_of_games(self.batch.games, self.batch.rules, self._sampler, self._masks, orders)
+        self._sampled = None
+        return orders
+
+    def save(self) -> dict[str, Any]:
+        """Return the game, its chance and the sampler's as plain data that ``json.dumps`` takes.
+
+        Raises:
+            RecordingError: no game has begun.
+        """
+        if not self.is_seeded:
+            raise RecordingError("nothing to save: call reset first")
+        return {
+            "format": "geo_patrol environment",
+            "version": 1,
+            "game": save_game(self.batch),
+            # orders that are drawn but not handed out yet will be drawn again
+            "sampler": [int(self._sampler[0, 0]), int(self._sampler[0, 1]) - (self._sampled is not None)],
+            "cycles": self.cycles,
+            "difference": self._difference,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Take up a saved game; it must have been saved with the same configuration. On an error nothing changes.
+
+        Raises:
+            RecordingError: the data are none, damaged, or of another configuration.
+        """
+        if (
+            not isinstance(saved, Mapping)
+            or saved.get("format") != "geo_patrol environment"
+            or saved.get("version") != 1
+        ):
+            raise RecordingError("saved environment: format and version must be 'geo_patrol environment' and 1")
+        sampler, cycles, difference = saved.get("sampler"), saved.get("cycles"), saved.get("difference")
+        if not isinstance(sampler, list) or len(sampler) != 2 or not all(_is_whole(n, 0, 2**64) for n in sampler):
+            raise RecordingError(f"saved environment: sampler = {str(sampler)[:80]}: give two whole numbers below 2^64")
+        if not _is_whole(cycles, 0, 2**31) or not _is_whole(difference, -(2**31), 2**31):
+            raise RecordingError("saved environment: cycles and difference must be whole numbers of 32 bits")
+        batch = restore_game(saved.get("game"))
+        if batch.config != self.config:
+            raise RecordingError("saved environment: it was saved with another configuration")
+        self.batch = batch
+        self._sampler[0] = sampler
+        self._sampled = None
+        self._outcome_count = 0
+        self.cycles, self._difference, self.is_seeded = int(cycles or 0), int(difference or 0), True
+
+
+def _is_whole(value: Any, low: int, end: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value < end
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise ValueError for a value that is none of the choices."""
+    if value not in choices:
+        raise ValueError(f"{name} = {value!r}: give {' or '.join(map(repr, choices))}")
+
+
+def winner_of(report: list[int]) -> int:
+    """Return 1 if alpha has won a finished game, -1 if bravo has, 0 for a draw."""
+    alpha_forfeits, bravo_forfeits = bool(report[1] & FORFEIT), bool(report[1] & FORFEIT << 1)
+    if alpha_forfeits != bravo_forfeits:
+        return -1 if alpha_forfeits else 1
+    return (report[4] > report[5]) - (report[4] < report[5])
+
+
+def check_orders(actions: Any, agent: str) -> NDArray[Any]:
+    """Return one side's orders as eleven whole numbers; which codes are legal is the engine's business.
+
+    Raises:
+        ValueError: another shape, or not whole numbers.
+    """
+    orders = np.asarray(actions)
+    if orders.shape != (SATELLITES,):
+        raise ValueError(f"action of {agent} has shape {orders.shape}: give {SATELLITES} order codes, one a satellite")
+    if orders.dtype.kind == "f" and np.isfinite(orders).all() and (orders == np.floor(orders)).all():
+        orders = np.clip(orders, -1, ORDERS)
+    elif orders.dtype.kind == "u":
+        orders = np.minimum(orders, ORDERS)
+    elif orders.dtype.kind != "i":
+        raise ValueError(f"action of {agent} = {str(actions)[:80]}: give whole numbers, not {orders.dtype}")
+    return orders.astype(np.int64)

@@ -1,0 +1,23 @@
+"""The registries of Gymnasium and PettingZoo: an id for each preset, such as ``GeoPatrol/Case1-v0``."""
+
+import gymnasium
+import pettingzoo
+
+from geo_patrol.presets import preset_names
+
+_SPELLED = {"od2d": "OD2D"}
+
+
+def environment_id(preset: str) -> str:
+    """Return the id under which a preset is registered."""
+    name = _SPELLED.get(preset) or "".join(word.capitalize() for word in preset.split("_"))
+    return f"GeoPatrol/{name}-v0"
+
+
+def register_environments() -> None:
+    """Register every preset: with Gymnasium against an agent, with PettingZoo for two."""
+    for preset in preset_names():
+        name, arguments = environment_id(preset), {"config": preset}
+        gymnasium.register(name, entry_point="geo_patrol.envs.solo:SoloGeoPatrol", kwargs=arguments)
+        for kind, entry_point in (("aec", "env"), ("parallel", "parallel_env")):
+            pettingzoo.register(kind, name, f"geo_patrol.geo_patrol_v0:{entry_point}", kwargs=arguments)
