@@ -1,0 +1,35 @@
+"""Every example runs, and says what it is meant to show."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from geo_patrol import Game, load_config
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SHOWN = {
+    "game_by_hand.py": "bravo's HVA is lost in",
+    "gymnasium_solo.py": "mean outcome:",
+    "random_agents_parallel.py": "returns: {'alpha':",
+    "scripted_agent_aec.py": "winner: bravo",
+}
+
+
+@pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.glob("*.py")))
+def test_example_runs(example, tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / example], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert SHOWN[example] in result.stdout
+
+
+def test_random_scenarios_differ_from_game_to_game():
+    config = load_config(EXAMPLES / "random_scenarios.toml")
+    fleets = {tuple(len(Game(config, seed=seed).satellites(side)) for side in ("alpha", "bravo")) for seed in range(40)}
+    assert len(fleets) > 10
+    assert {
+        len(Game(config, seed=seed, overrides={"both.patrols.count": 5}).satellites("alpha")) for seed in range(9)
+    } == {6}
