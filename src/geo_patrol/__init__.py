@@ -1,9 +1,9 @@
 """Two-player orbital board games for reinforcement learning: GEO Patrol, Orbit Defender 2-D, King of the Hill."""
 
-from geo_patrol.agents import Agent, agent_names, make_agent
+from geo_patrol.agents import Agent, MatchResult, agent_names, make_agent, play_match
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.observe import observation_names
-from geo_patrol.errors import ConfigError, GeoPatrolError, OrderError, RecordingError
+from geo_patrol.errors import AgentError, ConfigError, GeoPatrolError, OrderError, RecordingError
 from geo_patrol.game import Game, Satellite
 from geo_patrol.notation import EndReason, Order, Outcome, SatelliteId
 from geo_patrol.presets import load_config, preset_names
@@ -13,11 +13,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Agent",
+    "AgentError",
     "ConfigError",
     "EndReason",
     "Game",
     "GameConfig",
     "GeoPatrolError",
+    "MatchResult",
     "Order",
     "OrderError",
     "Outcome",
@@ -30,6 +32,7 @@ __all__ = [
     "load_config",
     "make_agent",
     "observation_names",
+    "play_match",
     "preset_names",
 ]
 

@@ -4,7 +4,6 @@ Most figures may be a ``Range`` or a ``Choice`` instead of a single value; it is
 game's seed. Reading and combining files is in ``presets``.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -73,9 +72,9 @@ def whole(low: int, high: int) -> Check:
 
     def check(value: Any) -> int:
         right = f"a whole number from {low} to {high}"
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise _wrong(right)
-        if int(value) != value or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+            raise _wrong(right)  # NaN is not between anything
+        if int(value) != value:
             raise _wrong(right)
         return int(value)
 

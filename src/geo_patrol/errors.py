@@ -13,5 +13,9 @@ class OrderError(GeoPatrolError):
     """An order that cannot be read, or is not legal where legality is demanded."""
 
 
+class AgentError(GeoPatrolError):
+    """An agent raised an exception, or returned something else than orders."""
+
+
 class RecordingError(GeoPatrolError):
     """A saved or recorded game that cannot be read."""

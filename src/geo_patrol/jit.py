@@ -20,7 +20,7 @@ _COMPILED = [
     Path(__file__),
     _PACKAGE / "board.py",
     *sorted(_PACKAGE.glob("engine/*.py")),
-    *sorted(_PACKAGE.glob("agents/**/*.py")),
+    *sorted(_PACKAGE.glob("agents/scripted/*.py")),
 ]
 
 

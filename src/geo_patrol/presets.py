@@ -100,7 +100,7 @@ def _find(source: str | Path, beside: Path | None) -> Path:
         return path
     if not path.suffix and "/" not in name and "\\" not in name:
         close = difflib.get_close_matches(name, preset_names(), n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = f", did you mean {close[0]!r}?" if close else "."
         raise ConfigError(f"there is no preset {name!r}{hint} The presets are: {', '.join(preset_names())}.")
     raise ConfigError(f"there is no configuration file {str(path)!r}.")
 
@@ -121,9 +121,8 @@ def _read(source: str | Path, beside: Path | None = None, depth: int = 0) -> tup
 def _resolve(data: _Data, origin: str, folder: Path, depth: int) -> _Data:
     """Spread ``[both]`` over the sides, and put the data on top of what it extends."""
     _spread_both(data, origin)
-    for place, variant in enumerate(data.get("variants", []) if isinstance(data.get("variants"), list) else []):
-        if isinstance(variant, dict):
-            _spread_both(variant, f"{origin}: variants.{place}")
+    for place, variant in enumerate(_variant_tables(data)):
+        _spread_both(variant, f"{origin}: variants.{place}")
     base = data.pop("extends", None)
     if base is None:
         return data
@@ -135,6 +134,12 @@ def _resolve(data: _Data, origin: str, folder: Path, depth: int) -> _Data:
         raise ConfigError(f"{origin}: extends = {base!r}: give a preset's name or a path")
     below, _ = _read(base, folder, depth + 1)
     return _merge(below, data)
+
+
+def _variant_tables(data: _Data) -> list[_Data]:
+    """Return the variants that are tables; validation complains of all else."""
+    variants = data.get("variants")
+    return [variant for variant in variants if isinstance(variant, dict)] if isinstance(variants, list) else []
 
 
 def _spread_both(data: _Data, origin: str) -> None:
@@ -169,10 +174,10 @@ def _parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
     if isinstance(overrides, Mapping):
         yield from overrides.items()
         return
-    if isinstance(overrides, str):
-        overrides = [overrides]
+    if isinstance(overrides, str) or not isinstance(overrides, Iterable):
+        overrides = [str(overrides)]
     for text in overrides:
-        key, sign, value = text.partition("=")
+        key, sign, value = str(text).partition("=")
         if not sign or not key.strip():
             raise ConfigError(f"override {text!r}: give key=value, such as bravo.patrols.ammo=3")
         yield key.strip(), _parse_value(value.strip())
@@ -193,7 +198,7 @@ def _override(data: _Data, key: str, value: Any) -> None:
     first, _, rest = key.partition(".")
     for target in [*SIDES] if first == "both" else [first]:
         _set(data, key, [target, *rest.split(".")] if rest else [target], value)
-        for variant in data.get("variants", []) if target in (*SIDES, "mirror") else []:
+        for variant in _variant_tables(data) if target in (*SIDES, "mirror") else []:
             _set(variant, key, [target, *rest.split(".")] if rest else [target], value)
 
 

@@ -31,6 +31,16 @@ GUARD_DECAY = 0.5
 
 
 @jit
+def has_orders(orders: IntArray) -> bool:
+    """Tell whether anybody does anything."""
+    for side in range(SIDES):
+        for number in range(SATELLITES):
+            if orders[side, number] != NOOP:
+                return True
+    return False
+
+
+@jit
 def pay_for_engagements(game: Record, rules: Record, orders: IntArray) -> None:
     """Take the fuel for all legal engagement orders, at the prices before anybody has paid.
 
@@ -209,16 +219,10 @@ def resolve_engagements(game: Record, rules: Record, orders: IntArray, outcomes:
     The game's record is left alone but for its random stream. Returns the number of outcomes written to ``outcomes``.
     """
     aim = np.full((SIDES, SATELLITES), NOBODY, np.int64)  # the enemy whom each attack is aimed at now
-    anything = False
     for side in range(SIDES):
         for number in range(SATELLITES):
-            order = orders[side, number]
-            if order != NOOP:
-                anything = True
-                if order != GUARD:
-                    aim[side, number] = target_of(order)
-    if not anything:
-        return 0
+            if orders[side, number] not in (NOOP, GUARD):
+                aim[side, number] = target_of(orders[side, number])
     destroyed = np.zeros((SIDES, SATELLITES), np.int64)
     count = resolve_guards(game, rules, orders, aim, outcomes)
     count = resolve_shots(game, rules, orders, aim, destroyed, outcomes, count)

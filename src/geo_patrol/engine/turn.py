@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.engine.drift import forfeit_game, play_drift
-from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements, resolve_engagements
+from geo_patrol.engine.engagement import enact_engagements, has_orders, pay_for_engagements, resolve_engagements
 from geo_patrol.engine.legality import write_legal_orders
 from geo_patrol.engine.movement import move_satellites, strike_illegal_orders
 from geo_patrol.engine.observe import observe_both
@@ -25,9 +25,11 @@ def play_movement(game: Record, rules: Record, orders: IntArray) -> None:
 @jit
 def play_engagement(game: Record, rules: Record, orders: IntArray, outcomes: Records) -> int:
     """Play the engagement phase with legal orders, up to the drift; return the number of outcomes."""
-    pay_for_engagements(game, rules, orders)
-    count = resolve_engagements(game, rules, orders, outcomes)
-    enact_engagements(game, outcomes, count)
+    count = 0
+    if has_orders(orders):
+        pay_for_engagements(game, rules, orders)
+        count = resolve_engagements(game, rules, orders, outcomes)
+        enact_engagements(game, outcomes, count)
     game.phase = DRIFT
     return count
 

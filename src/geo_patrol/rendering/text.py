@@ -100,21 +100,21 @@ def _listed_board(game: Game) -> str:
 
 
 def fleets_text(game: Game) -> str:
-    """Return both fleets side by side: position, fuel and ammo of each satellite."""
+    """Return both fleets side by side: sector, place (ring/azimuth), fuel and ammo."""
     tables = [_fleet_lines(side, game.satellites(side)) for side in _SIDES]
     height = max(map(len, tables))
     width = max(len(line) for table in tables for line in table)
     padded = [[*table, *[""] * (height - len(table))] for table in tables]
-    return "\n".join(f"{left:<{width}}    {right}".rstrip() for left, right in zip(*padded, strict=True))
+    return "\n".join(f"{left:<{width}}  {right}".rstrip() for left, right in zip(*padded, strict=True))
 
 
 def _fleet_lines(side: Side, satellites: Sequence[Satellite]) -> list[str]:
-    lines = [f"{side:<8}sector  ring/azimuth   fuel  ammo"]
+    lines = [f"{side:<6}sector   place  fuel  ammo"]
     for satellite in satellites:
         place = f"{ring_of(satellite.sector)}/{azimuth_of(satellite.sector)}"
-        note = "" if satellite.is_active else "  destroyed" if satellite.destroyed else "  no fuel"
+        note = "" if satellite.is_active else " destroyed" if satellite.destroyed else " no fuel"
         lines.append(
-            f"  {satellite.id.short:<6}{satellite.sector:>6}{place:>14}{satellite.fuel:>7}{satellite.ammo:>6}{note}"
+            f" {satellite.id.short:<5}{satellite.sector:>6}{place:>8}{satellite.fuel:>6}{satellite.ammo:>6}{note}"
         )
     return lines
 
@@ -122,7 +122,7 @@ def _fleet_lines(side: Side, satellites: Sequence[Satellite]) -> list[str]:
 def outcomes_text(outcomes: Sequence[Outcome]) -> str:
     """Return the table of engagement outcomes as the rule books print it."""
     if not outcomes:
-        return "ENGAGEMENT OUTCOMES:\n    No engagements"
+        return "ENGAGEMENT OUTCOMES:\n  No engagements"
     lines = ["ENGAGEMENT OUTCOMES:", _outcome_line("Action", "Attacker", "Guardian", "Target", "Odds", "Result")]
     for outcome in outcomes:
         result = "Success" if outcome.success else "Failure"
@@ -140,4 +140,4 @@ def _name(satellite: SatelliteId | None) -> str:
 
 
 def _outcome_line(action: str, attacker: str, guardian: str, target: str, odds: str, result: str) -> str:
-    return f"    {action:<7} | {attacker:<15} | {guardian:<15} | {target:<15} | {odds:>6} |---> {result}"
+    return f"  {action:<7} {attacker:<15} {guardian:<15} {target:<15} {odds:>6} |---> {result}"

@@ -1,0 +1,321 @@
+"""Match play: two agents, many games, batch by batch.
+
+Games come in pairs that share a seed: in game 2 k the first agent is alpha, in game 2 k + 1 it is bravo. Pair k's
+seed, ``game_seed(seed, k)``, depends on the match's seed and k alone, so ``Game(config, seed=...)`` sets the same game
+up and draws the same chance for the same orders.
+
+Pairs are played in chunks of ``CHUNK_PAIRS``: first the games of a chunk where the first agent is alpha, as one batch,
+then those where it is bravo. An agent's own chance comes from a generator for each batch, seeded from the match's
+seed, the chunk, the agent's side and its name (``agent_chance``). Hence
+
+- the same arguments give the same games;
+- a chunk does not depend on how many others there are;
+- exchanging the two agents exchanges the two games of each pair and changes nothing else, as long as the agents
+  remember nothing from one batch to the next.
+"""
+
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.protocol import Agent
+from geo_patrol.agents.registry import make_agent
+from geo_patrol.agents.results import DRAW, FIRST, SECOND, MatchResult
+from geo_patrol.config import GameConfig
+from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
+from geo_patrol.engine.chance import mix, stream_number
+from geo_patrol.engine.observe import ENCODINGS, observation_size, observation_type, sector_slots
+from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, ORDERS, SATELLITES, SIDES
+from geo_patrol.engine.turn import REPORT, describe_games, step_games
+from geo_patrol.errors import AgentError
+from geo_patrol.presets import ConfigSource, Overrides, load_config
+
+CHUNK_PAIRS = 128
+"""Pairs whose games are played side by side. Agents' chance depends on it, so it is the same for everybody."""
+
+_SPARE_BITS = 11  # of 64: what reads JSON numbers as floats gets the other 53 right
+_NO_STREAMS = np.empty((0, 2), np.uint64)
+_NO_SAMPLES = np.empty((0, SIDES, SATELLITES), np.int64)
+
+Progress = Callable[[int, int], None]
+"""Hears how many games of a match are finished, and of how many."""
+
+
+def game_seed(seed: int, pair: int) -> int:
+    """Return the seed of both games of a pair.
+
+    Args:
+        seed: the match's.
+        pair: the pair's number, from 0.
+
+    Returns:
+        A whole number below 2^53.
+    """
+    key = mix(np.uint64(seed % 2**64))
+    return int(stream_number(np.uint64(key), np.uint64(pair))) >> _SPARE_BITS
+
+
+def agent_chance(seed: int, chunk: int, side: int, name: str) -> np.random.Generator:
+    """Return the generator from which an agent takes its chance while it plays one side of a chunk's games."""
+    return np.random.default_rng([seed % 2**64, chunk, side, zlib.crc32(name.encode())])
+
+
+def play_match(
+    first: str | Agent,
+    second: str | Agent,
+    *,
+    config: ConfigSource = "geo_patrol",
+    overrides: Overrides | None = None,
+    games: int = 1000,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> MatchResult:
+    """Play a match between two agents.
+
+    Args:
+        first: an agent's name, see ``agent_names``, or an ``Agent``.
+        second: its opponent; another object, even if it is of the same kind.
+        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
+        overrides: single values of it, such as ``{"bravo.patrols.ammo": 3}``.
+        games: how many, an even number: half of them with the sides swapped.
+        seed: where all chance comes from, a whole number from 0; None takes one from the operating system.
+        progress: is called after every phase with the number of finished games and of all games.
+
+    Returns:
+        Every game's figures. Two agents of one name are told apart: the second is called "scripted (2)".
+
+    Raises:
+        ConfigError: the configuration is wrong.
+        AgentError: an agent raised an exception, or returned orders of a wrong shape or type.
+        ValueError: another argument is wrong.
+    """
+    agents = _take_agents(first, second)
+    names = _tell_apart(agents)
+    pairs = check_games(games) // 2
+    seed = fresh_seed() >> 31 if seed is None else check_seed(seed)  # short enough to be typed again
+    settled = load_config(config, overrides)
+    start = time.perf_counter()
+    played: list[_Played] = []
+    finished = 0
+    for chunk, seeds in enumerate(_chunks(seed, pairs)):
+        for seating in ((FIRST, SECOND), (SECOND, FIRST)):  # who is alpha, who is bravo
+            seats = [
+                _Seat(agents[place], names[place], side, agent_chance(seed, chunk, side, names[place]))
+                for side, place in enumerate(seating)
+            ]
+            played.append(_play_batch(settled, seats, seeds, _onward(progress, finished, games)))
+            finished += len(seeds)
+    return _gather(names, settled, seed, time.perf_counter() - start, played)
+
+
+def check_games(games: Any) -> int:
+    """Return the number of games of a match.
+
+    Raises:
+        ValueError: it is odd, not positive, or not a whole number.
+    """
+    if isinstance(games, bool) or not hasattr(games, "__index__") or games < 2 or games % 2:
+        raise ValueError(f"games = {games!r}: give an even number from 2 on; every second game swaps the sides")
+    return int(games)
+
+
+def _chunks(seed: int, pairs: int) -> Iterator[list[int]]:
+    """List the seeds of the pairs, chunk by chunk."""
+    for start in range(0, pairs, CHUNK_PAIRS):
+        yield [game_seed(seed, pair) for pair in range(start, min(start + CHUNK_PAIRS, pairs))]
+
+
+def _onward(progress: Progress | None, before: int, games: int) -> Callable[[int], None]:
+    """Let a batch, which knows only its own games, report the progress of the match."""
+
+    def report(finished: int) -> None:
+        if progress is not None:
+            progress(before + finished, games)
+
+    return report
+
+
+# Agents
+
+
+def _take_agents(first: str | Agent, second: str | Agent) -> tuple[Agent, Agent]:
+    agents = [_take_agent(place, given) for place, given in (("first", first), ("second", second))]
+    if agents[0] is agents[1]:
+        raise ValueError(f"first and second are the same object, agent {agents[0].name!r}: give two")
+    return agents[0], agents[1]
+
+
+def _take_agent(place: str, given: str | Agent) -> Agent:
+    agent = make_agent(given) if isinstance(given, str) else given
+    if not isinstance(agent, Agent):
+        raise ValueError(f"{place} = {given!r}: give an agent's name or an Agent")
+    if agent.observation not in ENCODINGS:
+        known = " or ".join(map(repr, ENCODINGS))
+        raise ValueError(f"{place}: agent {agent.name!r} has observation = {agent.observation!r}: it must be {known}")
+    return agent
+
+
+def _tell_apart(agents: tuple[Agent, Agent]) -> tuple[str, str]:
+    first, second = (str(agent.name) for agent in agents)
+    return first, second if second != first else f"{second} (2)"
+
+
+@dataclass(frozen=True)
+class _Seat:
+    """An agent on one side of a batch of games."""
+
+    agent: Agent
+    name: str
+    side: int
+    chance: np.random.Generator
+
+    def begin(self, games: int) -> None:
+        """Tell the agent that all games are new."""
+        try:
+            self.agent.reset(np.ones(games, np.bool_))
+        except Exception as error:
+            raise AgentError(f"agent {self.name!r}: reset raised {_describe(error)}") from error
+
+    def order(self, observations: NDArray[Any], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Ask the agent for the orders of a phase, (n, 11); the arrays are its own to keep."""
+        try:
+            orders = self.agent.act(observations[:, self.side].copy(), masks[:, self.side].copy(), self.chance)
+        except Exception as error:
+            raise AgentError(f"agent {self.name!r}: act raised {_describe(error)}") from error
+        return self._check(orders, (len(masks), SATELLITES))
+
+    def _check(self, orders: Any, shape: tuple[int, int]) -> NDArray[np.int64]:
+        """Return orders as int64; codes that do not exist stay for the engine to count as illegal."""
+        if not isinstance(orders, np.ndarray):
+            raise AgentError(f"agent {self.name!r}: act returned {type(orders).__name__}: give a NumPy array")
+        if orders.shape != shape:
+            raise AgentError(f"agent {self.name!r}: act returned orders of shape {orders.shape}: give {shape}")
+        if orders.dtype.kind not in "iu":
+            raise AgentError(f"agent {self.name!r}: act returned orders of type {orders.dtype}: give whole numbers")
+        return np.clip(orders, -1 if orders.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+# Play
+
+
+@dataclass(frozen=True)
+class _Played:
+    """A batch of finished games, as the sides see them."""
+
+    seeds: list[int]
+    reports: NDArray[np.int64]  # (n, 9), see engine.turn.write_report
+    illegal_orders: NDArray[np.int64]  # (n, 2), in the whole game
+    first_game: NDArray[np.int64]  # (phases, 2, 11), orders given in game 0
+
+
+def _play_batch(config: GameConfig, seats: list[_Seat], seeds: list[int], progress: Callable[[int], None]) -> _Played:
+    """Play games side by side to the end; finished ones stay as they are, so that rows keep their places."""
+    field = _Field(config, seats, seeds)
+    given: list[NDArray[np.int64]] = []
+    illegal = np.zeros((len(seeds), SIDES), np.int64)
+    running = np.ones(len(seeds), np.bool_)
+    for seat in seats:
+        seat.begin(len(seeds))
+    while running.any():
+        orders = field.ask()
+        if running[0]:
+            given.append(orders[0].copy())  # illegal orders included: they count, and may forfeit the game
+        reports = field.step(orders)
+        illegal[running] += reports[running, 6:8]
+        running = reports[:, 0] == 0
+        progress(len(seeds) - int(running.sum()))
+    return _Played(seeds, reports, illegal, np.array(given))
+
+
+class _Field:
+    """A batch of games with what its two agents see of it."""
+
+    def __init__(self, config: GameConfig, seats: list[_Seat], seeds: list[int]) -> None:
+        self._seats = seats
+        self._batch = batch = Batch(config, len(seeds))
+        batch.seed(seeds)
+        batch.reset()
+        self._encoding = encoding = seats[ALPHA].agent.observation
+        outer_ring, count = config.board.outer_ring, len(seeds)
+        self._slots = sector_slots(encoding, outer_ring)
+        self._observations = np.empty(
+            (count, SIDES, observation_size(encoding, outer_ring)), observation_type(encoding)
+        )
+        self._masks = np.empty((count, SIDES, SATELLITES, ORDERS), np.int8)
+        self._reports = np.empty((count, REPORT), np.int64)
+        describe_games(batch.games, batch.rules, self._slots, self._masks, self._observations, self._reports)
+
+    def ask(self) -> NDArray[np.int64]:
+        """Return the orders of both sides, (n, 2, 11)."""
+        return np.stack([seat.order(self._seen_by(seat), self._masks) for seat in self._seats], axis=1)
+
+    def _seen_by(self, seat: _Seat) -> NDArray[Any]:
+        encoding = seat.agent.observation
+        return self._observations if encoding == self._encoding else self._batch.observe(encoding)
+
+    def step(self, orders: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Play a phase, and return the reports."""
+        batch = self._batch
+        step_games(
+            batch.games,
+            batch.rules,
+            orders,
+            batch.outcomes,
+            self._slots,
+            self._masks,
+            self._observations,
+            self._reports,
+            _NO_STREAMS,
+            _NO_SAMPLES,
+        )
+        return self._reports
+
+
+# Results
+
+
+def _gather(
+    names: tuple[str, str], config: GameConfig, seed: int, seconds: float, played: list[_Played]
+) -> MatchResult:
+    """Put the games of all batches in the order of the match, and the sides' figures in that of the agents."""
+    reports = _interleave([batch.reports for batch in played])
+    first_side = np.tile(np.array([ALPHA, BRAVO]), len(reports) // 2)
+    by_agent = np.stack([first_side, 1 - first_side], axis=1)  # (games, 2): the side of each agent
+    winner = _winning_side(reports)
+    return MatchResult(
+        agents=names,
+        config=config,
+        seed=seed,
+        seconds=seconds,
+        seeds=_interleave([np.array(batch.seeds, np.uint64) for batch in played]),
+        first_side=first_side,
+        scores=np.take_along_axis(reports[:, 4:6], by_agent, axis=1),
+        turns=reports[:, 3] + 1,
+        reasons=reports[:, 1].copy(),
+        winner=np.where(winner == DRAW, DRAW, winner ^ first_side),
+        illegal_orders=np.take_along_axis(_interleave([batch.illegal_orders for batch in played]), by_agent, axis=1),
+        first_game=played[0].first_game,
+    )
+
+
+def _interleave(batches: list[NDArray[Any]]) -> NDArray[Any]:
+    """Join the two batches of each chunk alternately, then all chunks."""
+    pairs = zip(batches[::2], batches[1::2], strict=True)
+    return np.concatenate([np.stack(pair, axis=1).reshape(-1, *pair[0].shape[1:]) for pair in pairs])
+
+
+def _winning_side(reports: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return who has won: 0 alpha, 1 bravo, -1 nobody. A side that forfeits loses whatever the points."""
+    forfeits = [reports[:, 1] & (FORFEIT << side) > 0 for side in range(SIDES)]
+    alpha, bravo = reports[:, 4], reports[:, 5]
+    by_points = np.where(alpha > bravo, ALPHA, np.where(bravo > alpha, BRAVO, DRAW))
+    return np.where(forfeits[ALPHA] == forfeits[BRAVO], by_points, np.where(forfeits[ALPHA], BRAVO, ALPHA))

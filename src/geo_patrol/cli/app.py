@@ -1,0 +1,57 @@
+"""The command ``geo-patrol``: its commands and its first page of help."""
+
+from typing import Annotated
+
+import typer
+
+from geo_patrol.cli.configs import configs
+from geo_patrol.cli.match import match
+from geo_patrol.cli.verify import verify
+
+_EXAMPLES = """\
+[bold]Examples[/bold]
+
+[dim]How much better than chance is the scripted agent?[/dim]
+geo-patrol match scripted random --games 1000 --seed 7
+
+[dim]Who wins case 1 if the defenders have a single round?[/dim]
+geo-patrol match scripted scripted -c case1 -s bravo.patrols.ammo=1
+
+[dim]What are the rules of case 1, and where do they differ from case 4?[/dim]
+geo-patrol configs case1
+geo-patrol configs case1 case4
+"""
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    epilog=_EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from geo_patrol import __version__
+
+        print(f"geo-patrol {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def geo_patrol(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
+    ] = False,
+) -> None:
+    """Two-player orbital board games: GEO Patrol, Orbit Defender 2-D and King of the Hill.
+
+    Both sides move their satellites at the same time, guard a High Value Asset in its orbit and hunt the enemy's.
+    """
+
+
+app.command(short_help="Play many games between two agents, and sum them up.")(match)
+app.command(short_help="List the presets, show one, or compare two.")(configs)
+app.command(short_help="Check recorded games against the rules engine.")(verify)

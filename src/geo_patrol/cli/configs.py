@@ -1,0 +1,198 @@
+"""``geo-patrol configs``: list the presets, show one in full, or compare two."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geo_patrol.cli.errors import InputError, bad_input, plain_errors
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from geo_patrol.config import GameConfig, SideConfig
+
+_WIDTH = 80
+_BASE = "geo_patrol"
+_SIDES = ("alpha", "bravo")
+_WORDS = ("title", "description")
+_DRAWS = ({"low", "high"}, {"choices"})
+
+Pairs = dict[str, tuple[Any, Any]]
+"""By dotted key, the values of two configurations; None where one has no such key."""
+
+
+@plain_errors
+def configs(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME [NAME2]]", help="Presets' names, or TOML files.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="KEY=VALUE", help="See what replacing a value does; may be repeated."),
+    ] = None,
+) -> None:
+    """List the presets and their differences; show one in full (NAME), or compare two (NAME NAME2).
+
+    What is printed as key = value can be given to --set as it stands.
+    """
+    from geo_patrol.presets import load_config
+
+    names = names or []
+    if len(names) > 2:
+        raise InputError(f"{len(names)} names: give none to list the presets, one to show it, or two to compare them")
+    if overrides and not names:
+        raise InputError("--set needs the name of a preset whose values it replaces")
+    with bad_input():
+        plain = [load_config(name) for name in names]
+        changed = [load_config(name, overrides) for name in names]
+    if not names:
+        print_presets()
+    elif len(names) == 1:
+        print_values(plain[0], changed[0])
+    else:
+        print(" -> ".join(f"{name} ({config.title})" for name, config in zip(names, changed, strict=True)))
+        print_differences(changed[0], changed[1])
+
+
+def print_presets() -> None:
+    """Print all presets, and how each differs from the first game."""
+    from rich.console import Console
+
+    from geo_patrol.presets import load_config, preset_names
+
+    names = sorted(preset_names(), key=lambda name: (name != _BASE, name))
+    presets = {name: load_config(name) for name in names}
+    console = Console(highlight=False)
+    console.print(_names_table(presets))
+    console.print()
+    console.print(_figures_table(presets))
+    console.print()
+    for name, config in presets.items():
+        if name != _BASE:
+            print(f"{_BASE} -> {name}")
+            print_differences(presets[_BASE], config)
+            print()
+    print("geo-patrol configs NAME shows one in full, geo-patrol configs NAME NAME2 compares two.")
+
+
+def _names_table(presets: "dict[str, GameConfig]") -> "Table":
+    from geo_patrol.registration import environment_id
+
+    table = _plain_table("preset", "title", "Gymnasium id")
+    for name, config in presets.items():
+        table.add_row(name, config.title, environment_id(name))
+    return table
+
+
+def _figures_table(presets: "dict[str, GameConfig]") -> "Table":
+    table = _plain_table("preset", "rings", "goal", "alpha's Patrols", "bravo's Patrols", "win at", "turns")
+    for name, config in presets.items():
+        board = config.board
+        scores = dict.fromkeys(_short(config.side(side).points.win) for side in _SIDES)
+        table.add_row(
+            name,
+            f"{board.inner_ring}-{board.outer_ring}",
+            str(board.goal_ring),
+            _fleet(config.alpha),
+            _fleet(config.bravo),
+            " / ".join(scores),
+            str(config.turn_limit),
+        )
+    table.caption = "Patrols: how many x fuel of each, rounds of each"
+    table.caption_justify = "left"
+    return table
+
+
+def _plain_table(*headings: str) -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    return Table(
+        *headings, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
+    )
+
+
+def _fleet(side: "SideConfig") -> str:
+    from geo_patrol.config import Choice
+
+    patrols = side.patrols
+    formation = patrols.formation
+    places = formation.choices if isinstance(formation, Choice) else (formation,)
+    sizes = dict.fromkeys(str(sum(count for _, count in place)) for place in places)
+    count = "|".join(sizes) if patrols.count is None else _short(patrols.count)
+    return f"{count} x {_short(patrols.fuel)}, {_short(patrols.ammo)}"
+
+
+def _short(value: Any) -> str:
+    """Return a figure, or what it may be drawn as."""
+    from geo_patrol.config import Choice, Range
+
+    if isinstance(value, Range):
+        return f"{value.low}-{value.high}"
+    return "|".join(map(str, value.choices)) if isinstance(value, Choice) else str(value)
+
+
+def print_values(before: "GameConfig", after: "GameConfig") -> None:
+    """Print a configuration line by line, and what its values were."""
+    for key, (old, new) in _compare(before, after).items():
+        if new is None:
+            print(f"# {key} = {_toml(old)}  # no longer")
+        else:
+            print(f"{key} = {_toml(new)}" + ("" if old == new else f"  # was {_toml(old)}"))
+
+
+def print_differences(before: "GameConfig", after: "GameConfig") -> None:
+    """Print the values that differ, all but title and description."""
+    pairs = _compare(before, after)
+    different = {key: pair for key, pair in pairs.items() if pair[0] != pair[1] and key not in _WORDS}
+    if not different:
+        print("  no differences")
+        return
+    width = max(map(len, different))
+    for key, (old, new) in different.items():
+        line = f"  {key:<{width}}  {_toml(old)} -> {_toml(new)}"
+        if len(line) <= _WIDTH:
+            print(line)
+        else:
+            print(f"  {key:<{width}}  {_toml(old)}\n  {'->':>{width}}  {_toml(new)}")
+
+
+def _compare(before: "GameConfig", after: "GameConfig") -> Pairs:
+    """Pair the values of two configurations; what is alike for both sides stands under "both"."""
+    old, new = dict(_flatten(before.to_dict())), dict(_flatten(after.to_dict()))
+    pairs = {key: (old.get(key), new.get(key)) for key in [*old, *(key for key in new if key not in old)]}
+    merged: Pairs = {}
+    for key, pair in pairs.items():
+        side, _, rest = key.partition(".")
+        alpha, bravo = f"alpha.{rest}", f"bravo.{rest}"
+        if side not in _SIDES:
+            merged[key] = pair
+        elif pairs.get(alpha) == pairs.get(bravo):
+            merged[f"both.{rest}"] = pair
+        else:  # side by side
+            merged |= {of_side: pairs[of_side] for of_side in (alpha, bravo) if of_side in pairs}
+    return merged
+
+
+def _flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """List values by dotted key; a range or a choice is a value."""
+    for key, value in data.items():
+        if isinstance(value, Mapping) and set(value) not in _DRAWS:
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _toml(value: Any) -> str:
+    """Return a value as TOML."""
+    if value is None:
+        return "not set"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, (bool, str)):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)

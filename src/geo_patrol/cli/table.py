@@ -1,0 +1,87 @@
+"""The table of a match, for people; its margin is the mean score difference."""
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from geo_patrol.agents.results import Ending, MatchResult, Summary, Tally
+
+_ENDINGS = {
+    "hva_destroyed": "HVA destroyed",
+    "hva_out_of_fuel": "HVA out of fuel",
+    "win_score": "win score reached",
+    "forfeit": "illegal orders, forfeit",
+    "turn_limit": "turn limit",
+}
+
+
+def print_match(result: "MatchResult", source: str, overrides: list[str]) -> None:
+    """Print a match: results from either side and in all, how games ended, and how fast they were."""
+    console = Console(highlight=False)
+    summary = result.summary()
+    first, second = result.agents
+    console.print(Text(f"{first} against {second}", style="bold"), soft_wrap=True)
+    settings = "".join(f", {override}" for override in overrides)
+    console.print(Text(f"{result.config.title} ({source}{settings}), seed {result.seed}"), soft_wrap=True)
+    console.print()
+    console.print(_results_table(first, summary))
+    console.print()
+    console.print(_endings_table(result.agents, summary.total.endings))
+    if _are_shared(summary.total):
+        console.print("Several reasons may hold at once.")
+    console.print()
+    if any(summary.total.illegal_orders):
+        counts = [f"{name} {count:,}" for name, count in zip(result.agents, summary.total.illegal_orders, strict=True)]
+        console.print(f"Illegal orders: {', '.join(counts)}")
+    console.print(f"{len(result):,} games in {summary.seconds:.3f} s: {summary.games_per_second:,.0f} games a second")
+
+
+def _are_shared(tally: "Tally") -> bool:
+    """Tell whether some game ended for more than one reason, or for both agents."""
+    holding = sum(max(ending.first + ending.second, ending.games) for ending in tally.endings.values())
+    return holding > tally.games
+
+
+def _plain_table() -> Table:
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+
+
+def _results_table(first: str, summary: "Summary") -> Table:
+    table = _plain_table()
+    table.add_column(f"{first} as")
+    for heading in ("games", "wins", "draws", "losses", "win rate", "95% interval", "margin", "turns"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_row("alpha", *_figures(summary.as_alpha))
+    table.add_row("bravo", *_figures(summary.as_bravo))
+    table.add_row("either", *_figures(summary.total), style="bold")
+    return table
+
+
+def _figures(tally: "Tally") -> list[str]:
+    low, high = tally.win_interval
+    return [
+        f"{tally.games:,}",
+        f"{tally.wins:,}",
+        f"{tally.draws:,}",
+        f"{tally.losses:,}",
+        f"{tally.win_rate:.1%}",
+        f"{100 * low:.1f}-{high:.1%}",
+        f"{tally.mean_score_difference:+.1f}",
+        f"{tally.mean_turns:.1f}",
+    ]
+
+
+def _endings_table(agents: tuple[str, str], endings: "dict[str, Ending]") -> Table:
+    table = _plain_table()
+    table.add_column("how games ended")
+    for heading in ("games", *agents):
+        table.add_column(heading, justify="right")
+    for reason, ending in endings.items():
+        if ending.games:
+            by_agent = ["", ""] if reason == "turn_limit" else [f"{ending.first:,}", f"{ending.second:,}"]
+            table.add_row(_ENDINGS[reason], f"{ending.games:,}", *by_agent)
+    return table

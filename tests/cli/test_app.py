@@ -1,0 +1,114 @@
+"""``geo-patrol``: its first page, its version, and ``verify``."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from geo_patrol import __version__, agent_names
+from geo_patrol.cli.app import app
+from geo_patrol.cli.errors import InputError
+from geo_patrol.cli.output import whole_file
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def run(*arguments):
+    return CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
+
+
+def process(*arguments, encoding="utf-8"):
+    return subprocess.run(
+        [sys.executable, "-m", "geo_patrol", *arguments],
+        capture_output=True,
+        encoding=encoding,
+        timeout=120,
+        check=False,
+        env={**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": encoding},
+    )
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("-h",), ()])
+def test_first_page_tells_what_there_is(arguments):
+    shown = run(*arguments).output
+    for word in ("GEO Patrol", "match", "configs", "verify", "Examples", "geo-patrol configs case1 case4"):
+        assert word in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", ["match", "configs", "verify"])
+def test_every_command_has_help(command):
+    ran = run(command, "--help")
+    assert ran.exit_code == 0
+    assert f"geo-patrol {command}" in ran.output or f"{command} [OPTIONS]" in ran.output
+
+
+def test_examples_of_the_first_page_run():
+    examples = [line.split()[1:] for line in run("--help").output.splitlines() if line.startswith(" geo-patrol ")]
+    assert len(examples) >= 3
+    for arguments in examples:
+        assert run(*["20" if word == "1000" else word for word in arguments]).exit_code == 0
+
+
+def test_help_names_every_agent():
+    shown = run("match", "--help").output
+    assert all(name in shown for name in agent_names())
+
+
+def test_version():
+    assert run("--version").output == f"geo-patrol {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["configs"], ["match", "idle", "idle", "--games", "2"]])
+def test_terminals_without_unicode_get_letters_they_know(arguments):
+    ran = process(*arguments, encoding="ascii")
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_an_unknown_command_is_said():
+    ran = process("mtch")
+    assert ran.returncode == 2
+    assert "No such command 'mtch'" in ran.stderr
+
+
+def test_verify_is_the_module_of_that_name(tmp_path):
+    assert run("verify", DATA / "reference_odds.json").exit_code == 0
+    ran = run("verify", tmp_path / "missing.jsonl")
+    assert ran.exit_code == 1
+    assert "missing.jsonl" in ran.output
+
+
+def test_whole_file_takes_the_place_of_an_older_one_at_the_end(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("old")
+    with whole_file(str(path)) as stream:
+        stream.write("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    with pytest.raises(UnicodeEncodeError), whole_file(str(path)) as stream:
+        stream.write("half \udc80")
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights there")
+def test_whole_file_follows_links_and_writes_to_devices(tmp_path):
+    path, link = tmp_path / "x.txt", tmp_path / "link.txt"
+    link.symlink_to(path)
+    with whole_file(str(link)) as stream:
+        stream.write("new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+    with whole_file(os.devnull) as stream:
+        stream.write("gone")
+
+
+def test_whole_file_tells_what_cannot_be_written(tmp_path, monkeypatch):
+    path = tmp_path / "x.txt"
+    path.write_text("old")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(InputError, match=r"x\.txt cannot be written: it is write-protected"), whole_file(str(path)):
+        pass

@@ -1,0 +1,305 @@
+"""``geo-patrol match``: what it prints, what it writes, and what it says to wrong input."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from geo_patrol import __version__, load_config
+from geo_patrol.agents import basic
+from geo_patrol.agents.match import play_match
+from geo_patrol.agents.replay import replay
+from geo_patrol.agents.results import FIRST
+from geo_patrol.cli import match as command
+from geo_patrol.cli.app import app
+from geo_patrol.notation import read_reasons
+
+
+def run(*arguments, columns=80):
+    return CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"}).invoke(app, ["match", *map(str, arguments)])
+
+
+def process(*arguments, **options):
+    command = [sys.executable, "-m", "geo_patrol", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", timeout=120, check=False, env=environment, **options
+    )
+
+
+@pytest.fixture
+def result():
+    return play_match("scripted", "random", config="case1", games=20, seed=7)
+
+
+MATCH = ("scripted", "random", "--config", "case1", "--games", 20, "--seed", 7)
+
+
+def test_table_tells_the_result(result):
+    ran = run(*MATCH)
+    assert ran.exit_code == 0
+    assert ran.stderr == ""
+    summary = result.summary()
+    assert "scripted against random" in ran.stdout
+    assert "Case 1: three rounds (case1), seed 7" in ran.stdout
+    for side, tally in (("alpha", summary.as_alpha), ("bravo", summary.as_bravo), ("either", summary.total)):
+        (row,) = re.findall(rf"^{side} +(.*)$", ran.stdout, re.MULTILINE)
+        assert row.split()[:4] == [str(n) for n in (tally.games, tally.wins, tally.draws, tally.losses)]
+        low, high = tally.win_interval
+        assert f"{tally.win_rate:.1%}" in row
+        assert f"{100 * low:.1f}-{100 * high:.1f}%" in row
+        assert row.split()[-2:] == [f"{tally.mean_score_difference:+.1f}", f"{tally.mean_turns:.1f}"]
+    destroyed = summary.total.endings["hva_destroyed"]
+    (row,) = re.findall(r"^HVA destroyed +(.*)$", ran.stdout, re.MULTILINE)
+    assert row.split() == [str(n) for n in (destroyed.games, destroyed.first, destroyed.second)]
+    assert re.search(r"^20 games in \d+\.\d+ s: [\d,]+ games a second$", ran.stdout, re.MULTILINE)
+    assert "Illegal" not in ran.stdout
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_table_fits_and_is_plain_when_piped(columns):
+    ran = run("scripted", "scripted", "--games", 4, columns=columns)
+    assert "\x1b" not in ran.stdout
+    assert "…" not in ran.stdout
+    assert max(map(len, ran.stdout.splitlines())) <= columns
+    assert "scripted against scripted (2)" in ran.stdout
+
+
+def test_reasons_that_hold_together_are_explained():
+    told = "Several reasons may hold at once."
+    assert told not in run("idle", "idle", "--games", 2, "--set", "both.points.win=9999").stdout
+    assert told in run("idle", "idle", "--games", 2, "--set", "both.points.win=1").stdout
+
+
+def test_a_fresh_seed_is_printed_and_repeats_the_match():
+    first = run("random", "random", "--games", 6).stdout
+    (seed,) = re.findall(r"seed (\d+)$", first, re.MULTILINE)
+    again = run("random", "random", "--games", 6, "--seed", seed).stdout
+    assert first.split(" games in ")[0] == again.split(" games in ")[0]
+
+
+def test_illegal_orders_are_told_if_there_are_any(monkeypatch):
+    def guard_always(self, observations, action_masks, generator):
+        return action_masks[:, :, 0].astype("int64") * 27
+
+    monkeypatch.setattr(basic.IdleAgent, "act", guard_always)
+    result = play_match("idle", "random", games=4, seed=1)
+    ran = run("idle", "random", "--games", 4, "--seed", 1)
+    assert f"Illegal orders: idle {result.illegal_orders[:, FIRST].sum():,}, random 0" in ran.stdout
+
+
+def test_an_agent_that_fails_is_said_in_one_line(monkeypatch, tmp_path):
+    def fail(*_):
+        raise RuntimeError("no idea")
+
+    monkeypatch.setattr(basic.IdleAgent, "act", fail)
+    ran = run("random", "idle", "--games", 2, "--json", tmp_path / "match.json")
+    assert ran.exit_code == 1
+    assert ran.stderr == "geo-patrol: agent 'idle': act raised RuntimeError: no idea\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_set_replaces_values(tmp_path):
+    path = tmp_path / "match.json"
+    ran = run(*MATCH, "--set", "turn_limit=2", "-s", "bravo.patrols.ammo=0", "--json", path)
+    assert ran.exit_code == 0
+    assert "(case1, turn_limit=2, bravo.patrols.ammo=0)" in ran.stdout
+    written = json.loads(path.read_text())
+    assert written["config"]["overrides"] == ["turn_limit=2", "bravo.patrols.ammo=0"]
+    assert written["config"]["values"]["bravo"]["patrols"]["ammo"] == 0
+    assert written["summary"]["total"]["mean_turns"] <= 2
+
+
+def test_a_file_is_a_configuration(tmp_path):
+    path = tmp_path / "short.toml"
+    path.write_text('extends = "case1"\ntitle = "Short"\nturn_limit = 1\n')
+    ran = run("idle", "idle", "--config", path, "--games", 2)
+    assert re.search(r"^either .* 1\.0$", ran.stdout, re.MULTILINE)
+    assert re.search(r"^turn limit +2", ran.stdout, re.MULTILINE)
+
+
+def check_json(text, result):
+    written = json.loads(text)
+    summary = written.pop("summary")
+    expected = json.loads(json.dumps(result.summary().to_dict()))
+    for timing in ("seconds", "games_per_second"):
+        assert summary.pop(timing) > 0
+        expected.pop(timing)
+    assert summary == expected
+    assert written.pop("versions")["geo_patrol"] == __version__
+    assert written == {
+        "format": "geo_patrol match",
+        "version": 1,
+        "agents": {"first": "scripted", "second": "random"},
+        "games": 20,
+        "seed": 7,
+        "config": {
+            "source": "case1",
+            "overrides": [],
+            "values": json.loads(json.dumps(load_config("case1").to_dict())),
+        },
+    }
+
+
+def check_csv(text, result):
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(result)
+    for index, row in enumerate(rows):
+        first, second = ("alpha", "bravo") if result.first_side[index] == 0 else ("bravo", "alpha")
+        assert (row["game"], row["pair"], row["seed"]) == (str(index), str(index // 2), str(result.seeds[index]))
+        assert (row[first], row[second]) == result.agents
+        assert row["winner"] == (result.agents[result.winner[index]] if result.winner[index] >= 0 else "")
+        for column, values in (("score", result.scores), ("illegal_orders", result.illegal_orders)):
+            assert [row[f"{first}_{column}"], row[f"{second}_{column}"]] == [str(value) for value in values[index]]
+        assert row["turns"] == str(result.turns[index])
+        assert row["reasons"] == "; ".join(map(str, read_reasons(int(result.reasons[index]))))
+
+
+def test_files_hold_the_match(result, tmp_path):
+    json_path, csv_path = tmp_path / "match.json", tmp_path / "games.csv"
+    json_path.write_text("old")
+    ran = run(*MATCH, "--json", json_path, "--csv", csv_path, "--quiet")
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (0, "", "")
+    check_json(json_path.read_text(), result)
+    check_csv(csv_path.read_text(), result)
+    assert sorted(tmp_path.iterdir()) == [csv_path, json_path]
+
+
+def test_standard_output_takes_json_or_csv_instead_of_the_table(result, tmp_path):
+    check_json(run(*MATCH, "--json", "-").stdout, result)
+    path = tmp_path / "match.json"
+    check_csv(run(*MATCH, "--csv", "-", "--json", path).stdout, result)
+    check_json(path.read_text(), result)
+
+
+def test_a_draw_has_no_winner():
+    (row, _) = csv.DictReader(io.StringIO(run("idle", "idle", "--games", 2, "--csv", "-").stdout))
+    assert (row["alpha"], row["bravo"], row["winner"]) == ("idle", "idle (2)", "")
+
+
+def test_show_shows_the_first_game_of_the_table(result):
+    ran = run(*MATCH, "--show")
+    assert ran.exit_code == 0
+    assert f"scripted (alpha) against random (bravo), seed of the game {result.seeds[0]}" in ran.stdout
+    turns = [int(turn) for turn in re.findall(r"^--- Turn (\d+) -", ran.stdout, re.MULTILINE)]
+    assert turns == list(range(1, result.turns[0] + 1))
+    scores = re.findall(r"^SCORE: alpha (\d+), bravo (\d+)$", ran.stdout, re.MULTILINE)
+    assert len(scores) == len(turns)
+    assert [int(score) for score in scores[-1]] == result.scores[0].tolist()
+    (row, *_) = csv.DictReader(io.StringIO(run(*MATCH, "--csv", "-").stdout))
+    end = f"in turn {row['turns']}, {row['alpha_score']} to {row['bravo_score']}: {row['reasons'].replace(';', ',')}"
+    assert f"{row['winner']} (alpha) wins {end}" in ran.stdout
+    for phase in replay(result.config, int(result.seeds[0]), result.first_game):
+        shown = re.sub(r"\s+", " ", ran.stdout)
+        for orders in phase.orders if phase.name == "movement" else ():
+            assert not orders or ", ".join(map(str, orders)) in shown
+        for outcome in phase.outcomes:
+            assert re.search(rf"{outcome.action} +\|.*{outcome.target} .*{outcome.probability:.1%}", ran.stdout)
+    assert "either" in ran.stdout  # the table follows
+
+
+def test_show_and_quiet_print_the_game_alone():
+    ran = run("idle", "idle", "--games", 2, "--show", "--quiet", "--set", "turn_limit=2")
+    assert ran.stdout.endswith("Draw in turn 2, 218 to 218: turn_limit\n\n")
+    assert "games a second" not in ran.stdout
+    assert ran.stdout.count("no orders") == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("scriptd", "random"), "there is no agent 'scriptd'; did you mean 'scripted'?"),
+        (("random", "nobody"), "there is no agent 'nobody'"),
+        (("idle", "idle", "--games", 7), "games = 7: give an even number from 2 on"),
+        (("idle", "idle", "--games", 0), "games = 0: give an even number"),
+        (("idle", "idle", "--games", -2), "games = -2: give an even number"),
+        (("idle", "idle", "--seed", -1), "seed = -1: give a whole number"),
+        (("idle", "idle", "--config", "case11"), "there is no preset 'case11'; did you mean 'case1'?"),
+        (("idle", "idle", "--config", "lost/mine.toml"), "there is no configuration file"),
+        (("idle", "idle", "--set", "bravo.patrols.amo=1"), "bravo.patrols.amo = 1: there is no such key; did you mean"),
+        (("idle", "idle", "--set", "turn_limit"), "override 'turn_limit': give key=value"),
+        (("idle", "idle", "--set", "turn_limit=0"), "turn_limit = 0: give a whole number from 1"),
+        (("idle", "idle", "--json", "-", "--csv", "-"), "--json and --csv both go to -: give two files"),
+        (("idle", "idle", "--json", "x", "--csv", "./x"), "--json and --csv both go to x: give two files"),
+        (("idle", "idle", "--show", "--csv", "-"), "--show prints to standard output"),
+        (("idle", "idle", "--games", "many"), "--games"),
+        (("idle",), "SECOND"),
+    ],
+)
+def test_wrong_input_is_one_message_and_status_2(arguments, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run(*arguments)
+    assert ran.exit_code == 2
+    assert told in ran.stderr
+    assert ran.stdout == ""
+    assert "Traceback" not in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_written_is_said_before_playing(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "_play", lambda *_: pytest.fail("played"))
+    for target in (tmp_path / "missing" / "x.json", tmp_path):
+        for option in ("--json", "--csv"):
+            ran = run("idle", "idle", option, target)
+            assert ran.exit_code == 2
+            assert ran.stderr.startswith(f"geo-patrol: {target} cannot be written: ")
+
+
+def test_an_interrupted_match_leaves_old_files_alone(tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_play", interrupt)
+    path = tmp_path / "match.json"
+    path.write_text("old")
+    ran = run("idle", "idle", "--json", path)
+    assert (ran.exit_code, ran.stderr) == (130, "geo-patrol: interrupted\n")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_real_process_plays_and_fails(result):
+    played = process("match", *MATCH, "--csv", "-")
+    assert (played.returncode, played.stderr) == (0, "")
+    check_csv(played.stdout, result)
+    failed = process("match", "scriptd", "random")
+    assert failed.returncode == 2
+    assert failed.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_ends_a_match_with_status_130(tmp_path):
+    path = tmp_path / "games.csv"
+    arguments = ["match", "scripted", "random", "--games", "10000000", "--csv", str(path)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "geo_patrol", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:  # it opens its files before it plays
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert running.returncode in (130, -signal.SIGINT)  # a shell calls both 130
+    assert out == ""
+    assert err.endswith("geo-patrol: interrupted\n")
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closed pipes are told otherwise there")
+@pytest.mark.parametrize("arguments", [["--csv", "-"], ["--show"]])
+def test_a_closed_pipe_is_no_traceback(arguments):
+    command = [sys.executable, "-m", "geo_patrol", "match", "random", "idle", "--games", "2000", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        running.stdout.readline()
+        running.stdout.close()
+        err = running.stderr.read()
+    assert err == ""
