@@ -1,0 +1,43 @@
+"""What the README shows is what happens."""
+
+import doctest
+import re
+from pathlib import Path
+
+from geo_patrol import Game, game, load_config
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_examples_of_the_readme():
+    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False, encoding="utf-8")
+    assert result.attempted > 10
+    assert result.failed == 0
+
+
+def test_examples_of_game():
+    result = doctest.testmod(game)
+    assert result.attempted > 2
+    assert result.failed == 0
+
+
+def test_board_of_the_readme_is_the_starting_position():
+    picture = re.search(r"```\n( +\..*?)```", README, re.DOTALL)[1]
+    drawn = str(Game("geo_patrol", seed=0)).split("\n\nalpha")[0].split("\n", 1)[1]
+    assert picture.split() == drawn.split()
+
+
+def test_scenario_of_the_readme(tmp_path):
+    path = tmp_path / "short.toml"
+    path.write_text(re.search(r"```toml\n(.*?)```", README, re.DOTALL)[1], encoding="utf-8")
+    config = load_config(path)
+    assert config.bravo.patrols.ammo == 3
+    assert config.is_drawn
+
+
+def test_links_of_the_documents_lead_somewhere():
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    for document in documents:
+        for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / link).exists(), f"{document.name}: {link}"
