@@ -1,0 +1,42 @@
+"""Build the wheel, install it with its dependencies into a clean environment, and use it there."""
+
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+USE = """
+import gymnasium, geo_patrol
+from geo_patrol import geo_patrol_v0
+for preset in geo_patrol.preset_names():
+    env = geo_patrol_v0.parallel_env(config=preset)
+    env.reset(seed=1)
+    while env.agents:
+        env.step(env.sample_actions())
+    gymnasium.make(geo_patrol.environment_id(preset)).reset(seed=1)
+print(geo_patrol.__file__)
+"""
+
+
+def main() -> None:
+    """Do it in a temporary folder; raise CalledProcessError where a step fails."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT], check=True)
+        (wheel,) = folder.glob("*.whl")
+        environment = folder / "environment"
+        venv.create(environment, with_pip=True)
+        programs = environment / ("Scripts" if sys.platform == "win32" else "bin")
+        python = programs / "python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
+        used = subprocess.run([python, "-c", USE], cwd=folder, check=True, capture_output=True, text=True)
+        subprocess.run([programs / "geo-patrol", "match", "random", "idle", "--games", "20", "--seed", "1"], check=True)
+        if not Path(used.stdout.strip()).resolve().is_relative_to(environment.resolve()):
+            raise SystemExit(f"the package was imported from {used.stdout.strip()}, not from the clean environment")
+        print(f"{wheel.name} works in a clean environment")
+
+
+if __name__ == "__main__":
+    main()

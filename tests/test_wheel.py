@@ -1,0 +1,52 @@
+"""The wheel holds what an installation needs: the package, its presets, nothing of the checkout."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from geo_patrol import environment_id, preset_names
+
+ROOT = Path(__file__).parents[1]
+USE = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import gymnasium
+import geo_patrol
+from geo_patrol import geo_patrol_v0
+env = geo_patrol_v0.parallel_env(config="case3")
+env.reset(seed=1)
+env.step(env.sample_actions())
+print(json.dumps([geo_patrol.__file__, geo_patrol.preset_names(), sorted(gymnasium.registry), str(env.game())]))
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    target = folder / "installed"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", target, wheel]
+    subprocess.run(install, check=True, capture_output=True)
+    return wheel, target
+
+
+def test_wheel_is_pure_python(installed):
+    wheel, _ = installed
+    assert wheel.name.endswith("-py3-none-any.whl")
+
+
+def test_installed_wheel_finds_its_presets(installed, tmp_path):
+    _, target = installed
+    result = subprocess.run(
+        [sys.executable, "-c", USE, str(target)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    file, presets, ids, text = json.loads(result.stdout)
+    assert Path(file).is_relative_to(target)
+    assert tuple(presets) == preset_names()
+    assert {environment_id(preset) for preset in presets} <= set(ids)
+    assert "Case 3" in text
