@@ -100,7 +100,7 @@ def _find(source: str | Path, beside: Path | None) -> Path:
         return path
     if not path.suffix and "/" not in name and "\\" not in name:
         close = difflib.get_close_matches(name, preset_names(), n=1)
-        hint = f", did you mean {close[0]!r}?" if close else "."
+        hint = f"; did you mean {close[0]!r}?" if close else "."
         raise ConfigError(f"there is no preset {name!r}{hint} The presets are: {', '.join(preset_names())}.")
     raise ConfigError(f"there is no configuration file {str(path)!r}.")
 

@@ -202,7 +202,7 @@ def test_show_shows_the_first_game_of_the_table(result):
         for orders in phase.orders if phase.name == "movement" else ():
             assert not orders or ", ".join(map(str, orders)) in shown
         for outcome in phase.outcomes:
-            assert re.search(rf"{outcome.action} +\|.*{outcome.target} .*{outcome.probability:.1%}", ran.stdout)
+            assert re.search(rf"{outcome.action} .*{outcome.target} .*{outcome.probability:.1%}", ran.stdout)
     assert "either" in ran.stdout  # the table follows
 
 

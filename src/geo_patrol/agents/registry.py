@@ -23,6 +23,6 @@ def make_agent(name: str) -> Agent:
     """
     if name not in _MAKERS:
         close = difflib.get_close_matches(str(name), _MAKERS, n=1)
-        hint = f", did you mean {close[0]!r}?" if close else "."
+        hint = f"; did you mean {close[0]!r}?" if close else "."
         raise ValueError(f"there is no agent {name!r}{hint} The agents are: {', '.join(_MAKERS)}.")
     return _MAKERS[name]()
