@@ -16,7 +16,7 @@ $(VENV)/dev: $(VENV)/core
 	touch $@
 
 demo: $(VENV)/core  ## set up and play a real match
-	$(BIN)/geo-patrol match scripted random --config geo_patrol --games 1000 --seed 7
+	$(BIN)/geo-patrol match scripted random --config geo_patrol --games 1000 --seed 7 --show
 
 test: $(VENV)/dev  ## set up, check style and types, run all tests
 	$(RUN) ruff check
