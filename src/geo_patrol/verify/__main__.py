@@ -1,7 +1,8 @@
 """``python -m geo_patrol.verify FILE...``: replay recorded games and odds, and say where they differ."""
 
+import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -9,10 +10,10 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.errors import GeoPatrolError, RecordingError
 from geo_patrol.verify.games import check_game
 from geo_patrol.verify.odds import check_odds
-from geo_patrol.verify.recording import RecordedGame, RecordedOdds, parse_json, parse_record, read_lines
+from geo_patrol.verify.recording import MAX_LINE_BYTES, RecordedGame, RecordedOdds, parse_json, parse_record, read_lines
 
 
 def check_file(path: Path, console: Console) -> bool:
@@ -39,36 +40,46 @@ def check_file(path: Path, console: Console) -> bool:
 
 
 def _checks(path: Path) -> Iterator[str | None]:
-    """Check what a file records, item by item; yield each one's first difference, or None."""
-    lines = read_lines(path)
+    """Check what a file records, item by item; yield each one's first difference or fault, or None."""
+    lines = ((number, line) for number, line in read_lines(path) if line.strip())
     first = next(lines, None)
     if first is None:
         return
     if first[1].lstrip().startswith("["):
-        text = "".join([first[1], *(line for _, line in lines)])
-        yield from _check_odds_list(parse_json(text, "content"))
+        data = parse_json(_join(itertools.chain([first[1]], (line for _, line in lines))), "content")
+        for place, item in enumerate(data):
+            yield _check_odds(place, item)
         return
-    yield _check_line(*first)
-    for number, line in lines:
-        if line.strip():
-            yield _check_line(number, line)
+    for number, line in itertools.chain([first], lines):
+        yield _check_line(number, line)
 
 
-def _check_odds_list(data: object) -> Iterator[str | None]:
-    for place, item in enumerate(data if isinstance(data, list) else [data]):
+def _join(lines: Iterable[str]) -> str:
+    text = ""
+    for line in lines:
+        text += line
+        if len(text) > MAX_LINE_BYTES:
+            raise RecordingError(f"more than {MAX_LINE_BYTES:,} characters, too much for a list of engagements")
+    return text
+
+
+def _check_odds(place: int, item: object) -> str | None:
+    try:
         recorded: RecordedOdds = parse_record(RecordedOdds, item, f"engagement {place}")
         fault = check_odds(recorded)
-        yield None if fault is None else f"engagement {place} ({recorded.name}), {fault}"
+    except GeoPatrolError as error:
+        return str(error)
+    return None if fault is None else f"engagement {place} ({recorded.name}), {fault}"
 
 
 def _check_line(number: int, line: str) -> str | None:
-    recorded: RecordedGame = parse_record(RecordedGame, parse_json(line, f"line {number}"), f"line {number}")
-    fault = check_game(recorded)
-    return (
-        None
-        if fault is None
-        else f"game {number - 1} ({recorded.config_name or 'unnamed'}, seed {recorded.seed}), {fault}"
-    )
+    try:
+        recorded: RecordedGame = parse_record(RecordedGame, parse_json(line, f"line {number}"), f"line {number}")
+        fault = check_game(recorded)
+    except GeoPatrolError as error:
+        return str(error)
+    who = f"game {number - 1} ({recorded.config_name or 'unnamed'}, seed {recorded.seed})"
+    return None if fault is None else f"{who}, {fault}"
 
 
 def verify(

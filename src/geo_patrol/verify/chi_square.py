@@ -33,14 +33,11 @@ def survival(statistic: float, degrees: int) -> float:
 
     For whole degrees of freedom the sum is finite: in steps of two from 0 (even) or 1 (odd).
     """
-    if degrees < 1:
+    if degrees < 1 or statistic <= 0:
         return 1.0
-    half = statistic / 2
-    if degrees % 2 == 0:
-        total, term, start = 0.0, math.exp(-half), 0.0
-    else:
-        total, term, start = math.erfc(math.sqrt(half)), math.exp(-half) * math.sqrt(half / math.pi) * 2, 0.5
+    half, start = statistic / 2, 0.5 * (degrees % 2)
+    total = math.erfc(math.sqrt(half)) if degrees % 2 else 0.0
     for step in range(degrees // 2):
-        total += term
-        term *= half / (start + step + 1)
-    return total
+        power = start + step
+        total += math.exp(power * math.log(half) - half - math.lgamma(power + 1))  # in logs: half may be large
+    return min(total, 1.0)

@@ -11,7 +11,7 @@ from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.drift import play_drift
 from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements
-from geo_patrol.engine.legality import ILLEGAL, order_cost
+from geo_patrol.engine.legality import ILLEGAL, write_order_costs
 from geo_patrol.engine.movement import strike_illegal_orders
 from geo_patrol.engine.turn import play_movement
 from geo_patrol.errors import RecordingError
@@ -43,7 +43,6 @@ def check_game(recorded: RecordedGame) -> str | None:
     batch.reset()
     where = "initial"
     try:
-        _check_fleets(batch, recorded.initial)
         _compare_state(batch, recorded.initial)
         for number, phase in enumerate(recorded.phases):
             where = f"phase {number} ({phase.phase})"
@@ -62,13 +61,31 @@ def _replay(batch: Batch, phase: RecordedPhase) -> None:
     else:
         if phase.legal is not None:
             _compare_legal(batch, phase.legal)
-        orders = read_orders(phase.orders or [[], []])
+        orders = _read_given_orders(batch, phase.orders or [[], []])
         strike_illegal_orders(game, rules, orders)
         if phase.phase == "movement":
             play_movement(game, rules, orders)
         else:
             _replay_engagement(batch, orders, phase.outcomes or [])
     _compare_state(batch, phase.after, prefix="after.")
+
+
+def _read_given_orders(batch: Batch, recorded: Any) -> NDArray[np.int64]:
+    """Return recorded orders, all of which the rules must allow; some may cost more fuel than there is."""
+    for side, name in enumerate(SIDES):
+        _compare(f"number of orders of {name}", len(recorded[side]), 1 + int(batch.rules[0].patrol_count[side]))
+    orders = read_orders(recorded)
+    costs = np.take_along_axis(_costs(batch), orders[..., np.newaxis], axis=2)[..., 0]
+    for side, number in np.argwhere(costs == ILLEGAL)[:1]:
+        order = Order.from_code(int(number), int(orders[side, number]))
+        raise Difference(f"orders of {SIDES[side]}: recorded {str(order)!r}, which is not legal")
+    return orders
+
+
+def _costs(batch: Batch) -> NDArray[np.int64]:
+    costs = np.empty((state.SIDES, state.SATELLITES, state.ORDERS), np.int64)
+    write_order_costs(batch.games[0], batch.rules[0], costs)
+    return costs
 
 
 def _replay_engagement(batch: Batch, orders: NDArray[np.int64], recorded: Iterable[RecordedOutcome]) -> None:
@@ -125,11 +142,11 @@ def _whole(value: float, field: str) -> int:
     return int(value)
 
 
-def _check_fleets(batch: Batch, recorded: RecordedState) -> None:
+def _check_fleets(batch: Batch, recorded: RecordedState, prefix: str = "") -> None:
     for field in ("sector", "fuel", "ammo"):
         for side, name in enumerate(SIDES):
             fleet = 1 + int(batch.rules[0].patrol_count[side])
-            _compare(f"number of {field} figures of {name}", len(getattr(recorded, field)[side]), fleet)
+            _compare(f"{prefix}number of {field} figures of {name}", len(getattr(recorded, field)[side]), fleet)
 
 
 def _compare(field: str, recorded: Any, replayed: Any) -> None:
@@ -139,6 +156,7 @@ def _compare(field: str, recorded: Any, replayed: Any) -> None:
 
 def _compare_state(batch: Batch, recorded: RecordedState, prefix: str = "") -> None:
     game = batch.games[0]
+    _check_fleets(batch, recorded, prefix)
     for side, name in enumerate(SIDES):
         for field in ("sector", "fuel", "ammo"):
             for number, value in enumerate(getattr(recorded, field)[side]):
@@ -151,23 +169,26 @@ def _compare_state(batch: Batch, recorded: RecordedState, prefix: str = "") -> N
 
 
 def _compare_legal(batch: Batch, recorded: Any) -> None:
-    """Compare the legal orders: the recorded ones that can be paid must be ours."""
-    game, rules = batch.games[0], batch.rules[0]
-    masks = batch.masks()[0]
+    """Compare the legal orders: recorded are all that the rules allow, ours are those among them that can be paid."""
+    masks, costs, fuel = batch.masks()[0], _costs(batch), batch.games[0].fuel
     for side, name in enumerate(SIDES):
+        fleet = 1 + int(batch.rules[0].patrol_count[side])
+        _compare(f"number of satellites in legal of {name}", len(recorded[side]), fleet)
         for number, orders in enumerate(recorded[side]):
-            affordable = set()
-            for code in map(order_code, orders):
-                cost = order_cost(game, rules, side, number, code)
-                if cost == ILLEGAL or cost <= game.fuel[side, number]:
-                    affordable.add(code)
-            ours = set(np.flatnonzero(masks[side, number]).tolist())
-            if affordable != ours:
-                raise Difference(
-                    f"legal of {name} {short_name(number)}: recorded (less the unpayable) {_show_orders(affordable)}, "
-                    f"replayed {_show_orders(ours)}"
-                )
+            theirs = sorted(map(order_code, orders))
+            allowed = np.flatnonzero(costs[side, number] != ILLEGAL).tolist()
+            if theirs != allowed:
+                raise Difference(_legal_difference(name, number, theirs, allowed))
+            payable = [code for code in theirs if costs[side, number, code] <= fuel[side, number]]
+            ours = np.flatnonzero(masks[side, number]).tolist()
+            if payable != ours:
+                raise Difference(_legal_difference(name, number, payable, ours))
 
 
-def _show_orders(codes: set[int]) -> str:
-    return "[" + ", ".join(str(Order.from_code(0, code))[4:] for code in sorted(codes)) + "]"
+def _legal_difference(name: str, number: int, recorded: list[int], replayed: list[int]) -> str:
+    who = f"legal of {name} {short_name(number)}"
+    return f"{who}: recorded {_show_orders(recorded)}, replayed {_show_orders(replayed)}"
+
+
+def _show_orders(codes: list[int]) -> str:
+    return "[" + ", ".join(str(Order.from_code(0, code))[4:] for code in codes) + "]"

@@ -9,9 +9,9 @@ import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from geo_patrol.config import GameConfig
 from geo_patrol.engine import state
@@ -32,6 +32,9 @@ _SideOrders = Annotated[list[RecordedOrder], Field(max_length=state.SATELLITES)]
 _SideLegal = Annotated[
     list[Annotated[list[RecordedOrder], Field(max_length=state.ORDERS)]], Field(max_length=state.SATELLITES)
 ]
+
+
+_Counts = dict[str, Annotated[int, Field(ge=0, le=MAX_DRAWS)]]
 
 
 class _Record(BaseModel):
@@ -63,13 +66,24 @@ class RecordedOutcome(_Record):
 
 
 class RecordedPhase(_Record):
-    """A phase as recorded: what was legal, what was ordered, what came of it, and the position after it."""
+    """A phase as recorded: what was legal, what was ordered, what came of it, and the position after it.
+
+    A drift has neither orders nor outcomes, a movement no outcomes. Legal orders may be left out.
+    """
 
     phase: Literal["movement", "engagement", "drift"]
     legal: Annotated[list[_SideLegal], Field(min_length=2, max_length=2)] | None = None
     orders: Annotated[list[_SideOrders], Field(min_length=2, max_length=2)] | None = None
     outcomes: Annotated[list[RecordedOutcome], Field(max_length=state.MAX_OUTCOMES)] | None = None
     after: RecordedState
+
+    @model_validator(mode="after")
+    def _check_parts(self) -> Self:
+        if (self.orders is None) != (self.phase == "drift") or (self.phase == "drift" and self.legal is not None):
+            raise ValueError(f"a {self.phase} phase has {'no orders' if self.phase == 'drift' else 'orders'}")
+        if (self.outcomes is None) != (self.phase != "engagement"):
+            raise ValueError(f"a {self.phase} phase has {'outcomes' if self.phase == 'engagement' else 'no outcomes'}")
+        return self
 
 
 class RecordedGame(_Record):
@@ -80,7 +94,8 @@ class RecordedGame(_Record):
     seed: int | None = None
     style: str = ""
     initial: RecordedState
-    phases: list[RecordedPhase]
+    phases: Annotated[list[RecordedPhase], Field(min_length=1)]
+    """All of them, or the first ones of a longer game."""
 
 
 class RecordedOdds(_Record):
@@ -91,8 +106,16 @@ class RecordedOdds(_Record):
     state: RecordedState
     orders: Annotated[list[_SideOrders], Field(min_length=2, max_length=2)]
     draws: Annotated[int, Field(ge=1, le=MAX_DRAWS)]
-    destroyed_counts: dict[str, int]
-    outcome_counts_guard_shoot_collide: dict[str, int]
+    destroyed_counts: _Counts
+    outcome_counts_guard_shoot_collide: _Counts
+
+    @model_validator(mode="after")
+    def _check_sums(self) -> Self:
+        for field in ("destroyed_counts", "outcome_counts_guard_shoot_collide"):
+            total = sum(getattr(self, field).values())
+            if total != self.draws:
+                raise ValueError(f"{field} must add up to draws, {self.draws}, not {total}")
+        return self
 
 
 def order_code(order: RecordedOrder) -> int:
@@ -154,7 +177,7 @@ def parse_record(kind: type[_Record], data: Any, where: str) -> Any:
         field = ".".join(map(str, fault["loc"])) or "content"
         shown = repr(fault["input"])
         shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
-        raise RecordingError(f"{where}: {field} = {shown}: {fault['msg'].lower()}") from None
+        raise RecordingError(f"{where}: {field} = {shown}: {fault['msg'][:1].lower()}{fault['msg'][1:]}") from None
 
 
 _MOVE_COSTS = ("prograde", "retrograde", "radial_in", "radial_out", "station_keeping")

@@ -82,6 +82,8 @@ class Referee:
         if met != ({*attackers} if attackers else {None}) or len(block) != max(len(attackers), 1):
             return f"{guardian} must meet {sorted(map(str, attackers)) or 'no attacker'}, each once and one after the other"
         for outcome in block:
+            if outcome.attacker is not None and (fault := _impossible(outcome)):
+                return fault
             if outcome.target != hva:
                 return f"{guardian} guards {outcome.target}, not its HVA"
             if abs(outcome.probability - probability) > _SAME:
@@ -99,6 +101,10 @@ class Referee:
         if who is None or who not in waiting:
             return f"{who} has no such order, or it is resolved already"
         waiting.remove(who)
+        if outcome.guardian is not None:
+            return f"{outcome.guardian} has no part in a {outcome.action}"
+        if fault := _impossible(outcome):
+            return fault
         if outcome.target != self._aim[who]:
             return f"{who} aims at {outcome.target}, by the rules at {self._aim[who]}"
         side = SIDES.index(who.side)
@@ -118,3 +124,11 @@ class Referee:
         if outcome.success:
             self._destroyed |= {who for who in pair if who is not None}
         return None
+
+
+def _impossible(outcome: Outcome) -> str | None:
+    if outcome.success and outcome.probability <= 0:
+        return "success at probability 0"
+    if not outcome.success and outcome.probability >= 1:
+        return "failure at probability 1"
+    return None
