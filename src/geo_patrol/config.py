@@ -8,7 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    PlainValidator,
+    StrictBool,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from geo_patrol.board import MAX_RING
@@ -265,7 +273,7 @@ class Variant(_Table):
     name: str
     chance: VariantWeight = 1
     """How often it is drawn, relative to the other variants."""
-    mirror: bool | None = None
+    mirror: StrictBool | None = None
     alpha: dict[str, Any] = {}
     bravo: dict[str, Any] = {}
 
@@ -281,7 +289,7 @@ class GameConfig(_Table):
     board: BoardConfig
     alpha: SideConfig
     bravo: SideConfig
-    mirror: bool = False
+    mirror: StrictBool = False
     """Bravo has alpha's figures, drawn ones included."""
     variants: tuple[Variant, ...] = ()
     """Scenarios, one of which is drawn at each reset."""

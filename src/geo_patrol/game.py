@@ -11,7 +11,7 @@ from geo_patrol.board import are_adjacent, azimuth_of, ring_of
 from geo_patrol.config import SIDES, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
-from geo_patrol.engine.chance import seed_stream
+from geo_patrol.engine.chance import fork_stream
 from geo_patrol.engine.engagement import attack_probability, guard_probability
 from geo_patrol.engine.legality import ILLEGAL, is_hva_threatened, is_legal, order_cost
 from geo_patrol.engine.observe import Encoding
@@ -183,9 +183,10 @@ class Game:
             OrderError: the side has none of that number.
         """
         place = _side_index(side)
-        if not 0 <= number <= self._rules.patrol_count[place]:
+        fleet = range(1 + int(self._rules.patrol_count[place]))
+        if isinstance(number, bool) or number not in fleet:
             raise OrderError(f"satellite {number!r}: {side} has 0 (HVA) to {self._rules.patrol_count[place]}")
-        return self._satellite(place, number)
+        return self._satellite(place, int(number))
 
     def _satellite(self, side: int, number: int) -> Satellite:
         game = self._game
@@ -332,7 +333,7 @@ class Game:
             seed: where the fresh chance comes from; None takes one from the operating system.
         """
         twin = self.copy()
-        seed_stream(twin._game, np.uint64((fresh_seed() if seed is None else check_seed(seed)) % 2**64))
+        fork_stream(twin._game, np.uint64((fresh_seed() if seed is None else check_seed(seed)) % 2**64))
         return twin
 
     def save(self) -> dict[str, Any]:

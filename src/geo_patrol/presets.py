@@ -20,6 +20,7 @@ from geo_patrol.errors import ConfigError
 
 MAX_FILE_BYTES = 1 << 20
 _MAX_EXTENDS = 8
+_MAX_DEPTH = 16
 
 ConfigSource: TypeAlias = str | Path | Mapping[str, Any] | GameConfig
 """A preset's name, a file's path, the content of such a file, or a finished configuration."""
@@ -82,22 +83,35 @@ def _load_preset(name: str) -> GameConfig:
     return _validate(data, origin)
 
 
-def _copy(data: Any) -> Any:
+def read_saved_config(data: Mapping[str, Any]) -> GameConfig:
+    """Build a configuration that was saved whole, from ``GameConfig.to_dict``: it refers to no file.
+
+    Raises:
+        ConfigError: a key is unknown or a value wrong.
+    """
+    return _validate(_copy(data), "saved configuration")
+
+
+def _copy(data: Any, depth: int = 0) -> Any:
     """Copy nested plain data, so that nobody else's is changed."""
+    if depth > _MAX_DEPTH:
+        raise ConfigError(f"configuration: tables and lists are nested more than {_MAX_DEPTH} deep")
     if isinstance(data, Mapping):
-        return {key: _copy(value) for key, value in data.items()}
-    return [_copy(value) for value in data] if isinstance(data, list) else data
+        return {key: _copy(value, depth + 1) for key, value in data.items()}
+    return [_copy(value, depth + 1) for value in data] if isinstance(data, list) else data
 
 
 def _find(source: str | Path, beside: Path | None) -> Path:
     name = str(source)
     if name in preset_names():
         return preset_path(name)
-    path = Path(source).expanduser()
-    if beside is not None and not path.is_absolute():
-        path = beside / path
-    if path.is_file():
-        return path
+    try:
+        path = Path(source).expanduser()
+        path = path if beside is None or path.is_absolute() else beside / path
+        if path.is_file():
+            return path
+    except (OSError, ValueError, RuntimeError) as error:  # too long, no text of a path, no such home
+        raise ConfigError(f"configuration file {_show(name)} cannot be looked for: {error}") from None
     if not path.suffix and "/" not in name and "\\" not in name:
         close = difflib.get_close_matches(name, preset_names(), n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
@@ -110,7 +124,7 @@ def _read(source: str | Path, beside: Path | None = None, depth: int = 0) -> tup
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise ConfigError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, too large for a configuration.")
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = _copy(tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path} is not a TOML file: {error}") from None
     except OSError as error:
@@ -193,8 +207,8 @@ def _parse_value(text: str) -> Any:
 
 def _override(data: _Data, key: str, value: Any) -> None:
     """Set a value by its dotted key, in every variant too: what is set by hand is not drawn."""
-    if not isinstance(key, str):
-        raise ConfigError(f"override {key!r}: give a dotted key, such as bravo.patrols.ammo")
+    if not isinstance(key, str) or key.count(".") > _MAX_DEPTH:
+        raise ConfigError(f"override {_show(key)}: give a dotted key, such as bravo.patrols.ammo")
     first, _, rest = key.partition(".")
     for target in [*SIDES] if first == "both" else [first]:
         _set(data, key, [target, *rest.split(".")] if rest else [target], value)

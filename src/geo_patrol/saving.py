@@ -4,25 +4,30 @@ What is saved is the configuration, the random stream and the position. Figures 
 chance are not: they are drawn again from the stream as it was when the game was set up.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from geo_patrol.board import EARTH, ring_of
-from geo_patrol.config import MAX_TURNS, SIDES
+from geo_patrol.config import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT, SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.errors import RecordingError
 from geo_patrol.notation import PHASES, Phase
-from geo_patrol.presets import load_config
+from geo_patrol.presets import read_saved_config
+
+_MAX_FAULTS = 10
+_Saved = TypeVar("_Saved", bound=BaseModel)
 
 FORMAT = "geo_patrol game"
 VERSION = 1
 
 _UInt64 = Annotated[int, Field(ge=0, lt=2**64)]
 _Int16 = Annotated[int, Field(ge=0, lt=2**15)]
-_Int32 = Annotated[int, Field(ge=0, lt=2**31)]
+_GoalPoints = Annotated[int, Field(ge=0, le=MAX_TURNS * MAX_POINTS)]
+_Score = Annotated[int, Field(ge=0, le=MAX_TURNS * MAX_POINTS + MAX_WEIGHT * MAX_FUEL * state.SATELLITES)]
 _Satellites = Annotated[list[_Int16], Field(min_length=2, max_length=state.SATELLITES)]
 _Flags = Annotated[list[Literal[0, 1]], Field(min_length=2, max_length=state.SATELLITES)]
 
@@ -40,8 +45,8 @@ class _SavedSide(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     goal: _Int16
-    goal_points: _Int32
-    score: _Int32
+    goal_points: _GoalPoints
+    score: _Score
     illegal_orders: Annotated[int, Field(ge=0, le=state.SATELLITES)]
     sector: _Satellites
     fuel: _Satellites
@@ -59,7 +64,7 @@ class _SavedGame(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     format: Literal["geo_patrol game"]
-    version: Literal[1]
+    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
     config: dict[str, Any]
     chance: _Chance
     turn: Annotated[int, Field(ge=0, le=MAX_TURNS)]
@@ -107,11 +112,8 @@ def restore_game(saved: Any) -> Batch:
         RecordingError: the data are not a saved game, or no game of its configuration can be in that position.
         ConfigError: its configuration is wrong.
     """
-    try:
-        data = _SavedGame.model_validate(saved)
-    except ValidationError as error:
-        raise RecordingError(_explain(error)) from None
-    batch = Batch(load_config(data.config))
+    data = check_saved(_SavedGame, saved, "saved game")
+    batch = Batch(read_saved_config(data.config))
     game, rules = batch.games[0], batch.rules[0]
     game.chance_key, game.chance_counter = np.uint64(data.chance.setup_key), np.uint64(data.chance.setup_counter)
     batch.reset()  # draws the rules again
@@ -124,6 +126,9 @@ def restore_game(saved: Any) -> Batch:
         raise RecordingError(
             f"saved game: phase = {data.phase!r}, done = {data.done}, reasons = {data.reasons}: a game is over in its drift, for a reason"
         )
+    last = int(rules.turn_limit) + int(rules.code_rules)
+    if data.turn >= last:
+        raise RecordingError(f"saved game: turn = {data.turn}: fewer than {last} turns are completed in it")
     if int(game.goal[1]) != _opposite(int(game.goal[0])):
         raise RecordingError(
             f"saved game: the goal sectors {game.goal[0]} and {game.goal[1]} are not opposite each other"
@@ -167,10 +172,19 @@ def _restore_side(game: state.Record, rules: state.Record, side: int, saved: _Sa
         game[field][side, :fleet] = getattr(saved, field)
 
 
-def _explain(error: ValidationError) -> str:
-    faults = []
-    for fault in error.errors()[:10]:
-        value = repr(fault["input"])
-        shown = value if len(value) <= 80 else f"{value[:77]}..."
-        faults.append(f"saved game: {'.'.join(map(str, fault['loc'])) or 'content'} = {shown}: {fault['msg'].lower()}")
-    return "\n".join(faults)
+def check_saved(kind: type[_Saved], saved: Any, what: str) -> _Saved:
+    """Check saved data against their layout.
+
+    Raises:
+        RecordingError: naming the fields that are wrong, with their values.
+    """
+    try:
+        return kind.model_validate(saved)
+    except ValidationError as error:
+        raise RecordingError("\n".join(_explain(fault, what) for fault in error.errors()[:_MAX_FAULTS])) from None
+
+
+def _explain(fault: ErrorDetails, what: str) -> str:
+    value = repr(fault["input"])
+    shown = value if len(value) <= 80 else f"{value[:77]}..."
+    return f"{what}: {'.'.join(map(str, fault['loc'])) or 'content'} = {shown}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"

@@ -1,6 +1,7 @@
 """A batch of games with their rules: what ``Game`` and the environments hold, one game or many."""
 
 import copy
+import operator
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +11,14 @@ from numpy.typing import NDArray
 
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.legality import write_legal_orders_of_games
-from geo_patrol.engine.observe import Encoding, observation_size, observation_type, observe_games, sector_slots
+from geo_patrol.engine.observe import (
+    Encoding,
+    check_encoding,
+    observation_size,
+    observation_type,
+    observe_games,
+    sector_slots,
+)
 from geo_patrol.engine.setup import Scenario, as_slots, compile_scenario, reset_finished_games, reset_games, seed_games
 from geo_patrol.engine.state import GAME, MAX_OUTCOMES, ORDERS, OUTCOME, RULES, SATELLITES, SIDES, records
 from geo_patrol.jit import announce_cold_compile
@@ -27,9 +35,13 @@ def check_seed(seed: Any) -> int:
     Raises:
         ValueError: it is negative or not whole.
     """
-    if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0:
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        number = -1
+    if isinstance(seed, (bool, np.bool_)) or number < 0:
         raise ValueError(f"seed = {seed!r}: give a whole number from 0 on")
-    return int(seed)
+    return number
 
 
 class Batch:
@@ -77,7 +89,12 @@ class Batch:
         return masks
 
     def observe(self, encoding: Encoding) -> NDArray[Any]:
-        """Return what both sides of every game see: (n, 2, size), float32 ("onehot") or int16 ("tokens")."""
+        """Return what both sides of every game see: (n, 2, size), float32 ("onehot") or int16 ("tokens").
+
+        Raises:
+            ValueError: there is no such encoding.
+        """
+        check_encoding(encoding)
         outer_ring = self.config.board.outer_ring
         shape = (len(self), SIDES, observation_size(encoding, outer_ring))
         observations = np.empty(shape, observation_type(encoding))

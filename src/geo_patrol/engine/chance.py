@@ -46,6 +46,16 @@ def seed_stream(game: Record, seed: np.uint64) -> None:
     game.chance_counter = np.uint64(0)
 
 
+_FORK = np.uint64(0x666F726B00000000)
+
+
+@jit
+def fork_stream(game: Record, seed: np.uint64) -> None:
+    """Give a game the stream of a seed for forks, which has nothing in common with the stream of a game's own seed."""
+    game.chance_key = mix(mix(seed ^ _FORK))
+    game.chance_counter = np.uint64(0)
+
+
 @jit
 def random_bits(game: Record) -> np.uint64:
     """Draw 64 random bits from a game's stream."""

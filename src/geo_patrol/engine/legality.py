@@ -14,6 +14,7 @@ from geo_patrol.engine.state import (
     HVA,
     MOVEMENT,
     NOOP,
+    ORDERS,
     OUT_OF_RANGE,
     RADIAL_IN,
     RADIAL_OUT,
@@ -197,6 +198,21 @@ def write_legal_orders(game: Record, rules: Record, mask: IntArray) -> None:
         write_legal_moves(game, rules, mask)
     else:
         write_legal_engagements(game, rules, mask)
+
+
+@jit
+def write_order_costs(game: Record, rules: Record, costs: IntArray) -> None:
+    """Write what every order of both sides costs, or ILLEGAL, whether it can be paid or not.
+
+    ``costs``: (2, 11, 28), overwritten. Satellites without fuel take no order but noop.
+    """
+    costs[:] = ILLEGAL
+    costs[:, :, NOOP] = 0
+    for side in range(SIDES):
+        for number in range(SATELLITES):
+            if game.fuel[side, number] > 0:
+                for order in range(ORDERS):
+                    costs[side, number, order] = order_cost(game, rules, side, number, order)
 
 
 @jit

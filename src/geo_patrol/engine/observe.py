@@ -130,6 +130,18 @@ _HIGHEST_TOKEN = 32_767
 _RINGS_AT_LEAST = 5
 
 
+def check_encoding(encoding: Any) -> Encoding:
+    """Return an encoding.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    if encoding not in ENCODINGS:
+        raise ValueError(f"observation = {encoding!r}: give {' or '.join(map(repr, ENCODINGS))}")
+    checked: Encoding = encoding
+    return checked
+
+
 NO_SLOTS = 0
 
 

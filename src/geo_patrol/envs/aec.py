@@ -5,10 +5,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.state import SATELLITES
@@ -17,28 +18,25 @@ from geo_patrol.envs.spaces import OrderSpace
 from geo_patrol.envs.table import ALPHA, BRAVO, check_orders
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
+from geo_patrol.saving import check_saved
 
-_AgentName = Literal["alpha", "bravo"]
-_Flags = dict[str, bool]
-_Numbers = dict[str, float]
+_Code = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+_Numbers = dict[str, FiniteFloat]
 
 
 class _SavedAec(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     format: Literal["geo_patrol AEC environment"]
-    version: Literal[1]
+    version: Annotated[int, Field(ge=1, le=1)]
     environment: dict[str, Any]
-    pending: Annotated[list[int], Field(min_length=SATELLITES, max_length=SATELLITES)] | None
-    agents: Annotated[list[_AgentName], Field(max_length=2)]
-    agent_selection: _AgentName
-    terminations: _Flags
-    truncations: _Flags
+    pending: Annotated[list[_Code], Field(min_length=SATELLITES, max_length=SATELLITES)] | None
+    remaining: Annotated[int, Field(ge=0, le=2)]
     rewards: _Numbers
     cumulative_rewards: _Numbers
 
 
-class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]]):  # type: ignore[misc]
+class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
     """``ParallelGeoPatrol``, which see for spaces, rewards and infos, with the agents taking turns.
 
     Args:
@@ -48,6 +46,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]]):  # type: ignore[misc]
     metadata: ClassVar[dict[str, Any]] = ParallelGeoPatrol.metadata
 
     def __init__(self, **arguments: Any) -> None:
+        EzPickle.__init__(self, **arguments)
         self._game = ParallelGeoPatrol(**arguments)
         self.render_mode = self._game.render_mode
         self.possible_agents = list(self._game.possible_agents)
@@ -84,7 +83,12 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]]):  # type: ignore[misc]
         self._skip_agent_selection = None
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent sees; it is the same before and after the other one's orders."""
+        """Return what an agent sees; it is the same before and after the other one's orders.
+
+        Raises:
+            RuntimeError: ``reset`` was never called.
+        """
+        self._check_begun()
         return self._observations[agent]
 
     def state(self) -> NDArray[np.float32]:
@@ -96,7 +100,9 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]]):  # type: ignore[misc]
 
         Raises:
             ValueError: the orders have another shape or are not whole numbers; the agent may try again.
+            RuntimeError: ``reset`` was never called.
         """
+        self._check_begun()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -113,6 +119,10 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]]):  # type: ignore[misc]
         self._pending = None
         self.agent_selection = ALPHA
         self._accumulate_rewards()
+
+    def _check_begun(self) -> None:
+        if not self._game.table.is_seeded:
+            raise RuntimeError("call reset first")
 
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""
@@ -133,14 +143,11 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]]):  # type: ignore[misc]
             RecordingError: no game has begun.
         """
         return {
-            "environment": self._game.save(),
             "format": "geo_patrol AEC environment",
             "version": 1,
+            "environment": self._game.save(),
             "pending": None if self._pending is None else self._pending.tolist(),
-            "agents": list(self.agents),
-            "agent_selection": self.agent_selection,
-            "terminations": dict(self.terminations),
-            "truncations": dict(self.truncations),
+            "remaining": len(self.agents),
             "rewards": dict(self.rewards),
             "cumulative_rewards": dict(self._cumulative_rewards),
         }
@@ -151,25 +158,26 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]]):  # type: ignore[misc]
         Raises:
             RecordingError: the data are none, damaged, or of another configuration.
         """
-        try:
-            data = _SavedAec.model_validate(saved)
-        except ValidationError as error:
-            fault = error.errors()[0]
-            place = ".".join(map(str, fault["loc"])) or "content"
-            raise RecordingError(f"saved environment: {place} = {str(fault['input'])[:80]}: {fault['msg']}") from None
-        tables = (data.terminations, data.truncations, data.rewards, data.cumulative_rewards)
-        if any(set(table) != set(data.agents) for table in tables):
-            raise RecordingError("saved environment: terminations, truncations and rewards must be those of its agents")
-        if (data.pending is not None) != (
-            data.agent_selection == BRAVO and len(data.agents) == 2 and not data.terminations[BRAVO]
+        data = check_saved(_SavedAec, saved, "saved environment")
+        # When the game is over, alpha takes its leave first.
+        agents = self.possible_agents[len(self.possible_agents) - data.remaining :]
+        if set(data.rewards) != set(agents) or set(data.cumulative_rewards) != set(agents):
+            raise RecordingError(f"saved environment: rewards must be those of the remaining agents, {agents}")
+        table = self._game.table.restored(data.environment)
+        if (table.is_over and data.pending is not None) or (
+            not table.is_over and data.remaining < len(self.possible_agents)
         ):
-            raise RecordingError("saved environment: pending orders are alpha's, while bravo is to order")
-        self._game.restore(data.environment)
-        self._observations, self.infos = self._game.view()
-        self.infos = {agent: self.infos[agent] for agent in data.agents}
-        self._pending = None if data.pending is None else check_orders(data.pending, ALPHA)
-        self.agents, self.agent_selection = list(data.agents), data.agent_selection
-        self.terminations, self.truncations = dict(data.terminations), dict(data.truncations)
+            raise RecordingError(
+                "saved environment: orders are pending, or agents have left, against the state of the game"
+            )
+        self._game.take_up(table)
+        observations, infos = self._game.view()
+        self._observations, self.infos = observations, {agent: infos[agent] for agent in agents}
+        self._pending = None if data.pending is None else np.array(data.pending, np.int64)
+        self.agents = agents
+        self.agent_selection = BRAVO if data.pending is not None or data.remaining < 2 else ALPHA
+        self.terminations = dict.fromkeys(agents, table.is_terminated)
+        self.truncations = dict.fromkeys(agents, table.is_over and not table.is_terminated)
         self.rewards, self._cumulative_rewards = dict(data.rewards), dict(data.cumulative_rewards)
         self._skip_agent_selection = None
 

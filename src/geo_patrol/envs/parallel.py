@@ -13,7 +13,7 @@ from geo_patrol.config import GameConfig
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.envs.spaces import OrderSpace, box, masked
-from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, check_orders
+from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, check_choice, check_orders
 from geo_patrol.game import Game
 from geo_patrol.presets import ConfigSource, Overrides
 
@@ -89,7 +89,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             render_mode=render_mode,
         )
         check_render_mode(render_mode)
-        self._table = Table(config, overrides, observation, reward, mask_in, max_cycles)
+        self.table = Table(config, overrides, observation, reward, mask_in, max_cycles)
         self._orders = np.empty((1, SIDES, SATELLITES), np.int64)
         self.render_mode = render_mode
         self.possible_agents = list(_AGENTS)
@@ -103,15 +103,15 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
     @property
     def config(self) -> GameConfig:
         """The configuration, as it was before anything was drawn."""
-        return self._table.config
+        return self.table.config
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations, the same object each time."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[_AGENTS[agent_index(agent)]]
 
     def action_space(self, agent: str) -> OrderSpace:
         """Return the space of an agent's actions, the same object each time."""
-        return self.action_spaces[agent]
+        return self.action_spaces[_AGENTS[agent_index(agent)]]
 
     def reset(
         self,
@@ -123,7 +123,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         Raises:
             ValueError: the seed is negative or not a whole number.
         """
-        view = self._table.reset(seed)
+        view = self.table.reset(seed)
         self.agents = list(_AGENTS)
         if self.render_mode == "human":
             print_position(self.game())
@@ -152,13 +152,13 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
                 "reasons": reasons,
             },
         }
-        if self._table.mask_in == "obs":
+        if self.table.mask_in == "obs":
             observations: dict[str, Any] = {
                 ALPHA: {"observation": seen[0, 0], "action_mask": masks[0, 0]},
                 BRAVO: {"observation": seen[0, 1], "action_mask": masks[0, 1]},
             }
             return observations, infos
-        if self._table.mask_in == "info":
+        if self.table.mask_in == "info":
             infos[ALPHA]["action_mask"], infos[BRAVO]["action_mask"] = masks[0, 0], masks[0, 1]
         return {ALPHA: seen[0, 0], BRAVO: seen[0, 1]}, infos
 
@@ -179,14 +179,14 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             RuntimeError: ``reset`` was never called.
         """
         if not self.agents:
-            if not self._table.is_seeded:
+            if not self.table.is_seeded:
                 raise RuntimeError("call reset before step")
             return {}, {}, {}, {}, {}
         orders = self._read(actions)
-        seen, masks, report = self._table.step(orders)
-        alpha_reward, bravo_reward = self._table.rewards(report)
+        seen, masks, report = self.table.step(orders)
+        alpha_reward, bravo_reward = self.table.rewards(report)
         terminated = bool(report[0])
-        truncated = self._table.is_out_of_cycles and not terminated
+        truncated = self.table.is_out_of_cycles and not terminated
         if terminated or truncated:
             self.agents = []
         if self.render_mode == "human":
@@ -219,22 +219,22 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""
-        mask: NDArray[np.int8] = self._table.batch.masks()[0, _AGENTS.index(agent)]
+        mask: NDArray[np.int8] = self.table.batch.masks()[0, agent_index(agent)]
         return mask
 
     def sample_actions(self) -> dict[str, NDArray[np.int64]]:
         """Draw legal orders for both agents from the engine; the game's own chance is left alone."""
-        orders = self._table.sample_orders()
+        orders = self.table.sample_orders()
         return {ALPHA: orders[0, 0], BRAVO: orders[0, 1]}
 
     def state(self) -> NDArray[np.float32]:
         """Return the whole position for a centralised critic: what alpha sees, encoded as "onehot"."""
-        state: NDArray[np.float32] = self._table.batch.observe("onehot")[0, 0]
+        state: NDArray[np.float32] = self.table.batch.observe("onehot")[0, 0]
         return state
 
     def game(self) -> Game:
         """Return a copy of the game to look at, or to plan with after ``fork``."""
-        return self._table.game()
+        return self.table.game()
 
     def save(self) -> dict[str, Any]:
         """Return the game, chance included, as plain data that ``json.dumps`` takes.
@@ -242,7 +242,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         Raises:
             RecordingError: no game has begun.
         """
-        return self._table.save()
+        return self.table.save()
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Take up a saved game of the same configuration; on an error nothing changes.
@@ -250,13 +250,16 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         Raises:
             RecordingError: the data are none, damaged, or of another configuration.
         """
-        self._table.restore(saved)
-        is_over = bool(self._table.batch.games[0].done) or self._table.is_out_of_cycles
-        self.agents = [] if is_over else list(_AGENTS)
+        self.take_up(self.table.restored(saved))
+
+    def take_up(self, table: Table) -> None:
+        """Go on with the game on another table."""
+        self.table = table
+        self.agents = [] if table.is_over else list(_AGENTS)
 
     def view(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return observations and infos of both agents as the game stands."""
-        return self._pack(*self._table.view())
+        return self._pack(*self.table.view())
 
     def render(self) -> str | None:
         """Return the position as text in mode "ansi"; do nothing in mode "human", which prints by itself."""
@@ -267,6 +270,16 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     def __str__(self) -> str:
         return "geo_patrol_v0"
+
+
+def agent_index(agent: str) -> int:
+    """Return the place of an agent: alpha 0, bravo 1.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    check_choice("agent", agent, _AGENTS)
+    return _AGENTS.index(agent)
 
 
 def check_render_mode(render_mode: str | None) -> None:

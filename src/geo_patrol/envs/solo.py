@@ -1,16 +1,18 @@
 """The Gymnasium environment: one side against an agent."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import gymnasium
 import numpy as np
 from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.agents import Agent, make_agent
 from geo_patrol.config import GameConfig
-from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.batch import check_seed
+from geo_patrol.engine.observe import Encoding, check_encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.envs.parallel import RENDER_MODES, check_render_mode, print_position
 from geo_patrol.envs.spaces import OrderSpace, box, masked
@@ -18,10 +20,37 @@ from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, View, che
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
 from geo_patrol.presets import ConfigSource, Overrides
+from geo_patrol.saving import check_saved
 
 Seat: TypeAlias = Literal["alpha", "bravo", "random"]
 _SEATS = (ALPHA, BRAVO)
-_FORMAT = "geo_patrol solo environment"
+
+
+class _SavedGenerator(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    bit_generator: Literal["PCG64"]
+    state: dict[Literal["state", "inc"], Annotated[int, Field(ge=0, lt=2**128)]]
+    has_uint32: Literal[0, 1]
+    uinteger: Annotated[int, Field(ge=0, lt=2**32)]
+
+
+class _SavedSolo(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal["geo_patrol solo environment"]
+    version: Annotated[int, Field(ge=1, le=1)]
+    environment: dict[str, Any]
+    seat: Literal["alpha", "bravo"]
+    generator: _SavedGenerator
+
+
+def _restore_generator(saved: _SavedGenerator) -> np.random.Generator:
+    if set(saved.state) != {"state", "inc"}:
+        raise RecordingError("saved environment: generator.state: give state and inc")
+    generator = np.random.Generator(np.random.PCG64())
+    generator.bit_generator.state = saved.model_dump()
+    return generator
 
 
 class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
@@ -84,6 +113,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         self.opponent = make_agent(opponent) if isinstance(opponent, str) else opponent
         if not isinstance(self.opponent, Agent):
             raise ValueError(f"opponent = {opponent!r}: give an agent's name or an Agent")
+        check_encoding(self.opponent.observation)
         self._table = Table(config, overrides, observation, reward, mask_in, max_cycles)
         self._seat_choice = seat
         self._seat = 0
@@ -109,7 +139,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         Raises:
             ValueError: the seed is negative or not a whole number.
         """
-        super().reset(seed=seed, options=options)
+        super().reset(seed=None if seed is None else check_seed(seed), options=options)
         self._seat = (
             int(self.np_random.integers(2)) if self._seat_choice == "random" else _SEATS.index(self._seat_choice)
         )
@@ -193,11 +223,10 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         saved = self._table.save()
         generator = self.np_random.bit_generator.state
         return {
-            "format": _FORMAT,
+            "format": "geo_patrol solo environment",
             "version": 1,
             "environment": saved,
             "seat": self.seat,
-            "is_over": self._is_over,
             "generator": generator,
         }
 
@@ -207,22 +236,16 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         Raises:
             RecordingError: the data are none, damaged, or of another configuration.
         """
-        if not isinstance(saved, Mapping) or saved.get("format") != _FORMAT or saved.get("version") != 1:
-            raise RecordingError(f"saved environment: format and version must be {_FORMAT!r} and 1")
-        seat, is_over = saved.get("seat"), saved.get("is_over")
-        if seat not in _SEATS or not isinstance(is_over, bool):
-            raise RecordingError(
-                f"saved environment: seat = {seat!r}, is_over = {is_over!r}: give alpha or bravo, true or false"
-            )
-        generator = np.random.Generator(np.random.PCG64())
-        try:
-            generator.bit_generator.state = saved["generator"]
-        except (TypeError, ValueError, KeyError, OverflowError) as error:
-            raise RecordingError(f"saved environment: generator: no state of a PCG64 generator ({error})") from None
-        self._table.restore(saved.get("environment") or {})
-        self.np_random = generator
-        self._seat, self._is_over = _SEATS.index(seat), is_over
+        data = check_saved(_SavedSolo, saved, "saved environment")
+        table = self._table.restored(data.environment)
+        generator = _restore_generator(data.generator)
+        self._table, self.np_random, self._seat = table, generator, _SEATS.index(data.seat)
+        self._is_over = table.is_over
         self.opponent.reset(np.ones(1, np.bool_))
+
+    def view(self) -> tuple[Any, dict[str, Any]]:
+        """Return observation and info as the game stands, as after ``restore``."""
+        return self._pack(self._table.view())
 
     def render(self) -> str | None:
         """Return the position as text in mode "ansi"; do nothing in mode "human", which prints by itself."""

@@ -1,21 +1,23 @@
 """``Table``: one game as the environments play it, with what they share: options, actions, infos, saves."""
 
+import copy
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.chance import mix
-from geo_patrol.engine.observe import ENCODINGS, Encoding, observation_size, observation_type, sector_slots
+from geo_patrol.engine.observe import Encoding, check_encoding, observation_size, observation_type, sector_slots
 from geo_patrol.engine.sample import sample_orders_of_games
 from geo_patrol.engine.state import FORFEIT, ORDERS, SATELLITES, SIDES
 from geo_patrol.engine.turn import REPORT, describe_games, step_games
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
 from geo_patrol.presets import ConfigSource, Overrides, load_config
-from geo_patrol.saving import restore_game, save_game
+from geo_patrol.saving import check_saved, restore_game, save_game
 
 Reward: TypeAlias = Literal["score", "outcome"]
 MaskIn: TypeAlias = Literal["obs", "info", "none"]
@@ -31,6 +33,21 @@ _ORDER_TYPE = np.dtype(np.int64)
 
 View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], list[int]]
 """Observations (1, 2, size), action masks (1, 2, 11, 28), and the report that ``write_report`` writes."""
+
+
+_Orders = Annotated[list[Annotated[int, Field(ge=0, lt=ORDERS)]], Field(min_length=SATELLITES, max_length=SATELLITES)]
+
+
+class _SavedTable(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal["geo_patrol environment"]
+    version: Annotated[int, Field(ge=1, le=1)]
+    game: dict[str, Any]
+    sampler: Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
+    sampled: Annotated[list[_Orders], Field(min_length=SIDES, max_length=SIDES)] | None
+    cycles: Annotated[int, Field(ge=0, lt=2**31)]
+    difference: Annotated[int, Field(gt=-(2**31), lt=2**31)]
 
 
 class Table:
@@ -57,7 +74,7 @@ class Table:
         mask_in: MaskIn,
         max_cycles: int | None,
     ) -> None:
-        check_choice("observation", encoding, ENCODINGS)
+        check_encoding(encoding)
         check_choice("reward", reward, get_args(Reward))
         check_choice("mask_in", mask_in, get_args(MaskIn))
         if max_cycles is not None and (
@@ -138,6 +155,16 @@ class Table:
         """Whether as many phases have been played as there may be."""
         return self.max_cycles is not None and self.cycles >= self.max_cycles
 
+    @property
+    def is_terminated(self) -> bool:
+        """Whether the game has ended by the rules."""
+        return bool(self.batch.games[0].done)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more can be played, by the rules or for lack of cycles."""
+        return self.is_terminated or self.is_out_of_cycles
+
     def rewards(self, report: list[int]) -> tuple[float, float]:
         """Return the zero-sum rewards of the phase just played."""
         if self.reward == "outcome":
@@ -169,41 +196,29 @@ class Table:
             "format": "geo_patrol environment",
             "version": 1,
             "game": save_game(self.batch),
-            # orders that are drawn but not handed out yet will be drawn again
-            "sampler": [int(self._sampler[0, 0]), int(self._sampler[0, 1]) - (self._sampled is not None)],
+            "sampler": self._sampler[0].tolist(),
+            "sampled": None if self._sampled is None else self._sampled[0].tolist(),
             "cycles": self.cycles,
             "difference": self._difference,
         }
 
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        """Take up a saved game; it must have been saved with the same configuration. On an error nothing changes.
+    def restored(self, saved: Mapping[str, Any]) -> "Table":
+        """Return a table like this one with a saved game on it; it must have been saved with the same configuration.
 
         Raises:
             RecordingError: the data are none, damaged, or of another configuration.
         """
-        if (
-            not isinstance(saved, Mapping)
-            or saved.get("format") != "geo_patrol environment"
-            or saved.get("version") != 1
-        ):
-            raise RecordingError("saved environment: format and version must be 'geo_patrol environment' and 1")
-        sampler, cycles, difference = saved.get("sampler"), saved.get("cycles"), saved.get("difference")
-        if not isinstance(sampler, list) or len(sampler) != 2 or not all(_is_whole(n, 0, 2**64) for n in sampler):
-            raise RecordingError(f"saved environment: sampler = {str(sampler)[:80]}: give two whole numbers below 2^64")
-        if not _is_whole(cycles, 0, 2**31) or not _is_whole(difference, -(2**31), 2**31):
-            raise RecordingError("saved environment: cycles and difference must be whole numbers of 32 bits")
-        batch = restore_game(saved.get("game"))
+        data = check_saved(_SavedTable, saved, "saved environment")
+        batch = restore_game(data.game)
         if batch.config != self.config:
             raise RecordingError("saved environment: it was saved with another configuration")
-        self.batch = batch
-        self._sampler[0] = sampler
-        self._sampled = None
-        self._outcome_count = 0
-        self.cycles, self._difference, self.is_seeded = int(cycles or 0), int(difference or 0), True
-
-
-def _is_whole(value: Any, low: int, end: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value < end
+        table = copy.copy(self)
+        table.batch = batch
+        table._sampler = np.array([data.sampler], np.uint64)
+        table._sampled = None if data.sampled is None else np.array([data.sampled], _ORDER_TYPE)
+        table._outcome_count = 0
+        table.cycles, table._difference, table.is_seeded = data.cycles, data.difference, True
+        return table
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

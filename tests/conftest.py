@@ -1,0 +1,12 @@
+"""Settings of all tests."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "geo_patrol",
+    deadline=None,
+    derandomize=True,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
+settings.load_profile("geo_patrol")

@@ -1,0 +1,615 @@
+"""The environments keep the promises of PettingZoo and Gymnasium, and those of their own docstrings."""
+
+import copy
+import pickle
+import warnings
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+from gymnasium.utils.env_checker import check_env
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import configs, seeds
+
+from geo_patrol import ConfigError, environment_id, geo_patrol_v0, load_config, preset_names
+from geo_patrol.config import SIDES
+from geo_patrol.engine.batch import Batch
+from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.envs.spaces import OrderSpace
+
+with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in the old way
+    warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)
+    from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
+    from pettingzoo.test.max_cycles_test import max_cycles_test
+    from pettingzoo.test.state_test import state_test
+
+OPTIONS = [
+    {},
+    {"observation": "tokens"},
+    {"mask_in": "info"},
+    {"mask_in": "none", "reward": "outcome"},
+    {"config": "case3", "max_cycles": 9},
+    {"config": "od2d", "observation": "tokens", "mask_in": "none"},
+]
+IDS = [environment_id(preset) for preset in preset_names()]
+NOOPS = np.zeros(11, np.int64)
+BOTH_NOOPS = {"alpha": NOOPS, "bravo": NOOPS}
+INFO_KEYS = {"illegal_orders", "score", "enemy_score", "turn", "phase", "reasons"}
+
+SETTLED = (
+    'We recommend agents to be named in the format <descriptor>_<number>, like "player_0"',
+    "Observation space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
+    "Observation is not a NumPy array",
+    "Action space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
+)
+"""What PettingZoo would rather have: agents alpha and bravo, Dict observations, MultiDiscrete actions are settled."""
+
+
+@pytest.fixture
+def settled_interface():
+    with warnings.catch_warnings():
+        for message in SETTLED:
+            warnings.filterwarnings("ignore", message, UserWarning, r"pettingzoo\.test\.api_test")
+        yield
+
+
+every_option = pytest.mark.parametrize("options", OPTIONS, ids=str)
+
+
+@every_option
+def test_parallel_api(options, capsys):
+    parallel_api_test(geo_patrol_v0.parallel_env(**options), num_cycles=150)
+
+
+@every_option
+@pytest.mark.parametrize("make", [geo_patrol_v0.env, geo_patrol_v0.raw_env])
+@pytest.mark.usefixtures("settled_interface")
+def test_api(make, options, capsys):
+    api_test(make(**options), num_cycles=150)
+    assert "Passed API test" in capsys.readouterr().out
+
+
+@every_option
+def test_seeds(options):
+    parallel_seed_test(lambda: geo_patrol_v0.parallel_env(**options), num_cycles=50)
+    seed_test(lambda: geo_patrol_v0.env(**options), num_cycles=50)
+
+
+@every_option
+def test_render(options, capsys):
+    render_test(lambda **mode: geo_patrol_v0.env(**options, **mode))
+
+
+@every_option
+def test_state(options):
+    state_test(geo_patrol_v0.env(**options), geo_patrol_v0.parallel_env(**options))
+
+
+def test_max_cycles():
+    max_cycles_test(geo_patrol_v0)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_gymnasium_check(name):
+    check_env(gymnasium.make(name).unwrapped, skip_render_check=True)
+    for options in ({"observation": "tokens", "mask_in": "obs"}, {"seat": "random"}, {"seat": "bravo"}):
+        check_env(gymnasium.make(name, **options).unwrapped, skip_render_check=True)
+
+
+def test_gymnasium_render_check(capsys):
+    check_env(gymnasium.make(IDS[0], render_mode="ansi").unwrapped)
+
+
+# Registries
+
+
+@pytest.mark.parametrize(("preset", "name"), list(zip(preset_names(), IDS, strict=True)))
+def test_made_by_id(preset, name):
+    config = load_config(preset)
+    assert gymnasium.make(name).unwrapped.config == config
+    assert pettingzoo.make("parallel", name).unwrapped.config == config
+    assert pettingzoo.make("aec", name).unwrapped.config == config
+
+
+def test_made_by_id_with_arguments():
+    env = gymnasium.make("GeoPatrol/Case1-v0", seat="bravo", overrides={"turn_limit": 3})
+    env.reset(seed=1)
+    assert (env.unwrapped.config.turn_limit, env.unwrapped.seat) == (3, "bravo")
+    assert geo_patrol_v0.parallel_env.metadata["name"] == "geo_patrol_v0"
+    assert geo_patrol_v0.raw_env().metadata["is_parallelizable"]
+
+
+# Determinism
+
+
+def same(one, other):
+    """Compare nested observations, rewards and infos bit for bit."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    return type(one) is type(other) and one == other
+
+
+def solo_roll_out(env, seed, steps=120):
+    seen = [env.reset(seed=seed)]
+    for _ in range(steps):
+        seen.append(env.step(env.unwrapped.sample_action()))
+        if seen[-1][2] or seen[-1][3]:
+            seen.append(env.reset())
+    return seen
+
+
+def parallel_roll_out(env, seed, steps=120):
+    first = env.reset(seed=seed)
+    return [first, *(env.step(env.sample_actions()) if env.agents else env.reset() for _ in range(steps))]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_same_seed_same_roll_out(name):
+    first, second, other = (
+        solo_roll_out(gymnasium.make(name, seat="random", disable_env_checker=True), seed) for seed in (3, 3, 4)
+    )
+    assert same(first, second)
+    assert not same(first, other)
+    first, second, other = (parallel_roll_out(pettingzoo.make("parallel", name), seed) for seed in (3, 3, 4))
+    assert same(first, second)
+    assert not same(first, other)
+
+
+def test_reset_without_a_seed_goes_on_with_the_stream():
+    env = geo_patrol_v0.parallel_env()
+    chances = [env.reset(seed=1) and env.save()["game"]["chance"]]
+    for _ in range(3):
+        for _ in range(30):
+            if env.agents:
+                env.step(env.sample_actions())
+        env.reset()
+        chances.append(env.save()["game"]["chance"])
+    assert len({chance["key"] for chance in chances}) == 1
+    assert len({chance["counter"] for chance in chances}) == 4
+    fresh = geo_patrol_v0.parallel_env()
+    fresh.reset()
+    assert fresh.save()["game"]["chance"] != chances[0]
+
+
+def test_two_boards_in_one_process():
+    alone = {preset: parallel_roll_out(geo_patrol_v0.parallel_env(config=preset), 7) for preset in ("case1", "od2d")}
+    envs = {preset: geo_patrol_v0.parallel_env(config=preset) for preset in alone}
+    together = {preset: [env.reset(seed=7)] for preset, env in envs.items()}
+    for _ in range(120):
+        for preset, env in envs.items():
+            together[preset].append(env.step(env.sample_actions()) if env.agents else env.reset())
+    assert same(together, alone)
+
+
+# Pickles
+
+
+@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.raw_env, geo_patrol_v0.env, SoloGeoPatrol])
+def test_pickled_environments_have_the_same_arguments(make):
+    env = make(config="case1", overrides={"turn_limit": 7}, observation="tokens", max_cycles=5)
+    twin = pickle.loads(pickle.dumps(env))
+    assert twin.unwrapped.config == env.unwrapped.config
+    assert twin.unwrapped.config.turn_limit == 7
+    for board in (env, twin):
+        board.reset(seed=2)
+    assert same(twin.save(), env.save())
+    if make in (geo_patrol_v0.parallel_env, SoloGeoPatrol):
+        roll_out = solo_roll_out if make is SoloGeoPatrol else parallel_roll_out
+        again = pickle.loads(pickle.dumps(env))
+        assert same(roll_out(again, 5, 4), roll_out(env, 5, 4))
+
+
+def test_configurations_pickle():
+    config = load_config("case4", {"alpha.hva.ammo": {"low": 0, "high": 2}})
+    assert pickle.loads(pickle.dumps(config)) == config
+    assert copy.deepcopy(config) == config
+
+
+# Spaces, infos, arrays
+
+
+@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize("mask_in", ["obs", "info"])
+@pytest.mark.parametrize("encoding", ["onehot", "tokens"])
+def test_observations_are_in_their_spaces_and_infos_alike(preset, encoding, mask_in):
+    env = geo_patrol_v0.parallel_env(config=preset, observation=encoding, mask_in=mask_in)
+    observations, infos = env.reset(seed=11)
+    keys = INFO_KEYS | ({"action_mask"} if mask_in == "info" else set())
+    while True:
+        for side in SIDES:
+            assert env.observation_space(side).contains(observations[side])
+            assert set(infos[side]) == keys
+            assert all(isinstance(value, (int, np.ndarray)) for value in infos[side].values())
+        if not env.agents:
+            break
+        observations, rewards, terminations, truncations, infos = env.step(env.sample_actions())
+        assert set(observations) == set(rewards) == set(terminations) == set(truncations) == set(SIDES)
+        assert not any(truncations.values())
+    assert all(terminations.values())
+    assert infos["alpha"]["reasons"] > 0
+    assert infos["alpha"]["phase"] == 2
+    assert env.step(BOTH_NOOPS) == ({}, {}, {}, {}, {})
+
+
+@settings(max_examples=20)
+@given(configs(), seeds, st.sampled_from(["onehot", "tokens"]))
+def test_observations_are_in_their_spaces_on_every_board(config, seed, encoding):
+    env = geo_patrol_v0.parallel_env(config=config, observation=encoding)
+    observations, _ = env.reset(seed=seed)
+    while env.agents:
+        assert all(env.observation_space(side).contains(observations[side]) for side in SIDES)
+        assert env.state_space.contains(env.state())
+        observations, *_ = env.step(env.sample_actions())
+    assert all(env.observation_space(side).contains(observations[side]) for side in SIDES)
+
+
+def test_spaces_are_the_same_objects_each_time():
+    for env in (geo_patrol_v0.parallel_env(), geo_patrol_v0.env()):
+        for side in SIDES:
+            assert env.observation_space(side) is env.observation_space(side)
+            assert env.action_space(side) is env.action_space(side)
+            assert (env.action_space(side).nvec == [28] * 11).all()
+            assert env.action_space(side).dtype == np.int64
+
+
+def arrays(value):
+    if isinstance(value, dict):
+        return [array for item in value.values() for array in arrays(item)]
+    return [value] if isinstance(value, np.ndarray) else []
+
+
+@pytest.mark.parametrize("mask_in", ["obs", "info"])
+def test_returned_arrays_are_never_reused(mask_in):
+    env = geo_patrol_v0.parallel_env(mask_in=mask_in)
+    seen = [array for part in env.reset(seed=1) for array in arrays(part)]
+    for _ in range(10):
+        orders = env.sample_actions()
+        seen += orders.values()
+        observations, *_, infos = env.step(orders)
+        seen += arrays(observations) + arrays(infos) + [env.action_masks("alpha"), env.state()]
+    kept = [array.copy() for array in seen]
+    for _ in range(10):
+        env.step(env.sample_actions())
+    assert all(np.array_equal(before, after) for before, after in zip(kept, seen, strict=True))
+    places = [array.__array_interface__["data"][0] for array in seen]
+    assert len(set(places)) == len(places)
+
+
+def test_actions_are_left_alone():
+    env = geo_patrol_v0.parallel_env()
+    env.reset(seed=1)
+    orders = {side: np.full(11, 27) for side in SIDES}
+    env.step(orders)
+    assert all((codes == 27).all() for codes in orders.values())
+
+
+@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, SoloGeoPatrol])
+def test_masks_stand_in_one_place_alone(make):
+    for mask_in in ("obs", "info", "none"):
+        env = make(mask_in=mask_in)
+        observation, info = env.reset(seed=1)
+        if make is geo_patrol_v0.parallel_env:
+            observation, info = observation["alpha"], info["alpha"]
+            mask = env.action_masks("alpha")
+        else:
+            mask = env.action_masks().reshape(11, 28)
+        assert isinstance(observation, dict) == (mask_in == "obs")
+        assert ("action_mask" in info) == (mask_in == "info")
+        if mask_in != "none":
+            assert np.array_equal((observation if mask_in == "obs" else info)["action_mask"], mask)
+
+
+# Steps
+
+
+def test_max_cycles_truncates_an_unfinished_game():
+    env = geo_patrol_v0.parallel_env(max_cycles=5)
+    env.reset(seed=1)
+    for step in range(1, 6):
+        observations, _, terminations, truncations, _ = env.step(BOTH_NOOPS)
+        assert set(truncations.values()) == {step == 5}
+        assert set(terminations.values()) == {False}
+        assert set(observations) == set(SIDES)
+    assert env.agents == []
+    env.reset()
+    assert env.agents == list(SIDES)
+    assert set(env.step(BOTH_NOOPS)[3].values()) == {False}
+
+
+def test_an_end_in_the_last_cycle_is_a_termination():
+    env = geo_patrol_v0.parallel_env(max_cycles=2, overrides={"turn_limit": 1})
+    env.reset(seed=1)
+    env.step(BOTH_NOOPS)
+    _, _, terminations, truncations, _ = env.step(BOTH_NOOPS)
+    assert set(terminations.values()) == {True}
+    assert set(truncations.values()) == {False}
+
+
+def test_illegal_orders_are_counted_for_the_side_that_gave_them():
+    env = geo_patrol_v0.parallel_env()
+    env.reset(seed=1)
+    off_the_board = np.array([4, 4, 4] + [0] * 8)
+    _, _, _, _, infos = env.step({"alpha": off_the_board, "bravo": np.array([1] * 10 + [27])})
+    assert [infos[side]["illegal_orders"] for side in SIDES] == [3, 1]
+    _, _, _, _, infos = env.step(BOTH_NOOPS)
+    assert [infos[side]["illegal_orders"] for side in SIDES] == [0, 0]
+
+
+def test_the_opponents_of_the_solo_environment_see_their_own_side():
+    class Spy:
+        name, observation = "spy", "tokens"
+
+        def __init__(self):
+            self.seen = []
+
+        def reset(self, new_games):
+            self.seen.append(new_games.tolist())
+
+        def act(self, observations, action_masks, generator):
+            self.seen.append((observations.copy(), action_masks.copy(), generator))
+            return np.where(action_masks[:, :, 1] == 1, 1, 0)
+
+    for seat, other in (SIDES, SIDES[::-1]):
+        spy = Spy()
+        env = SoloGeoPatrol(opponent=spy, seat=seat)
+        env.reset(seed=1)
+        game = env.game()
+        _, _, _, _, info = env.step(NOOPS)
+        assert spy.seen[0] == [True]
+        assert np.array_equal(spy.seen[1][0][0], game.observation(other, "tokens"))
+        assert np.array_equal(spy.seen[1][1][0], game.action_mask(other))
+        assert {satellite.fuel for satellite in env.game().satellites(other)} == {95}
+        assert {satellite.fuel for satellite in env.game().satellites(seat)} == {100}
+        assert info["seat"] == SIDES.index(seat)
+
+
+def test_solo_plays_as_parallel_does():
+    solo, parallel = SoloGeoPatrol(opponent="idle", seat="bravo"), geo_patrol_v0.parallel_env(mask_in="none")
+    solo.reset(seed=9)
+    parallel.reset(seed=9)
+    total = 0.0
+    while parallel.agents:
+        orders = solo.sample_action()
+        observation, reward, terminated, _, info = solo.step(orders)
+        observations, rewards, terminations, _, infos = parallel.step({"alpha": NOOPS, "bravo": orders})
+        assert np.array_equal(observation, observations["bravo"])
+        assert reward == rewards["bravo"]
+        assert terminated == terminations["bravo"]
+        assert all(info[key] == infos["bravo"][key] for key in INFO_KEYS)
+        total += reward
+    assert total == info["score"] - info["enemy_score"]
+
+
+# Sampling
+
+
+def test_order_space_samples_legal_orders_by_seed():
+    env = geo_patrol_v0.parallel_env()
+    env.reset(seed=1)
+    drawn = set()
+    for step in range(60):
+        mask = env.action_masks("alpha")
+        spaces = [OrderSpace(seed=step), OrderSpace(seed=step)]
+        orders = [space.sample(mask) for space in spaces]
+        assert np.array_equal(*orders)
+        assert orders[0].dtype == np.int64
+        assert mask[np.arange(11), orders[0]].all()
+        assert spaces[0].contains(orders[0])
+        assert np.array_equal(spaces[0].sample(tuple(mask)), spaces[1].sample(mask))
+        drawn.add(orders[0].tobytes())
+        env.step(env.sample_actions() if env.agents else BOTH_NOOPS)
+        if not env.agents:
+            env.reset()
+    assert len(drawn) > 20
+
+
+def test_order_space_samples_each_legal_order_alike():
+    space, mask = OrderSpace(seed=1), np.zeros((11, 28), np.int8)
+    mask[:, [0, 3, 27]] = 1
+    drawn = np.array([space.sample(mask) for _ in range(3000)])
+    codes, counts = np.unique(drawn, return_counts=True)
+    assert codes.tolist() == [0, 3, 27]
+    assert counts / drawn.size == pytest.approx([1 / 3] * 3, abs=0.01)
+    assert abs(np.corrcoef(drawn.T) - np.eye(11)).max() < 0.1
+    assert set(np.unique(OrderSpace(seed=1).sample(np.zeros((11, 28))))) == {0}
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_sampled_actions_are_legal_and_leave_the_chance_of_the_game_alone(preset):
+    env = geo_patrol_v0.parallel_env(config=preset)
+    env.reset(seed=6)
+    while env.agents:
+        before = env.save()["game"]
+        orders = env.sample_actions()
+        assert env.save()["game"] == before
+        for side in SIDES:
+            mask = env.action_masks(side)
+            assert (mask.shape, mask.dtype) == ((11, 28), np.int8)
+            assert mask[np.arange(11), orders[side]].all()
+        *_, infos = env.step(orders)
+        assert infos["alpha"]["illegal_orders"] == infos["bravo"]["illegal_orders"] == 0
+
+
+def test_solo_masks_are_flat_and_true_or_false():
+    env = SoloGeoPatrol()
+    env.reset(seed=1)
+    assert env.action_masks().shape == (308,)
+    assert env.action_masks().dtype == np.bool_
+
+
+# AEC
+
+
+def test_aec_hides_the_orders_of_alpha_from_bravo():
+    env = geo_patrol_v0.env()
+    env.reset(seed=1)
+    unordered = {side: env.observe(side) for side in SIDES}
+    assert env.agent_selection == "alpha"
+    env.step(np.array([3] * 11))
+    assert env.agent_selection == "bravo"
+    assert same({side: env.observe(side) for side in SIDES}, unordered)
+    assert same(env.last()[0], unordered["bravo"])
+    assert env.last()[1:4] == (0.0, False, False)
+    env.step(NOOPS)
+    assert not same(env.observe("bravo"), unordered["bravo"])
+
+
+def test_aec_plays_as_parallel_does():
+    aec, parallel = geo_patrol_v0.env(config="case2"), geo_patrol_v0.parallel_env(config="case2")
+    aec.reset(seed=4)
+    parallel.reset(seed=4)
+    totals = dict.fromkeys(SIDES, 0.0)
+    while parallel.agents:
+        orders = parallel.sample_actions()
+        observations, rewards, terminations, _, infos = parallel.step(orders)
+        for side in SIDES:
+            assert aec.agent_selection == side
+            aec.step(orders[side])
+        assert same({side: aec.observe(side) for side in SIDES}, observations)
+        assert same(aec.rewards, rewards)
+        assert same(aec.infos, infos)
+        assert aec.terminations == terminations
+        totals = {side: totals[side] + aec.rewards[side] for side in SIDES}
+    for side in SIDES:
+        assert aec.agent_selection == side
+        aec.step(None)
+    assert aec.agents == []
+    scores = parallel.game().scores
+    assert totals["alpha"] == scores["alpha"] - scores["bravo"] == -totals["bravo"]
+
+
+# Drawn scenarios
+
+SCENARIOS = Path(__file__).parents[2] / "examples" / "random_scenarios.toml"
+DRAWN = {
+    "extends": "geo_patrol",
+    "both": {
+        "patrols": {"count": {"low": 3, "high": 10}, "fuel": {"low": 40, "high": 100}, "ammo": {"choices": [0, 4]}},
+        "odds": {"shoot": [{"low": 0.25, "high": 0.75}, 0.4]},
+    },
+    "alpha": {"patrols": {"formation": {"choices": [[[0, 10]], [[-2, 2], [-1, 2], [0, 2], [1, 2], [2, 2]]]}}},
+    "variants": [{"name": "alike", "mirror": True}, {"name": "rich", "chance": 3, "bravo": {"points": {"goal": 12}}}],
+}
+
+
+def rules_of(env):
+    return env.table.batch.rules[0]
+
+
+def test_drawn_figures_are_in_their_ranges_and_drawn_anew():
+    env = geo_patrol_v0.parallel_env(config=DRAWN)
+    env.reset(seed=1)
+    seen = {"fleet": set(), "fuel": set(), "ammo": set(), "odds": set(), "points": [], "sector": set()}
+    for _ in range(400):
+        rules = rules_of(env)
+        for side, name in enumerate(SIDES):
+            fleet = env.game().satellites(name)
+            assert len(fleet) == 1 + rules.patrol_count[side]
+            assert {satellite.fuel for satellite in fleet[1:]} == {rules.initial_fuel[side, 1]}
+            assert {satellite.ammo for satellite in fleet[1:]} == {rules.initial_ammo[side, 1]}
+            seen["fleet"].add(len(fleet) - 1)
+            seen["fuel"].add(fleet[1].fuel)
+            seen["ammo"].add(fleet[1].ammo)
+            seen["odds"].add(float(rules.engagement_odds[side, 0, 0]))
+            assert env.game().scores[name] == 200
+        seen["sector"].add(env.game().satellite("alpha", 3).sector)
+        seen["points"].append(int(rules.goal_points[1]))
+        env.reset()
+    assert seen["fleet"] == set(range(3, 11))
+    assert seen["fuel"] == set(range(40, 101))
+    assert seen["ammo"] == {0, 4}
+    assert 0.25 <= min(seen["odds"]) < 0.26
+    assert 0.74 < max(seen["odds"]) <= 0.75
+    assert seen["sector"] > {15}
+    assert np.mean([points == 12 for points in seen["points"]]) == pytest.approx(3 / 4, abs=0.08)
+
+
+def test_drawn_figures_follow_from_the_seed():
+    one, other = geo_patrol_v0.parallel_env(config=DRAWN), geo_patrol_v0.parallel_env(config=DRAWN)
+    for seed in (1, 1, 2):
+        first, second = one.reset(seed=seed), other.reset(seed=seed)
+        assert same(first, second)
+        assert rules_of(one).tobytes() == rules_of(other).tobytes()
+    assert not same(one.reset(seed=1), other.reset(seed=2))
+
+
+def test_drawn_figures_are_the_same_in_a_batch():
+    config = load_config(DRAWN)
+    batch = Batch(config, 16)
+    batch.seed(range(16))
+    batch.reset()
+    env = geo_patrol_v0.parallel_env(config=config)
+    for seed in range(16):
+        env.reset(seed=seed)
+        assert batch.rules[seed].tobytes() == rules_of(env).tobytes()
+        assert batch.games[seed].tobytes() == env.table.batch.games[0].tobytes()
+    assert len({row.tobytes() for row in batch.rules}) == 16
+
+
+def test_mirrored_fleets_are_equal():
+    env = geo_patrol_v0.parallel_env(config=DRAWN, overrides={"mirror": True}, mask_in="none")
+    env.reset(seed=1)
+    fleets = set()
+    for _ in range(50):
+        observations, _ = env.reset()
+        assert np.array_equal(observations["alpha"], observations["bravo"])
+        fleets.add(int(rules_of(env).patrol_count[1]))
+    assert len(fleets) > 3
+
+
+def test_overrides_win_over_variants_and_draws():
+    overrides = {"bravo.points.goal": 7, "both.patrols.ammo": 2}
+    env = geo_patrol_v0.parallel_env(config=DRAWN, overrides=overrides | {"mirror": False})
+    env.reset(seed=1)
+    for _ in range(20):
+        assert rules_of(env).goal_points[1] == 7
+        assert rules_of(env).initial_ammo[:, 1].tolist() == [2, 2]
+        env.reset()
+
+
+def test_drawn_scenarios_of_the_examples_play():
+    env = geo_patrol_v0.parallel_env(config=SCENARIOS)
+    parallel_roll_out(env, 3, 200)
+    alike = 0
+    for _ in range(200):
+        env.reset()
+        rules = rules_of(env)
+        alike += rules.patrol_count[0] == rules.patrol_count[1] and rules.goal_points[1] == 10
+    assert 60 < alike < 140
+
+
+def test_another_configuration_is_refused_with_its_fault():
+    with pytest.raises(ConfigError, match=r"variants\.0\.alpha\.hva\.fuel = 0"):
+        geo_patrol_v0.parallel_env(config={**DRAWN, "variants": [{"name": "x", "alpha": {"hva": {"fuel": 0}}}]})
+
+
+# Rendering
+
+
+@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.raw_env, SoloGeoPatrol])
+def test_ansi_is_the_position_as_text(make):
+    env = make(render_mode="ansi")
+    env.reset(seed=1)
+    assert env.render() == str(env.game())
+    assert "GEO Patrol | turn 1, movement" in env.render()
+    env = make()
+    env.reset(seed=1)
+    assert env.render() is None
+
+
+def test_human_prints_by_itself(capsys, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    if "window" in (geo_patrol_v0.parallel_env.__doc__ or ""):
+        pytest.skip("the mode opens a window")
+    env = geo_patrol_v0.parallel_env(render_mode="human")
+    env.reset(seed=1)
+    assert "turn 1, movement" in capsys.readouterr().out
+    env.step(BOTH_NOOPS)
+    assert "turn 1, engagement" in capsys.readouterr().out
