@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 
+import numba
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
@@ -32,7 +33,6 @@ from geo_patrol.engine.observe import (
 from geo_patrol.engine.sample import sample_next_orders
 from geo_patrol.engine.setup import reset_game
 from geo_patrol.engine.turn import play_phase
-from geo_patrol.jit import jit
 
 GAMES = 4
 """Games that are played on each board."""
@@ -120,7 +120,7 @@ def random_config(random: np.random.Generator) -> GameConfig:
     )
 
 
-@jit
+@numba.njit
 def scramble_orders(mode: int, bits: np.uint64, orders: state.IntArray) -> None:
     """Replace legal orders, (2, 11), by whatever somebody might send: now and then some, now and then all."""
     for side in range(state.SIDES):
@@ -132,7 +132,7 @@ def scramble_orders(mode: int, bits: np.uint64, orders: state.IntArray) -> None:
             orders[side, number] = HUGE[drawn % len(HUGE)] if drawn % 7 == 0 else drawn % 40 - 4
 
 
-@jit
+@numba.njit
 def find_mask_fault(game: state.Record, rules: state.Record, mask: state.IntArray, orders: state.IntArray) -> int:
     """Compare the masks with what is said of each order, and with the orders drawn from them."""
     for side in range(state.SIDES):
@@ -145,7 +145,7 @@ def find_mask_fault(game: state.Record, rules: state.Record, mask: state.IntArra
     return FINE
 
 
-@jit
+@numba.njit
 def count_illegal(mask: state.IntArray, orders: state.IntArray) -> int:
     """Count orders that the mask does not allow."""
     illegal = 0
@@ -155,7 +155,7 @@ def count_illegal(mask: state.IntArray, orders: state.IntArray) -> int:
     return illegal
 
 
-@jit
+@numba.njit
 def find_fault(game: state.Record, rules: state.Record, fuel: state.IntArray, ammo: state.IntArray) -> int:
     """Return the first invariant that a game breaks after a phase, by its place in ``FAULTS``."""
     for side in range(state.SIDES):
@@ -191,7 +191,7 @@ def find_fault(game: state.Record, rules: state.Record, fuel: state.IntArray, am
     return FINE
 
 
-@jit
+@numba.njit
 def is_within(observations: np.ndarray, bounds: np.ndarray) -> bool:
     """Tell whether what both sides see is within the bounds of the observation space."""
     for side in range(state.SIDES):
@@ -201,7 +201,7 @@ def is_within(observations: np.ndarray, bounds: np.ndarray) -> bool:
     return True
 
 
-@jit
+@numba.njit
 def play(
     games: state.Records,
     scenario: tuple,

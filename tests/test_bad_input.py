@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 from strategies import arrange, small
 
-from geo_patrol import ConfigError, Game, Order, OrderError, RecordingError, SatelliteId, geo_patrol_v0, load_config
+from geo_patrol import (
+    AgentError,
+    ConfigError,
+    Game,
+    Order,
+    OrderError,
+    RecordingError,
+    SatelliteId,
+    geo_patrol_v0,
+    load_config,
+    observation_names,
+)
 from geo_patrol import make_agent as agent_by_name
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
@@ -107,7 +118,7 @@ def test_configuration_with_a_wrong_value(key, value, message):
 def test_configuration_lists_all_faults():
     with pytest.raises(ConfigError) as fault:
         load_config("geo_patrol", {"turn_limit": 0, "alpha.odds.shoot": [2, 2], "bravo.hva.fule": 1})
-    assert str(fault.value).splitlines()[0] == "geo_patrol.toml: 4 faults"
+    assert str(fault.value).splitlines()[0] == "geo_patrol.toml with overrides: 4 faults"
     assert len(str(fault.value).splitlines()) == 5
 
 
@@ -175,7 +186,7 @@ def test_configuration_file_that_is_not_toml(tmp_path):
 def test_configuration_file_that_is_too_large(tmp_path):
     path = tmp_path / "game.toml"
     path.write_text("# " + "x" * (1 << 20))
-    with pytest.raises(ConfigError, match=r"is larger than 1,048,576 bytes"):
+    with pytest.raises(ConfigError, match=r"is larger than 65,536 bytes"):
         load_config(path)
 
 
@@ -463,7 +474,7 @@ def test_save_before_reset():
             env.save()
 
 
-@pytest.mark.parametrize("shape", [(11, 27), (308,), (10, 28), (1, 11, 28)])
+@pytest.mark.parametrize("shape", [(11, 27), (307,), (10, 28), (1, 11, 28)])
 def test_mask_of_another_shape(shape):
     with pytest.raises(ValueError, match=re.escape(f"mask of shape {shape}: give (11, 28)")):
         OrderSpace().sample(np.ones(shape, np.int8))
@@ -703,3 +714,94 @@ def test_saved_solo_environment_that_is_damaged(path, value, message):
     saved = env.save()
     env.step(NOOPS)
     assert_refused(env, damaged(saved, path, value), message)
+
+
+# Numbers of any library, and tables, as overrides
+
+
+def test_overrides_may_be_numpy_numbers_and_tables():
+    config = load_config("geo_patrol", {"bravo.patrols.ammo": np.int64(3), "both.patrols": {"fuel": np.float32(50)}})
+    assert config.bravo.patrols.ammo == 3
+    assert config.alpha.patrols.fuel == config.bravo.patrols.fuel == 50
+    assert config.alpha.patrols.formation == load_config("geo_patrol").alpha.patrols.formation
+
+
+@pytest.mark.parametrize("text", ["turn_limit = " + "1" * 5000, "turn_limit = 0x" + "F" * 5000])
+def test_configuration_with_a_number_of_too_many_digits(tmp_path, text):
+    path = tmp_path / "game.toml"
+    path.write_text(f'extends = "geo_patrol"\n{text}\n')
+    with pytest.raises(ConfigError, match=r"is not a TOML file|turn_limit = "):
+        load_config(path)
+
+
+def test_configuration_file_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "game.toml"
+    path.write_text('extends = "case1"\n', encoding="utf-8-sig")
+    assert load_config(path) == load_config("case1")
+
+
+def test_configuration_with_very_many_faults_is_cut_short():
+    with pytest.raises(ConfigError, match="and 981 more"):
+        load_config({"extends": "case1", **{f"key{number}": 1 for number in range(1001)}})
+
+
+# Agents
+
+
+@pytest.mark.parametrize(
+    ("observations", "message"),
+    [
+        (np.zeros((4, 10), np.int16), "observations of shape (4, 10), int16: give (4, 249), int16"),
+        (np.zeros((4, 1591), np.float32), "observations of shape (4, 1591), float32: give (4, 249), int16"),
+        (np.zeros((4, 249), np.int16), "observations describe no board"),
+        (np.full((4, 249), 32767, np.int16), "observations describe no board"),
+        (np.full((4, 249), -1, np.int16), "observations describe no board"),
+    ],
+)
+def test_observations_that_the_scripted_agent_cannot_read(observations, message):
+    masks = np.ones((4, 11, 28), np.int8)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        agent_by_name("scripted").act(observations, masks, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("shape", [(4, 11, 5), (4, 5, 28), (11, 28), (4, 308)])
+def test_masks_that_the_random_agent_cannot_read(shape):
+    with pytest.raises(ValueError, match=re.escape(f"masks of shape {shape}")):
+        agent_by_name("random").act(np.zeros((4, 249), np.int16), np.ones(shape, np.int8), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("encoding", ["one_hot", None, ["tokens"]])
+def test_encoding_that_there_is_not(encoding):
+    with pytest.raises(ValueError, match="give 'onehot' or 'tokens'"):
+        Game(seed=1).observation("alpha", encoding)
+    with pytest.raises(ValueError, match="give 'onehot' or 'tokens'"):
+        observation_names(encoding)
+
+
+class Wrong:
+    """An agent that does what it should not."""
+
+    name = "wrong"
+    observation = "tokens"
+
+    def __init__(self, orders):
+        self.orders = orders
+
+    def reset(self, new_games):
+        pass
+
+    def act(self, observations, action_masks, generator):
+        return self.orders
+
+
+@pytest.mark.parametrize("orders", [None, np.zeros(11, np.int64), np.zeros((1, 10), np.int64), np.zeros((1, 11))])
+def test_opponent_that_returns_no_orders(orders):
+    env = SoloGeoPatrol(opponent=Wrong(orders))
+    env.reset(seed=1)
+    with pytest.raises(AgentError, match="agent 'wrong': act returned"):
+        env.step(NOOPS)
+
+
+def test_opponent_that_is_a_class():
+    with pytest.raises(ValueError, match="give an agent's name or an Agent"):
+        SoloGeoPatrol(opponent=Wrong)

@@ -1,13 +1,23 @@
-"""Two-player orbital board games for reinforcement learning: GEO Patrol, Orbit Defender 2-D, King of the Hill."""
+"""Two-player orbital board games for reinforcement learning: GEO Patrol, Orbit Defender 2-D, King of the Hill.
 
-from geo_patrol.agents import Agent, MatchResult, agent_names, make_agent, play_match
-from geo_patrol.config import GameConfig
-from geo_patrol.engine.observe import observation_names
-from geo_patrol.errors import AgentError, ConfigError, GeoPatrolError, OrderError, RecordingError
-from geo_patrol.game import Game, Satellite
-from geo_patrol.notation import EndReason, Order, Outcome, SatelliteId
-from geo_patrol.presets import load_config, preset_names
+Public names are imported when they are first used, so that importing the package, which registers its environments,
+costs next to nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from geo_patrol.registration import environment_id, register_environments
+
+if TYPE_CHECKING:
+    from geo_patrol.agents import Agent, MatchResult, agent_names, make_agent, play_match
+    from geo_patrol.config import GameConfig
+    from geo_patrol.engine.observe import observation_names
+    from geo_patrol.errors import AgentError, ConfigError, GeoPatrolError, OrderError, RecordingError
+    from geo_patrol.game import Game, Satellite
+    from geo_patrol.notation import EndReason, Order, Outcome, SatelliteId
+    from geo_patrol.preset_files import preset_names
+    from geo_patrol.presets import load_config
 
 __version__ = "0.1.0"
 
@@ -35,5 +45,30 @@ __all__ = [
     "play_match",
     "preset_names",
 ]
+
+_HOMES = {
+    "geo_patrol.agents": ("Agent", "MatchResult", "agent_names", "make_agent", "play_match"),
+    "geo_patrol.config": ("GameConfig",),
+    "geo_patrol.engine.observe": ("observation_names",),
+    "geo_patrol.errors": ("AgentError", "ConfigError", "GeoPatrolError", "OrderError", "RecordingError"),
+    "geo_patrol.game": ("Game", "Satellite"),
+    "geo_patrol.notation": ("EndReason", "Order", "Outcome", "SatelliteId"),
+    "geo_patrol.preset_files": ("preset_names",),
+    "geo_patrol.presets": ("load_config",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(importlib.import_module(home), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 register_environments()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
+import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -72,6 +73,8 @@ def _wrong_key(key: str, value: Any, right: str) -> PydanticCustomError:
     return PydanticCustomError("wrong_value", "{right}", {"right": right, "key": key, "value": _to_plain(value)})
 
 
+_NUMBERS = (int, float, np.integer, np.floating)
+
 Check: TypeAlias = Callable[[Any], Any]
 
 
@@ -80,7 +83,7 @@ def whole(low: int, high: int) -> Check:
 
     def check(value: Any) -> int:
         right = f"a whole number from {low} to {high}"
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, _NUMBERS) or not low <= value <= high:
             raise _wrong(right)  # NaN is not between anything
         if int(value) != value:
             raise _wrong(right)
@@ -93,7 +96,7 @@ def real(low: float, high: float) -> Check:
     """Make a check for numbers."""
 
     def check(value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, _NUMBERS) or not low <= value <= high:
             raise _wrong(f"a number from {low:g} to {high:g}")
         return float(value)
 

@@ -19,3 +19,12 @@ class AgentError(GeoPatrolError):
 
 class RecordingError(GeoPatrolError):
     """A saved or recorded game that cannot be read."""
+
+
+def show(value: object) -> str:
+    """Return a value for a message: at most 80 characters, whatever it is."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of too many digits, tables of too many levels
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -12,6 +12,7 @@ from geo_patrol.config import SIDES, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.chance import fork_stream
+from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.engagement import attack_probability, guard_probability
 from geo_patrol.engine.legality import ILLEGAL, is_hva_threatened, is_legal, order_cost
 from geo_patrol.engine.observe import Encoding
@@ -32,7 +33,6 @@ from geo_patrol.notation import (
     short_name,
 )
 from geo_patrol.presets import ConfigSource, Overrides, load_config
-from geo_patrol.rendering.text import position_text
 from geo_patrol.saving import restore_game, save_game
 
 Orders: TypeAlias = "str | Iterable[Order | str] | Mapping[int, str] | NDArray[np.integer[Any]] | None"
@@ -85,7 +85,8 @@ class Game:
 
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
-        seed: where chance comes from, a whole number from 0; None takes one from the operating system.
+        seed: where chance comes from, a whole number from 0, taken modulo 2^64; None takes one from the operating
+            system.
         overrides: single values of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
 
     Raises:
@@ -143,13 +144,8 @@ class Game:
 
         A side that forfeits loses whatever the points; if both do, it is a draw.
         """
-        if not self.is_over:
-            return None
-        forfeits = [reason.side for reason in self.reasons if reason.reason == "forfeit"]
-        if len(forfeits) == 1:
-            return "bravo" if forfeits[0] == "alpha" else "alpha"
-        alpha, bravo = self.scores["alpha"], self.scores["bravo"]
-        return None if alpha == bravo else "alpha" if alpha > bravo else "bravo"
+        winners: dict[int, Side] = {state.ALPHA: "alpha", state.BRAVO: "bravo"}
+        return winners.get(int(winner_of(self._game)))
 
     @property
     def scores(self) -> dict[Side, int]:
@@ -377,6 +373,8 @@ class Game:
         return f"<Game {self.config.title!r}: turn {self.turn}, {self.phase}, score {scores}{end}>"
 
     def __str__(self) -> str:
+        from geo_patrol.rendering.text import position_text  # noqa: PLC0415 - pictures know games, not games pictures
+
         return position_text(self)
 
 
@@ -397,7 +395,7 @@ def _as_order(order: Order | str) -> Order:
 def _visible(batch: Batch) -> tuple[bytes, bytes]:
     """Return the game and its rules without what only chance and the last phase's bookkeeping know."""
     game = batch.games.copy()
-    for field in ("chance_key", "chance_counter", "setup_key", "setup_counter", "illegal_orders"):
+    for field in ("chance_key", "chance_counter", "setup_key", "illegal_orders"):
         game[field] = 0
     return game.tobytes(), batch.rules.tobytes()
 

@@ -7,11 +7,12 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numba.core.event
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -42,11 +43,23 @@ def _user_cache() -> Path:
     return Path(base) / "geo_patrol"
 
 
+def _cache_bases() -> Iterator[Path]:
+    """List the folders that may hold compiled code, the best first."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        yield Path(chosen)
+        return
+    yield _PACKAGE / "__pycache__"
+    try:
+        yield _user_cache()
+    except RuntimeError:  # a user without a home
+        return
+
+
 def _find_cache_folder() -> Path | None:
     """Return a writable folder for compiled code, or None where there is none."""
     name = f"kernels-{_digest()}"
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    for base in [Path(chosen)] if chosen else [_PACKAGE / "__pycache__", _user_cache()]:
+    for base in _cache_bases():
         folder = base / name
         try:
             if not folder.is_dir():
@@ -87,15 +100,22 @@ def jit(function: _Function) -> _Function:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
-_is_announced = False
+class _Announcer(numba.core.event.Listener):
+    """Says on standard error, once in a process, that compiling takes a while. Loading from the cache is no event."""
+
+    def __init__(self) -> None:
+        self._is_silent = False
+
+    def on_start(self, event: numba.core.event.Event) -> None:
+        function = event.data["dispatcher"].py_func
+        if self._is_silent or not function.__module__.startswith("geo_patrol."):
+            return
+        self._is_silent = True
+        kept = "" if CACHE_FOLDER is not None else " (no folder is writable to keep the result)"
+        print(f"geo_patrol: compiling the game engine for this machine, once{kept} ...", file=sys.stderr, flush=True)  # noqa: T201
+
+    def on_end(self, event: numba.core.event.Event) -> None:
+        pass
 
 
-def announce_cold_compile() -> None:
-    """Say on standard error, once in a process, that compilation is about to take a few seconds."""
-    global _is_announced  # noqa: PLW0603 - once in a process
-    is_cached = CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob("*.nbi"))
-    if _is_announced or is_cached or numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return
-    _is_announced = True
-    kept = "" if CACHE_FOLDER is not None else " (no folder is writable to keep the result)"
-    print(f"geo_patrol: compiling the game engine for this machine, once{kept} ...", file=sys.stderr, flush=True)  # noqa: T201
+numba.core.event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]

@@ -16,9 +16,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from geo_patrol.config import SIDES, GameConfig
-from geo_patrol.errors import ConfigError
+from geo_patrol.errors import ConfigError, show
+from geo_patrol.preset_files import preset_names, preset_path
 
-MAX_FILE_BYTES = 1 << 20
+MAX_FILE_BYTES = 1 << 16
+_MAX_FAULTS = 20
 _MAX_EXTENDS = 8
 _MAX_DEPTH = 16
 
@@ -28,24 +30,6 @@ Overrides: TypeAlias = Mapping[str, Any] | Iterable[str]
 """Values by dotted key, ``{"bravo.patrols.ammo": 3}``, or as text, ``["bravo.patrols.ammo=3"]``."""
 
 _Data: TypeAlias = dict[str, Any]
-
-
-def _folder() -> Path:
-    """Return where the presets are: inside an installed package, or at the top of a checkout."""
-    package = Path(__file__).parent
-    installed = package / "configs"
-    return installed if installed.is_dir() else package.parents[1] / "configs"
-
-
-@cache
-def preset_names() -> tuple[str, ...]:
-    """Return the names of all presets, in alphabetical order."""
-    return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
-
-
-def preset_path(name: str) -> Path:
-    """Return the file of a preset."""
-    return _folder() / f"{name}.toml"
 
 
 def load_config(source: ConfigSource = "geo_patrol", overrides: Overrides | None = None) -> GameConfig:
@@ -71,10 +55,10 @@ def load_config(source: ConfigSource = "geo_patrol", overrides: Overrides | None
     elif isinstance(source, Mapping):
         data, origin = _resolve(_copy(source), "configuration", Path.cwd(), depth=0), "configuration"
     else:
-        raise ConfigError(f"config = {source!r}: give a preset's name, a path, a mapping or a GameConfig")
+        raise ConfigError(f"config = {show(source)}: give a preset's name, a path, a mapping or a GameConfig")
     for key, value in values:
         _override(data, key, value)
-    return _validate(data, origin)
+    return _validate(data, f"{origin} with overrides" if values else origin)
 
 
 @cache
@@ -111,7 +95,7 @@ def _find(source: str | Path, beside: Path | None) -> Path:
         if path.is_file():
             return path
     except (OSError, ValueError, RuntimeError) as error:  # too long, no text of a path, no such home
-        raise ConfigError(f"configuration file {_show(name)} cannot be looked for: {error}") from None
+        raise ConfigError(f"configuration file {show(name)} cannot be looked for: {error}") from None
     if not path.suffix and "/" not in name and "\\" not in name:
         close = difflib.get_close_matches(name, preset_names(), n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
@@ -122,13 +106,15 @@ def _find(source: str | Path, beside: Path | None) -> Path:
 def _read(source: str | Path, beside: Path | None = None, depth: int = 0) -> tuple[_Data, str]:
     path = _find(source, beside)
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise ConfigError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, too large for a configuration.")
-        data = _copy(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path} is not a TOML file: {error}") from None
+        size, text = path.stat().st_size, path.read_bytes()[: MAX_FILE_BYTES + 1]
+        data = tomllib.loads(text.decode("utf-8-sig")) if size <= MAX_FILE_BYTES else None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:  # of TOML, of the text encoding, or a number of too many digits
+        raise ConfigError(f"{path} is not a TOML file: {error}") from None
+    if data is None:
+        raise ConfigError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, too large for a configuration.")
+    data = _copy(data)
     return _resolve(data, path.name, path.parent, depth), path.name
 
 
@@ -142,10 +128,10 @@ def _resolve(data: _Data, origin: str, folder: Path, depth: int) -> _Data:
         return data
     if depth >= _MAX_EXTENDS:
         raise ConfigError(
-            f"{origin}: extends = {base!r}: more than {_MAX_EXTENDS} files extend each other, or in a circle."
+            f"{origin}: extends = {show(base)}: more than {_MAX_EXTENDS} files extend each other, or in a circle."
         )
     if not isinstance(base, str):
-        raise ConfigError(f"{origin}: extends = {base!r}: give a preset's name or a path")
+        raise ConfigError(f"{origin}: extends = {show(base)}: give a preset's name or a path")
     below, _ = _read(base, folder, depth + 1)
     return _merge(below, data)
 
@@ -161,7 +147,7 @@ def _spread_both(data: _Data, origin: str) -> None:
     if both is None:
         return
     if not isinstance(both, dict):
-        raise ConfigError(f"{origin}: both = {both!r}: give a table of figures of both sides")
+        raise ConfigError(f"{origin}: both = {show(both)}: give a table of figures of both sides")
     for side in SIDES:
         own = data.get(side, {})
         data[side] = _merge(_copy(both), own) if isinstance(own, dict) else own
@@ -193,7 +179,7 @@ def _parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
     for text in overrides:
         key, sign, value = str(text).partition("=")
         if not sign or not key.strip():
-            raise ConfigError(f"override {text!r}: give key=value, such as bravo.patrols.ammo=3")
+            raise ConfigError(f"override {show(text)}: give key=value, such as bravo.patrols.ammo=3")
         yield key.strip(), _parse_value(value.strip())
 
 
@@ -201,14 +187,14 @@ def _parse_value(text: str) -> Any:
     """Read a value as TOML; a bare word is a string."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return text
 
 
 def _override(data: _Data, key: str, value: Any) -> None:
     """Set a value by its dotted key, in every variant too: what is set by hand is not drawn."""
     if not isinstance(key, str) or key.count(".") > _MAX_DEPTH:
-        raise ConfigError(f"override {_show(key)}: give a dotted key, such as bravo.patrols.ammo")
+        raise ConfigError(f"override {show(key)}: give a dotted key, such as bravo.patrols.ammo")
     first, _, rest = key.partition(".")
     for target in [*SIDES] if first == "both" else [first]:
         _set(data, key, [target, *rest.split(".")] if rest else [target], value)
@@ -220,9 +206,10 @@ def _set(data: _Data, key: str, path: list[str], value: Any) -> None:
     for step in path[:-1]:
         inner = data.setdefault(step, {})
         if not isinstance(inner, dict):
-            raise ConfigError(f"override {key} = {value!r}: {step} is a single value and has no keys")
+            raise ConfigError(f"override {key} = {show(value)}: {step} is a single value and has no keys")
         data = inner
-    data[path[-1]] = _copy(value)
+    old, new = data.get(path[-1]), _copy(value)
+    data[path[-1]] = _merge({"": old}, {"": new})[""]  # tables are laid over each other, values replaced
 
 
 def _validate(data: _Data, origin: str) -> GameConfig:
@@ -233,9 +220,10 @@ def _validate(data: _Data, origin: str) -> GameConfig:
             faults += _faults(_variant_data(config, variant), prefix=f"variants.{place}.")
         if not faults:
             return config
-    raise ConfigError(
-        "\n".join([f"{origin}: {len(faults)} fault{'s' * (len(faults) != 1)}", *(f"  {f}" for f in faults)])
-    )
+    lines = [f"  {fault}" for fault in faults[:_MAX_FAULTS]]
+    if len(faults) > _MAX_FAULTS:
+        lines.append(f"  and {len(faults) - _MAX_FAULTS} more")
+    raise ConfigError("\n".join([f"{origin}: {len(faults)} fault{'s' * (len(faults) != 1)}", *lines]))
 
 
 def _variant_data(config: GameConfig, variant: Any) -> _Data:
@@ -271,27 +259,22 @@ def _explain(error: ErrorDetails, prefix: str) -> str:
     path = prefix + ".".join(steps)
     match error["type"]:
         case "wrong_value":
-            return f"{path} = {_show(value)}: give {context['right']}"
+            return f"{path} = {show(value)}: give {context['right']}"
         case "missing":
             return f"{path} is missing"
         case "extra_forbidden":
-            return f"{path} = {_show(value)}: there is no such key; {_known_keys(error['loc'])}"
+            return f"{path} = {show(value)}: there is no such key; {_known_keys(error['loc'])}"
         case "literal_error":
-            return f"{path} = {_show(value)}: give {context['expected']}"
+            return f"{path} = {show(value)}: give {context['expected']}"
         case "model_type" | "dict_type":
-            return f"{path} = {_show(value)}: give a table"
+            return f"{path} = {show(value)}: give a table"
         case "string_type":
-            return f"{path} = {_show(value)}: give a text in quotes"
+            return f"{path} = {show(value)}: give a text in quotes"
         case "bool_type" | "bool_parsing":
-            return f"{path} = {_show(value)}: give true or false"
+            return f"{path} = {show(value)}: give true or false"
         case "tuple_type":
-            return f"{path} = {_show(value)}: give a list"
-    return f"{path} = {_show(value)}: {error['msg']}"
-
-
-def _show(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+            return f"{path} = {show(value)}: give a list"
+    return f"{path} = {show(value)}: {error['msg']}"
 
 
 def _known_keys(location: tuple[int | str, ...]) -> str:

@@ -3,7 +3,7 @@
 import gymnasium
 import pettingzoo
 
-from geo_patrol.presets import preset_names
+from geo_patrol.preset_files import preset_names
 
 _SPELLED = {"od2d": "OD2D"}
 

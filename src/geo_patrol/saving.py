@@ -1,7 +1,7 @@
 """Saved games: plain data, as JSON holds it, checked in every part when it comes back.
 
 What is saved is the configuration, the random stream and the position. Figures that the configuration leaves to
-chance are not: they are drawn again from the stream as it was when the game was set up.
+chance are not: they are drawn again from the stream that they were drawn from when the game was set up.
 """
 
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -14,7 +14,8 @@ from geo_patrol.board import EARTH, ring_of
 from geo_patrol.config import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT, SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
-from geo_patrol.errors import RecordingError
+from geo_patrol.engine.setup import set_up_games
+from geo_patrol.errors import RecordingError, show
 from geo_patrol.notation import PHASES, Phase
 from geo_patrol.presets import read_saved_config
 
@@ -38,7 +39,6 @@ class _Chance(BaseModel):
     key: _UInt64
     counter: _UInt64
     setup_key: _UInt64
-    setup_counter: _UInt64
 
 
 class _SavedSide(BaseModel):
@@ -91,7 +91,6 @@ def save_game(batch: Batch, place: int = 0) -> dict[str, Any]:
             "key": int(game.chance_key),
             "counter": int(game.chance_counter),
             "setup_key": int(game.setup_key),
-            "setup_counter": int(game.setup_counter),
         },
         "turn": int(game.turn),
         "phase": phase,
@@ -115,8 +114,8 @@ def restore_game(saved: Any) -> Batch:
     data = check_saved(_SavedGame, saved, "saved game")
     batch = Batch(read_saved_config(data.config))
     game, rules = batch.games[0], batch.rules[0]
-    game.chance_key, game.chance_counter = np.uint64(data.chance.setup_key), np.uint64(data.chance.setup_counter)
-    batch.reset()  # draws the rules again
+    game.setup_key = np.uint64(data.chance.setup_key)
+    set_up_games(batch.games, batch.scenario, batch.rules, batch.slots)
     for side, name in enumerate(SIDES):
         _restore_side(game, rules, side, getattr(data, name), name)
     game.chance_key, game.chance_counter = np.uint64(data.chance.key), np.uint64(data.chance.counter)
@@ -185,6 +184,5 @@ def check_saved(kind: type[_Saved], saved: Any, what: str) -> _Saved:
 
 
 def _explain(fault: ErrorDetails, what: str) -> str:
-    value = repr(fault["input"])
-    shown = value if len(value) <= 80 else f"{value[:77]}..."
-    return f"{what}: {'.'.join(map(str, fault['loc'])) or 'content'} = {shown}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+    place = ".".join(map(str, fault["loc"])) or "content"
+    return f"{what}: {place} = {show(fault['input'])}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"

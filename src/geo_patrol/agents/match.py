@@ -30,8 +30,20 @@ from geo_patrol.config import GameConfig
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.chance import mix, stream_number
 from geo_patrol.engine.observe import ENCODINGS, observation_size, observation_type, sector_slots
-from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, ORDERS, SATELLITES, SIDES
-from geo_patrol.engine.turn import REPORT, describe_games, step_games
+from geo_patrol.engine.state import ALPHA, BRAVO, ORDERS, SATELLITES, SIDES
+from geo_patrol.engine.turn import (
+    ALPHA_ILLEGAL,
+    ALPHA_SCORE,
+    BRAVO_ILLEGAL,
+    BRAVO_SCORE,
+    DONE,
+    REASONS,
+    REPORT,
+    TURN,
+    WINNER,
+    describe_games,
+    step_games,
+)
 from geo_patrol.errors import AgentError
 from geo_patrol.presets import ConfigSource, Overrides, load_config
 
@@ -212,7 +224,7 @@ class _Played:
     """A batch of finished games, as the sides see them."""
 
     seeds: list[int]
-    reports: NDArray[np.int64]  # (n, 9), see engine.turn.write_report
+    reports: NDArray[np.int64]  # (n, 10), see engine.turn.write_report
     illegal_orders: NDArray[np.int64]  # (n, 2), in the whole game
     first_game: NDArray[np.int64]  # (phases, 2, 11), orders given in game 0
 
@@ -230,8 +242,8 @@ def _play_batch(config: GameConfig, seats: list[_Seat], seeds: list[int], progre
         if running[0]:
             given.append(orders[0].copy())  # illegal orders included: they count, and may forfeit the game
         reports = field.step(orders)
-        illegal[running] += reports[running, 6:8]
-        running = reports[:, 0] == 0
+        illegal[running] += reports[running][:, [ALPHA_ILLEGAL, BRAVO_ILLEGAL]]
+        running = reports[:, DONE] == 0
         progress(len(seeds) - int(running.sum()))
     return _Played(seeds, reports, illegal, np.array(given))
 
@@ -290,7 +302,7 @@ def _gather(
     reports = _interleave([batch.reports for batch in played])
     first_side = np.tile(np.array([ALPHA, BRAVO]), len(reports) // 2)
     by_agent = np.stack([first_side, 1 - first_side], axis=1)  # (games, 2): the side of each agent
-    winner = _winning_side(reports)
+    winner = reports[:, WINNER]
     return MatchResult(
         agents=names,
         config=config,
@@ -298,9 +310,9 @@ def _gather(
         seconds=seconds,
         seeds=_interleave([np.array(batch.seeds, np.uint64) for batch in played]),
         first_side=first_side,
-        scores=np.take_along_axis(reports[:, 4:6], by_agent, axis=1),
-        turns=reports[:, 3] + 1,
-        reasons=reports[:, 1].copy(),
+        scores=np.take_along_axis(reports[:, [ALPHA_SCORE, BRAVO_SCORE]], by_agent, axis=1),
+        turns=reports[:, TURN] + 1,
+        reasons=reports[:, REASONS].copy(),
         winner=np.where(winner == DRAW, DRAW, winner ^ first_side),
         illegal_orders=np.take_along_axis(_interleave([batch.illegal_orders for batch in played]), by_agent, axis=1),
         first_game=played[0].first_game,
@@ -311,11 +323,3 @@ def _interleave(batches: list[NDArray[Any]]) -> NDArray[Any]:
     """Join the two batches of each chunk alternately, then all chunks."""
     pairs = zip(batches[::2], batches[1::2], strict=True)
     return np.concatenate([np.stack(pair, axis=1).reshape(-1, *pair[0].shape[1:]) for pair in pairs])
-
-
-def _winning_side(reports: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return who has won: 0 alpha, 1 bravo, -1 nobody. A side that forfeits loses whatever the points."""
-    forfeits = [reports[:, 1] & (FORFEIT << side) > 0 for side in range(SIDES)]
-    alpha, bravo = reports[:, 4], reports[:, 5]
-    by_points = np.where(alpha > bravo, ALPHA, np.where(bravo > alpha, BRAVO, DRAW))
-    return np.where(forfeits[ALPHA] == forfeits[BRAVO], by_points, np.where(forfeits[ALPHA], BRAVO, ALPHA))

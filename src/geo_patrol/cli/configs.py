@@ -60,7 +60,8 @@ def print_presets() -> None:
     """Print all presets, and how each differs from the first game."""
     from rich.console import Console
 
-    from geo_patrol.presets import load_config, preset_names
+    from geo_patrol.preset_files import preset_names
+    from geo_patrol.presets import load_config
 
     names = sorted(preset_names(), key=lambda name: (name != _BASE, name))
     presets = {name: load_config(name) for name in names}

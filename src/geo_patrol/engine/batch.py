@@ -19,9 +19,16 @@ from geo_patrol.engine.observe import (
     observe_games,
     sector_slots,
 )
-from geo_patrol.engine.setup import Scenario, as_slots, compile_scenario, reset_finished_games, reset_games, seed_games
+from geo_patrol.engine.setup import (
+    Scenario,
+    Slots,
+    as_slots,
+    compile_scenario,
+    reset_finished_games,
+    reset_games,
+    seed_games,
+)
 from geo_patrol.engine.state import GAME, MAX_OUTCOMES, ORDERS, OUTCOME, RULES, SATELLITES, SIDES, records
-from geo_patrol.jit import announce_cold_compile
 
 
 def fresh_seed() -> int:
@@ -48,24 +55,26 @@ class Batch:
     """Games side by side. Game i with a seed is, bit for bit, the game that a batch of one plays with it."""
 
     def __init__(self, config: GameConfig, count: int = 1) -> None:
-        announce_cold_compile()
         self.config = config
         self.scenario: Scenario = compile_scenario(config)
         self.games = records(GAME, count)
         self.rules = records(RULES, count if config.is_drawn else 1)
-        self.slots = as_slots(self.rules)
         self.outcomes = records(OUTCOME, MAX_OUTCOMES)
         self._all = np.ones(count, np.bool_)
 
     def __len__(self) -> int:
         return len(self.games)
 
+    @property
+    def slots(self) -> Slots:
+        """The rules as rows of slots, the same memory."""
+        return as_slots(self.rules)
+
     def copy(self) -> "Batch":
         """Return an independent copy, random streams included."""
         twin = copy.copy(self)
         twin.games = self.games.copy()
         twin.rules = self.rules.copy()
-        twin.slots = as_slots(twin.rules)
         twin.outcomes = self.outcomes.copy()
         return twin
 

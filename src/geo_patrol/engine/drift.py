@@ -4,12 +4,15 @@ import math
 
 from geo_patrol.board import EARTH, are_adjacent, prograde
 from geo_patrol.engine.state import (
+    ALPHA,
+    BRAVO,
     DRIFT,
     FORFEIT,
     HVA,
     HVA_DESTROYED,
     HVA_OUT_OF_FUEL,
     MOVEMENT,
+    NOBODY,
     SATELLITES,
     SIDES,
     TURN_LIMIT,
@@ -24,10 +27,10 @@ def exact_fuel_points(game: Record, rules: Record, side: int) -> int:
     """Return a side's fuel points: the floor of the exact weighted sum, in whole numbers."""
     patrol_fuel = 0
     for number in range(1, SATELLITES):
-        patrol_fuel += game.fuel[side, number]
+        patrol_fuel += int(game.fuel[side, number])
     hva_denominator = rules.weight_denominator[side, 0]
     patrol_denominator = rules.weight_denominator[side, 1]
-    hva_part = rules.weight_numerator[side, 0] * game.fuel[side, HVA] * patrol_denominator
+    hva_part = rules.weight_numerator[side, 0] * int(game.fuel[side, HVA]) * patrol_denominator
     patrol_part = rules.weight_numerator[side, 1] * patrol_fuel * hva_denominator
     return (hva_part + patrol_part) // (hva_denominator * patrol_denominator)
 
@@ -101,6 +104,20 @@ def end_game(game: Record, reasons: int) -> None:
     game.done = 1
     game.reasons = reasons
     game.phase = DRIFT
+
+
+@jit
+def winner_of(game: Record) -> int:
+    """Return the side that has won a finished game, or NOBODY: more points win; who alone forfeits has lost."""
+    alpha_forfeits = game.reasons & FORFEIT != 0
+    bravo_forfeits = game.reasons & (FORFEIT << 1) != 0
+    if not game.done:
+        return NOBODY
+    if alpha_forfeits != bravo_forfeits:
+        return BRAVO if alpha_forfeits else ALPHA
+    if game.score[ALPHA] == game.score[BRAVO]:
+        return NOBODY
+    return ALPHA if game.score[ALPHA] > game.score[BRAVO] else BRAVO
 
 
 @jit

@@ -14,6 +14,7 @@ from geo_patrol.engine.state import (
     GUARD,
     GUARDING,
     HVA,
+    NOBODY,
     NOOP,
     SATELLITES,
     SHOOT,
@@ -25,7 +26,6 @@ from geo_patrol.engine.state import (
 )
 from geo_patrol.jit import jit
 
-NOBODY = -1
 GUARD_DECAY = 0.5
 """Each further attack that one guard tries to draw away in a phase is this much less likely to follow it."""
 

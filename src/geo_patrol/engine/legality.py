@@ -1,7 +1,8 @@
 """Legal orders (rule book, Movement Phase and Engagement Phase).
 
 ``order_cost`` judges one order; ``write_legal_orders`` writes the mask of all. An order that the satellite cannot pay
-is not legal.
+is not legal. Both state the same rules: looking at each pair of enemies once makes the mask five times as fast as
+asking for every order, and the properties in the tests hold the two together.
 """
 
 from geo_patrol.board import are_adjacent, ring_of

@@ -166,7 +166,11 @@ def observation_names(encoding: Encoding, outer_ring: int = _RINGS_AT_LEAST) -> 
     """Name every index of an observation, such as ``own_patrol_3_fuel`` or ``enemy_hva_sector_15``.
 
     A sector number here is relative: the ring as it is, the azimuth counted from the own goal sector's.
+
+    Raises:
+        ValueError: there is no such encoding.
     """
+    check_encoding(encoding)
     names = []
     for whose in ("own", "enemy"):
         for number in range(SATELLITES):

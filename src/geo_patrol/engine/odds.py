@@ -14,10 +14,11 @@ def destroyed_bits(outcomes: Records, count: int) -> int:
     bits = 0
     for place in range(count):
         outcome = outcomes[place]
+        side, attacker, target = int(outcome.side), int(outcome.attacker), int(outcome.target)
         if outcome.success and outcome.kind != GUARDING:
-            bits |= 1 << ((1 - outcome.side) * SATELLITES + outcome.target)
+            bits |= 1 << ((1 - side) * SATELLITES + target)
             if outcome.kind == COLLISION:
-                bits |= 1 << (outcome.side * SATELLITES + outcome.attacker)
+                bits |= 1 << (side * SATELLITES + attacker)
     return bits
 
 

@@ -1,5 +1,7 @@
 """Random legal orders."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +38,7 @@ def sample_orders(masks: IntArray, key: np.uint64, orders: IntArray) -> None:
             mask = masks[row, number]
             legal = 0
             for order in range(ORDERS):
-                legal += mask[order]
+                legal += mask[order] != 0
             if legal <= 1:
                 orders[row, number] = nth_legal(mask, 0)
             else:
@@ -69,8 +71,25 @@ def sample_orders_of_games(
         sample_next_orders(masks, streams[place], orders[place])
 
 
-def sample_legal(masks: NDArray[np.int8], generator: np.random.Generator) -> NDArray[np.int64]:
-    """Draw random legal orders, (n, 11) int64, for masks (n, 11, 28)."""
-    orders = np.empty(masks.shape[:2], np.int64)
-    sample_orders(masks, np.uint64(generator.integers(1 << 63)), orders)
+def check_masks(masks: Any) -> NDArray[np.int8]:
+    """Return action masks, (n, 11, 28), in the one type and layout that the engine is compiled for.
+
+    Raises:
+        ValueError: another shape, or no whole numbers.
+    """
+    array = np.asarray(masks)
+    if array.ndim != 3 or array.shape[1:] != (SATELLITES, ORDERS) or array.dtype.kind not in "biu":
+        raise ValueError(f"masks of shape {array.shape}, {array.dtype}: give (n, {SATELLITES}, {ORDERS}) of 0 and 1")
+    return np.require(array, np.int8, ["C", "W"])
+
+
+def sample_legal(masks: NDArray[Any], generator: np.random.Generator) -> NDArray[np.int64]:
+    """Draw random legal orders, (n, 11) int64, for masks (n, 11, 28).
+
+    Raises:
+        ValueError: the masks have another shape or type.
+    """
+    checked = check_masks(masks)
+    orders = np.empty(checked.shape[:2], np.int64)
+    sample_orders(checked, np.uint64(generator.integers(1 << 63)), orders)
     return orders

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from geo_patrol.board import EARTH, sector_at
 from geo_patrol.config import SIDES as SIDE_NAMES
 from geo_patrol.config import Choice, GameConfig, Range, SideConfig
-from geo_patrol.engine.chance import random_below, random_unit, seed_stream
+from geo_patrol.engine.chance import random_below, random_bits, random_unit, seed_stream
 from geo_patrol.engine.drift import fuel_points
 from geo_patrol.engine.state import (
     HVA,
@@ -285,10 +285,24 @@ def clear_game(game: Record) -> None:
 @jit
 def reset_game(game: Record, scenario: Scenario, rules: Record, slots: Slots) -> None:
     """Set a game up anew from its random stream. ``slots`` are those of ``rules``."""
+    game.setup_key = random_bits(game)
+    set_up_game(game, scenario, rules, slots)
+
+
+@jit
+def set_up_game(game: Record, scenario: Scenario, rules: Record, slots: Slots) -> None:
+    """Set a game up as its setup key says, and leave its random stream as it is.
+
+    The rules are drawn from a stream of their own, so that whoever can draw them again, from a save or a fork, learns
+    nothing of the chance to come.
+    """
     clear_game(game)
-    game.setup_key = game.chance_key
-    game.setup_counter = game.chance_counter
+    key, counter = game.chance_key, game.chance_counter
+    game.chance_key = game.setup_key
+    game.chance_counter = np.uint64(0)
     draw_rules(game, scenario, slots)
+    game.chance_key = key
+    game.chance_counter = counter
     for side in range(SIDES):
         set_up_side(game, rules, side)
     for side in range(SIDES):
@@ -305,6 +319,14 @@ def reset_games(games: Records, scenario: Scenario, rules: Records, slots: Slots
         if which[place]:
             of_rules = place if len(rules) > 1 else 0
             reset_game(games[place], scenario, rules[of_rules], slots[of_rules])
+
+
+@jit
+def set_up_games(games: Records, scenario: Scenario, rules: Records, slots: Slots) -> None:
+    """Set up all games of a batch again as their setup keys say."""
+    for place in range(len(games)):
+        of_rules = place if len(rules) > 1 else 0
+        set_up_game(games[place], scenario, rules[of_rules], slots[of_rules])
 
 
 @jit

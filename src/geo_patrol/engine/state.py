@@ -15,6 +15,8 @@ SATELLITES = 11
 PATROLS = SATELLITES - 1
 HVA = 0
 ALPHA, BRAVO = 0, 1
+NOBODY = -1
+"""No side, no satellite."""
 
 MOVEMENT, ENGAGEMENT, DRIFT = 0, 1, 2
 """Phases of a turn. A finished game stays in DRIFT."""
@@ -39,8 +41,7 @@ GAME = np.dtype(
     [
         ("chance_key", "u8"),
         ("chance_counter", "u8"),
-        ("setup_key", "u8"),  # the stream as it was before the last reset, from which drawn rules can be drawn again
-        ("setup_counter", "u8"),
+        ("setup_key", "u8"),  # the stream of its own from which the last reset drew, to draw the same again
         ("turn", "i4"),  # turns completed; the turn being played is one more
         ("goal_points", "i4", (SIDES,)),  # so far
         ("score", "i4", (SIDES,)),  # goal points so far + fuel points when last scored

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.drift import forfeit_game, play_drift
+from geo_patrol.engine.drift import forfeit_game, play_drift, winner_of
 from geo_patrol.engine.engagement import enact_engagements, has_orders, pay_for_engagements, resolve_engagements
 from geo_patrol.engine.legality import write_legal_orders
 from geo_patrol.engine.movement import move_satellites, strike_illegal_orders
@@ -55,21 +55,25 @@ def play_phase(game: Record, rules: Record, orders: IntArray, outcomes: Records)
     return count
 
 
-REPORT = 9
-"""Numbers in the report of a step: done, reasons, phase, turn, both scores, both counts of illegal orders, outcomes."""
+DONE, REASONS, PHASE, TURN, ALPHA_SCORE, BRAVO_SCORE, ALPHA_ILLEGAL, BRAVO_ILLEGAL, WINNER, OUTCOMES = range(10)
+"""Places in the report of a step: done, reasons (bits), phase, turns completed, scores, illegal orders in the phase
+just played, winner (0 alpha, 1 bravo, -1 nobody), number of outcomes."""
+REPORT = 10
+"""Numbers in a report."""
 
 
 @jit
 def write_report(game: Record, outcome_count: int, report: IntArray) -> None:
     """Write what a step's caller wants to know of a game, so that it need not open the record."""
-    report[0] = game.done
-    report[1] = game.reasons
-    report[2] = game.phase
-    report[3] = game.turn
+    report[DONE] = game.done
+    report[REASONS] = game.reasons
+    report[PHASE] = game.phase
+    report[TURN] = game.turn
     for side in range(SIDES):
-        report[4 + side] = game.score[side]
-        report[6 + side] = game.illegal_orders[side]
-    report[8] = outcome_count
+        report[ALPHA_SCORE + side] = game.score[side]
+        report[ALPHA_ILLEGAL + side] = game.illegal_orders[side]
+    report[WINNER] = winner_of(game)
+    report[OUTCOMES] = outcome_count
 
 
 @jit
@@ -121,7 +125,7 @@ def step_games(
         slots: room for sectors in an observation; none for "tokens".
         masks: (n, 2, 11, 28), receives the legal orders of the next phase.
         observations: (n, 2, size), receives what both sides see: float32 with slots, int16 without.
-        reports: (n, 9), receives what ``write_report`` tells.
+        reports: (n, 10), receives what ``write_report`` tells.
         streams: (n, 2), key and counter of each game's stream of sampled orders.
         sampled: (n, 2, 11), receives random legal orders for the next phase; (0, 2, 11) draws none.
     """

@@ -1,7 +1,7 @@
 """The PettingZoo AEC environment: alpha orders, then bravo, and neither sees the other's orders of the phase."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -12,12 +12,14 @@ from pettingzoo.utils import OrderEnforcingWrapper
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from geo_patrol.config import GameConfig
+from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
-from geo_patrol.envs.table import ALPHA, BRAVO, check_orders
+from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, check_orders
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
+from geo_patrol.presets import ConfigSource, Overrides
 from geo_patrol.saving import check_saved
 
 _Code = Annotated[int, Field(ge=-(2**63), lt=2**63)]
@@ -36,18 +38,32 @@ class _SavedAec(BaseModel):
     cumulative_rewards: _Numbers
 
 
+class Options(TypedDict, total=False):
+    """Arguments of the environments besides the configuration, see ``ParallelGeoPatrol``."""
+
+    overrides: Overrides | None
+    observation: Encoding
+    mask_in: MaskIn
+    reward: Reward
+    max_cycles: int | None
+    render_mode: str | None
+
+
 class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
     """``ParallelGeoPatrol``, which see for spaces, rewards and infos, with the agents taking turns.
 
+    A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
+
     Args:
-        **arguments: those of ``ParallelGeoPatrol``.
+        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
+        **options: the other arguments of ``ParallelGeoPatrol``.
     """
 
     metadata: ClassVar[dict[str, Any]] = ParallelGeoPatrol.metadata
 
-    def __init__(self, **arguments: Any) -> None:
-        EzPickle.__init__(self, **arguments)
-        self._game = ParallelGeoPatrol(**arguments)
+    def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[Options]) -> None:
+        EzPickle.__init__(self, config, **options)
+        self._game = ParallelGeoPatrol(config, **options)
         self.render_mode = self._game.render_mode
         self.possible_agents = list(self._game.possible_agents)
         self.state_space = self._game.state_space
@@ -201,11 +217,11 @@ class OrderEnforced(OrderEnforcingWrapper[str, Any, NDArray[np.int64]]):  # type
         self._has_reset = True
 
 
-def raw_env(**arguments: Any) -> AecGeoPatrol:
+def raw_env(config: ConfigSource = "geo_patrol", **options: Unpack[Options]) -> AecGeoPatrol:
     """Make the AEC environment; arguments are those of ``ParallelGeoPatrol``."""
-    return AecGeoPatrol(**arguments)
+    return AecGeoPatrol(config, **options)
 
 
-def env(**arguments: Any) -> OrderEnforced:
-    """Make the AEC environment with PettingZoo's check of the order of calls."""
-    return OrderEnforced(raw_env(**arguments))
+def env(config: ConfigSource = "geo_patrol", **options: Unpack[Options]) -> OrderEnforced:
+    """Make the AEC environment with PettingZoo's check of the order of calls; arguments as for ``raw_env``."""
+    return OrderEnforced(raw_env(config, **options))

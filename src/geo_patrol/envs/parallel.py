@@ -1,5 +1,6 @@
 """The PettingZoo parallel environment."""
 
+import copy
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from pettingzoo import ParallelEnv
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
+from geo_patrol.engine.turn import DONE
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, check_choice, check_orders
 from geo_patrol.game import Game
@@ -57,6 +59,8 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         ConfigError: the configuration is wrong.
         ValueError: another argument is.
 
+    A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
+
     Version history: v0, first release.
     """
 
@@ -96,7 +100,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         self.agents: list[str] = []
         vector = box(self.config, observation)
         space: spaces.Space[Any] = masked(vector) if mask_in == "obs" else vector
-        self.observation_spaces = dict.fromkeys(_AGENTS, space)
+        self.observation_spaces = {ALPHA: space, BRAVO: copy.deepcopy(space)}  # seeded each by itself
         self.action_spaces = {agent: OrderSpace() for agent in _AGENTS}
         self.state_space = box(self.config, "onehot")
 
@@ -133,7 +137,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         self, seen: NDArray[Any], masks: NDArray[np.int8], report: list[int]
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Hand observations and infos to the agents."""
-        _, reasons, phase, turn, alpha_score, bravo_score, alpha_illegal, bravo_illegal, _ = report
+        _, reasons, phase, turn, alpha_score, bravo_score, alpha_illegal, bravo_illegal, *_ = report
         infos: dict[str, dict[str, Any]] = {
             ALPHA: {
                 "illegal_orders": alpha_illegal,
@@ -185,7 +189,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         orders = self._read(actions)
         seen, masks, report = self.table.step(orders)
         alpha_reward, bravo_reward = self.table.rewards(report)
-        terminated = bool(report[0])
+        terminated = bool(report[DONE])
         truncated = self.table.is_out_of_cycles and not terminated
         if terminated or truncated:
             self.agents = []

@@ -14,10 +14,11 @@ from geo_patrol.config import GameConfig
 from geo_patrol.engine.batch import check_seed
 from geo_patrol.engine.observe import Encoding, check_encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
+from geo_patrol.engine.turn import ALPHA_ILLEGAL, ALPHA_SCORE, DONE, PHASE, REASONS, TURN
 from geo_patrol.envs.parallel import RENDER_MODES, check_render_mode, print_position
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, View, check_choice, check_orders
-from geo_patrol.errors import RecordingError
+from geo_patrol.errors import AgentError, RecordingError
 from geo_patrol.game import Game
 from geo_patrol.presets import ConfigSource, Overrides
 from geo_patrol.saving import check_saved
@@ -75,6 +76,8 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         ConfigError: the configuration is wrong.
         ValueError: another argument is.
 
+    A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
+
     Version history: v0, first release.
     """
 
@@ -111,7 +114,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         check_render_mode(render_mode)
         check_choice("seat", seat, get_args(Seat))
         self.opponent = make_agent(opponent) if isinstance(opponent, str) else opponent
-        if not isinstance(self.opponent, Agent):
+        if not isinstance(self.opponent, Agent) or isinstance(self.opponent, type):
             raise ValueError(f"opponent = {opponent!r}: give an agent's name or an Agent")
         check_encoding(self.opponent.observation)
         self._table = Table(config, overrides, observation, reward, mask_in, max_cycles)
@@ -152,14 +155,13 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
             print_position(self.game())
         observations, masks, report = view
         seat = self._seat
-        _, reasons, phase, turn, *numbers, _ = report
         info: dict[str, Any] = {
-            "illegal_orders": numbers[2 + seat],
-            "score": numbers[seat],
-            "enemy_score": numbers[1 - seat],
-            "turn": turn,
-            "phase": phase,
-            "reasons": reasons,
+            "illegal_orders": report[ALPHA_ILLEGAL + seat],
+            "score": report[ALPHA_SCORE + seat],
+            "enemy_score": report[ALPHA_SCORE + 1 - seat],
+            "turn": report[TURN],
+            "phase": report[PHASE],
+            "reasons": report[REASONS],
             "seat": seat,
         }
         if self._table.mask_in == "info":
@@ -177,6 +179,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         Raises:
             ValueError: the orders have another shape or are not whole numbers.
             RuntimeError: the game is over, or ``reset`` was never called.
+            AgentError: the opponent returned something else than orders.
         """
         if self._is_over:
             raise RuntimeError("the game is over, or has not begun: call reset")
@@ -185,7 +188,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         orders[0, 1 - self._seat] = self._ask_opponent()
         view = self._table.step(orders)
         reward = self._table.rewards(view[2])[self._seat]
-        terminated = bool(view[2][0])
+        terminated = bool(view[2][DONE])
         truncated = self._table.is_out_of_cycles and not terminated
         self._is_over = terminated or truncated
         observation, info = self._pack(view)
@@ -195,7 +198,12 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         other = 1 - self._seat
         batch = self._table.batch
         observation = batch.observe(self.opponent.observation)[:, other]
-        orders = self.opponent.act(observation, batch.masks()[:, other], self.np_random)
+        orders = np.asarray(self.opponent.act(observation, batch.masks()[:, other], self.np_random))
+        if orders.shape != (1, SATELLITES) or orders.dtype.kind not in "iu":
+            right = f"whole numbers of shape (1, {SATELLITES})"
+            raise AgentError(
+                f"agent {self.opponent.name!r}: act returned {orders.dtype} of shape {orders.shape}: give {right}"
+            )
         return check_orders(orders[0], self.opponent.name)
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.observe import Encoding, observation_bounds
-from geo_patrol.engine.sample import sample_orders
+from geo_patrol.engine.sample import sample_legal
 from geo_patrol.engine.state import ORDERS, SATELLITES
 
 MASK_SHAPE = (SATELLITES, ORDERS)
+FLAT_MASK_SHAPE = (SATELLITES * ORDERS,)
 
 
 class OrderSpace(spaces.MultiDiscrete):
@@ -27,7 +28,7 @@ class OrderSpace(spaces.MultiDiscrete):
         """Draw orders, each of a satellite's legal ones with equal chances.
 
         Args:
-            mask: (11, 28) array, 1 where an order may be drawn; None allows all codes. A tuple of eleven arrays, as
+            mask: (11, 28) or (308,) array, 1 where an order may be drawn; None allows all. A tuple of eleven arrays, as
                 ``MultiDiscrete`` takes, will do as well. A satellite with nothing allowed gets a noop.
             probability: as in ``MultiDiscrete``.
 
@@ -38,13 +39,11 @@ class OrderSpace(spaces.MultiDiscrete):
             return super().sample(mask=mask, probability=probability)
         if mask is None:
             return self.np_random.integers(ORDERS, size=SATELLITES)
-        masks = np.ascontiguousarray(mask, np.int8)
-        if masks.shape != MASK_SHAPE:
+        masks = np.asarray(mask, np.int8)
+        if masks.shape not in (MASK_SHAPE, FLAT_MASK_SHAPE):
             raise ValueError(f"mask of shape {masks.shape}: give {MASK_SHAPE}")
-        orders = np.empty((1, SATELLITES), np.int64)
-        sample_orders(masks[np.newaxis], np.uint64(self.np_random.integers(1 << 63)), orders)
-        sampled: NDArray[np.int64] = orders[0]
-        return sampled
+        orders: NDArray[np.int64] = sample_legal(masks.reshape(1, *MASK_SHAPE), self.np_random)[0]
+        return orders
 
 
 def box(config: GameConfig, encoding: Encoding) -> spaces.Box:

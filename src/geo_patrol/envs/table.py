@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.chance import mix
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size, observation_type, sector_slots
 from geo_patrol.engine.sample import sample_orders_of_games
-from geo_patrol.engine.state import FORFEIT, ORDERS, SATELLITES, SIDES
-from geo_patrol.engine.turn import REPORT, describe_games, step_games
+from geo_patrol.engine.state import ORDERS, SATELLITES, SIDES
+from geo_patrol.engine.turn import ALPHA_SCORE, BRAVO_SCORE, OUTCOMES, REPORT, WINNER, describe_games, step_games
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
 from geo_patrol.presets import ConfigSource, Overrides, load_config
@@ -36,6 +37,9 @@ View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], list[int]]
 
 
 _Orders = Annotated[list[Annotated[int, Field(ge=0, lt=ORDERS)]], Field(min_length=SATELLITES, max_length=SATELLITES)]
+
+
+_OUTCOME_OF_WINNER = {state.ALPHA: 1.0, state.BRAVO: -1.0, state.NOBODY: 0.0}
 
 
 class _SavedTable(BaseModel):
@@ -143,7 +147,7 @@ class Table:
         )
         self.cycles += 1
         described = report[0].tolist()
-        self._outcome_count = described[-1]
+        self._outcome_count = described[OUTCOMES]
         return observations, masks, described
 
     def game(self) -> Game:
@@ -168,9 +172,9 @@ class Table:
     def rewards(self, report: list[int]) -> tuple[float, float]:
         """Return the zero-sum rewards of the phase just played."""
         if self.reward == "outcome":
-            alpha = float(winner_of(report)) if report[0] else 0.0
+            alpha = _OUTCOME_OF_WINNER[report[WINNER]]
         else:
-            difference = report[4] - report[5]
+            difference = report[ALPHA_SCORE] - report[BRAVO_SCORE]
             alpha = float(difference - self._difference)
             self._difference = difference
         return alpha, -alpha if alpha else 0.0
@@ -225,14 +229,6 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise ValueError for a value that is none of the choices."""
     if value not in choices:
         raise ValueError(f"{name} = {value!r}: give {' or '.join(map(repr, choices))}")
-
-
-def winner_of(report: list[int]) -> int:
-    """Return 1 if alpha has won a finished game, -1 if bravo has, 0 for a draw."""
-    alpha_forfeits, bravo_forfeits = bool(report[1] & FORFEIT), bool(report[1] & FORFEIT << 1)
-    if alpha_forfeits != bravo_forfeits:
-        return -1 if alpha_forfeits else 1
-    return (report[4] > report[5]) - (report[4] < report[5])
 
 
 def check_orders(actions: Any, agent: str) -> NDArray[Any]:

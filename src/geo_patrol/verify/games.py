@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.config import SIDES
+from geo_patrol.board import ring_of
+from geo_patrol.config import MAX_AMMO, MAX_FUEL, SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.drift import play_drift
@@ -120,25 +121,32 @@ def read_orders(recorded: Any) -> NDArray[np.int64]:
 
 
 def load_state(batch: Batch, recorded: RecordedState) -> None:
-    """Set a batch of one to a recorded position.
+    """Set a batch of one to a recorded position in which engagements are ordered.
 
     Raises:
         RecordingError: a figure does not fit into a game.
     """
-    game = batch.games[0]
-    for field in ("sector", "fuel", "ammo"):
-        for side in range(state.SIDES):
+    game, rules = batch.games[0], batch.rules[0]
+    if recorded.phase != "engagement" or recorded.done:
+        raise RecordingError(f"state: phase = {recorded.phase!r}, done = {recorded.done}: give an engagement phase")
+    for side, name in enumerate(SIDES):
+        fleet = 1 + int(rules.patrol_count[side])
+        for field, most in (("sector", 2**11 - 2), ("fuel", MAX_FUEL), ("ammo", MAX_AMMO)):
             values = getattr(recorded, field)[side]
-            game[field][side, : len(values)] = [_whole(value, field) for value in values]
-    for side in range(state.SIDES):
-        game.goal[side] = _whole(recorded.goal[side], "goal")
-        game.score[side] = _whole(recorded.score[side], "score")
-    game.turn, game.phase, game.done = _whole(recorded.turn, "turn"), PHASES.index(recorded.phase), recorded.done
+            if len(values) != fleet:
+                raise RecordingError(f"state: {field} of {name} has {len(values)} figures; its fleet has {fleet}")
+            game[field][side, :fleet] = [_whole(value, field, most) for value in values]
+        rings = [ring_of(int(sector)) for sector in game.sector[side, :fleet]]
+        if min(rings) < rules.inner_ring or max(rings) > rules.outer_ring:
+            raise RecordingError(
+                f"state: sector of {name}: give sectors of rings {rules.inner_ring} to {rules.outer_ring}"
+            )
+    game.phase = state.ENGAGEMENT
 
 
-def _whole(value: float, field: str) -> int:
-    if not 0 <= value < 2**15 or value != int(value):
-        raise RecordingError(f"{field} = {value!r}: give whole numbers from 0 to {2**15 - 1}")
+def _whole(value: float, field: str, most: int) -> int:
+    if not 0 <= value <= most or value != int(value):
+        raise RecordingError(f"state: {field} = {value!r}: give whole numbers from 0 to {most}")
     return int(value)
 
 

@@ -17,6 +17,8 @@ from geo_patrol.verify.recording import RecordedOdds, read_config
 SIGNIFICANCE = 1e-4
 """Below this p-value two distributions count as different."""
 _SEED = 20240401
+_CHUNK = 100_000
+"""Draws held in memory at a time."""
 
 
 def check_odds(recorded: RecordedOdds) -> str | None:
@@ -55,17 +57,17 @@ def count_outcomes(recorded: RecordedOdds, seed: int = _SEED) -> tuple[Counter[s
     orders = read_orders(recorded.orders)
     strike_illegal_orders(game, rules, orders)
     pay_for_engagements(game, rules, orders)
-    bits = np.empty(recorded.draws, np.int64)
-    kinds = np.empty((recorded.draws, 3), np.int64)
-    resolve_repeatedly(game, rules, orders, batch.outcomes, bits, kinds)
-    guards_shots_collisions = kinds[:, [state.GUARDING, state.SHOT, state.COLLISION]]
-    rows, counts = np.unique(guards_shots_collisions, axis=0, return_counts=True)
-    return (
-        Counter(
-            {_label(int(value)): int(count) for value, count in zip(*np.unique(bits, return_counts=True), strict=True)}
-        ),
-        Counter({"/".join(map(str, row)): int(count) for row, count in zip(rows, counts, strict=True)}),
-    )
+    destroyed, kinds = Counter[str](), Counter[str]()
+    for start in range(0, recorded.draws, _CHUNK):
+        chunk = min(_CHUNK, recorded.draws - start)
+        bits, counts = np.empty(chunk, np.int64), np.empty((chunk, 3), np.int64)
+        resolve_repeatedly(game, rules, orders, batch.outcomes, bits, counts)
+        for value, times in zip(*np.unique(bits, return_counts=True), strict=True):
+            destroyed[_label(int(value))] += int(times)
+        of_kinds = counts[:, [state.GUARDING, state.SHOT, state.COLLISION]]
+        for row, times in zip(*np.unique(of_kinds, axis=0, return_counts=True), strict=True):
+            kinds["/".join(map(str, row))] += int(times)
+    return destroyed, kinds
 
 
 def _label(bits: int) -> str:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from geo_patrol.config import GameConfig
 from geo_patrol.engine import state
-from geo_patrol.errors import RecordingError
+from geo_patrol.errors import RecordingError, show
 from geo_patrol.notation import ENGAGEMENTS, MOVES, Order
 from geo_patrol.presets import load_config
 
@@ -175,9 +175,9 @@ def parse_record(kind: type[_Record], data: Any, where: str) -> Any:
     except ValidationError as error:
         fault = error.errors()[0]
         field = ".".join(map(str, fault["loc"])) or "content"
-        shown = repr(fault["input"])
-        shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
-        raise RecordingError(f"{where}: {field} = {shown}: {fault['msg'][:1].lower()}{fault['msg'][1:]}") from None
+        raise RecordingError(
+            f"{where}: {field} = {show(fault['input'])}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+        ) from None
 
 
 _MOVE_COSTS = ("prograde", "retrograde", "radial_in", "radial_out", "station_keeping")

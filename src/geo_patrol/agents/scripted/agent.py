@@ -10,10 +10,11 @@ from geo_patrol.agents.scripted.judgement import Style
 from geo_patrol.agents.scripted.movement import decide_movement
 from geo_patrol.agents.scripted.pathfinding import MOVES, end_of_sectors, make_ways, write_steps
 from geo_patrol.agents.scripted.raids import HOME_TURNS, STRIKE_TURNS, THREAT_TURNS, Plans
-from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, read_game, read_rules
+from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules
 from geo_patrol.board import MAX_RING
 from geo_patrol.engine.chance import mix
 from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import GAME, NOOP, RULES, SATELLITES, IntArray, Record, records
 from geo_patrol.jit import jit
 
@@ -77,7 +78,6 @@ class ScriptedAgent:
 
     def __init__(self, style: Style | None = None) -> None:
         self.style = Style() if style is None else style
-        self._game, self._rules = records(GAME, 1), records(RULES, 1)
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
         """Do nothing: it decides from what it sees alone."""
@@ -88,10 +88,14 @@ class ScriptedAgent:
         """Give the orders of one decision phase.
 
         Equal observations and an equal generator give equal orders.
+
+        Raises:
+            ValueError: observations or masks have another shape or type, or describe no board.
         """
-        orders = np.empty(action_masks.shape[:2], np.int64)
+        masks = check_masks(action_masks)
+        seen = check_observations(observations, len(masks))
+        orders = np.empty(masks.shape[:2], np.int64)
         key = np.uint64(generator.integers(1 << 63))
-        # One memory layout, so that the decision is compiled once.
-        observations, action_masks = np.ascontiguousarray(observations, np.int16), np.ascontiguousarray(action_masks)
-        decide(observations, action_masks, self.style, key, self._game[0], self._rules[0], orders)
+        game, rules = records(GAME, 1), records(RULES, 1)  # of this call alone: threads may share the agent
+        decide(seen, masks, self.style, key, game[0], rules[0], orders)
         return orders

@@ -1,9 +1,12 @@
 """From an observation in tokens back to records of a game and its rules; side 0 is the own one."""
 
-import numpy as np
+from typing import Any
 
-from geo_patrol.board import EARTH, azimuth_of, ring_of, sector_at
-from geo_patrol.engine.observe import GOAL_AZIMUTH_BITS, TOKEN_COLUMNS, observation_names
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.board import EARTH, MAX_RING, azimuth_of, ring_of, sector_at
+from geo_patrol.engine.observe import GOAL_AZIMUTH_BITS, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE, observation_names
 from geo_patrol.engine.state import RADIAL_OUT, SATELLITES, SIDES, IntArray, Record
 from geo_patrol.jit import jit
 
@@ -33,6 +36,24 @@ _ENGAGEMENT_ODDS = _places(*(f"{kind}_odds_{where}" for kind in _KINDS for where
 _POINTS = _places("goal_points", "adjacent_points", "win_score")
 _WEIGHTS = _places("hva_weight", "patrol_weight")
 _INITIAL_AMMO = _places("initial_hva_ammo", "initial_patrol_ammo")
+
+
+def check_observations(observations: Any, games: int) -> NDArray[np.int16]:
+    """Return observations in tokens, (n, size), in the one type and layout that the agent is compiled for.
+
+    Raises:
+        ValueError: another shape or type, or figures that describe no board or no sector.
+    """
+    array = np.asarray(observations)
+    if array.shape != (games, TOKEN_SIZE) or array.dtype != np.int16:
+        right = f"({games}, {TOKEN_SIZE}), int16, as the encoding 'tokens' gives them"
+        raise ValueError(f"observations of shape {array.shape}, {array.dtype}: give {right}")
+    inner, outer, goal = (array[:, place] for place in (_INNER_RING, _OUTER_RING, _GOAL_RING))
+    sectors = array[:, :TOKEN_TABLE:TOKEN_COLUMNS]
+    is_board = (inner >= 1) & (inner <= goal) & (goal <= outer) & (outer <= MAX_RING)
+    if not is_board.all() or (array < 0).any() or (sectors >= sector_at(MAX_RING + 1, 0)).any():
+        raise ValueError("observations describe no board, or satellites beside it")
+    return np.require(array, np.int16, ["C", "W"])
 
 
 @jit

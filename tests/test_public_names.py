@@ -1,0 +1,42 @@
+"""The public names, and what importing the package costs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import geo_patrol
+
+
+@pytest.mark.parametrize("name", geo_patrol.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(geo_patrol, name) is not None
+    assert name in dir(geo_patrol)
+
+
+def test_every_lazy_name_is_public():
+    lazy = {name for names in geo_patrol._HOMES.values() for name in names}
+    assert lazy | {"__version__", "environment_id"} == set(geo_patrol.__all__)
+
+
+def test_unknown_name():
+    with pytest.raises(AttributeError, match="has no attribute 'Gmae'"):
+        geo_patrol.Gmae  # noqa: B018
+
+
+def test_importing_the_package_compiles_nothing_and_registers_the_environments():
+    code = (
+        "import sys, geo_patrol, gymnasium; print('numba' in sys.modules, 'GeoPatrol/Case1-v0' in gymnasium.registry)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["False", "True"]
+
+
+def test_a_cold_compile_is_announced_once_and_a_warm_start_is_silent(tmp_path):
+    code = "from geo_patrol.board import adjacent_sectors, prograde; adjacent_sectors(15); prograde(3)"
+    for said in ("geo_patrol: compiling the game engine for this machine, once ...\n", ""):
+        environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": "", "PYTHONPATH": ":".join(sys.path)}
+        result = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+        )
+        assert result.stderr == said
