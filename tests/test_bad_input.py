@@ -241,7 +241,7 @@ ENGAGEMENT_ORDERS = [
     (["P1 noop", "P1 guard"], "alpha P1 guard: P1 has an order already"),
     (7, "orders 7: give texts or Order objects"),
     ([7], "order 7: give satellite, action"),
-    ({"one": "guard"}, "'pone' is no satellite"),
+    ({"one": "guard"}, "'one' is no satellite"),
     ({1: 27}, "'27' is no action"),
     (np.zeros(11), "orders of shape (11,), float64: give 11 whole numbers"),
     (np.zeros(10, int), "orders of shape (10,), int64: give 11 whole numbers"),

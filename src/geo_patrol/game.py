@@ -1,43 +1,43 @@
 """``Game``: one game, pleasant to hold."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import are_adjacent, azimuth_of, ring_of
+from geo_patrol.board import azimuth_of, ring_of
 from geo_patrol.config import SIDES, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.chance import fork_stream
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.engagement import attack_probability, guard_probability
-from geo_patrol.engine.legality import ILLEGAL, is_hva_threatened, is_legal, order_cost
+from geo_patrol.engine.legality import ILLEGAL, is_legal, order_cost
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.turn import play_phase
 from geo_patrol.errors import OrderError
+from geo_patrol.explain import why_illegal
 from geo_patrol.notation import (
     ENGAGEMENTS,
     MOVES,
     PHASES,
     EndReason,
     Order,
+    Orders,
     Outcome,
     Phase,
     SatelliteId,
     Side,
+    as_order,
+    read_orders,
     read_outcomes,
     read_reasons,
     short_name,
 )
 from geo_patrol.presets import ConfigSource, Overrides, load_config
 from geo_patrol.saving import restore_game, save_game
-
-Orders: TypeAlias = "str | Iterable[Order | str] | Mapping[int, str] | NDArray[np.integer[Any]] | None"
-"""Orders of one side: texts or ``Order`` objects, one text with ";" between orders, texts by satellite number
-(``{3: "shoot HVA"}``), an array of eleven order codes, or None. Satellites that are not named drift (noop)."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class Game:
 
     def is_legal(self, side: Side, order: Order | str) -> bool:
         """Tell whether a side may give an order now: allowed in the phase, in range, and paid for."""
-        order = _as_order(order)
+        order = as_order(order)
         return bool(is_legal(self._game, self._rules, _side_index(side), order.satellite, order.code))
 
     def cost(self, side: Side, order: Order | str) -> int:
@@ -224,10 +224,10 @@ class Game:
         Raises:
             OrderError: the rules do not allow the order, whatever the fuel.
         """
-        order = _as_order(order)
+        order = as_order(order)
         cost = int(order_cost(self._game, self._rules, _side_index(side), order.satellite, order.code))
         if cost == ILLEGAL:
-            raise OrderError(f"{side} {order}: {self._why_illegal(side, order)}")
+            raise OrderError(f"{side} {order}: {why_illegal(self._game, self._rules, _side_index(side), order)}")
         return cost
 
     def probability(self, side: Side, order: Order | str) -> float:
@@ -236,7 +236,7 @@ class Game:
         Raises:
             OrderError: the order is no engagement, or not allowed now.
         """
-        order = _as_order(order)
+        order = as_order(order)
         if order.action in MOVES:
             raise OrderError(f"{side} {order}: only {', '.join(ENGAGEMENTS)} have a probability")
         self.cost(side, order)
@@ -272,46 +272,10 @@ class Game:
             if order.satellite in named:
                 raise OrderError(f"{side} {order}: {short_name(order.satellite)} has an order already")
             if not self.is_legal(side, order):
-                raise OrderError(f"{side} {order}: {self._why_illegal(side, order)}")
+                raise OrderError(f"{side} {order}: {why_illegal(self._game, self._rules, _side_index(side), order)}")
             named.add(order.satellite)
             codes[order.satellite] = order.code
         return codes
-
-    def _why_illegal(self, side: Side, order: Order) -> str:
-        """Say why an order is not legal."""
-        own = _side_index(side)
-        if order.satellite > self._rules.patrol_count[own]:
-            return f"{side} has no {short_name(order.satellite)}"
-        satellite = self._satellite(own, order.satellite)
-        if self.is_over:
-            return "the game is over"
-        if not satellite.is_active:
-            return f"{short_name(order.satellite)} has no fuel and takes no orders"
-        if (order.action in MOVES) != (self._game.phase == state.MOVEMENT):
-            return f"not in the {self.phase} phase"
-        cost = int(order_cost(self._game, self._rules, own, order.satellite, order.code))
-        if cost != ILLEGAL:
-            return f"it costs {cost} fuel, and {short_name(order.satellite)} has {satellite.fuel}"
-        if order.action in MOVES:
-            return (
-                f"ring {satellite.ring} is the {'inner' if order.action == 'radial_in' else 'outer'}most of the board"
-            )
-        if satellite.id.number == state.HVA and order.action != "shoot":
-            return f"an HVA cannot {order.action}"
-        return self._why_no_engagement(own, order, satellite)
-
-    def _why_no_engagement(self, own: int, order: Order, satellite: Satellite) -> str:
-        if order.action == "shoot" and satellite.ammo == 0:
-            return f"{short_name(order.satellite)} has no ammo"
-        target_side, number = (own, state.HVA) if order.target is None else (1 - own, order.target)
-        if number > self._rules.patrol_count[target_side]:
-            return f"{SIDES[target_side]} has no {short_name(number)}"
-        target = self._satellite(target_side, number)
-        if satellite.sector != target.sector and not are_adjacent(satellite.sector, target.sector):
-            return f"{target.id} in sector {target.sector} is out of range of sector {satellite.sector}"
-        if order.action == "guard" and not is_hva_threatened(self._game, own):
-            return "no active enemy is in the same or an adjacent sector of the HVA"
-        return f"{target.id} is inactive"
 
     # Copies
 
@@ -388,36 +352,9 @@ def _id(side: int, number: int) -> SatelliteId:
     return SatelliteId("alpha" if side == state.ALPHA else "bravo", number)
 
 
-def _as_order(order: Order | str) -> Order:
-    return order if isinstance(order, Order) else Order.parse(order)
-
-
 def _visible(batch: Batch) -> tuple[bytes, bytes]:
     """Return the game and its rules without what only chance and the last phase's bookkeeping know."""
     game = batch.games.copy()
     for field in ("chance_key", "chance_counter", "setup_key", "illegal_orders"):
         game[field] = 0
     return game.tobytes(), batch.rules.tobytes()
-
-
-def read_orders(orders: Orders) -> Sequence[Order]:
-    """Read the orders of one side from any of the forms that ``Orders`` lists.
-
-    Raises:
-        OrderError: one cannot be read.
-    """
-    if orders is None:
-        return []
-    if isinstance(orders, str):
-        return [Order.parse(text) for text in orders.split(";") if text.strip()]
-    if isinstance(orders, Mapping):
-        return [Order.parse(f"{short_name(number)} {action}") for number, action in orders.items()]
-    if isinstance(orders, np.ndarray):
-        if orders.shape != (state.SATELLITES,) or orders.dtype.kind not in "iu":
-            raise OrderError(f"orders of shape {orders.shape}, {orders.dtype}: give {state.SATELLITES} whole numbers")
-        return [Order.from_code(number, int(code)) for number, code in enumerate(orders) if code != state.NOOP]
-    try:
-        listed = list(orders)
-    except TypeError:
-        raise OrderError(f"orders {orders!r}: give texts or Order objects") from None
-    return [_as_order(order) for order in listed]

@@ -5,8 +5,12 @@ Texts are short within a side (``"P3 shoot HVA"``, ``"P4 prograde"``, ``"P1 guar
 """
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from geo_patrol.config import SIDES
 from geo_patrol.engine import state
@@ -271,3 +275,46 @@ def write_outcomes(outcomes: "tuple[Outcome, ...] | list[Outcome]", into: state.
         record.probability = outcome.probability
         record.success = outcome.success
     return len(outcomes)
+
+
+Orders: TypeAlias = (
+    str | Order | Iterable[Order | str] | Mapping[int, str] | Mapping[str, str] | NDArray[np.integer[Any]] | None
+)
+"""Orders of one side: texts or ``Order`` objects, one text with ";" between orders, texts by satellite
+(``{3: "shoot HVA"}``, ``{"P3": "shoot HVA"}``), an array of eleven order codes, or None.
+Satellites that are not named drift (noop)."""
+
+
+def as_order(order: Order | str) -> Order:
+    """Return an order, read from text if it is one."""
+    return order if isinstance(order, Order) else Order.parse(order)
+
+
+def read_orders(orders: Orders) -> Sequence[Order]:
+    """Read the orders of one side from any of the forms that ``Orders`` lists.
+
+    Raises:
+        OrderError: one cannot be read.
+    """
+    if orders is None:
+        return []
+    if isinstance(orders, Order):
+        return [orders]
+    if isinstance(orders, str):
+        return [Order.parse(text) for text in orders.split(";") if text.strip()]
+    if isinstance(orders, Mapping):
+        return [_named_order(satellite, action) for satellite, action in orders.items()]
+    if isinstance(orders, np.ndarray):
+        if orders.shape != (state.SATELLITES,) or orders.dtype.kind not in "iu":
+            raise OrderError(f"orders of shape {orders.shape}, {orders.dtype}: give {state.SATELLITES} whole numbers")
+        return [Order.from_code(number, int(code)) for number, code in enumerate(orders) if code != state.NOOP]
+    try:
+        listed = list(orders)
+    except TypeError:
+        raise OrderError(f"orders {orders!r}: give texts or Order objects") from None
+    return [as_order(order) for order in listed]
+
+
+def _named_order(satellite: int | str, action: str) -> Order:
+    name = satellite if isinstance(satellite, str) else short_name(satellite)
+    return Order.parse(f"{name} {action}")

@@ -604,10 +604,7 @@ def test_ansi_is_the_position_as_text(make):
     assert env.render() is None
 
 
-def test_human_prints_by_itself(capsys, monkeypatch):
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    if "window" in (geo_patrol_v0.parallel_env.__doc__ or ""):
-        pytest.skip("the mode opens a window")
+def test_human_prints_by_itself(capsys):
     env = geo_patrol_v0.parallel_env(render_mode="human")
     env.reset(seed=1)
     assert "turn 1, movement" in capsys.readouterr().out

@@ -269,6 +269,28 @@ def write_game_figures(game: Record, rules: Record, side: int, figures: NDArray[
 
 
 @jit
+def write_satellite(
+    game: Record,
+    side: int,
+    whose: int,
+    number: int,
+    geometry: NDArray[np.int64],
+    fuel_scale: float,
+    figures: NDArray[Any],
+) -> None:
+    """Write the figures of a satellite as ``side`` sees it: fuel, ammo, active, and how near it is to the two HVAs."""
+    figures[0] = game.fuel[whose, number] * fuel_scale
+    figures[1] = game.ammo[whose, number]
+    figures[2] = game.fuel[whose, number] > 0
+    own_range = geometry[whose, number, _RANGE_TO_HVA + side]
+    enemy_range = geometry[whose, number, _RANGE_TO_HVA + 1 - side]
+    figures[3] = own_range == SAME_SECTOR
+    figures[4] = own_range == ADJACENT_SECTOR
+    figures[5] = enemy_range == SAME_SECTOR
+    figures[6] = enemy_range == ADJACENT_SECTOR
+
+
+@jit
 def observe_onehot(
     game: Record, rules: Record, side: int, geometry: NDArray[np.int64], slots: int, observation: NDArray[np.float32]
 ) -> None:
@@ -284,10 +306,7 @@ def observe_onehot(
         place = row * width
         ring = geometry[whose, number, _RING]
         observation[place + relative_sector(sector, ring, game.goal[side], rules.goal_ring) - 1] = 1
-        place += slots
-        observation[place] = game.fuel[whose, number] * _FUEL_SCALE
-        observation[place + 1] = game.ammo[whose, number]
-        write_flags(game, side, whose, number, geometry, observation[place + 2 :])
+        write_satellite(game, side, whose, number, geometry, _FUEL_SCALE, observation[place + slots :])
     figures = np.empty(_GAME_FIGURE_COUNT, np.float64)
     write_game_figures(game, rules, side, figures)
     place = ROWS * width
@@ -310,28 +329,12 @@ def observe_tokens(
         place = row * TOKEN_COLUMNS
         ring = geometry[whose, number, _RING]
         observation[place] = relative_sector(sector, ring, game.goal[side], rules.goal_ring)
-        observation[place + 1] = game.fuel[whose, number]
-        observation[place + 2] = game.ammo[whose, number]
-        write_flags(game, side, whose, number, geometry, observation[place + 3 :])
+        write_satellite(game, side, whose, number, geometry, 1.0, observation[place + 1 :])
     figures = np.empty(_GAME_FIGURE_COUNT, np.float64)
     write_game_figures(game, rules, side, figures)
     for figure in range(_GAME_FIGURE_COUNT):
         token = figures[figure] * _GAME_TOKEN_SCALES[figure]
         observation[TOKEN_TABLE + figure] = min(int(token + 0.5), _HIGHEST_TOKEN)
-
-
-@jit
-def write_flags(
-    game: Record, side: int, whose: int, number: int, geometry: NDArray[np.int64], flags: NDArray[Any]
-) -> None:
-    """Write a satellite's flags: active, and how near it is to the HVAs of the side that looks and of its enemy."""
-    flags[0] = game.fuel[whose, number] > 0
-    own_range = geometry[whose, number, _RANGE_TO_HVA + side]
-    enemy_range = geometry[whose, number, _RANGE_TO_HVA + 1 - side]
-    flags[1] = own_range == SAME_SECTOR
-    flags[2] = own_range == ADJACENT_SECTOR
-    flags[3] = enemy_range == SAME_SECTOR
-    flags[4] = enemy_range == ADJACENT_SECTOR
 
 
 @jit
