@@ -159,8 +159,11 @@ def test_override_with_a_key_that_is_no_text():
     [
         ("geo_patrl", "there is no preset 'geo_patrl'; did you mean 'geo_patrol'? The presets are: case1,"),
         ("chess", "there is no preset 'chess'"),
-        ("nowhere/game.toml", "there is no configuration file 'nowhere/game.toml'."),
-        ("a\0b.toml", "there is no configuration file 'a\\x00b.toml'."),
+        (
+            "nowhere/game.toml",
+            "there is no configuration file 'nowhere/game.toml': give the path of a TOML file, or a preset: case1",
+        ),
+        ("a\0b.toml", "there is no configuration file 'a\\x00b.toml': give the path of"),
         (None, "config = None: give a preset's name, a path, a mapping or a GameConfig"),
         (7, "config = 7: give a preset's name"),
         ({}, "alpha is missing"),
@@ -452,6 +455,18 @@ def test_step_before_reset():
         SoloGeoPatrol().step(NOOPS)
     with pytest.raises(AssertionError, match=r"reset\(\) needs to be called before step"):
         geo_patrol_v0.env().step(NOOPS)
+
+
+@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.raw_env, SoloGeoPatrol])
+@pytest.mark.parametrize("look", ["game", "render"])
+def test_looking_before_reset(make, look):
+    with pytest.raises(RuntimeError, match="call reset first"):
+        getattr(make(render_mode="ansi"), look)()
+
+
+def test_sampling_before_reset():
+    with pytest.raises(RuntimeError, match="call reset first"):
+        geo_patrol_v0.parallel_env().sample_actions()
 
 
 def test_step_after_the_end():

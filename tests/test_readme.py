@@ -4,7 +4,10 @@ import doctest
 import re
 from pathlib import Path
 
+from typer.testing import CliRunner
+
 from geo_patrol import Game, game, load_config
+from geo_patrol.cli.app import app
 from geo_patrol.rendering.text import board_text
 
 ROOT = Path(__file__).parents[1]
@@ -26,6 +29,14 @@ def test_examples_of_game():
 def test_board_of_the_readme_is_the_starting_position():
     picture = re.search(r"```\n( +\..*?)```", README, re.DOTALL)[1]
     assert picture.rstrip("\n") == board_text(Game("geo_patrol", seed=0))
+
+
+def test_match_of_the_readme():
+    (arguments,) = set(re.findall(r"^geo-patrol (match scripted random .*)$", README, re.MULTILINE))
+    printed = CliRunner().invoke(app, arguments.split(), env={"COLUMNS": "80"}).stdout
+    shown = re.search(r"```\n(scripted against random\n.*?)```", README, re.DOTALL)[1]
+    lines = [[line.rstrip() for line in text.splitlines() if "games a second" not in line] for text in (printed, shown)]
+    assert lines[0] == lines[1]
 
 
 def test_scenario_of_the_readme(tmp_path):

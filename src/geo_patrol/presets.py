@@ -100,7 +100,8 @@ def _find(source: str | Path, beside: Path | None) -> Path:
         close = difflib.get_close_matches(name, preset_names(), n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
         raise ConfigError(f"there is no preset {name!r}{hint} The presets are: {', '.join(preset_names())}.")
-    raise ConfigError(f"there is no configuration file {str(path)!r}.")
+    right = f"the path of a TOML file, or a preset: {', '.join(preset_names())}"
+    raise ConfigError(f"there is no configuration file {str(path)!r}: give {right}")
 
 
 def _read(source: str | Path, beside: Path | None = None, depth: int = 0) -> tuple[_Data, str]:

@@ -104,7 +104,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         Raises:
             RuntimeError: ``reset`` was never called.
         """
-        self._check_begun()
+        self._game.table.check_begun()
         return self._observations[agent]
 
     def state(self) -> NDArray[np.float32]:
@@ -118,7 +118,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
             ValueError: the orders have another shape or are not whole numbers; the agent may try again.
             RuntimeError: ``reset`` was never called.
         """
-        self._check_begun()
+        self._game.table.check_begun()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -135,10 +135,6 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         self._pending = None
         self.agent_selection = ALPHA
         self._accumulate_rewards()
-
-    def _check_begun(self) -> None:
-        if not self._game.table.is_seeded:
-            raise RuntimeError("call reset first")
 
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""

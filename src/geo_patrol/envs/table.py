@@ -151,8 +151,18 @@ class Table:
         return observations, masks, described
 
     def game(self) -> Game:
-        """Return a copy of the game, with the outcomes of the last engagement."""
+        """Return a copy of the game, with the outcomes of the last engagement.
+
+        Raises:
+            RuntimeError: no game has begun.
+        """
+        self.check_begun()
         return Game.from_batch(self.batch, self._outcome_count)
+
+    def check_begun(self) -> None:
+        """Raise RuntimeError if ``reset`` was never called."""
+        if not self.is_seeded:
+            raise RuntimeError("call reset first")
 
     @property
     def is_out_of_cycles(self) -> bool:
@@ -183,6 +193,7 @@ class Table:
         """Draw legal orders for both sides, (1, 2, 11), from a stream of their own: the game's chance is left alone."""
         orders = self._sampled
         if orders is None:
+            self.check_begun()
             orders = np.empty(_ORDERS_SHAPE, _ORDER_TYPE)
             sample_orders_of_games(self.batch.games, self.batch.rules, self._sampler, self._masks, orders)
         self._sampled = None
