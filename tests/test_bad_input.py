@@ -734,6 +734,19 @@ def test_saved_solo_environment_that_is_damaged(path, value, message):
 # Numbers of any library, and tables, as overrides
 
 
+def test_overrides_may_name_one_figure_of_a_pair():
+    config = load_config("geo_patrol", ["bravo.odds.shoot.0=0.5", "both.costs.guard.1=7"])
+    assert config.bravo.odds.shoot == (0.5, 0.4)
+    assert config.alpha.odds.shoot == (0.8, 0.4)
+    assert config.alpha.costs.guard == config.bravo.costs.guard == (5, 7)
+
+
+@pytest.mark.parametrize("place", ["2", "first", "-1"])
+def test_overrides_of_a_place_that_a_pair_has_not(place):
+    with pytest.raises(ConfigError, match="give a place in the list, 0 to 1"):
+        load_config("geo_patrol", {f"bravo.odds.shoot.{place}": 0.5})
+
+
 def test_overrides_may_be_numpy_numbers_and_tables():
     config = load_config("geo_patrol", {"bravo.patrols.ammo": np.int64(3), "both.patrols": {"fuel": np.float32(50)}})
     assert config.bravo.patrols.ammo == 3

@@ -204,13 +204,23 @@ def _override(data: _Data, key: str, value: Any) -> None:
 
 
 def _set(data: _Data, key: str, path: list[str], value: Any) -> None:
-    for step in path[:-1]:
+    for place, step in enumerate(path[:-1]):
         inner = data.setdefault(step, {})
+        if isinstance(inner, list) and place == len(path) - 2:
+            _set_item(inner, key, path[-1], value)
+            return
         if not isinstance(inner, dict):
             raise ConfigError(f"override {key} = {show(value)}: {step} is a single value and has no keys")
         data = inner
     old, new = data.get(path[-1]), _copy(value)
     data[path[-1]] = _merge({"": old}, {"": new})[""]  # tables are laid over each other, values replaced
+
+
+def _set_item(items: list[Any], key: str, place: str, value: Any) -> None:
+    """Set one figure of a list, such as ``bravo.odds.shoot.0``, the odds in the same sector."""
+    if not place.isascii() or not place.isdigit() or int(place) >= len(items):
+        raise ConfigError(f"override {key} = {show(value)}: give a place in the list, 0 to {len(items) - 1}")
+    items[int(place)] = _copy(value)
 
 
 def _validate(data: _Data, origin: str) -> GameConfig:
