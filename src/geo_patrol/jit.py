@@ -17,6 +17,7 @@ import numba.core.event
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parent
+_PREFIX = "geo_patrol-kernels-"  # a cache folder chosen by the user may hold those of other packages
 _COMPILED = [
     Path(__file__),
     _PACKAGE / "board.py",
@@ -58,7 +59,7 @@ def _cache_bases() -> Iterator[Path]:
 
 def _find_cache_folder() -> Path | None:
     """Return a writable folder for compiled code, or None where there is none."""
-    name = f"kernels-{_digest()}"
+    name = f"{_PREFIX}{_digest()}"
     for base in _cache_bases():
         folder = base / name
         try:
@@ -75,7 +76,7 @@ def _find_cache_folder() -> Path | None:
 def _remove_old_kernels(base: Path, keep: str) -> None:
     """Delete the folders of older sources, but for the newest four: other versions may share a user's cache."""
     stamps = []
-    for folder in base.glob("kernels-*"):
+    for folder in base.glob(f"{_PREFIX}*"):
         try:
             stamps.append((folder.stat().st_mtime, folder))
         except OSError:  # another process removed it
