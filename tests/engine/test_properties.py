@@ -335,6 +335,16 @@ def test_copies_have_the_same_future_and_leave_the_original_alone(game, seed):
 
 
 @given(games(max_phases=20), seeds)
+def test_nothing_in_a_fork_leads_back_to_the_chance_of_the_game(game, seed):
+    real, forked = game.save()["chance"], game.fork(seed).save()["chance"]
+    assert real["key"] not in forked.values()
+    for key in forked.values():
+        guess = game.fork(seed).save()
+        guess["chance"] |= {"key": key, "counter": real["counter"]}
+        assert Game.restore(guess) != game
+
+
+@given(games(max_phases=20), seeds)
 def test_forks_stand_alike_with_fresh_chance(game, seed):
     fork = game.fork(seed + 2**63)
     assert fork.is_same_position(game)
