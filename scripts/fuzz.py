@@ -21,16 +21,20 @@ from geo_patrol.board import EARTH, prograde, ring_of
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.chance import stream_number
-from geo_patrol.engine.legality import is_legal, write_legal_orders
+from geo_patrol.engine.legal_sets import write_legal_sets, write_masks
+from geo_patrol.engine.legality import is_legal
 from geo_patrol.engine.observe import (
     NO_SLOTS,
+    RULE_FIGURES,
     observation_bounds,
     observation_size,
     observation_type,
     observe_both,
     sector_slots,
+    write_rule_figures,
 )
 from geo_patrol.engine.sample import sample_next_orders
+from geo_patrol.engine.scratch import make_scratch
 from geo_patrol.engine.setup import reset_game
 from geo_patrol.engine.turn import play_phase
 
@@ -54,6 +58,7 @@ FAULTS = (
     "illegal orders were miscounted",
     "more outcomes than there is room for",
     "an observation is out of its bounds",
+    "a function left something in the room to calculate in",
 )
 FINE = -1
 
@@ -221,16 +226,25 @@ def play(
 
     ``tally``: counts phases, outcomes, illegal orders and finished games.
     """
+    scratch = make_scratch(rules[0].outer_ring)
+    onehot_figures = np.empty((state.SIDES, RULE_FIGURES), np.float32)
+    token_figures = np.empty((state.SIDES, RULE_FIGURES), np.int16)
+    legal = np.empty((state.SIDES, state.SATELLITES), np.int32)
     mask = np.empty((state.SIDES, state.SATELLITES, state.ORDERS), np.int8)
     orders = np.empty((state.SIDES, state.SATELLITES), np.int64)
     for place in range(len(games)):
         game, rule = games[place], rules[0]
+        write_rule_figures(rule, slots, onehot_figures)
+        write_rule_figures(rule, NO_SLOTS, token_figures)
         for _ in range(phases):
             if game.done:
                 reset_game(game, scenario, rule, rule_slots[0])
+                write_rule_figures(rule, slots, onehot_figures)
+                write_rule_figures(rule, NO_SLOTS, token_figures)
                 tally[3] += 1
-            write_legal_orders(game, rule, mask)
-            sample_next_orders(mask, streams[place], orders)
+            write_legal_sets(game, rule, scratch, legal)
+            write_masks(legal, mask.view(np.int32))
+            sample_next_orders(legal, streams[place], scratch.draws, orders)
             fault = find_mask_fault(game, rule, mask, orders)
             if fault != FINE:
                 return fault
@@ -251,8 +265,10 @@ def play(
             forfeited = game.reasons >= state.FORFEIT and rule.forfeit
             if not forfeited and (game.goal_points[0] < points[0] or game.goal_points[1] < points[1]):
                 return 8
-            observe_both(game, rule, slots, onehot)
-            observe_both(game, rule, NO_SLOTS, tokens)
+            observe_both(game, rule, scratch, slots, onehot_figures, onehot)
+            observe_both(game, rule, scratch, NO_SLOTS, token_figures, tokens)
+            if scratch.occupancy.any() or scratch.nearness.any():
+                return 14
             if not is_within(onehot, onehot_bounds) or not is_within(tokens, token_bounds):
                 return 13
             tally[0] += 1

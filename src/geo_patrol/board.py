@@ -7,6 +7,8 @@ sectors one ring further out, and all steps are a shift or an addition. Sector 0
 Every function here also works on whole NumPy integers inside the compiled engine.
 """
 
+import numpy as np
+
 from geo_patrol.jit import jit
 
 EARTH = 0
@@ -25,6 +27,10 @@ def ring_of(sector: int) -> int:
         node >>= 1
         ring += 1
     return ring
+
+
+RINGS = np.repeat(np.arange(MAX_RING + 1, dtype=np.int8), 2 ** np.arange(MAX_RING + 1))
+"""The ring of every sector that a board can have, for loops in which ``ring_of`` would take too long."""
 
 
 @jit

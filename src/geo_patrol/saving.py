@@ -14,7 +14,6 @@ from geo_patrol.board import EARTH, ring_of
 from geo_patrol.config import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT, SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.setup import set_up_games
 from geo_patrol.errors import RecordingError, show
 from geo_patrol.notation import PHASES, Phase
 from geo_patrol.presets import read_saved_config
@@ -115,7 +114,7 @@ def restore_game(saved: Any) -> Batch:
     batch = Batch(read_saved_config(data.config))
     game, rules = batch.games[0], batch.rules[0]
     game.setup_key = np.uint64(data.chance.setup_key)
-    set_up_games(batch.games, batch.scenario, batch.rules, batch.slots)
+    batch.set_up_again()
     for side, name in enumerate(SIDES):
         _restore_side(game, rules, side, getattr(data, name), name)
     game.chance_key, game.chance_counter = np.uint64(data.chance.key), np.uint64(data.chance.counter)
@@ -132,6 +131,7 @@ def restore_game(saved: Any) -> Batch:
         raise RecordingError(
             f"saved game: the goal sectors {game.goal[0]} and {game.goal[1]} are not opposite each other"
         )
+    batch.find_legal()
     return batch
 
 

@@ -396,8 +396,8 @@ def compare_batch(config, count, seed, encoding):
             assert np.array_equal(masks[place], np.stack([game.action_mask(side) for side in SIDES]))
             if not game.is_over:
                 game.step(alpha=orders[place, 0], bravo=orders[place, 1])
-        arrays = (slots, masks, observations, reports, streams, sampled)
-        step_games(batch.games, batch.rules, orders, batch.outcomes, *arrays)
+        arrays = (slots, batch.rule_figures(encoding), batch.legal, masks.view(np.int32), observations, reports)
+        step_games(batch.games, batch.rules, orders, batch.outcomes, *arrays, streams, sampled)
         for place, game in alone.items():
             assert batch.games[place].tobytes() == engine(game)[0].tobytes()
             assert batch.rules[place if len(batch.rules) > 1 else 0].tobytes() == engine(game)[1].tobytes()

@@ -264,7 +264,10 @@ class _Field:
         )
         self._masks = np.empty((count, SIDES, SATELLITES, ORDERS), np.int8)
         self._reports = np.empty((count, REPORT), np.int64)
-        describe_games(batch.games, batch.rules, self._slots, self._masks, self._observations, self._reports)
+        self._rule_figures = batch.rule_figures(encoding)
+        words = self._masks.view(np.int32)
+        self._described = (self._slots, self._rule_figures, batch.legal, words, self._observations, self._reports)
+        describe_games(batch.games, batch.rules, *self._described)
 
     def ask(self) -> NDArray[np.int64]:
         """Return the orders of both sides, (n, 2, 11)."""
@@ -277,18 +280,7 @@ class _Field:
     def step(self, orders: NDArray[np.int64]) -> NDArray[np.int64]:
         """Play a phase, and return the reports."""
         batch = self._batch
-        step_games(
-            batch.games,
-            batch.rules,
-            orders,
-            batch.outcomes,
-            self._slots,
-            self._masks,
-            self._observations,
-            self._reports,
-            _NO_STREAMS,
-            _NO_SAMPLES,
-        )
+        step_games(batch.games, batch.rules, orders, batch.outcomes, *self._described, _NO_STREAMS, _NO_SAMPLES)
         return self._reports
 
 

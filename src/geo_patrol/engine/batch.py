@@ -10,23 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config import GameConfig
-from geo_patrol.engine.legality import write_legal_orders_of_games
+from geo_patrol.engine.legal_sets import write_legal_sets_of_games, write_masks
 from geo_patrol.engine.observe import (
+    RULE_FIGURES,
     Encoding,
     check_encoding,
     observation_size,
     observation_type,
     observe_games,
     sector_slots,
+    write_rule_figures_of_games,
 )
 from geo_patrol.engine.setup import (
     Scenario,
     Slots,
     as_slots,
     compile_scenario,
-    reset_finished_games,
     reset_games,
     seed_games,
+    set_up_games,
 )
 from geo_patrol.engine.state import GAME, MAX_OUTCOMES, ORDERS, OUTCOME, RULES, SATELLITES, SIDES, records
 
@@ -60,6 +62,8 @@ class Batch:
         self.games = records(GAME, count)
         self.rules = records(RULES, count if config.is_drawn else 1)
         self.outcomes = records(OUTCOME, MAX_OUTCOMES)
+        self.legal = np.zeros((count, SIDES, SATELLITES), np.int32)
+        self._rule_figures: dict[Encoding, NDArray[Any]] = {}
         self._all = np.ones(count, np.bool_)
 
     def __len__(self) -> int:
@@ -76,6 +80,8 @@ class Batch:
         twin.games = self.games.copy()
         twin.rules = self.rules.copy()
         twin.outcomes = self.outcomes.copy()
+        twin.legal = self.legal.copy()
+        twin._rule_figures = {encoding: figures.copy() for encoding, figures in self._rule_figures.items()}
         return twin
 
     def seed(self, seeds: Sequence[int]) -> None:
@@ -85,17 +91,47 @@ class Batch:
 
     def reset(self, which: NDArray[np.bool_] | None = None) -> None:
         """Set up anew the games that ``which``, (n,), marks, or all; their random streams go on."""
-        reset_games(self.games, self.scenario, self.rules, self.slots, self._all if which is None else which)
+        which = self._all if which is None else which
+        reset_games(self.games, self.scenario, self.rules, self.slots, which)
+        self._write_rule_figures(which)
+        self.find_legal()
 
     def reset_finished(self) -> int:
         """Set up anew all games that are over; return how many there were."""
-        return reset_finished_games(self.games, self.scenario, self.rules, self.slots)
+        finished = self.games["done"] != 0
+        self.reset(finished)
+        return int(finished.sum())
+
+    def set_up_again(self) -> None:
+        """Set all games up as their setup keys say, as for a saved game that goes on."""
+        set_up_games(self.games, self.scenario, self.rules, self.slots)
+        self._write_rule_figures(self._all)
+
+    def _write_rule_figures(self, which: NDArray[np.bool_]) -> None:
+        for encoding, figures in self._rule_figures.items():
+            slots = sector_slots(encoding, self.config.board.outer_ring)
+            write_rule_figures_of_games(self.rules, slots, figures, which)
+
+    def rule_figures(self, encoding: Encoding) -> NDArray[Any]:
+        """Return what observations tell of the rules, (n or 1, 2, RULE_FIGURES); it is kept up at every reset."""
+        if encoding not in self._rule_figures:
+            figures = np.empty((len(self.rules), SIDES, RULE_FIGURES), observation_type(encoding))
+            slots = sector_slots(encoding, self.config.board.outer_ring)
+            write_rule_figures_of_games(self.rules, slots, figures, self._all)
+            self._rule_figures[encoding] = figures
+        return self._rule_figures[encoding]
+
+    def find_legal(self) -> None:
+        """Write the sets of legal orders, ``legal``, for the games as they stand."""
+        write_legal_sets_of_games(self.games, self.rules, self.legal)
 
     def masks(self) -> NDArray[np.int8]:
         """Return the legal orders of both sides of every game: (n, 2, 11, 28), 1 where legal."""
-        masks = np.empty((len(self), SIDES, SATELLITES, ORDERS), np.int8)
-        write_legal_orders_of_games(self.games, self.rules, masks)
-        return masks
+        legal = np.empty((len(self) * SIDES, SATELLITES), np.int32)
+        masks = np.empty((len(self) * SIDES, SATELLITES, ORDERS), np.int8)
+        write_legal_sets_of_games(self.games, self.rules, legal.reshape(len(self), SIDES, SATELLITES))
+        write_masks(legal, masks.view(np.int32))
+        return masks.reshape(len(self), SIDES, SATELLITES, ORDERS)
 
     def observe(self, encoding: Encoding) -> NDArray[Any]:
         """Return what both sides of every game see: (n, 2, size), float32 ("onehot") or int16 ("tokens").
@@ -107,5 +143,6 @@ class Batch:
         outer_ring = self.config.board.outer_ring
         shape = (len(self), SIDES, observation_size(encoding, outer_ring))
         observations = np.empty(shape, observation_type(encoding))
-        observe_games(self.games, self.rules, sector_slots(encoding, outer_ring), observations)
+        slots, rule_figures = sector_slots(encoding, outer_ring), self.rule_figures(encoding)
+        observe_games(self.games, self.rules, slots, rule_figures, observations)
         return observations

@@ -4,11 +4,13 @@ Resolving draws the outcomes and leaves the game as it is; enacting carries them
 print and what recordings keep: a recorded engagement is enacted without drawing anything.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from geo_patrol.engine.chance import random_below, random_unit
-from geo_patrol.engine.legality import order_cost, range_between
 from geo_patrol.engine.state import (
+    ADJACENT_SECTOR,
     COLLIDE,
     COLLISION,
     GUARD,
@@ -16,6 +18,7 @@ from geo_patrol.engine.state import (
     HVA,
     NOBODY,
     NOOP,
+    SAME_SECTOR,
     SATELLITES,
     SHOOT,
     SHOT,
@@ -29,6 +32,8 @@ from geo_patrol.jit import jit
 GUARD_DECAY = 0.5
 """Each further attack that one guard tries to draw away in a phase is this much less likely to follow it."""
 
+_ALL = SIDES * SATELLITES
+
 
 @jit
 def has_orders(orders: IntArray) -> bool:
@@ -41,20 +46,39 @@ def has_orders(orders: IntArray) -> bool:
 
 
 @jit
+def reach(sector: int, other: int) -> int:
+    """Return the range of a legal engagement, which is one of two."""
+    return SAME_SECTOR if sector == other else ADJACENT_SECTOR
+
+
+@jit
+def kind_of(order: int) -> int:
+    """Return what kind of engagement an order is."""
+    if order == GUARD:
+        return GUARDING
+    return COLLISION if order >= COLLIDE else SHOT
+
+
+@jit
+def engagement_price(game: Record, rules: Record, side: int, number: int, order: int) -> int:
+    """Return what a legal engagement order costs; it depends on where the two satellites are, not on their fuel."""
+    target_side = side if order == GUARD else 1 - side
+    distance = reach(game.sector[side, number], game.sector[target_side, target_of(order)])
+    return rules.engagement_cost[side, kind_of(order), distance]
+
+
+@jit
 def pay_for_engagements(game: Record, rules: Record, orders: IntArray) -> None:
     """Take the fuel for all legal engagement orders, at the prices before anybody has paid.
 
     With the published code's rules, an order paid with the last fuel is void, and so is every order against the payer
     or, for guards, for it: both are struck from ``orders``.
     """
-    costs = np.zeros((SIDES, SATELLITES), np.int64)
     for side in range(SIDES):
         for number in range(SATELLITES):
-            if orders[side, number] != NOOP:
-                costs[side, number] = order_cost(game, rules, side, number, orders[side, number])
-    for side in range(SIDES):
-        for number in range(SATELLITES):
-            game.fuel[side, number] -= costs[side, number]
+            order = orders[side, number]
+            if order != NOOP:
+                game.fuel[side, number] -= engagement_price(game, rules, side, number, order)
     if rules.code_rules:
         strike_orders_of_inactive(game, orders)
 
@@ -82,15 +106,14 @@ def target_of(order: int) -> int:
 @jit
 def attack_probability(game: Record, rules: Record, side: int, number: int, order: int) -> float:
     """Return the probability of a shot or collision, by the range to the target that it was ordered against."""
-    kind = SHOT if order < COLLIDE else COLLISION
-    distance = range_between(game.sector[side, number], game.sector[1 - side, target_of(order)])
-    return rules.engagement_odds[side, kind, distance]
+    distance = reach(game.sector[side, number], game.sector[1 - side, target_of(order)])
+    return rules.engagement_odds[side, kind_of(order), distance]
 
 
 @jit
 def guard_probability(game: Record, rules: Record, side: int, number: int) -> float:
     """Return the probability that a guard draws away the first attack."""
-    distance = range_between(game.sector[side, number], game.sector[side, HVA])
+    distance = reach(game.sector[side, number], game.sector[side, HVA])
     return rules.engagement_odds[side, GUARDING, distance]
 
 
@@ -126,25 +149,71 @@ def write_outcome(
     return count + 1
 
 
+class Engagement(NamedTuple):
+    """An engagement being resolved. Satellites of both sides are numbered through: 11 x side + number."""
+
+    aim: IntArray
+    """(22,): the number of the enemy whom each attack is aimed at now, or NOBODY."""
+    destroyed: IntArray
+    """(22,): 1 where a satellite has been hit."""
+    guards: IntArray
+    """The satellites that guard, then room."""
+    shooters: IntArray
+    colliders: IntArray
+    attackers: IntArray
+    """Room for the attackers of one HVA."""
+
+
 @jit
-def resolve_guards(game: Record, rules: Record, orders: IntArray, aim: IntArray, outcomes: Records) -> int:
-    """Let each guard, in random order, try to draw away the attacks that are aimed at its HVA at that moment."""
-    guards = np.empty(SIDES * SATELLITES, np.int64)
-    guard_count = 0
+def make_engagement() -> Engagement:
+    """Return room for an engagement, in one piece."""
+    room = np.zeros(6 * _ALL, np.int64)
+    return Engagement(
+        room[:_ALL],
+        room[_ALL : 2 * _ALL],
+        room[2 * _ALL : 3 * _ALL],
+        room[3 * _ALL : 4 * _ALL],
+        room[4 * _ALL : 5 * _ALL],
+        room[5 * _ALL :],
+    )
+
+
+@jit
+def sort_orders(orders: IntArray, engagement: Engagement) -> tuple[int, int, int]:
+    """List who guards, shoots and collides, and note the aims; return how many there are of each.
+
+    Everybody is written at the end of all three lists, and only the right one grows: quicker than asking which.
+    """
+    guards, shooters, colliders = 0, 0, 0
     for side in range(SIDES):
         for number in range(SATELLITES):
-            if orders[side, number] == GUARD:
-                guards[guard_count] = side * SATELLITES + number
-                guard_count += 1
-    shuffle(game, guards, guard_count)
+            who, order = side * SATELLITES + number, orders[side, number]
+            is_guard = order == GUARD
+            is_collision = (order >= COLLIDE) & (order < GUARD)
+            is_shot = (order >= SHOOT) & (order < COLLIDE)
+            target = order - COLLIDE if is_collision else order - SHOOT
+            engagement.aim[who] = target if is_collision | is_shot else NOBODY
+            engagement.guards[guards] = who
+            engagement.shooters[shooters] = who
+            engagement.colliders[colliders] = who
+            guards += is_guard
+            shooters += is_shot
+            colliders += is_collision
+    return guards, shooters, colliders
+
+
+@jit
+def resolve_guards(game: Record, rules: Record, engagement: Engagement, guards: int, outcomes: Records) -> int:
+    """Let each guard, in random order, try to draw away the attacks that are aimed at its HVA at that moment."""
+    shuffle(game, engagement.guards, guards)
     count = 0
-    attackers = np.empty(SATELLITES, np.int64)
-    for place in range(guard_count):
-        side, guardian = guards[place] // SATELLITES, guards[place] % SATELLITES
-        enemy = 1 - side
+    aim, attackers = engagement.aim, engagement.attackers
+    for place in range(guards):
+        side, guardian = engagement.guards[place] // SATELLITES, engagement.guards[place] % SATELLITES
+        enemies = (1 - side) * SATELLITES
         attacker_count = 0
         for number in range(SATELLITES):
-            if aim[enemy, number] == HVA:
+            if aim[enemies + number] == HVA:
                 attackers[attacker_count] = number
                 attacker_count += 1
         shuffle(game, attackers, attacker_count)
@@ -154,7 +223,7 @@ def resolve_guards(game: Record, rules: Record, orders: IntArray, aim: IntArray,
         for turn in range(attacker_count):
             success = random_unit(game) < probability
             if success:
-                aim[enemy, attackers[turn]] = guardian
+                aim[enemies + attackers[turn]] = guardian
             count = write_outcome(outcomes, count, GUARDING, side, attackers[turn], guardian, HVA, probability, success)
             probability *= GUARD_DECAY
     return count
@@ -162,54 +231,61 @@ def resolve_guards(game: Record, rules: Record, orders: IntArray, aim: IntArray,
 
 @jit
 def resolve_shots(
-    game: Record, rules: Record, orders: IntArray, aim: IntArray, destroyed: IntArray, outcomes: Records, count: int
+    game: Record,
+    rules: Record,
+    orders: IntArray,
+    engagement: Engagement,
+    shooters: int,
+    outcomes: Records,
+    count: int,
 ) -> int:
     """Fire all shots at once: a satellite that is hit has still fired its own."""
-    for side in range(SIDES):
-        for number in range(SATELLITES):
-            order = orders[side, number]
-            if SHOOT <= order < COLLIDE:
-                probability = attack_probability(game, rules, side, number, order)
-                success = random_unit(game) < probability
-                target = aim[side, number]
-                count = write_outcome(outcomes, count, SHOT, side, number, NOBODY, target, probability, success)
-                if success:
-                    destroyed[1 - side, target] = 1
+    for place in range(shooters):
+        who = engagement.shooters[place]
+        side, number = who // SATELLITES, who % SATELLITES
+        probability = attack_probability(game, rules, side, number, orders[side, number])
+        success = random_unit(game) < probability
+        target = engagement.aim[who]
+        count = write_outcome(outcomes, count, SHOT, side, number, NOBODY, target, probability, success)
+        if success:
+            engagement.destroyed[(1 - side) * SATELLITES + target] = 1
     return count
 
 
 @jit
 def resolve_collisions(
-    game: Record, rules: Record, orders: IntArray, aim: IntArray, destroyed: IntArray, outcomes: Records, count: int
+    game: Record,
+    rules: Record,
+    orders: IntArray,
+    engagement: Engagement,
+    colliders: int,
+    outcomes: Records,
+    count: int,
 ) -> int:
     """Carry out collisions one at a time, each drawn uniformly from those whose two satellites both remain."""
-    waiting = np.empty(SIDES * SATELLITES, np.int64)
-    waiting_count = 0
-    for side in range(SIDES):
-        for number in range(SATELLITES):
-            if COLLIDE <= orders[side, number] < GUARD:
-                waiting[waiting_count] = side * SATELLITES + number
-                waiting_count += 1
+    waiting, aim, destroyed = engagement.colliders, engagement.aim, engagement.destroyed
     while True:
         remaining = 0
-        for place in range(waiting_count):
-            side, number = waiting[place] // SATELLITES, waiting[place] % SATELLITES
-            if not destroyed[side, number] and not destroyed[1 - side, aim[side, number]]:
-                waiting[remaining] = waiting[place]
+        for place in range(colliders):
+            who = waiting[place]
+            enemies = (1 - who // SATELLITES) * SATELLITES
+            if not destroyed[who] and not destroyed[enemies + aim[who]]:
+                waiting[remaining] = who
                 remaining += 1
-        waiting_count = remaining
-        if waiting_count == 0:
+        colliders = remaining
+        if colliders == 0:
             return count
-        drawn = random_below(game, waiting_count)
-        side, number = waiting[drawn] // SATELLITES, waiting[drawn] % SATELLITES
-        waiting_count -= 1
-        waiting[drawn] = waiting[waiting_count]
+        drawn = random_below(game, colliders)
+        who = waiting[drawn]
+        side, number = who // SATELLITES, who % SATELLITES
+        colliders -= 1
+        waiting[drawn] = waiting[colliders]
         probability = attack_probability(game, rules, side, number, orders[side, number])
         success = random_unit(game) < probability
-        count = write_outcome(outcomes, count, COLLISION, side, number, NOBODY, aim[side, number], probability, success)
+        count = write_outcome(outcomes, count, COLLISION, side, number, NOBODY, aim[who], probability, success)
         if success:
-            destroyed[side, number] = 1
-            destroyed[1 - side, aim[side, number]] = 1
+            destroyed[who] = 1
+            destroyed[(1 - side) * SATELLITES + aim[who]] = 1
 
 
 @jit
@@ -218,15 +294,11 @@ def resolve_engagements(game: Record, rules: Record, orders: IntArray, outcomes:
 
     The game's record is left alone but for its random stream. Returns the number of outcomes written to ``outcomes``.
     """
-    aim = np.full((SIDES, SATELLITES), NOBODY, np.int64)  # the enemy whom each attack is aimed at now
-    for side in range(SIDES):
-        for number in range(SATELLITES):
-            if orders[side, number] not in (NOOP, GUARD):
-                aim[side, number] = target_of(orders[side, number])
-    destroyed = np.zeros((SIDES, SATELLITES), np.int64)
-    count = resolve_guards(game, rules, orders, aim, outcomes)
-    count = resolve_shots(game, rules, orders, aim, destroyed, outcomes, count)
-    return resolve_collisions(game, rules, orders, aim, destroyed, outcomes, count)
+    engagement = make_engagement()
+    guards, shooters, colliders = sort_orders(orders, engagement)
+    count = resolve_guards(game, rules, engagement, guards, outcomes)
+    count = resolve_shots(game, rules, orders, engagement, shooters, outcomes, count)
+    return resolve_collisions(game, rules, orders, engagement, colliders, outcomes, count)
 
 
 @jit

@@ -1,8 +1,7 @@
 """Legal orders (rule book, Movement Phase and Engagement Phase).
 
-``order_cost`` judges one order; ``write_legal_orders`` writes the mask of all. An order that the satellite cannot pay
-is not legal. Both state the same rules: looking at each pair of enemies once makes the mask five times as fast as
-asking for every order, and the properties in the tests hold the two together.
+``order_cost`` judges one order. An order that the satellite cannot pay is not legal. ``legal_sets.py`` finds all legal
+orders of a game at once.
 """
 
 from geo_patrol.board import are_adjacent, ring_of
@@ -26,7 +25,6 @@ from geo_patrol.engine.state import (
     SIDES,
     IntArray,
     Record,
-    Records,
 )
 from geo_patrol.jit import jit
 
@@ -120,88 +118,6 @@ def is_legal(game: Record, rules: Record, side: int, number: int, order: int) ->
 
 
 @jit
-def write_legal_moves(game: Record, rules: Record, mask: IntArray) -> None:
-    """Mark the legal moves of both sides."""
-    for side in range(SIDES):
-        for number in range(SATELLITES):
-            fuel = game.fuel[side, number]
-            if fuel > 0:
-                for order in range(NOOP + 1, RADIAL_OUT + 1):
-                    cost = move_cost(game, rules, side, number, order)
-                    if cost != ILLEGAL and cost <= fuel:
-                        mask[side, number, order] = 1
-
-
-@jit
-def write_legal_attacks(
-    game: Record, rules: Record, side: int, number: int, target: int, distance: int, mask: IntArray
-) -> None:
-    """Mark the shot and the collision of one satellite at one enemy in range, where it can pay for them."""
-    fuel = game.fuel[side, number]
-    if game.ammo[side, number] > 0 and rules.engagement_cost[side, SHOT, distance] <= fuel:
-        mask[side, number, SHOOT + target] = 1
-    if number != HVA and rules.engagement_cost[side, COLLISION, distance] <= fuel:
-        mask[side, number, COLLIDE + target] = 1
-
-
-@jit
-def write_legal_guards(game: Record, rules: Record, side: int, mask: IntArray) -> None:
-    """Mark which Patrols of a side may guard its threatened HVA."""
-    for number in range(1, SATELLITES):
-        fuel = game.fuel[side, number]
-        if fuel > 0:
-            distance = range_between(game.sector[side, number], game.sector[side, HVA])
-            if distance != OUT_OF_RANGE and rules.engagement_cost[side, GUARDING, distance] <= fuel:
-                mask[side, number, GUARD] = 1
-
-
-@jit
-def write_legal_engagements(game: Record, rules: Record, mask: IntArray) -> None:
-    """Mark the legal engagements of both sides, each pair of enemies looked at once: range is mutual."""
-    threatened_alpha = False
-    threatened_bravo = False
-    for number in range(SATELLITES):
-        if game.fuel[0, number] <= 0 and number != HVA:
-            continue
-        for other in range(SATELLITES):
-            if game.fuel[1, other] <= 0 and other != HVA:
-                continue
-            distance = range_between(game.sector[0, number], game.sector[1, other])
-            if distance == OUT_OF_RANGE:
-                continue
-            alpha_active = game.fuel[0, number] > 0
-            bravo_active = game.fuel[1, other] > 0
-            if number == HVA and bravo_active:
-                threatened_alpha = True
-            if other == HVA and alpha_active:
-                threatened_bravo = True
-            if alpha_active and bravo_active:
-                write_legal_attacks(game, rules, 0, number, other, distance, mask)
-                write_legal_attacks(game, rules, 1, other, number, distance, mask)
-    if threatened_alpha:
-        write_legal_guards(game, rules, 0, mask)
-    if threatened_bravo:
-        write_legal_guards(game, rules, 1, mask)
-
-
-@jit
-def write_legal_orders(game: Record, rules: Record, mask: IntArray) -> None:
-    """Write the legal orders of both sides.
-
-    ``mask``: (2, 11, 28) int8, overwritten: 1 where a satellite may be given an order. Noop always is legal; for
-    absent and inactive satellites and in a finished game it is the only one.
-    """
-    mask[:] = 0
-    mask[:, :, NOOP] = 1
-    if game.done:
-        return
-    if game.phase == MOVEMENT:
-        write_legal_moves(game, rules, mask)
-    else:
-        write_legal_engagements(game, rules, mask)
-
-
-@jit
 def write_order_costs(game: Record, rules: Record, costs: IntArray) -> None:
     """Write what every order of both sides costs, or ILLEGAL, whether it can be paid or not.
 
@@ -214,10 +130,3 @@ def write_order_costs(game: Record, rules: Record, costs: IntArray) -> None:
             if game.fuel[side, number] > 0:
                 for order in range(ORDERS):
                     costs[side, number, order] = order_cost(game, rules, side, number, order)
-
-
-@jit
-def write_legal_orders_of_games(games: Records, rules: Records, masks: IntArray) -> None:
-    """Write the legal orders of every game of a batch; ``masks``: (n, 2, 11, 28) int8."""
-    for place in range(len(games)):
-        write_legal_orders(games[place], rules[place if len(rules) > 1 else 0], masks[place])

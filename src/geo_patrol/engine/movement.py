@@ -1,13 +1,12 @@
 """Illegal orders, and the movement phase (rule book, Movement Phase)."""
 
 from geo_patrol.board import prograde, radial_in, radial_out, retrograde
-from geo_patrol.engine.legality import is_legal
 from geo_patrol.engine.state import (
     NOOP,
+    ORDERS,
     PROGRADE,
     RADIAL_IN,
     RADIAL_OUT,
-    RETROGRADE,
     SATELLITES,
     SIDES,
     IntArray,
@@ -17,16 +16,17 @@ from geo_patrol.jit import jit
 
 
 @jit
-def strike_illegal_orders(game: Record, rules: Record, orders: IntArray) -> None:
+def strike_illegal_orders(game: Record, legal: IntArray, orders: IntArray) -> None:
     """Replace illegal orders, a (2, 11) array, by noop in place, and count them in the game's record.
 
-    All orders are judged before any is paid for: an enemy that spends its last fuel on an order of this phase is still
-    a target in it.
+    ``legal``: (2, 11), the sets of legal orders as they stood before anything was paid for: an enemy that spends its
+    last fuel on an order of this phase is still a target in it.
     """
     for side in range(SIDES):
         illegal = 0
         for number in range(SATELLITES):
-            if orders[side, number] != NOOP and not is_legal(game, rules, side, number, orders[side, number]):
+            order = orders[side, number]
+            if order < NOOP or order >= ORDERS or not (legal[side, number] >> order) & 1:
                 orders[side, number] = NOOP
                 illegal += 1
         game.illegal_orders[side] = illegal
@@ -34,16 +34,14 @@ def strike_illegal_orders(game: Record, rules: Record, orders: IntArray) -> None
 
 @jit
 def destination(sector: int, order: int) -> int:
-    """Return the sector where a move leads."""
-    if order == PROGRADE:
-        return prograde(sector)
-    if order == RETROGRADE:
-        return retrograde(sector)
-    if order == RADIAL_IN:
-        return radial_in(sector)
-    if order == RADIAL_OUT:
-        return radial_out(sector)
-    return sector
+    """Return the sector where a move leads.
+
+    All four are found and one is chosen: which one it is cannot be foreseen, and a wrong guess takes longer.
+    """
+    along = prograde(sector) if order == PROGRADE else retrograde(sector)
+    across = radial_in(sector) if order == RADIAL_IN else radial_out(sector)
+    moved = across if order >= RADIAL_IN else along
+    return moved if PROGRADE <= order <= RADIAL_OUT else sector
 
 
 @jit

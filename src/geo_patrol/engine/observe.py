@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import EARTH, MAX_RING, ring_of
+from geo_patrol.board import EARTH, MAX_RING, RINGS, prograde, radial_in, radial_out, retrograde
 from geo_patrol.config import (
     MAX_AMMO,
     MAX_FUEL,
@@ -23,13 +23,13 @@ from geo_patrol.config import (
     MAX_WEIGHT,
     MAX_WIN_SCORE,
 )
-from geo_patrol.engine.legality import range_between
+from geo_patrol.engine.scratch import Scratch, make_scratch
 from geo_patrol.engine.state import (
-    ADJACENT_SECTOR,
+    ALPHA,
+    BRAVO,
     ENGAGEMENT,
     HVA,
     MOVEMENT,
-    SAME_SECTOR,
     SATELLITES,
     SIDES,
     Record,
@@ -112,6 +112,9 @@ GAME_FIGURES = (
 )
 """What both encodings tell after the satellites."""
 
+_CHANGING_FIGURES = 6 + GOAL_AZIMUTH_BITS  # those at the beginning that change from one phase to the next
+RULE_FIGURES = len(GAME_FIGURES) - _CHANGING_FIGURES
+"""How many of them stay the same from a reset to the next."""
 _GAME_SCALES = np.array([figure.scale for figure in GAME_FIGURES])
 _GAME_TOKEN_SCALES = np.array([figure.token_scale for figure in GAME_FIGURES])
 _GAME_FIGURE_COUNT = len(GAME_FIGURES)
@@ -194,28 +197,51 @@ def observation_bounds(encoding: Encoding, outer_ring: int) -> NDArray[np.float3
 
 
 @jit
-def relative_sector(sector: int, ring: int, goal: int, goal_ring: int) -> int:
-    """Renumber a sector of a ring so that its azimuth counts from a goal sector's; the ring stays."""
+def first_relative_azimuth(goal: int, goal_ring: int, ring: int) -> int:
+    """Return the azimuth on a ring from which relative azimuths count: in line with a goal sector."""
     goal_azimuth = goal + 1 - (1 << goal_ring)
-    start = goal_azimuth >> (goal_ring - ring) if ring <= goal_ring else goal_azimuth << (ring - goal_ring)
-    base = 1 << ring
-    return base - 1 + ((sector + 1 - base - start) & (base - 1))
+    return goal_azimuth >> (goal_ring - ring) if ring <= goal_ring else goal_azimuth << (ring - goal_ring)
 
 
-_RING, _RANGE_TO_HVA = 0, 1  # columns of the geometry: the ring; from 1, the range to alpha's and to bravo's HVA
-_GEOMETRY_SHAPE = (SIDES, SATELLITES, 3)
+_RELATIVE, _NEARNESS = 0, 2
+"""Columns of a satellite's place: from 0, the sector's number relative to alpha's and to bravo's goal sector (0:
+absent); then two bits for each HVA, alpha's first: in its sector, next to it."""
+_IN_SECTOR, _NEXT_TO = 1, 2
+_NEARNESS_BITS = 2
 
 
 @jit
-def measure_geometry(game: Record, geometry: NDArray[np.int64]) -> None:
-    """Write what both sides' observations need to know of each satellite's place, (2, 11, 3)."""
+def mark_around(sector: int, in_sector: int, next_to: int, nearness: NDArray[np.int8]) -> None:
+    """Note a sector and those next to it; 0 takes the note away."""
+    keep = ~(in_sector | next_to) if in_sector else 0
+    outward = radial_out(sector)
+    for other in (prograde(sector), retrograde(sector), radial_in(sector), outward, outward + 1):
+        nearness[other] = (nearness[other] & keep) | next_to
+    nearness[sector] = (nearness[sector] & keep) | in_sector
+
+
+@jit
+def find_places(game: Record, rules: Record, scratch: Scratch) -> None:
+    """Write what both sides' observations need to know of each satellite's place.
+
+    The goal sectors are half a turn apart, so the two relative azimuths differ in their highest bit.
+    """
+    nearness, places = scratch.nearness, scratch.places
+    for side in range(SIDES):
+        shift = side * _NEARNESS_BITS
+        mark_around(int(game.sector[side, HVA]), _IN_SECTOR << shift, _NEXT_TO << shift, nearness)
+    goal, goal_ring = int(game.goal[ALPHA]), rules.goal_ring
     for whose in range(SIDES):
         for number in range(SATELLITES):
-            sector = game.sector[whose, number]
-            if sector != EARTH:
-                geometry[whose, number, _RING] = ring_of(sector)
-                for side in range(SIDES):
-                    geometry[whose, number, _RANGE_TO_HVA + side] = range_between(sector, game.sector[side, HVA])
+            sector = int(game.sector[whose, number])
+            ring = int(RINGS[sector])
+            first = (1 << ring) - 1  # the ring's first sector, and the bits of its azimuths
+            azimuth = (sector - first - first_relative_azimuth(goal, goal_ring, ring)) & first
+            places[whose, number, _RELATIVE + ALPHA] = first + azimuth
+            places[whose, number, _RELATIVE + BRAVO] = first + (azimuth ^ ((1 << ring) >> 1))
+            places[whose, number, _NEARNESS] = nearness[sector]
+    for side in range(SIDES):
+        mark_around(int(game.sector[side, HVA]), 0, 0, nearness)
 
 
 @jit
@@ -247,110 +273,148 @@ def write_side_figures(rules: Record, side: int, figures: NDArray[np.float64], p
 
 
 @jit
-def write_game_figures(game: Record, rules: Record, side: int, figures: NDArray[np.float64]) -> None:
-    """Write the figures that follow the satellites, unscaled, as ``side`` sees them."""
+def encode_figure(place: int, figure: float, is_onehot: bool) -> float:
+    """Return a figure of the game, by its place among them, as an encoding gives it."""
+    if is_onehot:
+        return figure * _GAME_SCALES[place]
+    return float(min(int(figure * _GAME_TOKEN_SCALES[place] + 0.5), _HIGHEST_TOKEN))
+
+
+@jit
+def write_rule_figures(rules: Record, slots: int, rule_figures: NDArray[Any]) -> None:
+    """Write the figures that stay the same from a reset to the next, as both sides see them, (2, RULE_FIGURES)."""
+    figures = np.empty(_GAME_FIGURE_COUNT, np.float64)
+    for side in range(SIDES):
+        place = _CHANGING_FIGURES
+        figures[place] = rules.inner_ring
+        figures[place + 1] = rules.outer_ring
+        figures[place + 2] = rules.goal_ring
+        figures[place + 3] = rules.code_rules
+        place = write_side_figures(rules, side, figures, place + 4)
+        write_side_figures(rules, 1 - side, figures, place)
+        for place in range(_CHANGING_FIGURES, _GAME_FIGURE_COUNT):
+            rule_figures[side, place - _CHANGING_FIGURES] = encode_figure(place, figures[place], slots != NO_SLOTS)
+
+
+@jit
+def write_rule_figures_of_games(
+    rules: Records, slots: int, rule_figures: NDArray[Any], which: NDArray[np.bool_]
+) -> None:
+    """Write the figures that stay the same for every game that ``which`` marks; (n, 2, RULE_FIGURES), n = len(rules).
+
+    Where one record holds for all games, it is written in any case.
+    """
+    for place in range(len(rules)):
+        if len(rules) == 1 or which[place]:
+            write_rule_figures(rules[place], slots, rule_figures[place])
+
+
+@jit
+def write_game_figures(
+    game: Record, rules: Record, side: int, is_onehot: bool, rule_figures: NDArray[Any], figures: NDArray[Any]
+) -> None:
+    """Write the figures that follow the satellites, as ``side`` sees them."""
     figures[0] = game.phase == MOVEMENT
     figures[1] = game.phase == ENGAGEMENT
-    figures[2] = game.turn
-    figures[3] = max(rules.turn_limit + rules.code_rules - game.turn, 0)
-    figures[4] = game.score[side]
-    figures[5] = game.score[1 - side]
-    place = 6
-    goal_azimuth = game.goal[side] + 1 - (1 << rules.goal_ring)
+    figures[2] = encode_figure(2, float(game.turn), is_onehot)
+    turns_left = max(rules.turn_limit + rules.code_rules - game.turn, 0)
+    figures[3] = encode_figure(3, float(turns_left), is_onehot)
+    figures[4] = encode_figure(4, float(game.score[side]), is_onehot)
+    figures[5] = encode_figure(5, float(game.score[1 - side]), is_onehot)
+    goal_azimuth = (int(game.goal[side]) + 1) & ((1 << (rules.goal_ring - 1)) - 1)  # modulo half a turn
     for bit in range(GOAL_AZIMUTH_BITS):
-        figures[place] = (goal_azimuth >> bit) & 1 if bit < rules.goal_ring - 1 else 0
-        place += 1
-    figures[place] = rules.inner_ring
-    figures[place + 1] = rules.outer_ring
-    figures[place + 2] = rules.goal_ring
-    figures[place + 3] = rules.code_rules
-    place = write_side_figures(rules, side, figures, place + 4)
-    write_side_figures(rules, 1 - side, figures, place)
+        figures[6 + bit] = (goal_azimuth >> bit) & 1
+    for place in range(RULE_FIGURES):
+        figures[_CHANGING_FIGURES + place] = rule_figures[side, place]
 
 
 @jit
 def write_satellite(
-    game: Record,
-    side: int,
-    whose: int,
-    number: int,
-    geometry: NDArray[np.int64],
-    fuel_scale: float,
-    figures: NDArray[Any],
+    game: Record, side: int, whose: int, number: int, places: NDArray[np.int64], is_onehot: bool, row: NDArray[Any]
 ) -> None:
     """Write the figures of a satellite as ``side`` sees it: fuel, ammo, active, and how near it is to the two HVAs."""
-    figures[0] = game.fuel[whose, number] * fuel_scale
-    figures[1] = game.ammo[whose, number]
-    figures[2] = game.fuel[whose, number] > 0
-    own_range = geometry[whose, number, _RANGE_TO_HVA + side]
-    enemy_range = geometry[whose, number, _RANGE_TO_HVA + 1 - side]
-    figures[3] = own_range == SAME_SECTOR
-    figures[4] = own_range == ADJACENT_SECTOR
-    figures[5] = enemy_range == SAME_SECTOR
-    figures[6] = enemy_range == ADJACENT_SECTOR
+    fuel = int(game.fuel[whose, number])
+    row[0] = fuel * _FUEL_SCALE if is_onehot else fuel
+    row[1] = game.ammo[whose, number]
+    row[2] = fuel > 0
+    near_own = places[whose, number, _NEARNESS] >> (side * _NEARNESS_BITS)
+    near_enemy = places[whose, number, _NEARNESS] >> ((1 - side) * _NEARNESS_BITS)
+    row[3] = near_own & 1
+    row[4] = (near_own >> 1) & 1
+    row[5] = near_enemy & 1
+    row[6] = (near_enemy >> 1) & 1
 
 
 @jit
-def observe_onehot(
-    game: Record, rules: Record, side: int, geometry: NDArray[np.int64], slots: int, observation: NDArray[np.float32]
-) -> None:
-    """Write what a side sees, encoded as "onehot", with room for ``slots`` sectors."""
-    observation[:] = 0
+def write_onehot(game: Record, side: int, places: NDArray[np.int64], slots: int, observation: NDArray[Any]) -> None:
+    """Write the satellites as a side sees them, with room for ``slots`` sectors each."""
     width = slots + _SATELLITE_FIGURE_COUNT
-    for row in range(ROWS):
-        whose = side if row < SATELLITES else 1 - side
-        number = row % SATELLITES
-        sector = game.sector[whose, number]
-        if sector == EARTH:
-            continue
-        place = row * width
-        ring = geometry[whose, number, _RING]
-        observation[place + relative_sector(sector, ring, game.goal[side], rules.goal_ring) - 1] = 1
-        write_satellite(game, side, whose, number, geometry, _FUEL_SCALE, observation[place + slots :])
-    figures = np.empty(_GAME_FIGURE_COUNT, np.float64)
-    write_game_figures(game, rules, side, figures)
-    place = ROWS * width
-    for figure in range(_GAME_FIGURE_COUNT):
-        observation[place + figure] = figures[figure] * _GAME_SCALES[figure]
+    observation[: ROWS * width] = 0
+    for own_or_enemy in range(SIDES):
+        whose = side ^ own_or_enemy
+        for number in range(SATELLITES):
+            sector = places[whose, number, _RELATIVE + side]
+            if sector != EARTH:
+                place = (own_or_enemy * SATELLITES + number) * width
+                observation[place + sector - 1] = 1
+                row = observation[place + slots : place + width]
+                write_satellite(game, side, whose, number, places, True, row)
 
 
 @jit
-def observe_tokens(
-    game: Record, rules: Record, side: int, geometry: NDArray[np.int64], observation: NDArray[np.int16]
-) -> None:
-    """Write what a side sees, encoded as "tokens"."""
+def write_tokens(game: Record, side: int, places: NDArray[np.int64], observation: NDArray[Any]) -> None:
+    """Write the satellites as a side sees them, as a table."""
     observation[:TOKEN_TABLE] = 0
-    for row in range(ROWS):
-        whose = side if row < SATELLITES else 1 - side
-        number = row % SATELLITES
-        sector = game.sector[whose, number]
-        if sector == EARTH:
-            continue
-        place = row * TOKEN_COLUMNS
-        ring = geometry[whose, number, _RING]
-        observation[place] = relative_sector(sector, ring, game.goal[side], rules.goal_ring)
-        write_satellite(game, side, whose, number, geometry, 1.0, observation[place + 1 :])
-    figures = np.empty(_GAME_FIGURE_COUNT, np.float64)
-    write_game_figures(game, rules, side, figures)
-    for figure in range(_GAME_FIGURE_COUNT):
-        token = figures[figure] * _GAME_TOKEN_SCALES[figure]
-        observation[TOKEN_TABLE + figure] = min(int(token + 0.5), _HIGHEST_TOKEN)
+    for own_or_enemy in range(SIDES):
+        whose = side ^ own_or_enemy
+        for number in range(SATELLITES):
+            sector = places[whose, number, _RELATIVE + side]
+            if sector != EARTH:
+                place = (own_or_enemy * SATELLITES + number) * TOKEN_COLUMNS
+                observation[place] = sector
+                row = observation[place + 1 : place + TOKEN_COLUMNS]
+                write_satellite(game, side, whose, number, places, False, row)
 
 
 @jit
-def observe_both(game: Record, rules: Record, slots: int, observations: NDArray[Any]) -> None:
-    """Write what both sides see, (2, size): "onehot" with room for ``slots`` sectors, "tokens" without slots."""
-    geometry = np.empty(_GEOMETRY_SHAPE, np.int64)
-    measure_geometry(game, geometry)
+def observe_side(
+    game: Record,
+    rules: Record,
+    side: int,
+    places: NDArray[np.int64],
+    slots: int,
+    rule_figures: NDArray[Any],
+    observation: NDArray[Any],
+) -> None:
+    """Write what a side sees, by what ``find_places`` has found."""
+    if slots == NO_SLOTS:
+        write_tokens(game, side, places, observation)
+        table = TOKEN_TABLE
+    else:
+        write_onehot(game, side, places, slots, observation)
+        table = ROWS * (slots + _SATELLITE_FIGURE_COUNT)
+    write_game_figures(game, rules, side, slots != NO_SLOTS, rule_figures, observation[table:])
+
+
+@jit
+def observe_both(
+    game: Record, rules: Record, scratch: Scratch, slots: int, rule_figures: NDArray[Any], observations: NDArray[Any]
+) -> None:
+    """Write what both sides see, (2, size): "onehot" with room for ``slots`` sectors, "tokens" without slots.
+
+    ``rule_figures``: (2, RULE_FIGURES) from ``write_rule_figures``.
+    """
+    find_places(game, rules, scratch)
     for side in range(SIDES):
-        if slots == NO_SLOTS:
-            observe_tokens(game, rules, side, geometry, observations[side])
-        else:
-            observe_onehot(game, rules, side, geometry, slots, observations[side])
+        observe_side(game, rules, side, scratch.places, slots, rule_figures, observations[side])
 
 
 @jit
-def observe_games(games: Records, rules: Records, slots: int, observations: NDArray[Any]) -> None:
+def observe_games(
+    games: Records, rules: Records, slots: int, rule_figures: NDArray[Any], observations: NDArray[Any]
+) -> None:
     """Write what both sides see of every game; ``observations``: (n, 2, size), float32 with slots, int16 without."""
+    scratch = make_scratch(rules[0].outer_ring)
     for place in range(len(games)):
-        observe_both(games[place], rules[place if len(rules) > 1 else 0], slots, observations[place])
+        of_rules = place if len(rules) > 1 else 0
+        observe_both(games[place], rules[of_rules], scratch, slots, rule_figures[of_rules], observations[place])

@@ -330,18 +330,6 @@ def set_up_games(games: Records, scenario: Scenario, rules: Records, slots: Slot
 
 
 @jit
-def reset_finished_games(games: Records, scenario: Scenario, rules: Records, slots: Slots) -> int:
-    """Set up anew the finished games of a batch, each from its own random stream; return how many there were."""
-    count = 0
-    for place in range(len(games)):
-        if games[place].done:
-            of_rules = place if len(rules) > 1 else 0
-            reset_game(games[place], scenario, rules[of_rules], slots[of_rules])
-            count += 1
-    return count
-
-
-@jit
 def seed_games(games: Records, seeds: NDArray[np.uint64], which: NDArray[np.bool_]) -> None:
     """Start the random streams of marked games afresh, each from its own seed."""
     for place in range(len(games)):

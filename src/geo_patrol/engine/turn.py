@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from geo_patrol.engine.drift import forfeit_game, play_drift, winner_of
 from geo_patrol.engine.engagement import enact_engagements, has_orders, pay_for_engagements, resolve_engagements
-from geo_patrol.engine.legality import write_legal_orders
+from geo_patrol.engine.legal_sets import legal_sets, write_legal_sets, write_masks
 from geo_patrol.engine.movement import move_satellites, strike_illegal_orders
 from geo_patrol.engine.observe import observe_both
 from geo_patrol.engine.sample import sample_next_orders
+from geo_patrol.engine.scratch import Scratch, make_scratch
 from geo_patrol.engine.state import DRIFT, ENGAGEMENT, MOVEMENT, SIDES, IntArray, Record, Records
 from geo_patrol.jit import jit
 
@@ -35,15 +36,22 @@ def play_engagement(game: Record, rules: Record, orders: IntArray, outcomes: Rec
 
 
 @jit
-def play_phase(game: Record, rules: Record, orders: IntArray, outcomes: Records) -> int:
+def play_orders(game: Record, rules: Record, legal: IntArray, orders: IntArray, outcomes: Records) -> int:
     """Play one decision phase of a game; the drift follows the engagement by itself.
 
-    ``orders``: (2, 11) order codes of both sides, any whole numbers; illegal ones are replaced by noop in place.
-    Returns the number of outcomes written to ``outcomes`` (0 in the movement phase). A finished game stays as it is.
+    Args:
+        game: played on in place; a finished one stays as it is.
+        rules: its rules.
+        legal: (2, 11), the sets of orders that are legal in it.
+        orders: (2, 11) order codes of both sides, any whole numbers; illegal ones are replaced by noop in place.
+        outcomes: receives the outcomes of an engagement.
+
+    Returns:
+        The number of outcomes; 0 in the movement phase.
     """
     if game.done:
         return 0
-    strike_illegal_orders(game, rules, orders)
+    strike_illegal_orders(game, legal, orders)
     if rules.forfeit and (game.illegal_orders[0] > 0 or game.illegal_orders[1] > 0):
         forfeit_game(game)
         return 0
@@ -53,6 +61,12 @@ def play_phase(game: Record, rules: Record, orders: IntArray, outcomes: Records)
     count = play_engagement(game, rules, orders, outcomes)
     play_drift(game, rules)
     return count
+
+
+@jit
+def play_phase(game: Record, rules: Record, orders: IntArray, outcomes: Records) -> int:
+    """Play one decision phase of a game as ``play_orders`` does; what is legal is found out here."""
+    return play_orders(game, rules, legal_sets(game, rules), orders, outcomes)
 
 
 DONE, REASONS, PHASE, TURN, ALPHA_SCORE, BRAVO_SCORE, ALPHA_ILLEGAL, BRAVO_ILLEGAL, WINNER, OUTCOMES = range(10)
@@ -81,25 +95,48 @@ def describe_game(
     game: Record,
     rules: Record,
     outcome_count: int,
+    scratch: Scratch,
     slots: int,
+    rule_figures: NDArray[Any],
+    legal: IntArray,
     mask: IntArray,
     observations: NDArray[Any],
     report: IntArray,
 ) -> None:
-    """Write a game's legal orders, what both sides see, and the report."""
-    write_legal_orders(game, rules, mask)
-    observe_both(game, rules, slots, observations)
+    """Write a game's legal orders, as sets and as a mask, what both sides see, and the report."""
+    write_legal_sets(game, rules, scratch, legal)
+    write_masks(legal, mask)
+    observe_both(game, rules, scratch, slots, rule_figures, observations)
     write_report(game, outcome_count, report)
 
 
 @jit
 def describe_games(
-    games: Records, rules: Records, slots: int, masks: IntArray, observations: NDArray[Any], reports: IntArray
+    games: Records,
+    rules: Records,
+    slots: int,
+    rule_figures: NDArray[Any],
+    legal: IntArray,
+    masks: IntArray,
+    observations: NDArray[Any],
+    reports: IntArray,
 ) -> None:
     """Describe every game of a batch as it stands; the arrays are those of ``step_games``."""
+    scratch = make_scratch(rules[0].outer_ring)
     for place in range(len(games)):
         of_rules = place if len(rules) > 1 else 0
-        describe_game(games[place], rules[of_rules], 0, slots, masks[place], observations[place], reports[place])
+        describe_game(
+            games[place],
+            rules[of_rules],
+            0,
+            scratch,
+            slots,
+            rule_figures[of_rules],
+            legal[place],
+            masks[place],
+            observations[place],
+            reports[place],
+        )
 
 
 @jit
@@ -109,6 +146,8 @@ def step_games(
     orders: IntArray,
     outcomes: Records,
     slots: int,
+    rule_figures: NDArray[Any],
+    legal: IntArray,
     masks: IntArray,
     observations: NDArray[Any],
     reports: IntArray,
@@ -123,15 +162,30 @@ def step_games(
         orders: (n, 2, 11) order codes; illegal ones become noop in place.
         outcomes: room for one engagement; afterwards that of the last game.
         slots: room for sectors in an observation; none for "tokens".
-        masks: (n, 2, 11, 28), receives the legal orders of the next phase.
+        rule_figures: (n, 2, RULE_FIGURES), or (1, ...) for all: what observations tell of the rules.
+        legal: (n, 2, 11), the sets of orders that are legal now; receives those of the next phase.
+        masks: (n, 2, 11, 7), the words of masks (n, 2, 11, 28), see ``write_masks``; receive those of the next phase.
         observations: (n, 2, size), receives what both sides see: float32 with slots, int16 without.
         reports: (n, 10), receives what ``write_report`` tells.
         streams: (n, 2), key and counter of each game's stream of sampled orders.
         sampled: (n, 2, 11), receives random legal orders for the next phase; (0, 2, 11) draws none.
     """
+    scratch = make_scratch(rules[0].outer_ring)
     for place in range(len(games)):
-        game, rule = games[place], rules[place if len(rules) > 1 else 0]
-        count = play_phase(game, rule, orders[place], outcomes)
-        describe_game(game, rule, count, slots, masks[place], observations[place], reports[place])
+        of_rules = place if len(rules) > 1 else 0
+        game, rule = games[place], rules[of_rules]
+        count = play_orders(game, rule, legal[place], orders[place], outcomes)
+        describe_game(
+            game,
+            rule,
+            count,
+            scratch,
+            slots,
+            rule_figures[of_rules],
+            legal[place],
+            masks[place],
+            observations[place],
+            reports[place],
+        )
         if len(sampled) > 0:
-            sample_next_orders(masks[place], streams[place], sampled[place])
+            sample_next_orders(legal[place], streams[place], scratch.draws, sampled[place])

@@ -29,6 +29,7 @@ _SAMPLER = np.uint64(0x6F72646572730000)  # sets the stream of sampled orders ap
 
 _MASKS_SHAPE = (1, SIDES, SATELLITES, ORDERS)
 _MASK_TYPE = np.dtype(np.int8)
+_MASK_WORD = np.dtype(np.int32)
 _ORDERS_SHAPE = (1, SIDES, SATELLITES)
 _ORDER_TYPE = np.dtype(np.int64)
 
@@ -99,7 +100,6 @@ class Table:
         self._outcome_count = 0
         self._sampler = np.zeros((1, 2), np.uint64)  # key, counter
         self._sampled: NDArray[np.int64] | None = None  # drawn in the last step already, as it costs little there
-        self._masks = np.empty((SIDES, SATELLITES, ORDERS), np.int8)  # room for the sampler
 
     def reset(self, seed: int | None) -> View:
         """Begin a new game; without a seed, the stream of the game before goes on.
@@ -124,7 +124,9 @@ class Table:
         observations = np.empty(self._observation_shape, self._observation_type)
         masks = np.empty(_MASKS_SHAPE, _MASK_TYPE)
         batch = self.batch
-        describe_games(batch.games, batch.rules, self._slots, masks, observations, self._report)
+        figures = batch.rule_figures(self.encoding)
+        described = (masks.view(_MASK_WORD), observations, self._report)
+        describe_games(batch.games, batch.rules, self._slots, figures, batch.legal, *described)
         return observations, masks, self._report[0].tolist()
 
     def step(self, orders: NDArray[np.int64]) -> View:
@@ -139,7 +141,9 @@ class Table:
             orders,
             batch.outcomes,
             self._slots,
-            masks,
+            batch.rule_figures(self.encoding),
+            batch.legal,
+            masks.view(_MASK_WORD),
             observations,
             report,
             self._sampler,
@@ -195,7 +199,7 @@ class Table:
         if orders is None:
             self.check_begun()
             orders = np.empty(_ORDERS_SHAPE, _ORDER_TYPE)
-            sample_orders_of_games(self.batch.games, self.batch.rules, self._sampler, self._masks, orders)
+            sample_orders_of_games(self.batch.legal, self._sampler, orders)
         self._sampled = None
         return orders
 

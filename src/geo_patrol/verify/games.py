@@ -12,6 +12,7 @@ from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.drift import play_drift
 from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements
+from geo_patrol.engine.legal_sets import legal_sets
 from geo_patrol.engine.legality import ILLEGAL, write_order_costs
 from geo_patrol.engine.movement import strike_illegal_orders
 from geo_patrol.engine.turn import play_movement
@@ -63,7 +64,7 @@ def _replay(batch: Batch, phase: RecordedPhase) -> None:
         if phase.legal is not None:
             _compare_legal(batch, phase.legal)
         orders = _read_given_orders(batch, phase.orders or [[], []])
-        strike_illegal_orders(game, rules, orders)
+        strike_illegal_orders(game, legal_sets(game, rules), orders)
         if phase.phase == "movement":
             play_movement(game, rules, orders)
         else:

@@ -8,6 +8,7 @@ from geo_patrol.config import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.engagement import pay_for_engagements
+from geo_patrol.engine.legal_sets import legal_sets
 from geo_patrol.engine.movement import strike_illegal_orders
 from geo_patrol.engine.odds import resolve_repeatedly
 from geo_patrol.verify.chi_square import homogeneity
@@ -55,7 +56,7 @@ def count_outcomes(recorded: RecordedOdds, seed: int = _SEED) -> tuple[Counter[s
     load_state(batch, recorded.state)
     game, rules = batch.games[0], batch.rules[0]
     orders = read_orders(recorded.orders)
-    strike_illegal_orders(game, rules, orders)
+    strike_illegal_orders(game, legal_sets(game, rules), orders)
     pay_for_engagements(game, rules, orders)
     destroyed, kinds = Counter[str](), Counter[str]()
     for start in range(0, recorded.draws, _CHUNK):
