@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from geo_patrol.agents import Agent, MatchResult, agent_names, make_agent, play_match
     from geo_patrol.config import GameConfig
     from geo_patrol.engine.observe import observation_names
+    from geo_patrol.envs.vector import make_vec
     from geo_patrol.errors import AgentError, ConfigError, GeoPatrolError, OrderError, RecordingError
     from geo_patrol.game import Game, Satellite
     from geo_patrol.notation import EndReason, Order, Outcome, SatelliteId
@@ -41,6 +42,7 @@ __all__ = [
     "environment_id",
     "load_config",
     "make_agent",
+    "make_vec",
     "observation_names",
     "play_match",
     "preset_names",
@@ -50,6 +52,7 @@ _HOMES = {
     "geo_patrol.agents": ("Agent", "MatchResult", "agent_names", "make_agent", "play_match"),
     "geo_patrol.config": ("GameConfig",),
     "geo_patrol.engine.observe": ("observation_names",),
+    "geo_patrol.envs.vector": ("make_vec",),
     "geo_patrol.errors": ("AgentError", "ConfigError", "GeoPatrolError", "OrderError", "RecordingError"),
     "geo_patrol.game": ("Game", "Satellite"),
     "geo_patrol.notation": ("EndReason", "Order", "Outcome", "SatelliteId"),

@@ -91,12 +91,17 @@ CACHE_FOLDER = None if numba.config.DISABLE_JIT else _find_cache_folder()  # typ
 
 
 def jit(function: _Function) -> _Function:
-    """Compile a function of the engine: serial, cached, free of the interpreter lock."""
+    """Compile a function of the engine: serial, cached, free of the interpreter lock.
+
+    Functions are put into their callers, whatever their size: what is handed over between them, records and slices of
+    arrays, costs more than most of them do.
+    """
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     if CACHE_FOLDER is not None:
         numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]
+    compiled = numba.njit(nogil=True, cache=CACHE_FOLDER is not None, forceinline=True)
     try:
-        return cast("_Function", numba.njit(nogil=True, cache=CACHE_FOLDER is not None)(function))
+        return cast("_Function", compiled(function))
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
 

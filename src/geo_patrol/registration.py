@@ -18,6 +18,11 @@ def register_environments() -> None:
     """Register every preset: with Gymnasium against an agent, with PettingZoo for two."""
     for preset in preset_names():
         name, arguments = environment_id(preset), {"config": preset}
-        gymnasium.register(name, entry_point="geo_patrol.envs.solo:SoloGeoPatrol", kwargs=arguments)
+        gymnasium.register(
+            name,
+            entry_point="geo_patrol.envs.solo:SoloGeoPatrol",
+            vector_entry_point="geo_patrol.envs.vector:make_registered",
+            kwargs=arguments,
+        )
         for kind, entry_point in (("aec", "env"), ("parallel", "parallel_env")):
             pettingzoo.register(kind, name, f"geo_patrol.geo_patrol_v0:{entry_point}", kwargs=arguments)

@@ -9,10 +9,11 @@ from scipy.stats import binomtest
 from geo_patrol import ConfigError, Game, GeoPatrolError, load_config, make_agent
 from geo_patrol.agents import match
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
-from geo_patrol.agents.match import CHUNK_PAIRS, AgentError, agent_chance, game_seed, play_match
+from geo_patrol.agents.match import CHUNK_PAIRS, agent_chance, game_seed, play_match
 from geo_patrol.agents.replay import replay
 from geo_patrol.agents.results import DRAW, FIRST, REASONS, SECOND, MatchResult, wilson_interval
 from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS, PROGRADE
+from geo_patrol.errors import AgentError
 from geo_patrol.notation import read_reasons
 
 PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "illegal_orders")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.engine.observe import Encoding
-from geo_patrol.engine.sample import sample_legal
+from geo_patrol.engine.sample import check_masks, sample_by_keys, sample_legal
 
 
 class RandomAgent:
@@ -24,6 +24,15 @@ class RandomAgent:
         """Draw legal orders."""
         return sample_legal(action_masks, generator)
 
+    def act_by_keys(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Draw legal orders, those of each row by its key."""
+        masks = check_masks(action_masks)
+        orders = np.empty(masks.shape[:2], np.int64)
+        sample_by_keys(masks, keys, orders)
+        return orders
+
 
 class IdleAgent:
     """Gives no orders: everything drifts."""
@@ -36,6 +45,12 @@ class IdleAgent:
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Return noop for every satellite."""
+        return np.zeros(action_masks.shape[:2], np.int64)
+
+    def act_by_keys(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         """Return noop for every satellite."""
         return np.zeros(action_masks.shape[:2], np.int64)

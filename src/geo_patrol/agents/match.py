@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.protocol import Agent
+from geo_patrol.agents.protocol import Agent, ask_agent, check_agent, tell_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.agents.results import DRAW, FIRST, SECOND, MatchResult
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.chance import mix, stream_number
-from geo_patrol.engine.observe import ENCODINGS, observation_size, observation_type, sector_slots
+from geo_patrol.engine.observe import observation_size, observation_type, sector_slots
 from geo_patrol.engine.state import ALPHA, BRAVO, ORDERS, SATELLITES, SIDES
 from geo_patrol.engine.turn import (
     ALPHA_ILLEGAL,
@@ -44,7 +44,6 @@ from geo_patrol.engine.turn import (
     describe_games,
     step_games,
 )
-from geo_patrol.errors import AgentError
 from geo_patrol.presets import ConfigSource, Overrides, load_config
 
 CHUNK_PAIRS = 128
@@ -163,13 +162,7 @@ def _take_agents(first: str | Agent, second: str | Agent) -> tuple[Agent, Agent]
 
 
 def _take_agent(place: str, given: str | Agent) -> Agent:
-    agent = make_agent(given) if isinstance(given, str) else given
-    if not isinstance(agent, Agent):
-        raise ValueError(f"{place} = {given!r}: give an agent's name or an Agent")
-    if agent.observation not in ENCODINGS:
-        known = " or ".join(map(repr, ENCODINGS))
-        raise ValueError(f"{place}: agent {agent.name!r} has observation = {agent.observation!r}: it must be {known}")
-    return agent
+    return check_agent(make_agent(given) if isinstance(given, str) else given, place)
 
 
 def _tell_apart(agents: tuple[Agent, Agent]) -> tuple[str, str]:
@@ -188,32 +181,12 @@ class _Seat:
 
     def begin(self, games: int) -> None:
         """Tell the agent that all games are new."""
-        try:
-            self.agent.reset(np.ones(games, np.bool_))
-        except Exception as error:
-            raise AgentError(f"agent {self.name!r}: reset raised {_describe(error)}") from error
+        tell_agent(self.agent, self.name, np.ones(games, np.bool_))
 
     def order(self, observations: NDArray[Any], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Ask the agent for the orders of a phase, (n, 11); the arrays are its own to keep."""
-        try:
-            orders = self.agent.act(observations[:, self.side].copy(), masks[:, self.side].copy(), self.chance)
-        except Exception as error:
-            raise AgentError(f"agent {self.name!r}: act raised {_describe(error)}") from error
-        return self._check(orders, (len(masks), SATELLITES))
-
-    def _check(self, orders: Any, shape: tuple[int, int]) -> NDArray[np.int64]:
-        """Return orders as int64; codes that do not exist stay for the engine to count as illegal."""
-        if not isinstance(orders, np.ndarray):
-            raise AgentError(f"agent {self.name!r}: act returned {type(orders).__name__}: give a NumPy array")
-        if orders.shape != shape:
-            raise AgentError(f"agent {self.name!r}: act returned orders of shape {orders.shape}: give {shape}")
-        if orders.dtype.kind not in "iu":
-            raise AgentError(f"agent {self.name!r}: act returned orders of type {orders.dtype}: give whole numbers")
-        return np.clip(orders, -1 if orders.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
-
-
-def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+        seen, allowed = observations[:, self.side].copy(), masks[:, self.side].copy()
+        return ask_agent(self.agent, self.name, seen, allowed, self.chance)
 
 
 # Play

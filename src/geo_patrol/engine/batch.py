@@ -84,16 +84,27 @@ class Batch:
         twin._rule_figures = {encoding: figures.copy() for encoding, figures in self._rule_figures.items()}
         return twin
 
+    def single(self, place: int) -> "Batch":
+        """Return one game as an independent batch of one."""
+        twin = Batch(self.config)
+        twin.games[:] = self.games[place : place + 1]
+        twin.rules[:] = self.rules[place : place + 1] if len(self.rules) > 1 else self.rules
+        twin.find_legal()
+        return twin
+
     def seed(self, seeds: Sequence[int]) -> None:
         """Start the random stream of every game afresh, each from its own seed."""
-        wrapped = np.array([seed % 2**64 for seed in seeds], np.uint64)
-        seed_games(self.games, wrapped, self._all)
+        self.seed_marked(np.array([seed % 2**64 for seed in seeds], np.uint64), self._all)
+
+    def seed_marked(self, seeds: NDArray[np.uint64], which: NDArray[np.bool_]) -> None:
+        """Start the random streams of the games that ``which``, (n,), marks, each from its own seed, (n,)."""
+        seed_games(self.games, seeds, which)
 
     def reset(self, which: NDArray[np.bool_] | None = None) -> None:
         """Set up anew the games that ``which``, (n,), marks, or all; their random streams go on."""
         which = self._all if which is None else which
         reset_games(self.games, self.scenario, self.rules, self.slots, which)
-        self._write_rule_figures(which)
+        self.write_rule_figures(which)
         self.find_legal()
 
     def reset_finished(self) -> int:
@@ -105,9 +116,10 @@ class Batch:
     def set_up_again(self) -> None:
         """Set all games up as their setup keys say, as for a saved game that goes on."""
         set_up_games(self.games, self.scenario, self.rules, self.slots)
-        self._write_rule_figures(self._all)
+        self.write_rule_figures(self._all)
 
-    def _write_rule_figures(self, which: NDArray[np.bool_]) -> None:
+    def write_rule_figures(self, which: NDArray[np.bool_]) -> None:
+        """Write what observations tell of the rules, for the games that ``which``, (n,), marks."""
         for encoding, figures in self._rule_figures.items():
             slots = sector_slots(encoding, self.config.board.outer_ring)
             write_rule_figures_of_games(self.rules, slots, figures, which)

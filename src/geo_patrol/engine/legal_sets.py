@@ -68,16 +68,37 @@ def adjacent_occupants(occupancy: IntArray, sector: int) -> int:
 
 
 @jit
-def attack_set(
-    rules: Record, side: int, number: int, fuel: int, ammo: int, same_sector: int, adjacent_sector: int
-) -> int:
-    """Return the shots and collisions of a satellite at the enemies in its sector and next to it."""
-    shots, collisions = 0, 0
-    for distance in (SAME_SECTOR, ADJACENT_SECTOR):
-        enemies = same_sector if distance == SAME_SECTOR else adjacent_sector
-        shots |= enemies * (rules.engagement_cost[side, SHOT, distance] <= fuel)
-        collisions |= enemies * (rules.engagement_cost[side, COLLISION, distance] <= fuel)
-    return ((shots * (ammo > 0)) << SHOOT) | ((collisions * (number != HVA)) << COLLIDE)
+def look_around(game: Record, scratch: Scratch) -> None:
+    """Write who is in the sector of each satellite, and next to it: active satellites alone count."""
+    occupancy, around = scratch.occupancy, scratch.around
+    for side in range(SIDES):
+        for number in range(SATELLITES):
+            is_active = game.fuel[side, number] > 0
+            occupancy[game.sector[side, number]] |= is_active << (side * SATELLITES + number)
+    for side in range(SIDES):
+        for number in range(SATELLITES):
+            sector = int(game.sector[side, number])
+            around[side, number, SAME_SECTOR] = occupancy[sector]
+            around[side, number, ADJACENT_SECTOR] = adjacent_occupants(occupancy, sector)
+    for side in range(SIDES):
+        for number in range(SATELLITES):
+            occupancy[game.sector[side, number]] = 0
+
+
+@jit
+def write_attack_sets(game: Record, rules: Record, side: int, around: NDArray[np.int64], legal: IntArray) -> None:
+    """Write the shots and collisions of a side, all by the same few shifts: branches would be guessed wrong."""
+    first_enemy = (1 - side) * SATELLITES
+    shot, near_shot = rules.engagement_cost[side, SHOT, SAME_SECTOR], rules.engagement_cost[side, SHOT, ADJACENT_SECTOR]
+    collision = rules.engagement_cost[side, COLLISION, SAME_SECTOR]
+    near_collision = rules.engagement_cost[side, COLLISION, ADJACENT_SECTOR]
+    for number in range(SATELLITES):
+        fuel, has_ammo = int(game.fuel[side, number]), game.ammo[side, number] > 0
+        here = (around[side, number, SAME_SECTOR] >> first_enemy) & _FLEET
+        near = (around[side, number, ADJACENT_SECTOR] >> first_enemy) & _FLEET
+        shots = (here * (shot <= fuel) | near * (near_shot <= fuel)) * has_ammo
+        collisions = (here * (collision <= fuel) | near * (near_collision <= fuel)) * (number != HVA)
+        legal[side, number] = NOOP_ALONE | ((shots << SHOOT | collisions << COLLIDE) * (fuel > 0))
 
 
 @jit
@@ -91,38 +112,14 @@ def add_guards(game: Record, rules: Record, side: int, same_sector: int, adjacen
 
 
 @jit
-def write_engagement_sets(game: Record, rules: Record, occupancy: IntArray, legal: IntArray) -> None:
+def write_engagement_sets(game: Record, rules: Record, scratch: Scratch, legal: IntArray) -> None:
     """Write the legal engagements of both sides. Active satellites alone attack, are attacked, threaten, and guard."""
+    look_around(game, scratch)
     for side in range(SIDES):
-        for number in range(SATELLITES):
-            if game.fuel[side, number] > 0:
-                occupancy[game.sector[side, number]] |= 1 << (side * SATELLITES + number)
-    for side in range(SIDES):
-        own_bits, enemy_bits = side * SATELLITES, (1 - side) * SATELLITES
-        for number in range(SATELLITES):
-            fuel, sector = int(game.fuel[side, number]), int(game.sector[side, number])
-            legal[side, number] = NOOP_ALONE
-            if fuel <= 0 and number != HVA:
-                continue
-            same_sector, adjacent_sector = int(occupancy[sector]), adjacent_occupants(occupancy, sector)
-            enemies = ((same_sector | adjacent_sector) >> enemy_bits) & _FLEET
-            if number == HVA:
-                hva_same, hva_adjacent, is_threatened = same_sector, adjacent_sector, enemies != 0
-            if fuel > 0 and enemies != 0:
-                legal[side, number] |= attack_set(
-                    rules,
-                    side,
-                    number,
-                    fuel,
-                    int(game.ammo[side, number]),
-                    (same_sector >> enemy_bits) & _FLEET,
-                    (adjacent_sector >> enemy_bits) & _FLEET,
-                )
-        if is_threatened:
-            add_guards(game, rules, side, (hva_same >> own_bits) & _FLEET, (hva_adjacent >> own_bits) & _FLEET, legal)
-    for side in range(SIDES):
-        for number in range(SATELLITES):
-            occupancy[game.sector[side, number]] = 0
+        write_attack_sets(game, rules, side, scratch.around, legal)
+        here, near = scratch.around[side, HVA, SAME_SECTOR], scratch.around[side, HVA, ADJACENT_SECTOR]
+        if (here | near) & (_FLEET << ((1 - side) * SATELLITES)):
+            add_guards(game, rules, side, here >> (side * SATELLITES), near >> (side * SATELLITES), legal)
 
 
 @jit
@@ -136,7 +133,7 @@ def write_legal_sets(game: Record, rules: Record, scratch: Scratch, legal: IntAr
     elif game.phase == MOVEMENT:
         write_move_sets(game, rules, legal)
     else:
-        write_engagement_sets(game, rules, scratch.occupancy, legal)
+        write_engagement_sets(game, rules, scratch, legal)
 
 
 @jit

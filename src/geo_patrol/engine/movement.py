@@ -6,7 +6,6 @@ from geo_patrol.engine.state import (
     ORDERS,
     PROGRADE,
     RADIAL_IN,
-    RADIAL_OUT,
     SATELLITES,
     SIDES,
     IntArray,
@@ -41,15 +40,14 @@ def destination(sector: int, order: int) -> int:
     along = prograde(sector) if order == PROGRADE else retrograde(sector)
     across = radial_in(sector) if order == RADIAL_IN else radial_out(sector)
     moved = across if order >= RADIAL_IN else along
-    return moved if PROGRADE <= order <= RADIAL_OUT else sector
+    return sector if order == NOOP else moved
 
 
 @jit
 def move_satellites(game: Record, rules: Record, orders: IntArray) -> None:
-    """Pay for the legal moves of both sides and carry them out."""
+    """Pay for the legal moves of both sides and carry them out; a noop costs nothing and leads nowhere."""
     for side in range(SIDES):
         for number in range(SATELLITES):
             order = orders[side, number]
-            if order != NOOP:
-                game.fuel[side, number] -= rules.move_cost[side, order]
-                game.sector[side, number] = destination(game.sector[side, number], order)
+            game.fuel[side, number] -= rules.move_cost[side, order]
+            game.sector[side, number] = destination(int(game.sector[side, number]), order)

@@ -377,6 +377,36 @@ def write_tokens(game: Record, side: int, places: NDArray[np.int64], observation
 
 
 @jit
+def observe_as_tokens(
+    game: Record,
+    rules: Record,
+    side: int,
+    places: NDArray[np.int64],
+    rule_figures: NDArray[Any],
+    observation: NDArray[Any],
+) -> None:
+    """Write what a side sees as "tokens", by what ``find_places`` has found."""
+    write_tokens(game, side, places, observation)
+    write_game_figures(game, rules, side, False, rule_figures, observation[TOKEN_TABLE:])
+
+
+@jit
+def observe_as_onehot(
+    game: Record,
+    rules: Record,
+    side: int,
+    places: NDArray[np.int64],
+    slots: int,
+    rule_figures: NDArray[Any],
+    observation: NDArray[Any],
+) -> None:
+    """Write what a side sees as "onehot", by what ``find_places`` has found."""
+    write_onehot(game, side, places, slots, observation)
+    figures = observation[ROWS * (slots + _SATELLITE_FIGURE_COUNT) :]
+    write_game_figures(game, rules, side, True, rule_figures, figures)
+
+
+@jit
 def observe_side(
     game: Record,
     rules: Record,
@@ -386,14 +416,11 @@ def observe_side(
     rule_figures: NDArray[Any],
     observation: NDArray[Any],
 ) -> None:
-    """Write what a side sees, by what ``find_places`` has found."""
+    """Write what a side sees: "onehot" with room for ``slots`` sectors, "tokens" without slots."""
     if slots == NO_SLOTS:
-        write_tokens(game, side, places, observation)
-        table = TOKEN_TABLE
+        observe_as_tokens(game, rules, side, places, rule_figures, observation)
     else:
-        write_onehot(game, side, places, slots, observation)
-        table = ROWS * (slots + _SATELLITE_FIGURE_COUNT)
-    write_game_figures(game, rules, side, slots != NO_SLOTS, rule_figures, observation[table:])
+        observe_as_onehot(game, rules, side, places, slots, rule_figures, observation)
 
 
 @jit
@@ -413,8 +440,23 @@ def observe_both(
 def observe_games(
     games: Records, rules: Records, slots: int, rule_figures: NDArray[Any], observations: NDArray[Any]
 ) -> None:
-    """Write what both sides see of every game; ``observations``: (n, 2, size), float32 with slots, int16 without."""
+    """Write what both sides see of every game; ``observations``: (n, 2, size), float32 with slots, int16 without.
+
+    A loop for each encoding: the compiler makes more of a loop that knows which.
+    """
     scratch = make_scratch(rules[0].outer_ring)
-    for place in range(len(games)):
-        of_rules = place if len(rules) > 1 else 0
-        observe_both(games[place], rules[of_rules], scratch, slots, rule_figures[of_rules], observations[place])
+    places = scratch.places
+    if slots == NO_SLOTS:
+        for place in range(len(games)):
+            game, of_rules = games[place], place if len(rules) > 1 else 0
+            rule, figures, seen = rules[of_rules], rule_figures[of_rules], observations[place]
+            find_places(game, rule, scratch)
+            for side in range(SIDES):
+                observe_as_tokens(game, rule, side, places, figures, seen[side])
+    else:
+        for place in range(len(games)):
+            game, of_rules = games[place], place if len(rules) > 1 else 0
+            rule, figures, seen = rules[of_rules], rule_figures[of_rules], observations[place]
+            find_places(game, rule, scratch)
+            for side in range(SIDES):
+                observe_as_onehot(game, rule, side, places, slots, figures, seen[side])

@@ -115,6 +115,13 @@ def sample_orders(masks: IntArray, key: np.uint64, orders: IntArray) -> None:
             orders[row, number] = draw_order(legal, draws[number]) if legal != 0 else NOOP
 
 
+@jit
+def sample_by_keys(masks: IntArray, keys: NDArray[np.uint64], orders: IntArray) -> None:
+    """Draw legal orders for masks (n, 11, 28), those of each row by its own key; ``orders``: (n, 11), overwritten."""
+    for row in range(len(masks)):
+        sample_orders(masks[row : row + 1], keys[row], orders[row : row + 1])
+
+
 def check_masks(masks: Any) -> NDArray[np.int8]:
     """Return action masks, (n, 11, 28), in the one type and layout that the engine is compiled for.
 

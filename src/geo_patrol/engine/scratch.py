@@ -14,6 +14,8 @@ class Scratch(NamedTuple):
 
     occupancy: NDArray[np.int32]
     """(sectors,), zero: who is in each sector."""
+    around: NDArray[np.int64]
+    """(2, 11, 2), overwritten: who is in the sector of each satellite, and next to it."""
     nearness: NDArray[np.int8]
     """(sectors,), zero: which sectors are an HVA's or next to it."""
     places: NDArray[np.int64]
@@ -28,6 +30,7 @@ def make_scratch(outer_ring: int) -> Scratch:
     sectors = 1 << (outer_ring + 2)  # two rings more than there are: a look outward needs no test
     return Scratch(
         np.zeros(sectors, np.int32),
+        np.empty((SIDES, SATELLITES, 2), np.int64),
         np.zeros(sectors, np.int8),
         np.empty((SIDES, SATELLITES, 3), np.int64),
         np.empty((SIDES, SATELLITES), np.uint64),

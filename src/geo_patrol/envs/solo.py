@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.agents import Agent, make_agent
+from geo_patrol.agents.protocol import KeyedAgent, ask_agent, ask_by_keys, check_agent
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.batch import check_seed
-from geo_patrol.engine.observe import Encoding, check_encoding
+from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.engine.turn import ALPHA_ILLEGAL, ALPHA_SCORE, DONE, PHASE, REASONS, TURN
 from geo_patrol.envs.parallel import RENDER_MODES, check_render_mode, print_position
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, View, check_choice, check_orders
-from geo_patrol.errors import AgentError, RecordingError
+from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
 from geo_patrol.presets import ConfigSource, Overrides
 from geo_patrol.saving import check_saved
@@ -113,10 +114,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         )
         check_render_mode(render_mode)
         check_choice("seat", seat, get_args(Seat))
-        self.opponent = make_agent(opponent) if isinstance(opponent, str) else opponent
-        if not isinstance(self.opponent, Agent) or isinstance(self.opponent, type):
-            raise ValueError(f"opponent = {opponent!r}: give an agent's name or an Agent")
-        check_encoding(self.opponent.observation)
+        self.opponent = check_agent(make_agent(opponent) if isinstance(opponent, str) else opponent, "opponent")
         self._table = Table(config, overrides, observation, reward, mask_in, max_cycles)
         self._seat_choice = seat
         self._seat = 0
@@ -198,13 +196,14 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         other = 1 - self._seat
         batch = self._table.batch
         observation = batch.observe(self.opponent.observation)[:, other]
-        orders = np.asarray(self.opponent.act(observation, batch.masks()[:, other], self.np_random))
-        if orders.shape != (1, SATELLITES) or orders.dtype.kind not in "iu":
-            right = f"whole numbers of shape (1, {SATELLITES})"
-            raise AgentError(
-                f"agent {self.opponent.name!r}: act returned {orders.dtype} of shape {orders.shape}: give {right}"
-            )
-        return check_orders(orders[0], self.opponent.name)
+        masks = batch.masks()[:, other]
+        if isinstance(self.opponent, KeyedAgent):
+            keys = np.array([self._table.opponent_key()])
+            orders = ask_by_keys(self.opponent, self.opponent.name, observation, masks, keys)
+        else:
+            orders = ask_agent(self.opponent, self.opponent.name, observation, masks, self.np_random)
+        checked: NDArray[np.int64] = orders[0]
+        return checked
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal orders as MaskablePPO wants them: (308,) bool, 28 for each of eleven satellites."""

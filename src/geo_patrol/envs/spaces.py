@@ -1,9 +1,11 @@
 """Spaces of actions and observations."""
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from geo_patrol.config import GameConfig
@@ -44,6 +46,38 @@ class OrderSpace(spaces.MultiDiscrete):
             raise ValueError(f"mask of shape {masks.shape}: give {MASK_SHAPE}")
         orders: NDArray[np.int64] = sample_legal(masks.reshape(1, *MASK_SHAPE), self.np_random)[0]
         return orders
+
+
+class BatchedOrderSpace(spaces.MultiDiscrete):
+    """Orders of many slots, (slots, 11) int64; what Gymnasium's ``batch_space`` makes of an ``OrderSpace``."""
+
+    def __init__(self, slots: int, seed: int | np.random.Generator | None = None) -> None:
+        super().__init__(np.full((slots, SATELLITES), ORDERS), dtype=np.int64, seed=seed)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> NDArray[np.int64]:
+        """Draw orders, each of a satellite's legal ones with equal chances.
+
+        Args:
+            mask: (slots, 11, 28) or (slots, 308) array, 1 where an order may be drawn; None allows all. A satellite
+                with nothing allowed gets a noop.
+            probability: as in ``MultiDiscrete``.
+
+        Raises:
+            ValueError: the mask has another shape.
+        """
+        if probability is not None:
+            return super().sample(mask=mask, probability=probability)
+        if mask is None:
+            return self.np_random.integers(ORDERS, size=self.shape)
+        masks, slots = np.asarray(mask, np.int8), self.shape[0]
+        if masks.shape not in ((slots, *MASK_SHAPE), (slots, *FLAT_MASK_SHAPE)):
+            raise ValueError(f"mask of shape {masks.shape}: give {(slots, *MASK_SHAPE)}")
+        return sample_legal(masks.reshape(slots, *MASK_SHAPE), self.np_random)
+
+
+@batch_space.register(OrderSpace)
+def _batch_orders(space: OrderSpace, n: int = 1) -> BatchedOrderSpace:
+    return BatchedOrderSpace(n, seed=deepcopy(space.np_random))
 
 
 def box(config: GameConfig, encoding: Encoding) -> spaces.Box:

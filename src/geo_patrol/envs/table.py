@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
-from geo_patrol.engine.chance import mix
+from geo_patrol.engine.episodes import seed_opponent, seed_sampler
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size, observation_type, sector_slots
-from geo_patrol.engine.sample import sample_orders_of_games
+from geo_patrol.engine.sample import next_key, sample_orders_of_games
 from geo_patrol.engine.state import ORDERS, SATELLITES, SIDES
 from geo_patrol.engine.turn import ALPHA_SCORE, BRAVO_SCORE, OUTCOMES, REPORT, WINNER, describe_games, step_games
 from geo_patrol.errors import RecordingError
@@ -24,9 +24,6 @@ Reward: TypeAlias = Literal["score", "outcome"]
 MaskIn: TypeAlias = Literal["obs", "info", "none"]
 ALPHA, BRAVO = "alpha", "bravo"
 
-_SAMPLER = np.uint64(0x6F72646572730000)  # sets the stream of sampled orders apart from that of the game
-
-
 _MASKS_SHAPE = (1, SIDES, SATELLITES, ORDERS)
 _MASK_TYPE = np.dtype(np.int8)
 _MASK_WORD = np.dtype(np.int32)
@@ -37,6 +34,7 @@ View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], list[int]]
 """Observations (1, 2, size), action masks (1, 2, 11, 28), and the report that ``write_report`` writes."""
 
 
+_Stream = Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
 _Orders = Annotated[list[Annotated[int, Field(ge=0, lt=ORDERS)]], Field(min_length=SATELLITES, max_length=SATELLITES)]
 
 
@@ -49,7 +47,8 @@ class _SavedTable(BaseModel):
     format: Literal["geo_patrol environment"]
     version: Annotated[int, Field(ge=1, le=1)]
     game: dict[str, Any]
-    sampler: Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
+    sampler: _Stream
+    opponent: _Stream
     sampled: Annotated[list[_Orders], Field(min_length=SIDES, max_length=SIDES)] | None
     cycles: Annotated[int, Field(ge=0, lt=2**31)]
     difference: Annotated[int, Field(gt=-(2**31), lt=2**31)]
@@ -82,10 +81,7 @@ class Table:
         check_encoding(encoding)
         check_choice("reward", reward, get_args(Reward))
         check_choice("mask_in", mask_in, get_args(MaskIn))
-        if max_cycles is not None and (
-            isinstance(max_cycles, bool) or not isinstance(max_cycles, int) or max_cycles < 1
-        ):
-            raise ValueError(f"max_cycles = {max_cycles!r}: give a whole number from 1, or None")
+        check_max_cycles(max_cycles)
         self.config = load_config(config, overrides)
         self.batch = Batch(self.config)
         self.encoding, self.reward, self.mask_in, self.max_cycles = encoding, reward, mask_in, max_cycles
@@ -99,6 +95,7 @@ class Table:
         self._difference = 0
         self._outcome_count = 0
         self._sampler = np.zeros((1, 2), np.uint64)  # key, counter
+        self._opponent = np.zeros(2, np.uint64)  # key, counter
         self._sampled: NDArray[np.int64] | None = None  # drawn in the last step already, as it costs little there
 
     def reset(self, seed: int | None) -> View:
@@ -110,7 +107,8 @@ class Table:
         if seed is not None or not self.is_seeded:
             seed = fresh_seed() if seed is None else check_seed(seed)
             self.batch.seed([seed])
-            self._sampler[0] = mix(np.uint64(seed % 2**64) ^ _SAMPLER), 0
+            seed_sampler(self._sampler[0], np.uint64(seed % 2**64))
+            seed_opponent(self._opponent, np.uint64(seed % 2**64))
             self.is_seeded = True
         self.batch.reset()
         self._sampled = None
@@ -203,6 +201,10 @@ class Table:
         self._sampled = None
         return orders
 
+    def opponent_key(self) -> np.uint64:
+        """Return where an opponent's chance comes from in this phase: the next number of a stream of its own."""
+        return np.uint64(next_key(self._opponent))
+
     def save(self) -> dict[str, Any]:
         """Return the game, its chance and the sampler's as plain data that ``json.dumps`` takes.
 
@@ -216,6 +218,7 @@ class Table:
             "version": 1,
             "game": save_game(self.batch),
             "sampler": self._sampler[0].tolist(),
+            "opponent": self._opponent.tolist(),
             "sampled": None if self._sampled is None else self._sampled[0].tolist(),
             "cycles": self.cycles,
             "difference": self._difference,
@@ -234,6 +237,7 @@ class Table:
         table = copy.copy(self)
         table.batch = batch
         table._sampler = np.array([data.sampler], np.uint64)
+        table._opponent = np.array(data.opponent, np.uint64)
         table._sampled = None if data.sampled is None else np.array([data.sampled], _ORDER_TYPE)
         table._outcome_count = 0
         table.cycles, table._difference, table.is_seeded = data.cycles, data.difference, True
@@ -244,6 +248,12 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise ValueError for a value that is none of the choices."""
     if value not in choices:
         raise ValueError(f"{name} = {value!r}: give {' or '.join(map(repr, choices))}")
+
+
+def check_max_cycles(max_cycles: Any) -> None:
+    """Raise ValueError for what is neither None nor a positive whole number."""
+    if max_cycles is not None and (isinstance(max_cycles, bool) or not isinstance(max_cycles, int) or max_cycles < 1):
+        raise ValueError(f"max_cycles = {max_cycles!r}: give a whole number from 1, or None")
 
 
 def check_orders(actions: Any, agent: str) -> NDArray[Any]:

@@ -24,15 +24,15 @@ def decide(
     observations: IntArray,
     masks: IntArray,
     style: Style,
-    key: np.uint64,
+    keys: NDArray[np.uint64],
     game: Record,
     rules: Record,
     orders: IntArray,
 ) -> None:
     """Give the orders of a batch.
 
-    ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``orders``: (n, 11), overwritten. ``game`` and
-    ``rules`` are scratch records. The same key gives the same orders.
+    ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``keys``: (n,), ``orders``: (n, 11), overwritten.
+    ``game`` and ``rules`` are scratch records. The same key gives the same orders.
     """
     sectors = end_of_sectors(MAX_RING)
     plans = Plans(
@@ -51,12 +51,21 @@ def decide(
             inner_ring, outer_ring = rules.inner_ring, rules.outer_ring
             write_steps(inner_ring, outer_ring, plans.steps)
         if observations[row, MOVEMENT_PHASE]:
-            decide_movement(game, rules, masks[row], plans, style, mix(key ^ np.uint64(row)), orders[row])
+            decide_movement(game, rules, masks[row], plans, style, keys[row], orders[row])
         else:
             decide_engagement(game, rules, masks[row], style, orders[row])
         for number in range(SATELLITES):
             if not masks[row, number, orders[row, number]]:
                 orders[row, number] = NOOP
+
+
+@jit
+def keys_of_rows(key: np.uint64, rows: int) -> NDArray[np.uint64]:
+    """Return a key for each row of a batch."""
+    keys = np.empty(rows, np.uint64)
+    for row in range(rows):
+        keys[row] = mix(key ^ np.uint64(row))
+    return keys
 
 
 class ScriptedAgent:
@@ -92,10 +101,20 @@ class ScriptedAgent:
         Raises:
             ValueError: observations or masks have another shape or type, or describe no board.
         """
+        key = np.uint64(generator.integers(1 << 63))
+        return self.act_by_keys(observations, action_masks, keys_of_rows(key, len(action_masks)))
+
+    def act_by_keys(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Give the orders of one decision phase; equal observations and equal keys give equal orders.
+
+        Raises:
+            ValueError: observations or masks have another shape or type, or describe no board.
+        """
         masks = check_masks(action_masks)
         seen = check_observations(observations, len(masks))
         orders = np.empty(masks.shape[:2], np.int64)
-        key = np.uint64(generator.integers(1 << 63))
         game, rules = records(GAME, 1), records(RULES, 1)  # of this call alone: threads may share the agent
-        decide(seen, masks, self.style, key, game[0], rules[0], orders)
+        decide(seen, masks, self.style, keys, game[0], rules[0], orders)
         return orders

@@ -1,0 +1,495 @@
+"""The native vector environment: many games, one call into the engine."""
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import EzPickle
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from geo_patrol.config import GameConfig
+from geo_patrol.engine.batch import Batch, fresh_seed
+from geo_patrol.engine.episodes import (
+    DISABLED,
+    EPISODE,
+    NEXT_STEP,
+    SAME_STEP,
+    Page,
+    Part,
+    Terms,
+    reset_episodes,
+    seed_episodes,
+)
+from geo_patrol.engine.observe import Encoding, check_encoding, observation_size, observation_type, sector_slots
+from geo_patrol.engine.setup import as_slots
+from geo_patrol.engine.state import MAX_OUTCOMES, OUTCOME, SATELLITES, SIDES, records
+from geo_patrol.engine.steps import describe_part, sample_episodes, step_part
+from geo_patrol.envs.crew import Crew
+from geo_patrol.envs.frames import Frame, FramePool, Layout, Seen
+from geo_patrol.envs.opponents import Mixture, OpponentTable
+from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
+from geo_patrol.envs.table import MaskIn, Reward, check_choice, check_max_cycles
+from geo_patrol.envs.vector_arguments import (
+    MAX_GAMES,
+    MAX_THREADS,
+    Seats,
+    check_actions,
+    check_count,
+    check_seats,
+    read_autoreset,
+    read_reset_mask,
+    read_seeds,
+    share_out,
+)
+from geo_patrol.game import Game
+from geo_patrol.presets import ConfigSource, Overrides, load_config
+
+_INFOS = ("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent")
+_STATISTICS = ("length", "score", "enemy_score", "reasons", "outcome", "illegal_orders", "seat", "opponent")
+_MODES = {
+    AutoresetMode.NEXT_STEP: NEXT_STEP,
+    AutoresetMode.SAME_STEP: SAME_STEP,
+    AutoresetMode.DISABLED: DISABLED,
+}
+_FIRST_SEAT = {"both": 0, "alpha": 0, "bravo": 1, "alternate": 0}
+
+
+class _Share:
+    """The games that one thread plays."""
+
+    def __init__(self, part: Part, start: int, stop: int) -> None:
+        self.part, self.start, self.stop = part, start, stop
+        self.pending = 0
+        """How many episodes are over and wait for a reset."""
+
+
+class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle):
+    """Many games at once, of both sides or of one side against opponents.
+
+    With ``seats="both"`` game i fills two slots: 2i is alpha's, 2i + 1 bravo's. Otherwise game i fills slot i, and an
+    opponent plays the other side. Game i plays, bit for bit, what a single environment with its seed plays.
+
+    Spaces of a slot are those of ``geo_patrol.envs.parallel.ParallelGeoPatrol``. Rewards are float64. What ``reset``
+    and ``step`` return belongs to the caller: it is not written to as long as anybody holds it.
+
+    Infos: arrays alone, the same keys in every step, each with a mask of the slots it holds for (``_score`` and so on,
+    as in Gymnasium):
+
+    - ``illegal_orders``, ``score``, ``enemy_score``, ``turn`` (completed turns), ``phase`` (0 movement, 1 engagement,
+      2 over), ``reasons`` (bits, see ``geo_patrol.notation.read_reasons``), ``seat`` (0 alpha, 1 bravo), ``opponent``
+      (its place in ``opponent_names``, -1 for none): (slots,) int64.
+    - ``action_mask`` with ``mask_in="info"``: (slots, 11, 28) int8.
+    - ``finished_episode``: of the episodes that finished in this step, ``return`` (float64), ``length``, ``score``,
+      ``enemy_score``, ``reasons``, ``outcome`` (1 won, 0 drawn, -1 lost), ``illegal_orders``, ``seat`` and
+      ``opponent`` (int64); 0 in other slots.
+    - ``final_obs``, ``final_info`` in mode SAME_STEP: what the finished episodes ended with; 0 in other slots.
+
+    Args:
+        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
+        num_games: how many games, 1 to 1,048,576.
+        overrides: single values of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
+        opponent: an agent's name, an ``Agent``, or a mixture of them with weights (a mapping, or pairs), from which
+            each game draws one when it begins; None for self-play.
+        seats: "both", "alpha", "bravo", or "alternate" (every second game, and every second episode, is bravo's). By
+            default "both" without an opponent, "alpha" with one.
+        threads: how many threads play; fewer are used where a thread would have less than 32 games.
+        autoreset: "next_step", "same_step" or "disabled", or Gymnasium's ``AutoresetMode``.
+        mask_in: "info", "obs" or "none".
+        observation: "onehot" (float32) or "tokens" (int16).
+        reward: "score" or "outcome".
+        max_cycles: steps after which an unfinished game is truncated; None never does.
+
+    Raises:
+        ConfigError: the configuration is wrong.
+        ValueError: another argument is.
+
+    A pickled or copied environment is one that has not been reset.
+
+    Version history: v0, first release.
+    """
+
+    def __init__(
+        self,
+        config: ConfigSource = "geo_patrol",
+        num_games: int = 1,
+        *,
+        overrides: Overrides | None = None,
+        opponent: Mixture | None = None,
+        seats: Seats | None = None,
+        threads: int = 1,
+        autoreset: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        mask_in: MaskIn = "info",
+        observation: Encoding = "onehot",
+        reward: Reward = "score",
+        max_cycles: int | None = None,
+    ) -> None:
+        EzPickle.__init__(
+            self,
+            config,
+            num_games,
+            overrides=overrides,
+            opponent=opponent,
+            seats=seats,
+            threads=threads,
+            autoreset=autoreset,
+            mask_in=mask_in,
+            observation=observation,
+            reward=reward,
+            max_cycles=max_cycles,
+        )
+        check_encoding(observation)
+        check_choice("mask_in", mask_in, get_args(MaskIn))
+        check_choice("reward", reward, get_args(Reward))
+        check_max_cycles(max_cycles)
+        self.num_games = check_count("num_games", num_games, MAX_GAMES)
+        self._mode = read_autoreset(autoreset)
+        seats = check_seats(seats, has_opponent=opponent is not None)
+        self._config = load_config(config, overrides)
+        self._opponents = OpponentTable(self._config.board.outer_ring)
+        if opponent is not None:
+            self._opponents.set(opponent)
+        self._encoding, self._mask_in = observation, mask_in
+        self._terms = Terms(
+            sides=SIDES if seats == "both" else 1,
+            rewards_outcome=reward == "outcome",
+            max_cycles=max_cycles or 0,
+            first_seat=_FIRST_SEAT[seats],
+            alternates=seats == "alternate",
+            mode=_MODES[self._mode],
+        )
+        self.num_envs = self.num_games * self._terms.sides
+        self.metadata = {"autoreset_mode": self._mode, "render_modes": [], "name": "geo_patrol_v0"}
+        vector = box(self._config, observation)
+        self.single_observation_space = masked(vector) if mask_in == "obs" else vector
+        self.single_action_space = OrderSpace()
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._observation_space: spaces.Space[Any] | None = None
+        self._make_games(check_count("threads", threads, MAX_THREADS))
+
+    def _make_games(self, threads: int) -> None:
+        count = self.num_games
+        self._batch = batch = Batch(self._config, count)
+        self._episodes = records(EPISODE, count)
+        outer_ring = self._config.board.outer_ring
+        self._onehot_slots = sector_slots("onehot", outer_ring)
+        self._slots = sector_slots(self._encoding, outer_ring)
+        self._layout = Layout(
+            self.num_envs,
+            observation_size(self._encoding, outer_ring),
+            np.dtype(observation_type(self._encoding)),
+            self._mode is AutoresetMode.SAME_STEP,
+        )
+        self._whole = Part(
+            batch.games,
+            batch.rules,
+            batch.slots,
+            batch.rule_figures("onehot"),
+            batch.rule_figures("tokens"),
+            self._episodes,
+            batch.legal,
+            np.zeros((count, SATELLITES), np.int64),
+            np.zeros(count, np.uint64),
+            np.zeros(count, np.bool_),
+            records(OUTCOME, MAX_OUTCOMES),
+        )
+        self._shares = [self._make_share(start, stop) for start, stop in share_out(count, threads)]
+        self._pool = FramePool(self._make_frame)
+        self._frame: Frame | None = None
+        self._everywhere = np.ones(self.num_envs, np.bool_)
+        self._everywhere.flags.writeable = False
+        self._crew = Crew(len(self._shares))
+        self._is_seeded = np.zeros(count, np.bool_)
+        self._wants_samples = False
+        self._has_samples = False
+
+    def _make_share(self, start: int, stop: int) -> _Share:
+        whole, here = self._whole, slice(start, stop)
+        of_rules = slice(None)
+        if len(whole.rules) > 1:
+            of_rules = here
+        elif start > 0:  # resets write to the rules: each thread needs its own
+            copies = (whole.rules.copy(), whole.onehot_figures.copy(), whole.token_figures.copy())
+            whole = whole._replace(rules=copies[0], onehot_figures=copies[1], token_figures=copies[2])
+            whole = whole._replace(rule_slots=as_slots(whole.rules))
+        part = Part(
+            whole.games[here],
+            whole.rules[of_rules],
+            whole.rule_slots[of_rules],
+            whole.onehot_figures[of_rules],
+            whole.token_figures[of_rules],
+            whole.episodes[here],
+            whole.legal[here],
+            whole.enemy_orders[here],
+            whole.keys[here],
+            whole.waiting[here],
+            records(OUTCOME, MAX_OUTCOMES),
+        )
+        return _Share(part, start, stop)
+
+    def _make_frame(self) -> Frame:
+        frame = Frame(self._layout)
+        sides = self._terms.sides
+        frame.pages = [frame.page(share.start * sides, share.stop * sides) for share in self._shares]
+        return frame
+
+    # What there is to know
+
+    @property
+    def config(self) -> GameConfig:
+        """The configuration, as it was before anything was drawn."""
+        return self._config
+
+    @property
+    def opponent_names(self) -> tuple[str, ...]:
+        """The names of all opponents that there have been, by the places that infos give."""
+        return self._opponents.names
+
+    @property
+    def observation_space(self) -> spaces.Space[Any]:  # type: ignore[override]
+        """The space of a batch of observations, made when it is first asked for: its bounds are as large as a batch."""
+        if self._observation_space is None:
+            self._observation_space = batch_space(self.single_observation_space, self.num_envs)
+        return self._observation_space
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the legal orders of every slot, flat: (slots, 308) bool."""
+        masks = self._current.seen.masks
+        return masks.reshape(self.num_envs, *FLAT_MASK_SHAPE).view(np.bool_)
+
+    def sample_actions(self) -> NDArray[np.int64]:
+        """Draw random legal orders for every slot, (slots, 11) int64, from streams of their own.
+
+        Once asked for, they are drawn in the same loop as the step, where they cost least.
+        """
+        frame = self._current
+        self._wants_samples = True
+        if self._has_samples:
+            self._has_samples = False
+            return frame.sampled
+        orders = np.empty((self.num_envs, SATELLITES), np.int64)
+        sample_episodes(self._episodes, self._terms, self._batch.legal, orders)
+        return orders
+
+    def game(self, place: int) -> Game:
+        """Return a copy of one game to look at, or to plan with after ``fork``.
+
+        Raises:
+            ValueError: there is no such game.
+            RuntimeError: no game has begun.
+        """
+        if isinstance(place, bool) or not isinstance(place, (int, np.integer)) or not 0 <= place < self.num_games:
+            raise ValueError(f"game {place!r}: give a whole number from 0 to {self.num_games - 1}")
+        self._current  # noqa: B018 - says when there is none
+        return Game.from_batch(self._batch.single(int(place)))
+
+    @property
+    def _current(self) -> Frame:
+        if self._frame is None:
+            raise RuntimeError("the environment is closed" if self.closed else "call reset first")
+        return self._frame
+
+    def set_opponents(self, opponent: Mixture) -> None:
+        """Let games that begin from now on draw their opponents from another mixture; games in progress go on.
+
+        Raises:
+            ValueError: an opponent or a weight is wrong, or both sides are played; nothing has changed then.
+        """
+        if self._terms.sides == SIDES:
+            raise ValueError("both sides are played: there are no opponents to set")
+        self._opponents.set(opponent)
+        self._ezpickle_kwargs["opponent"] = opponent
+
+    # Beginning
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin all games anew, or those that ``options["reset_mask"]`` marks.
+
+        Args:
+            seed: a whole number s (game i gets s + i), or one for each game (None leaves a game's stream as it is);
+                None goes on with all streams.
+            options: ``reset_mask``: (slots,) bool; both slots of a game alike. Other options are ignored.
+
+        Raises:
+            ValueError: a seed or the mask is wrong; nothing has changed then.
+        """
+        if self.closed:
+            raise RuntimeError("the environment is closed")
+        which = read_reset_mask((options or {}).get("reset_mask"), self.num_games, self._terms.sides)
+        if self._frame is None and not which.all():
+            raise ValueError("reset_mask: the first reset begins all games: mark every slot")
+        seeds = read_seeds(seed, self.num_games)
+        self._seed_games(seeds, which)
+        if isinstance(seed, (int, np.integer)):
+            super().reset(seed=int(seed) % 2**63)
+        for share in self._shares:
+            share.part.waiting[:] = which[share.start : share.stop]
+            drawn = self._opponents.drawn
+            reset_episodes(share.part, self._batch.scenario, self._terms, drawn, self._onehot_slots)
+            share.pending = int(share.part.episodes["is_over"].sum())  # those that were not marked
+        self._opponents.tell(self._whole)
+        self._frame = frame = self._pool.next(self._frame)
+        frame.clear_results()
+        for share, page in zip(self._shares, frame.pages, strict=True):
+            describe_part(
+                share.part, self._terms, page, self._slots, self._rule_figures(share.part), self._wants_samples
+            )
+        self._has_samples = self._wants_samples
+        return self._pack(frame)
+
+    def _seed_games(self, seeds: list[int | None], which: NDArray[np.bool_]) -> None:
+        """Start streams afresh: those of marked games that have a seed, and those that never had one."""
+        given = np.array([seed is not None for seed in seeds])
+        which = which & (given | ~self._is_seeded)
+        wrapped = [fresh_seed() if seed is None and marked else seed for seed, marked in zip(seeds, which, strict=True)]
+        numbers = np.array([(seed or 0) % 2**64 for seed in wrapped], np.uint64)
+        self._batch.seed_marked(numbers, which)
+        seed_episodes(self._episodes, numbers, which, 0, self._terms)
+        self._is_seeded |= which
+
+    # Playing
+
+    def step(
+        self, actions: NDArray[Any]
+    ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Play one decision phase of every game.
+
+        Args:
+            actions: (slots, 11) order codes; illegal ones become noop and are counted in the infos. Those of episodes
+                that are reset in this step are ignored.
+
+        Returns:
+            Observations, rewards (slots,) float64, terminations and truncations (slots,) bool, infos.
+
+        Raises:
+            ValueError: the actions have another shape or are not whole numbers.
+            RuntimeError: ``reset`` was never called, the environment is closed, or (mode DISABLED) an episode is over.
+            AgentError: an opponent raised an exception, or returned something else than orders.
+        """
+        before = self._current
+        orders = check_actions(actions, self.num_envs)
+        if self._mode is AutoresetMode.DISABLED and any(share.pending for share in self._shares):
+            over = np.flatnonzero(self._episodes["is_over"])
+            raise RuntimeError(f"{len(over)} games are over, the first is game {over[0]}: reset them with reset_mask")
+        if self._terms.sides == 1:
+            self._opponents.ask(self._whole, [share.part for share in self._shares], self._crew, self.np_random)
+        frame = self._pool.next(before)
+        self._crew.run(lambda place: self._step_share(self._shares[place], frame.pages[place], orders))
+        self._opponents.tell(self._whole)
+        self._frame = frame
+        self._has_samples = self._wants_samples
+        observations, infos = self._pack(frame)
+        results = frame.results
+        return observations, results.rewards, results.terminations, results.truncations, infos
+
+    def _step_share(self, share: _Share, page: Page, orders: NDArray[np.int64]) -> None:
+        sides = self._terms.sides
+        share.pending = step_part(
+            share.part,
+            share.pending,
+            self._batch.scenario,
+            self._terms,
+            self._opponents.drawn,
+            orders[share.start * sides : share.stop * sides],
+            page,
+            self._onehot_slots,
+            self._slots,
+            self._rule_figures(share.part),
+            self._wants_samples,
+        )
+
+    def _rule_figures(self, part: Part) -> NDArray[Any]:
+        return part.token_figures if self._encoding == "tokens" else part.onehot_figures
+
+    # Handing out
+
+    def _pack(self, frame: Frame) -> tuple[Any, dict[str, Any]]:
+        everywhere, results = self._everywhere, frame.results
+        infos: dict[str, Any] = {}
+        for place, name in enumerate(_INFOS):
+            infos[name] = frame.seen.figures[:, place]
+            infos[f"_{name}"] = everywhere
+        if self._mask_in == "info":
+            infos["action_mask"], infos["_action_mask"] = frame.seen.masks, everywhere
+        finished = results.is_finished
+        infos["finished_episode"] = {"return": results.returns, "_return": finished}
+        for place, name in enumerate(_STATISTICS):
+            infos["finished_episode"][name] = results.statistics[:, place]
+            infos["finished_episode"][f"_{name}"] = finished
+        infos["_finished_episode"] = finished
+        if self._layout.has_final:
+            infos |= self._final_infos(frame)
+        return self._observed(frame.seen), infos
+
+    def _observed(self, seen: Seen) -> Any:
+        if self._mask_in == "obs":
+            return {"observation": seen.observations, "action_mask": seen.masks}
+        return seen.observations
+
+    def _final_infos(self, frame: Frame) -> dict[str, Any]:
+        finished, final = frame.results.is_finished, frame.final
+        info: dict[str, Any] = {}
+        for place, name in enumerate(_INFOS):
+            info[name], info[f"_{name}"] = final.figures[:, place], finished
+        if self._mask_in == "info":
+            info["action_mask"], info["_action_mask"] = final.masks, finished
+        return {
+            "final_obs": self._observed(final),
+            "_final_obs": finished,
+            "final_info": info,
+            "_final_info": finished,
+        }
+
+    def close_extras(self, **_: Any) -> None:
+        """End the threads and let go of all games."""
+        self._crew.dismiss()
+        self._frame = None
+        self._pool = FramePool(self._make_frame)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._config.title!r}: {self.num_games} games, {self.num_envs} slots>"
+
+
+def make_registered(*, num_envs: int, opponent: Mixture = "random", **arguments: Any) -> VectorGeoPatrol:
+    """Make what ``gymnasium.make_vec`` asks for: ``num_envs`` games, each a slot of one side against an opponent."""
+    return VectorGeoPatrol(num_games=num_envs, opponent=opponent, **arguments)
+
+
+def make_vec(
+    config: ConfigSource = "geo_patrol",
+    num_games: int = 1,
+    *,
+    overrides: Overrides | None = None,
+    opponent: Mixture | None = None,
+    seats: Seats | None = None,
+    threads: int = 1,
+    autoreset: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+    mask_in: MaskIn = "info",
+    observation: Encoding = "onehot",
+    reward: Reward = "score",
+    max_cycles: int | None = None,
+) -> VectorGeoPatrol:
+    """Make a vector environment; ``VectorGeoPatrol`` says what the arguments mean.
+
+    >>> envs = make_vec("case1", 256, observation="tokens")
+    >>> observations, infos = envs.reset(seed=0)
+    >>> observations.shape, infos["action_mask"].shape
+    ((512, 249), (512, 11, 28))
+    """
+    return VectorGeoPatrol(
+        config,
+        num_games,
+        overrides=overrides,
+        opponent=opponent,
+        seats=seats,
+        threads=threads,
+        autoreset=autoreset,
+        mask_in=mask_in,
+        observation=observation,
+        reward=reward,
+        max_cycles=max_cycles,
+    )
