@@ -262,7 +262,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     def sample_actions(self) -> NDArray[np.int64]:
         """Draw random legal orders for every slot, (slots, 11) int64, from streams of their own.
 
-        Once asked for, they are drawn in the same loop as the step, where they cost least.
+        As long as they are asked for in every step, they are drawn in the same loop, where they cost least.
         """
         frame = self._current
         self._wants_samples = True
@@ -324,8 +324,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             raise ValueError("reset_mask: the first reset begins all games: mark every slot")
         seeds = read_seeds(seed, self.num_games)
         self._seed_games(seeds, which)
-        if isinstance(seed, (int, np.integer)):
-            super().reset(seed=int(seed) % 2**63)
+        if seed is not None:  # for opponents that know no keys
+            self.np_random = np.random.default_rng([0 if single is None else single for single in seeds])
         for share in self._shares:
             share.part.waiting[:] = which[share.start : share.stop]
             drawn = self._opponents.drawn
@@ -372,6 +372,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         """
         before = self._current
         orders = check_actions(actions, self.num_envs)
+        self._wants_samples &= not self._has_samples  # those of the last step were not asked for
         if self._mode is AutoresetMode.DISABLED and any(share.pending for share in self._shares):
             over = np.flatnonzero(self._episodes["is_over"])
             raise RuntimeError(f"{len(over)} games are over, the first is game {over[0]}: reset them with reset_mask")
