@@ -1,0 +1,252 @@
+"""Tables of a run, in Markdown."""
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.goals import goals
+from benchmarks.results import (
+    Machine,
+    Point,
+    Profile,
+    Results,
+    Summary,
+    agent_rates,
+    env_rates,
+    payload_rates,
+    ratios,
+    summarize,
+)
+
+_YARDSTICK = "envpool-cartpole"
+_IN_README = (
+    "tokens-1",
+    "onehot-1",
+    "tokens-2",
+    "onehot-2",
+    "envpool-cartpole",
+    "gymnasium-vector-cartpole",
+    "gymnasium-sync-cartpole",
+    "pgx-connect_four",
+    "pgx-backgammon",
+    "supersuit",
+    "parallel",
+    "gymnasium-cartpole",
+)
+_MISSING = "missing"
+
+
+def _markdown(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table, figures to the right."""
+    table = Table(box=box.MARKDOWN)
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place == 0 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    text = io.StringIO()
+    Console(file=text, width=2000, markup=False, emoji=False, highlight=False, color_system=None).print(table)
+    return "\n".join(line.rstrip() for line in text.getvalue().strip().splitlines())
+
+
+def _rate(value: float) -> str:
+    """Return a rate with three digits that count."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.3g}"
+
+
+def _spread(figures: Summary) -> str:
+    return f"{_rate(figures.low)} .. {_rate(figures.high)}"
+
+
+def _ratio(figures: Summary | None) -> str:
+    return f"{figures.median:.2f}" if figures else ""
+
+
+def _range(figures: Summary) -> str:
+    return f"{figures.low:.2f} .. {figures.high:.2f}" if figures.low != figures.high else ""
+
+
+def machine_lines(results: Results) -> str:
+    """Return what was measured on, with and how, for a reader."""
+    machine = results.machine
+    pinned = "each process held on as many cores as it has threads" if machine.is_pinned else "processes not pinned"
+    length = f"{results.rounds} rounds of {results.seconds:g} s a contestant, interleaved"
+    load = f", load before the run {machine.load}" if machine.load is not None else ""
+    return (
+        f"{machine.processor}, {machine.cores} cores, {machine.memory_gib:g} GiB, {machine.system}{load}; {pinned}; "
+        f"{length}. {_versions(machine)}."
+    )
+
+
+def _versions(machine: Machine) -> str:
+    return ", ".join([f"Python {machine.python}", *(f"{name} {number}" for name, number in machine.versions.items())])
+
+
+def _beside(results: Results, point: Point) -> Summary | None:
+    """Return a contestant's agent steps over those of EnvPool's CartPole, round by round."""
+    yardstick = results.point(_YARDSTICK)
+    if yardstick is None or not point.steps_per_second or not point.agent_steps:
+        return None
+    return summarize(ratios(agent_rates(point), agent_rates(yardstick)))
+
+
+def _compared(results: Results) -> list[Point]:
+    """List every contestant once, with the batch of the comparison."""
+    first: dict[str, Point] = {}
+    for point in results.points:
+        first.setdefault(point.name, point)
+    return list(first.values())
+
+
+def readme_table(results: Results) -> str:
+    """Return the selection that the README shows."""
+    columns = ("environment", "at once", "agent steps/s (median)", "spread", "/ EnvPool CartPole")
+    return _markdown(columns, [_readme_row(results, p) for p in _compared(results) if p.name in _IN_README])
+
+
+def _readme_row(results: Results, point: Point) -> list[str]:
+    if point.missing is not None:
+        return [point.title, f"{point.batch:,}", _MISSING, "", ""]
+    figures = summarize(agent_rates(point))
+    return [point.title, f"{point.batch:,}", _rate(figures.median), _spread(figures), _ratio(_beside(results, point))]
+
+
+def comparison_table(results: Results) -> str:
+    """Return everything that was compared."""
+    columns = (
+        "contestant",
+        "batch",
+        "threads",
+        "agent steps/s (median)",
+        "spread",
+        "env steps/s",
+        "/ EnvPool CartPole",
+        "spread of the ratio",
+        "observations and masks, bytes/s",
+        "cores used",
+        "ended a step",
+    )
+    return _markdown(columns, [_comparison_row(results, point) for point in _compared(results)])
+
+
+def _comparison_row(results: Results, point: Point) -> list[str]:
+    head = [point.title, f"{point.batch:,}", str(point.threads)]
+    if point.missing is not None:
+        return [*head, _MISSING, *[""] * 7]
+    beside = _beside(results, point)
+    rates = summarize(agent_rates(point))
+    has_steps = point.agent_steps > 0
+    return [
+        *head,
+        _rate(rates.median) if has_steps else "",
+        _spread(rates) if has_steps else "",
+        _rate(summarize(env_rates(point)).median) if has_steps else "",
+        _ratio(beside),
+        _range(beside) if beside else "",
+        _rate(summarize(payload_rates(point)).median) if point.payload else "",
+        f"{summarize(point.cores).median:.2f}",
+        f"{point.ended:.1%}" if point.ended is not None else "",
+    ]
+
+
+def missing_list(results: Results) -> str:
+    """Return why contestants are missing, as a list; empty if none is."""
+    missing = [point for point in results.points if point.missing is not None]
+    return "\n".join(f"- {point.title} ({point.batch:,}) is missing: {point.missing}." for point in missing)
+
+
+def included_list(results: Results) -> str:
+    """Return what a step of each contestant includes, as a list."""
+    return "\n".join(f"- {point.title}: {point.includes}." for point in _compared(results))
+
+
+def goals_table(results: Results) -> str:
+    """Return the promises and what came out."""
+    columns = ("ratio", "median", "spread", "target")
+    rows = []
+    for goal in goals(results):
+        found = _ratio(goal.figures) or _MISSING
+        rows.append([goal.what, found, _range(goal.figures) if goal.figures else "", goal.target])
+    return _markdown(columns, rows)
+
+
+def sweep_table(results: Results) -> str:
+    """Return agent steps a second over the number of games."""
+    names = [name for name in ("tokens-1", "tokens-2", "onehot-1", "onehot-2") if results.sweep(name)]
+    batches = sorted({point.batch for name in names for point in results.sweep(name)})
+    rows = []
+    for batch in batches:
+        found = [results.point(name, batch) for name in names]
+        rows.append(
+            [f"{batch:,}", *(_rate(summarize(agent_rates(point)).median) if point else _MISSING for point in found)]
+        )
+    return _markdown(("games", *(_title_of(name) for name in names)), rows)
+
+
+def _title_of(name: str) -> str:
+    observation, threads = name.split("-")
+    return f"{observation}, {threads} thread{'s' if threads != '1' else ''}"
+
+
+def memory_table(results: Results) -> str:
+    """Return what a game holds."""
+    columns = ("observations", "bytes a game", "of these observations and masks", "games")
+    rows = [
+        [m.observation, f"{m.per_game:,.0f}", f"{m.payload_per_game:,}", f"{m.games[0]:,} .. {m.games[1]:,}"]
+        for m in results.memory
+    ]
+    return _markdown(columns, rows)
+
+
+def profile_table(profile: Profile) -> str:
+    """Return where the time of a step goes."""
+    step = summarize(profile.step)
+    rows = []
+    for share in profile.shares:
+        figures = summarize(share.microseconds)
+        rows.append([share.part, f"{figures.median:,.1f}", f"{figures.median / step.median:.0%}"])
+    accounted = sum(summarize(share.microseconds).median for share in profile.shares)
+    rest = step.median - accounted
+    rows += [
+        ["not accounted for", f"{rest:,.1f}", f"{rest / step.median:.0%}"],
+        ["the whole step", f"{step.median:,.1f}", "100%"],
+    ]
+    return _markdown((f"part of a step, {profile.observation}, {profile.games:,} games", "µs", "share"), rows)
+
+
+def report(results: Results) -> str:
+    """Return the whole report."""
+    parts = [
+        machine_lines(results),
+        goals_table(results),
+        "### Contestants",
+        comparison_table(results),
+        missing_list(results),
+        "What a step includes:",
+        included_list(results),
+        "### Number of games and threads",
+        "Agent steps a second (median):",
+        sweep_table(results),
+        "### Memory",
+        memory_table(results),
+        "### Where the time of a step goes",
+        *(profile_table(profile) for profile in results.profiles),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def write_rounds(results: Results, file: TextIO) -> None:
+    """Write every round of every contestant as CSV."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(("contestant", "batch", "threads", "round", "steps_per_second", "agent_steps_per_second", "cores"))
+    for point in results.points:
+        for place, (rate, cores) in enumerate(zip(point.steps_per_second, point.cores, strict=True)):
+            agent_rate = f"{rate * point.agent_steps:.1f}"
+            writer.writerow((point.name, point.batch, point.threads, place, f"{rate:.3f}", agent_rate, f"{cores:.3f}"))
