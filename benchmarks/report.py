@@ -205,19 +205,19 @@ def memory_table(results: Results) -> str:
     return _markdown(columns, rows)
 
 
-def profile_table(profile: Profile) -> str:
+def profile_table(results: Results, profile: Profile) -> str:
     """Return where the time of a step goes."""
-    step = summarize(profile.step)
-    rows = []
-    for share in profile.shares:
-        figures = summarize(share.microseconds)
-        rows.append([share.part, f"{figures.median:,.1f}", f"{figures.median / step.median:.0%}"])
-    accounted = sum(summarize(share.microseconds).median for share in profile.shares)
-    rest = step.median - accounted
-    rows += [
-        ["not accounted for", f"{rest:,.1f}", f"{rest / step.median:.0%}"],
-        ["the whole step", f"{step.median:,.1f}", "100%"],
-    ]
+    name = f"{profile.observation}-1"
+    one, many = results.point(name, 1), results.point(name, profile.games)
+    if not one or not many or not profile.parts:
+        return ""
+    of_one, of_many = (summarize([1e6 / rate for rate in point.steps_per_second]).median for point in (one, many))
+    a_game = (of_many - of_one) / (profile.games - 1)
+    parts = {"Python, whatever the number of games": of_one - a_game}
+    parts |= {part: summarize(figures).median for part, figures in profile.parts.items()}
+    parts["reports, infos; less what the parts share"] = of_many - sum(parts.values())
+    parts["the whole step"] = of_many
+    rows = [[part, f"{taken:,.1f}", f"{taken / of_many:.0%}"] for part, taken in parts.items()]
     return _markdown((f"part of a step, {profile.observation}, {profile.games:,} games", "µs", "share"), rows)
 
 
@@ -237,7 +237,7 @@ def report(results: Results) -> str:
         "### Memory",
         memory_table(results),
         "### Where the time of a step goes",
-        *(profile_table(profile) for profile in results.profiles),
+        *(profile_table(results, profile) for profile in results.profiles),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

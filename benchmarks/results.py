@@ -70,22 +70,13 @@ class Memory(BaseModel):
         return (high - low) / (many - few)
 
 
-class Share(BaseModel):
-    """A part of a step of the vector environment."""
-
-    part: str
-    microseconds: list[float]
-    """Of a step of the whole batch; round by round."""
-
-
 class Profile(BaseModel):
-    """Where the time of a step goes."""
+    """Where the time of a step of the vector environment goes."""
 
     observation: str
     games: int
-    step: list[float]
-    """Microseconds of a whole step; round by round."""
-    shares: list[Share]
+    parts: dict[str, list[float]] = {}
+    """Microseconds that the compiled parts take, each by itself, for the whole batch; round by round."""
 
 
 class Results(BaseModel):

@@ -12,11 +12,14 @@ from benchmarks.contestants import CONTESTANTS
 from benchmarks.contestants.base import Contestant
 from benchmarks.machine import describe_machine
 from benchmarks.processes import WorkerProcess
-from benchmarks.results import Memory, Point, Results, Startup
+from benchmarks.results import Memory, Point, Profile, Results, Startup
 from benchmarks.startup import measure_compilation, measure_round
 from benchmarks.worker import Missing, Ready, Timing
 
 VECTOR = tuple(f"{observation}-{threads}" for threads in (1, 2) for observation in ("tokens", "onehot"))
+
+
+_OURS = CONTESTANTS["tokens-1"].process
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,11 @@ class Plan:
     """Numbers of games for the vector environment."""
     memory_games: tuple[int, int]
     memory_observations: tuple[str, ...]
+    profile_games: int
 
 
-FULL = Plan(False, 9, 0.35, 0.3, (1, 4, 16, 64, 256, 1024, 4096, 16384), (1024, 16384), ("tokens", "onehot"))
-QUICK = Plan(True, 2, 0.03, 0.03, (1, 16), (32, 512), ("tokens",))
+FULL = Plan(False, 9, 0.35, 0.3, (1, 4, 16, 64, 256, 1024, 4096, 16384), (1024, 16384), ("tokens", "onehot"), 1024)
+QUICK = Plan(True, 2, 0.03, 0.03, (1, 16), (32, 512), ("tokens",), 32)
 
 
 def points_of(plan: Plan, only: str) -> list[Point]:
@@ -82,6 +86,7 @@ def run(plan: Plan, only: str, logs: Path) -> Results:
         seconds=plan.seconds,
         points=points_of(plan, only),
         startup=Startup(),
+        profiles=[Profile(observation=observation, games=plan.profile_games) for observation in ("tokens", "onehot")],
     )
     with ExitStack() as stack, _progress() as progress:
         workers = _start(results.points, stack, logs)
@@ -129,7 +134,18 @@ def _play_round(results: Results, workers: dict[str, WorkerProcess], plan: Plan)
         else:
             point.missing = answer.reason
             point.steps_per_second, point.cores = [], []
+    if _OURS in workers:
+        for profile in results.profiles:
+            _profile_round(profile, workers[_OURS], plan)
     measure_round(results.startup)
+
+
+def _profile_round(profile: Profile, worker: WorkerProcess, plan: Plan) -> None:
+    """Measure the parts of a step once."""
+    answer = worker.ask("profile", profile.observation, profile.games, plan.seconds)
+    if not isinstance(answer, Missing):
+        for part, microseconds in answer.items():
+            profile.parts.setdefault(part, []).append(microseconds)
 
 
 def _measure_memory(observation: str, plan: Plan, logs: Path) -> list[Memory]:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from benchmarks.contestants import CONTESTANTS
 
 if TYPE_CHECKING:
     from benchmarks.contestants.base import Load
+    from benchmarks.parts import Parts
 
 _CHECKS = 20
 """How often a round looks at the clock."""
@@ -53,6 +54,7 @@ class Workshop:
     def __init__(self) -> None:
         self._loads: dict[tuple[str, int], Load] = {}
         self._calls: dict[tuple[str, int], int] = {}
+        self._parts: dict[tuple[str, int], Parts] = {}
 
     def prepare(self, name: str, batch: int, seconds: float) -> Ready:
         """Make a contestant and warm it up."""
@@ -79,6 +81,16 @@ class Workshop:
             _repeat(step, calls)
             done += calls
         return Timing(done / elapsed, (time.process_time() - start_of_work) / elapsed)
+
+    def profile(self, observation: Literal["onehot", "tokens"], games: int, seconds: float) -> dict[str, float]:
+        """Return the microseconds that the compiled parts of a step take."""
+        from benchmarks.parts import Parts
+
+        key = (observation, games)
+        if key not in self._parts:
+            self._parts[key] = Parts(observation, games)
+            self._parts[key].microseconds(seconds)  # warm up
+        return self._parts[key].microseconds(seconds)
 
     @staticmethod
     def peak_memory() -> int:
