@@ -9,6 +9,7 @@ import typer
 from pydantic import ValidationError
 from rich.console import Console
 
+from benchmarks.contestants import CONTESTANTS
 from benchmarks.plot import draw
 from benchmarks.publish import PICTURE, PUBLISHED, documents
 from benchmarks.report import (
@@ -42,6 +43,8 @@ def run(
     only: Annotated[str, typer.Option(help="Only contestants with this in their names.")] = "",
 ) -> None:
     """Measure everything side by side; about five minutes."""
+    if not any(only in name for name in CONTESTANTS):
+        raise typer.BadParameter(f"{only!r} is in none of {', '.join(CONTESTANTS)}", param_hint="--only")
     plan = QUICK if quick else FULL
     plan = dataclasses.replace(plan, rounds=rounds or plan.rounds, seconds=seconds or plan.seconds)
     logs = out / "logs"

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from benchmarks.report import machine_lines, readme_table, report
+from benchmarks.report import machine_lines, readme_table, report, startup_lines
 from benchmarks.results import Results
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +30,7 @@ def documents(results: Results) -> dict[Path, str]:
     """Return the documents as they should be with the figures of a run."""
     picture = f"![Agent steps a second over the number of games]({PICTURE.relative_to(DOCUMENT.parent)})"
     blocks = {
-        README: f"{readme_table(results)}\n\n({machine_lines(results)})",
+        README: "\n\n".join((readme_table(results), startup_lines(results), machine_lines(results))),
         DOCUMENT: f"{report(results)}\n{picture}",
     }
     return {path: put_between_markers(path.read_text(encoding="utf-8"), block) for path, block in blocks.items()}

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import textwrap
 from collections.abc import Iterable
 from typing import TextIO
 
@@ -53,12 +54,18 @@ def _markdown(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join(line.rstrip() for line in text.getvalue().strip().splitlines())
 
 
+def _paragraph(text: str) -> str:
+    """Return a text in lines as long as those of the documents."""
+    return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
+
+
 def _rate(value: float) -> str:
     """Return a rate with three digits that count."""
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value:.3g}"
+    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1.0, "")):
+        if value >= 0.9995 * size:  # what would be rounded up to it
+            digits = f"{value / size:#.3g}"
+            return f"{digits.rstrip('.')}{unit}"
+    return f"{value:.2f}"
 
 
 def _spread(figures: Summary) -> str:
@@ -79,7 +86,7 @@ def machine_lines(results: Results) -> str:
     pinned = "each process held on as many cores as it has threads" if machine.is_pinned else "processes not pinned"
     length = f"{results.rounds} rounds of {results.seconds:g} s a contestant, interleaved"
     load = f", load before the run {machine.load}" if machine.load is not None else ""
-    return (
+    return _paragraph(
         f"{machine.processor}, {machine.cores} cores, {machine.memory_gib:g} GiB, {machine.system}{load}; {pinned}; "
         f"{length}. {_versions(machine)}."
     )
@@ -116,6 +123,19 @@ def _readme_row(results: Results, point: Point) -> list[str]:
         return [point.title, f"{point.batch:,}", _MISSING, "", ""]
     figures = summarize(agent_rates(point))
     return [point.title, f"{point.batch:,}", _rate(figures.median), _spread(figures), _ratio(_beside(results, point))]
+
+
+def startup_lines(results: Results) -> str:
+    """Return how long the start takes, in a sentence; empty where it was not measured."""
+    startup = results.startup
+    if not startup.imports:
+        return ""
+    ours, under_it = (summarize(list(seconds)).median for seconds in zip(*startup.imports, strict=True))
+    compiling = f", {startup.cold:.0f} s the very first time, while the engine is compiled" if startup.cold else ""
+    return _paragraph(
+        f"`import geo_patrol` takes {ours:.2f} s (NumPy, Numba, Gymnasium and PettingZoo together {under_it:.2f} s), "
+        f"the first step of an environment {summarize(startup.warm).median:.1f} s after that{compiling}."
+    )
 
 
 def comparison_table(results: Results) -> str:
@@ -226,6 +246,7 @@ def report(results: Results) -> str:
     parts = [
         machine_lines(results),
         goals_table(results),
+        startup_lines(results),
         "### Contestants",
         comparison_table(results),
         missing_list(results),

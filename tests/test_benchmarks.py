@@ -54,7 +54,7 @@ def test_quick_run_without_peers_writes_its_table(tmp_path, without_peers):
     assert {point.name for point in measured} | missing.keys() == CONTESTANTS.keys()
     assert all(len(point.steps_per_second) == results.rounds for point in measured)
     assert all(rate > 0 for point in measured for rate in point.steps_per_second)
-    assert "EnvPool CartPole-v1, sync, 1 thread (32) is missing: envpool is not installed." in done.stdout
+    assert "EnvPool CartPole-v1, 1 thread (32) is missing: envpool is not installed." in done.stdout
     assert "no picture: matplotlib is not installed" in done.stdout
     written = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert comparison_table(results) in written
@@ -129,7 +129,7 @@ def test_memory_of_one_more_game():
 
 def test_readme_shows_the_median_of_agent_steps():
     (row,) = [line for line in readme_table(RESULTS).splitlines() if line.startswith("| tokens-1")]
-    assert [cell.strip() for cell in row.split("|")[2:-1]] == ["1,024", "41 k", "20.5 k .. 61.4 k", "2.00"]
+    assert [cell.strip() for cell in row.split("|")[2:-1]] == ["1,024", "41.0 k", "20.5 k .. 61.4 k", "2.00"]
 
 
 def test_summary_is_median_and_extremes():
@@ -190,6 +190,13 @@ def test_publishing_refuses_a_quick_run(tmp_path):
     assert publish(tmp_path / "nowhere").returncode == 2
     (tmp_path / "results.json").write_text(json.dumps({"rounds": "many"}), encoding="utf-8")
     assert publish(tmp_path).returncode == 2
+
+
+def test_a_run_of_nothing_says_what_there_is():
+    command = [sys.executable, "-m", "benchmarks", "run", "--only", "chess"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "'chess' is in none of tokens-1, onehot-1," in done.stderr
 
 
 def publish(out):

@@ -56,7 +56,7 @@ def make_single(batch: int) -> Load:  # noqa: ARG001 - always one environment
 CONTESTANTS = [
     Contestant(
         name="envpool-cartpole",
-        title="EnvPool CartPole-v1, sync, 1 thread",
+        title="EnvPool CartPole-v1, 1 thread",
         process="envpool",
         packages=("envpool",),
         batch=BATCH,
@@ -66,7 +66,7 @@ CONTESTANTS = [
     ),
     Contestant(
         name="gymnasium-vector-cartpole",
-        title="Gymnasium CartPole-v1, its NumPy vector environment",
+        title="Gymnasium CartPole-v1, in NumPy",
         process="gymnasium",
         packages=("gymnasium", "numpy"),
         batch=BATCH,
@@ -86,7 +86,7 @@ CONTESTANTS = [
     ),
     Contestant(
         name="gymnasium-cartpole",
-        title="Gymnasium CartPole-v1, one environment",
+        title="Gymnasium CartPole-v1",
         process="gymnasium-single",
         packages=("gymnasium",),
         batch=1,

@@ -17,7 +17,7 @@ def make_copy(batch: int) -> Load:
 CONTESTANTS = [
     Contestant(
         name="copy",
-        title="numpy.copyto between two large arrays",
+        title="numpy.copyto, large arrays (batch: MiB)",
         process="memory",
         packages=("numpy",),
         batch=256,

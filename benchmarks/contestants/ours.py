@@ -67,7 +67,7 @@ CONTESTANTS = [
     *(_vector(observation, threads) for threads in (1, 2) for observation in ("tokens", "onehot")),
     Contestant(
         name="parallel",
-        title="geo_patrol parallel_env, one game",
+        title="geo_patrol parallel_env",
         process="geo_patrol-parallel",
         packages=("pettingzoo",),
         batch=1,

@@ -70,17 +70,17 @@ def make_supersuit(batch: int) -> Load:
 CONTESTANTS = [
     Contestant(
         name="supersuit",
-        title="geo_patrol parallel_env, copies behind SuperSuit, tokens",
+        title="geo_patrol parallel_env behind SuperSuit",
         process="supersuit",
         packages=("SuperSuit", "pettingzoo"),
         batch=_COPIES,
         quick_batch=QUICK_BATCH // SIDES,
-        includes="legal sampling, rules, masks and observations of both sides, auto-reset",
+        includes="legal sampling, rules, masks and token observations of both sides, auto-reset",
         make=make_supersuit,
     ),
     Contestant(
         name="pettingzoo-connect-four",
-        title="PettingZoo connect_four_v3, one game",
+        title="PettingZoo connect_four_v3",
         process="pettingzoo",
         packages=("pettingzoo",),
         batch=1,
@@ -90,7 +90,7 @@ CONTESTANTS = [
     ),
     Contestant(
         name="mpe-simple-spread",
-        title="MPE simple_spread_v3, one game of three agents",
+        title="MPE simple_spread_v3",
         process="pettingzoo",
         packages=("mpe2",),
         batch=1,

@@ -39,7 +39,7 @@ def make_game(batch: int, game: str) -> Load:
 CONTESTANTS = [
     Contestant(
         name=f"pgx-{game}",
-        title=f"pgx {game}, jit + vmap on the processor",
+        title=f"pgx {game}, jit + vmap",
         process="pgx",
         packages=("pgx", "jax", "jaxlib"),
         batch=BATCH,
