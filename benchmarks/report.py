@@ -40,6 +40,8 @@ _IN_README = (
     "gymnasium-cartpole",
 )
 _MISSING = "missing"
+_IDLE = 0.97
+"""The share of a core from which a machine counts as idle."""
 
 
 def _markdown(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -88,8 +90,18 @@ def machine_lines(results: Results) -> str:
     load = f", load before the run {machine.load}" if machine.load is not None else ""
     return _paragraph(
         f"{machine.processor}, {machine.cores} cores, {machine.memory_gib:g} GiB, {machine.system}{load}; {pinned}; "
-        f"{length}. {_versions(machine)}."
+        f"{length}{_idleness(results)}. {_versions(machine)}."
     )
+
+
+def _idleness(results: Results) -> str:
+    """Say how much of its core a contestant of one thread had: less than all of it where somebody else was at work."""
+    shares = [summarize(point.cores).median for point in results.points if point.threads == 1 and point.cores]
+    if not shares:
+        return ""
+    share = min(summarize(shares).median, 1.0)
+    warning = "" if share >= _IDLE else ": the machine was busy, measure again"
+    return f"; contestants of one thread had {share:.0%} of their core (median){warning}"
 
 
 def _versions(machine: Machine) -> str:

@@ -132,6 +132,12 @@ def test_readme_shows_the_median_of_agent_steps():
     assert [cell.strip() for cell in row.split("|")[2:-1]] == ["1,024", "41.0 k", "20.5 k .. 61.4 k", "2.00"]
 
 
+@pytest.mark.parametrize(("cores", "said"), [(0.99, "99% of their core (median)."), (0.6, "the machine was busy")])
+def test_a_busy_machine_is_said(cores, said):
+    busy = results_of(point("tokens-1", 1024, [1.0, 1.0, 1.0], agent_steps=2).model_copy(update={"cores": [cores] * 3}))
+    assert said in " ".join(report(busy).split())
+
+
 def test_summary_is_median_and_extremes():
     assert summarize([3.0, 1.0, 2.0, 10.0]) == (2.5, 1.0, 10.0)
 
