@@ -190,8 +190,10 @@ def _comparison_row(results: Results, point: Point) -> list[str]:
 
 def missing_list(results: Results) -> str:
     """Return why contestants are missing, as a list; empty if none is."""
-    missing = [point for point in results.points if point.missing is not None]
-    return "\n".join(f"- {point.title} ({point.batch:,}) is missing: {point.missing}." for point in missing)
+    points = {f"{point.title} ({point.batch:,})": point.missing for point in results.points}
+    profiles = {f"the profile, {profile.observation},": profile.missing for profile in results.profiles}
+    missing = {what: reason for what, reason in (points | profiles).items() if reason is not None}
+    return "\n".join(f"- {what} is missing: {reason}." for what, reason in missing.items())
 
 
 def included_list(results: Results) -> str:

@@ -75,6 +75,7 @@ class Profile(BaseModel):
 
     observation: str
     games: int
+    missing: str | None = None
     parts: dict[str, list[float]] = {}
     """Microseconds that the compiled parts take, each by itself, for the whole batch; round by round."""
 

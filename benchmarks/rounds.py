@@ -143,9 +143,11 @@ def _play_round(results: Results, workers: dict[str, WorkerProcess], plan: Plan)
 def _profile_round(profile: Profile, worker: WorkerProcess, plan: Plan) -> None:
     """Measure the parts of a step once."""
     answer = worker.ask("profile", profile.observation, profile.games, plan.seconds)
-    if not isinstance(answer, Missing):
-        for part, microseconds in answer.items():
-            profile.parts.setdefault(part, []).append(microseconds)
+    if isinstance(answer, Missing):
+        profile.missing = answer.reason
+        return
+    for part, microseconds in answer.items():
+        profile.parts.setdefault(part, []).append(microseconds)
 
 
 def _measure_memory(observation: str, plan: Plan, logs: Path) -> list[Memory]:

@@ -54,6 +54,10 @@ def test_quick_run_without_peers_writes_its_table(tmp_path, without_peers):
     assert {point.name for point in measured} | missing.keys() == CONTESTANTS.keys()
     assert all(len(point.steps_per_second) == results.rounds for point in measured)
     assert all(rate > 0 for point in measured for rate in point.steps_per_second)
+    for profile in results.profiles:
+        assert profile.missing is None
+        assert all(len(rounds) == results.rounds and min(rounds) > 0 for rounds in profile.parts.values())
+        assert len(profile.parts) == 6
     assert "EnvPool CartPole-v1, 1 thread (32) is missing: envpool is not installed." in done.stdout
     assert "no picture: matplotlib is not installed" in done.stdout
     written = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
