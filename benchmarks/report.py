@@ -163,6 +163,7 @@ def comparison_table(results: Results) -> str:
         "spread of the ratio",
         "observations and masks, bytes/s",
         "cores used",
+        "agent steps per core second",
         "ended a step",
     )
     return _markdown(columns, [_comparison_row(results, point) for point in _compared(results)])
@@ -171,7 +172,7 @@ def comparison_table(results: Results) -> str:
 def _comparison_row(results: Results, point: Point) -> list[str]:
     head = [point.title, f"{point.batch:,}", str(point.threads)]
     if point.missing is not None:
-        return [*head, _MISSING, *[""] * 7]
+        return [*head, _MISSING, *[""] * 8]
     beside = _beside(results, point)
     rates = summarize(agent_rates(point))
     has_steps = point.agent_steps > 0
@@ -184,6 +185,7 @@ def _comparison_row(results: Results, point: Point) -> list[str]:
         _range(beside) if beside else "",
         _rate(summarize(payload_rates(point)).median) if point.payload else "",
         f"{summarize(point.cores).median:.2f}",
+        _rate(summarize(ratios(agent_rates(point), point.cores)).median) if has_steps else "",
         f"{point.ended:.1%}" if point.ended is not None else "",
     ]
 

@@ -17,7 +17,7 @@ from benchmarks.contestants.base import Contestant, Load  # noqa: E402
 from benchmarks.goals import goals  # noqa: E402
 from benchmarks.machine import describe_machine  # noqa: E402
 from benchmarks.processes import CAN_PIN, WorkerProcess, physical_cores  # noqa: E402
-from benchmarks.publish import put_between_markers  # noqa: E402
+from benchmarks.publish import PUBLISHED, documents, put_between_markers  # noqa: E402
 from benchmarks.report import comparison_table, readme_table, report  # noqa: E402
 from benchmarks.results import Memory, Point, Results, Startup, summarize  # noqa: E402
 from benchmarks.worker import Missing, Ready, Timing, Workshop  # noqa: E402
@@ -154,6 +154,13 @@ def test_figures_go_between_the_markers():
         put_between_markers("nothing marked", "new")
     with pytest.raises(ValueError, match="one place between"):
         put_between_markers(text + text, "new")
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="no run has been published yet")
+def test_documents_show_the_published_figures():
+    results = Results.model_validate_json(PUBLISHED.read_text(encoding="utf-8"))
+    for path, text in documents(results).items():
+        assert path.read_text(encoding="utf-8") == text, "run make publish-bench"
 
 
 def test_a_worker_counts_what_was_run(monkeypatch):
