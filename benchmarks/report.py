@@ -1,15 +1,9 @@
 """Tables of a run, in Markdown."""
 
 import csv
-import io
-import textwrap
-from collections.abc import Iterable
 from typing import TextIO
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
+from benchmarks.formatting import markdown_table, paragraph, show_range, show_rate, show_ratio, show_spread
 from benchmarks.goals import goals
 from benchmarks.results import (
     Machine,
@@ -44,51 +38,13 @@ _IDLE = 0.97
 """The share of a core from which a machine counts as idle."""
 
 
-def _markdown(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table, figures to the right."""
-    table = Table(box=box.MARKDOWN)
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place == 0 else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    text = io.StringIO()
-    Console(file=text, width=2000, markup=False, emoji=False, highlight=False, color_system=None).print(table)
-    return "\n".join(line.rstrip() for line in text.getvalue().strip().splitlines())
-
-
-def _paragraph(text: str) -> str:
-    """Return a text in lines as long as those of the documents."""
-    return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
-
-
-def _rate(value: float) -> str:
-    """Return a rate with three digits that count."""
-    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1.0, "")):
-        if value >= 0.9995 * size:  # what would be rounded up to it
-            digits = f"{value / size:#.3g}"
-            return f"{digits.rstrip('.')}{unit}"
-    return f"{value:.2f}"
-
-
-def _spread(figures: Summary) -> str:
-    return f"{_rate(figures.low)} .. {_rate(figures.high)}"
-
-
-def _ratio(figures: Summary | None) -> str:
-    return f"{figures.median:.2f}" if figures else ""
-
-
-def _range(figures: Summary) -> str:
-    return f"{figures.low:.2f} .. {figures.high:.2f}" if figures.low != figures.high else ""
-
-
 def machine_lines(results: Results) -> str:
     """Return what was measured on, with and how, for a reader."""
     machine = results.machine
     pinned = "each process held on as many cores as it has threads" if machine.is_pinned else "processes not pinned"
     length = f"{results.rounds} rounds of {results.seconds:g} s a contestant, interleaved"
     load = f", load before the run {machine.load}" if machine.load is not None else ""
-    return _paragraph(
+    return paragraph(
         f"{machine.processor}, {machine.cores} cores, {machine.memory_gib:g} GiB, {machine.system}{load}; {pinned}; "
         f"{length}{_idleness(results)}. {_versions(machine)}."
     )
@@ -127,14 +83,20 @@ def _compared(results: Results) -> list[Point]:
 def readme_table(results: Results) -> str:
     """Return the selection that the README shows."""
     columns = ("environment", "at once", "agent steps/s (median)", "spread", "/ EnvPool CartPole")
-    return _markdown(columns, [_readme_row(results, p) for p in _compared(results) if p.name in _IN_README])
+    return markdown_table(columns, [_readme_row(results, p) for p in _compared(results) if p.name in _IN_README])
 
 
 def _readme_row(results: Results, point: Point) -> list[str]:
     if point.missing is not None:
         return [point.title, f"{point.batch:,}", _MISSING, "", ""]
     figures = summarize(agent_rates(point))
-    return [point.title, f"{point.batch:,}", _rate(figures.median), _spread(figures), _ratio(_beside(results, point))]
+    return [
+        point.title,
+        f"{point.batch:,}",
+        show_rate(figures.median),
+        show_spread(figures),
+        show_ratio(_beside(results, point)),
+    ]
 
 
 def startup_lines(results: Results) -> str:
@@ -144,7 +106,7 @@ def startup_lines(results: Results) -> str:
         return ""
     ours, under_it = (summarize(list(seconds)).median for seconds in zip(*startup.imports, strict=True))
     compiling = f", {startup.cold:.0f} s the very first time, while the engine is compiled" if startup.cold else ""
-    return _paragraph(
+    return paragraph(
         f"`import geo_patrol` takes {ours:.2f} s (NumPy, Numba, Gymnasium and PettingZoo together {under_it:.2f} s), "
         f"the first step of an environment {summarize(startup.warm).median:.1f} s after that{compiling}."
     )
@@ -166,7 +128,7 @@ def comparison_table(results: Results) -> str:
         "agent steps per core second",
         "ended a step",
     )
-    return _markdown(columns, [_comparison_row(results, point) for point in _compared(results)])
+    return markdown_table(columns, [_comparison_row(results, point) for point in _compared(results)])
 
 
 def _comparison_row(results: Results, point: Point) -> list[str]:
@@ -178,14 +140,14 @@ def _comparison_row(results: Results, point: Point) -> list[str]:
     has_steps = point.agent_steps > 0
     return [
         *head,
-        _rate(rates.median) if has_steps else "",
-        _spread(rates) if has_steps else "",
-        _rate(summarize(env_rates(point)).median) if has_steps else "",
-        _ratio(beside),
-        _range(beside) if beside else "",
-        _rate(summarize(payload_rates(point)).median) if point.payload else "",
+        show_rate(rates.median) if has_steps else "",
+        show_spread(rates) if has_steps else "",
+        show_rate(summarize(env_rates(point)).median) if has_steps else "",
+        show_ratio(beside),
+        show_range(beside) if beside else "",
+        show_rate(summarize(payload_rates(point)).median) if point.payload else "",
         f"{summarize(point.cores).median:.2f}",
-        _rate(summarize(ratios(agent_rates(point), point.cores)).median) if has_steps else "",
+        show_rate(summarize(ratios(agent_rates(point), point.cores)).median) if has_steps else "",
         f"{point.ended:.1%}" if point.ended is not None else "",
     ]
 
@@ -208,9 +170,9 @@ def goals_table(results: Results) -> str:
     columns = ("ratio", "median", "spread", "target")
     rows = []
     for goal in goals(results):
-        found = _ratio(goal.figures) or _MISSING
-        rows.append([goal.what, found, _range(goal.figures) if goal.figures else "", goal.target])
-    return _markdown(columns, rows)
+        found = show_ratio(goal.figures) or _MISSING
+        rows.append([goal.what, found, show_range(goal.figures) if goal.figures else "", goal.target])
+    return markdown_table(columns, rows)
 
 
 def sweep_table(results: Results) -> str:
@@ -221,9 +183,9 @@ def sweep_table(results: Results) -> str:
     for batch in batches:
         found = [results.point(name, batch) for name in names]
         rows.append(
-            [f"{batch:,}", *(_rate(summarize(agent_rates(point)).median) if point else _MISSING for point in found)]
+            [f"{batch:,}", *(show_rate(summarize(agent_rates(point)).median) if point else _MISSING for point in found)]
         )
-    return _markdown(("games", *(_title_of(name) for name in names)), rows)
+    return markdown_table(("games", *(_title_of(name) for name in names)), rows)
 
 
 def _title_of(name: str) -> str:
@@ -238,7 +200,7 @@ def memory_table(results: Results) -> str:
         [m.observation, f"{m.per_game:,.0f}", f"{m.payload_per_game:,}", f"{m.games[0]:,} .. {m.games[1]:,}"]
         for m in results.memory
     ]
-    return _markdown(columns, rows)
+    return markdown_table(columns, rows)
 
 
 def profile_table(results: Results, profile: Profile) -> str:
@@ -254,7 +216,7 @@ def profile_table(results: Results, profile: Profile) -> str:
     parts["reports, infos; less what the parts share"] = of_many - sum(parts.values())
     parts["the whole step"] = of_many
     rows = [[part, f"{taken:,.1f}", f"{taken / of_many:.0%}"] for part, taken in parts.items()]
-    return _markdown((f"part of a step, {profile.observation}, {profile.games:,} games", "µs", "share"), rows)
+    return markdown_table((f"part of a step, {profile.observation}, {profile.games:,} games", "µs", "share"), rows)
 
 
 def report(results: Results) -> str:
