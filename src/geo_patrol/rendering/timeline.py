@@ -49,15 +49,23 @@ class Scene:
         game: the position.
         before: the moment that led to it, from which the picture glides; None stands still.
         scores: the score at the start and after every turn up to here.
-        engagement: the last engagement phase that was played, perhaps a turn ago.
+        outcomes: of the last engagement that was played, in this turn or the one before.
+        outcomes_turn: the turn of that engagement; 0 before the first one.
         names: who plays alpha and bravo; empty names are not shown.
     """
 
     game: Game
     before: Moment | None = None
     scores: tuple[ScorePoint, ...] = ()
-    engagement: Moment | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    outcomes_turn: int = 0
     names: tuple[str, str] = ("", "")
+
+    @classmethod
+    def of(cls, game: Game) -> "Scene":
+        """Return the scene of a bare position: its past is not known but for its last outcomes."""
+        turn = turns_played(game) if game.outcomes or game.phase == "movement" else 0
+        return cls(game, scores=(score_point(game),), outcomes=game.outcomes, outcomes_turn=turn)
 
 
 def turns_played(game: Game) -> int:
@@ -76,7 +84,7 @@ class Timeline(Sequence[Moment]):
     def __init__(self, game: Game, names: tuple[str, str] = ("", "")) -> None:
         self.names = names
         self._moments = [Moment(game.copy())]
-        self._scores = [_score_point(game)]
+        self._scores = [score_point(game)]
         self._scores_until = [1]  # how many of the scores belong to each moment and those before it
 
     def append(self, orders: BothOrders, after: Game) -> Moment:
@@ -92,11 +100,7 @@ class Timeline(Sequence[Moment]):
         complete = replace(self._moments[-1], orders=orders, outcomes=after.outcomes)
         self._moments[-1] = complete
         self._moments.append(Moment(after.copy()))
-        point = _score_point(after)
-        if point.turns > self._scores[-1].turns:
-            self._scores.append(point)
-        elif after.is_over:
-            self._scores[-1] = point  # a forfeit counts at once
+        add_score(self._scores, after)
         self._scores_until.append(len(self._scores))
         return complete
 
@@ -125,11 +129,13 @@ class Timeline(Sequence[Moment]):
             IndexError: there is no such moment.
         """
         place = range(len(self))[index]
+        engagement = self._last_engagement(place)
         return Scene(
             game=self._moments[place].game,
             before=self._moments[place - 1] if place else None,
             scores=tuple(self._scores[: self._scores_until[place]]),
-            engagement=self._last_engagement(place),
+            outcomes=engagement.outcomes if engagement else (),
+            outcomes_turn=engagement.game.turn if engagement else 0,
             names=self.names,
         )
 
@@ -146,5 +152,15 @@ class Timeline(Sequence[Moment]):
         return next((place for place in range(index - 1, 0, -1) if self._moments[place - 1].outcomes), None)
 
 
-def _score_point(game: Game) -> ScorePoint:
+def add_score(scores: list[ScorePoint], game: Game) -> None:
+    """Add a position's score to those of the turns before it, if it was counted anew."""
+    point = score_point(game)
+    if point.turns > scores[-1].turns:
+        scores.append(point)
+    elif game.is_over:
+        scores[-1] = point  # a forfeit counts at once
+
+
+def score_point(game: Game) -> ScorePoint:
+    """Return the score as it was last counted."""
     return ScorePoint(turns_played(game), game.scores["alpha"], game.scores["bravo"])
