@@ -6,6 +6,7 @@ import typer
 
 from geo_patrol.cli.configs import configs
 from geo_patrol.cli.match import match
+from geo_patrol.cli.play import play
 from geo_patrol.cli.verify import verify
 from geo_patrol.cli.watch import watch
 
@@ -57,6 +58,7 @@ def geo_patrol(
 
 
 app.command(short_help="Play many games between two agents, and sum them up.")(match)
+app.command(short_help="Play by hand in a window, against an agent or a person.")(play)
 app.command(short_help="Watch two agents play, in a window.")(watch)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)

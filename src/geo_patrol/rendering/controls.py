@@ -52,6 +52,7 @@ class Control:
         sign: the picture on its button; "" writes ``label``.
         label: the word on its button; a control without sign and label has keys only.
         is_open: whether it can be done now.
+        is_main: whether it is what one is expected to do in the end; its button stands out.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Control:
     sign: str = ""
     label: str = ""
     is_open: Callable[[], bool] = field(default=lambda: True)
+    is_main: bool = False
 
     @property
     def has_button(self) -> bool:
@@ -90,8 +92,8 @@ class ButtonBar:
         self.controls = [control for control in controls if control.has_button]
         self._places: list[tuple[Control, pygame.Rect]] = []
 
-    def place(self, area: pygame.Rect, size: int) -> None:
-        """Lay the buttons out in an area for words of a size in pixels."""
+    def place(self, area: pygame.Rect, size: int) -> int:
+        """Lay the buttons out in an area for words of a size in pixels; return how many rows they take."""
         height, gap = round(size * 2.1), max(round(size * 0.35), 3)
         left, top = area.left, area.top
         self._places = []
@@ -101,6 +103,7 @@ class ButtonBar:
                 left, top = area.left, top + height + gap
             self._places.append((control, pygame.Rect(left, top, width, height)))
             left += width + gap
+        return 1 + (top - area.top) // (height + gap)
 
     def rect_of(self, name: str) -> pygame.Rect:
         """Return where the button of a control is."""
@@ -114,7 +117,16 @@ class ButtonBar:
         """Draw the buttons; the one that is pointed at is lit."""
         for control, rect in self._places:
             lit = pointed_at is not None and rect.collidepoint(pointed_at) and control.is_open()
-            draw_button(surface, rect, size, sign=control.sign, label=control.label, lit=lit, is_open=control.is_open())
+            draw_button(
+                surface,
+                rect,
+                size,
+                sign=control.sign,
+                label=control.label,
+                lit=lit,
+                is_open=control.is_open(),
+                strong=control.is_main,
+            )
 
 
 def draw_button(
@@ -127,14 +139,17 @@ def draw_button(
     lit: bool = False,
     is_open: bool = True,
     strong: bool = False,
+    chosen: bool = False,
 ) -> None:
-    """Draw a button with a sign or a label; one that is not open is faint, a strong one is filled."""
+    """Draw a button with a sign or a label; one that is not open is faint, a strong one bright, a chosen one framed."""
     ground = theme.CHOICE if strong and is_open else theme.CARD_BRIGHT if is_open else theme.CARD
     ink = theme.SPACE if strong and is_open else theme.TEXT if is_open else theme.FAINT
     if lit:
         ground = theme.blend(ground, theme.TEXT, 0.22)
     radius = max(rect.height // 5, 3)
     pygame.draw.rect(surface, ground, rect, border_radius=radius)
+    if chosen:
+        pygame.draw.rect(surface, theme.CHOICE, rect, width=2, border_radius=radius)
     if sign:
         put_sign(surface, sign, rect.center, round(rect.height * 0.5), ink)
     else:

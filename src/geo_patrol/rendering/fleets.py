@@ -1,5 +1,7 @@
 """The tables of both fleets: sector, fuel and ammo of every satellite, as the rule books print them."""
 
+from collections.abc import Sequence
+
 import pygame
 
 from geo_patrol.config import SideConfig, largest
@@ -36,14 +38,14 @@ def row_of(layout: Layout, side: Side, number: int) -> pygame.Rect:
     return pygame.Rect(table.left, table.top + line * (number + 1), table.width, line)
 
 
-def draw_fleets(surface: pygame.Surface, layout: Layout, game: Game) -> None:
-    """Draw both tables."""
+def draw_fleets(surface: pygame.Surface, layout: Layout, game: Game, satellites: Sequence[Satellite]) -> None:
+    """Draw both tables of a game with these satellites."""
     for side, table in zip(SIDES, layout.tables, strict=True):
         radius = max(round(6 * layout.scale), 3)
         pygame.draw.rect(surface, theme.CARD, table, border_radius=radius)
         _draw_heading(surface, layout, side, table)
-        for satellite in game.satellites(side):
-            _draw_row(surface, layout, game, satellite)
+    for satellite in satellites:
+        _draw_row(surface, layout, game, satellite)
 
 
 def _draw_heading(surface: pygame.Surface, layout: Layout, side: Side, table: pygame.Rect) -> None:
@@ -51,7 +53,7 @@ def _draw_heading(surface: pygame.Surface, layout: Layout, side: Side, table: py
     middle = table.top + line * 0.58
     pad = max(round(6 * layout.scale), 3)
     glyphs.put_text(surface, side[:5].upper(), size, theme.SIDES_BRIGHT[side], (table.left + pad, middle))
-    wide = table.width > 17 * size
+    wide = table.width * SECTOR > glyphs.text_width(f"{side.upper()} sector", size) + 2 * pad
     columns = [(FUEL, "fuel", "midright"), (0.98, "ammo", "midright")]
     if wide:
         columns.append((SECTOR + 0.02, "sector", "midright"))

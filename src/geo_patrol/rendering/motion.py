@@ -8,11 +8,10 @@ import math
 from dataclasses import dataclass
 
 from geo_patrol.board import azimuth_of, prograde, ring_of
-from geo_patrol.game import Game
 from geo_patrol.notation import SatelliteId, Side
 from geo_patrol.rendering import theme
 from geo_patrol.rendering.geometry import BoardGeometry, Polar, sector_angle
-from geo_patrol.rendering.slots import Slot, satellite_slots
+from geo_patrol.rendering.slots import Slot, all_satellites, satellite_slots
 from geo_patrol.rendering.timeline import Moment, Scene
 
 _SIDES: tuple[Side, Side] = ("alpha", "bravo")
@@ -34,17 +33,27 @@ class Clock:
 
 
 class Motion:
-    """The way from the position before a scene to its own."""
+    """The way from the position before a scene to its own.
+
+    Attributes:
+        satellites: at the end.
+        satellites_before: at the start.
+        end: where they are at the end.
+        start: where they are at the start.
+        has_drifted: whether the phase ended with a drift.
+    """
 
     def __init__(self, geometry: BoardGeometry, scene: Scene) -> None:
         self._geometry = geometry
         self._before = scene.before
         self._after = scene.game
-        self.end = satellite_slots(geometry, scene.game)
-        self.start = self.end if scene.before is None else satellite_slots(geometry, scene.before.game)
+        self.satellites = all_satellites(scene.game)
+        self.satellites_before = self.satellites if scene.before is None else all_satellites(scene.before.game)
+        self.end = satellite_slots(geometry, self.satellites)
+        self.start = self.end if scene.before is None else satellite_slots(geometry, self.satellites_before)
         self.has_drifted = scene.before is not None and scene.before.game.goals != scene.game.goals
-        self._sectors = _sectors(scene.game)
-        self._sectors_before = self._sectors if scene.before is None else _sectors(scene.before.game)
+        self._sectors = {one.id: one.sector for one in self.satellites}
+        self._sectors_before = {one.id: one.sector for one in self.satellites_before}
         self._moved = {one for one in self.end if self._changes_sector(one)}
         self._ways = {one: self._way(one) for one in self.end}
 
@@ -121,10 +130,6 @@ def _ordered_direction(before: Moment | None, satellite: SatelliteId) -> int:
         if order.satellite == satellite.number:
             return {"prograde": 1, "retrograde": -1}.get(order.action, 0)
     return 0
-
-
-def _sectors(game: Game) -> dict[SatelliteId, int]:
-    return {one.id: one.sector for side in _SIDES for one in game.satellites(side)}
 
 
 def _between(start: float, end: float, part: float) -> float:

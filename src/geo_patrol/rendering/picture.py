@@ -49,8 +49,9 @@ class Picture:
         self._board = self._draw_board(turning=False)
         self._turning_board = self._draw_board(turning=True)
         self._scene: Scene | None = None
-        self._motion = Motion(self.layout.geometry, Scene(Game(config, seed=0)))
+        self._motion: Motion | None = None
         self._backdrops: dict[tuple[object, ...], pygame.Surface] = {}
+        self._spare_backdrops: list[pygame.Surface] = []
 
     def frame(self, shown: Scene | Game, progress: float = 1.0) -> NDArray[np.uint8]:
         """Draw a scene.
@@ -75,15 +76,20 @@ class Picture:
     def draw(self, shown: Scene | Game, progress: float = 1.0) -> pygame.Surface:
         """Draw a scene, see ``frame``, and return the surface that holds it until the next one is drawn."""
         scene = Scene.of(shown) if isinstance(shown, Game) else shown
-        if scene is not self._scene:
+        motion = self._motion_of(scene)
+        clock = motion.clock(min(max(progress, 0.0), 1.0))
+        self._canvas.blit(self._backdrop(scene, motion, clock), (0, 0))
+        self._put_board(motion, clock)
+        self._put_satellites(scene, motion, clock)
+        return self._canvas
+
+    def _motion_of(self, scene: Scene) -> Motion:
+        if self._motion is None or scene is not self._scene:
             self._scene = scene
             self._motion = Motion(self.layout.geometry, scene)
+            self._spare_backdrops += self._backdrops.values()
             self._backdrops.clear()
-        clock = self._motion.clock(min(max(progress, 0.0), 1.0))
-        self._canvas.blit(self._backdrop(scene, clock), (0, 0))
-        self._put_board(clock)
-        self._put_satellites(scene, clock)
-        return self._canvas
+        return self._motion
 
     def _draw_board(self, turning: bool) -> pygame.Surface:
         """Draw what stays of the board; while it turns, its grid is drawn frame by frame and numbers step back."""
@@ -102,47 +108,50 @@ class Picture:
         draw_legend(board, layout)
         return board
 
-    def _backdrop(self, scene: Scene, clock: Clock) -> pygame.Surface:
+    def _backdrop(self, scene: Scene, motion: Motion, clock: Clock) -> pygame.Surface:
         """Return board and panels for a part of a phase, drawn once."""
         turning = clock.drifted not in (0, 1)
         changed = clock.moved >= 0.5
-        scored = changed if not self._motion.has_drifted else clock.drifted >= 0.5
-        phase = self._phase(scene, clock)
+        scored = clock.drifted >= 0.5 if motion.has_drifted else changed
+        phase = _phase(scene, motion, clock)
         key = (turning, changed, scored, phase)
         if key not in self._backdrops:
-            backdrop = (self._turning_board if turning else self._board).copy()
+            backdrop = self._spare_backdrops.pop() if self._spare_backdrops else self._canvas.copy()
+            backdrop.blit(self._turning_board if turning else self._board, (0, 0))
             before = scene.game if scene.before is None else scene.before.game
             draw_header(backdrop, self.layout, scene, scene.game if scored else before, phase)
-            draw_fleets(backdrop, self.layout, scene.game if changed else before)
+            satellites = motion.satellites if changed else motion.satellites_before
+            draw_fleets(backdrop, self.layout, scene.game, satellites)
             draw_outcomes(backdrop, self.layout, scene)
             draw_chart(backdrop, self.layout, scene.scores if scored else scene.scores[:-1] or scene.scores, scene.game)
             self._backdrops[key] = backdrop
         return self._backdrops[key]
 
-    def _phase(self, scene: Scene, clock: Clock) -> str:
-        if scene.before is None or (clock.moved >= 1 and clock.fought >= 1 and clock.drifted >= 1):
-            return scene.game.phase
-        return "drift" if self._motion.has_drifted and clock.fought >= 1 else scene.before.game.phase
-
-    def _put_board(self, clock: Clock) -> None:
+    def _put_board(self, motion: Motion, clock: Clock) -> None:
         geometry = self.layout.geometry
         if clock.drifted not in (0, 1):
             board_art.draw_grid(self._canvas, geometry, clock.drifted)
         for side in _SIDES:
-            board_art.put_goal(self._canvas, geometry, side, *self._motion.goal_turn(side, clock))
-        draw_earth(self._canvas, geometry.centre, geometry.earth_radius, self._motion.earth_turn(clock))
+            board_art.put_goal(self._canvas, geometry, side, *motion.goal_turn(side, clock))
+        draw_earth(self._canvas, geometry.centre, geometry.earth_radius, motion.earth_turn(clock))
 
-    def _put_satellites(self, scene: Scene, clock: Clock) -> None:
-        geometry, motion = self.layout.geometry, self._motion
-        game = scene.before.game if scene.before is not None and clock.moved < 0.5 else scene.game
-        satellites = [one for side in _SIDES for one in game.satellites(side)]
+    def _put_satellites(self, scene: Scene, motion: Motion, clock: Clock) -> None:
+        geometry = self.layout.geometry
+        satellites = motion.satellites if clock.moved >= 0.5 else motion.satellites_before
         for satellite in sorted(satellites, key=lambda one: one.is_active):  # those with fuel lie on top
             slot = motion.slot(satellite.id, clock)
-            put_token(self._canvas, look_of(game, satellite), geometry.point(slot.place), slot.radius)
+            put_token(self._canvas, look_of(scene.game, satellite), geometry.point(slot.place), slot.radius)
         if motion.is_engagement:
             put_engagement(self._canvas, geometry, motion, scene.outcomes, clock, self.layout.scale)
         if clock.moved >= 1 and clock.drifted >= 1:
-            put_lenses(self._canvas, self.layout, scene.game)
+            put_lenses(self._canvas, self.layout, scene.game, motion.satellites)
+
+
+def _phase(scene: Scene, motion: Motion, clock: Clock) -> str:
+    """Return what is going on."""
+    if scene.before is None or (clock.moved >= 1 and clock.fought >= 1 and clock.drifted >= 1):
+        return scene.game.phase
+    return "drift" if motion.has_drifted and clock.fought >= 1 else scene.before.game.phase
 
 
 def fleet_size(config: GameConfig) -> int:

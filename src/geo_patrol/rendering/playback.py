@@ -136,6 +136,19 @@ class Playback:
         self.is_playing = False
         self._go(len(self.timeline) - 1)
 
+    def show_last(self) -> None:
+        """Show the phase that was played last."""
+        self._go(len(self.timeline) - 1, elapsed=0.0)
+
+    def skip(self) -> None:
+        """Show the end of the phase at once."""
+        self._elapsed = 1.0
+
+    @property
+    def has_rested(self) -> bool:
+        """Whether the phase's time is over."""
+        return self._elapsed >= 1
+
     def seek(self, part: float) -> None:
         """Pause, and go to a part of what has been played, from 0 to 1."""
         self.is_playing = False

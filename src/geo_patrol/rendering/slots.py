@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from geo_patrol.board import ring_of
@@ -75,30 +76,34 @@ def _spread(distances: list[float], capacities: list[int], pitch: float, count: 
     return places
 
 
-def satellite_slots(geometry: BoardGeometry, game: Game) -> dict[SatelliteId, Slot]:
-    """Return the place of every satellite of a game."""
+def all_satellites(game: Game) -> tuple[Satellite, ...]:
+    """Return the satellites of both sides, alpha's first."""
+    return tuple(satellite for side in _SIDES for satellite in game.satellites(side))
+
+
+def satellite_slots(geometry: BoardGeometry, satellites: Sequence[Satellite]) -> dict[SatelliteId, Slot]:
+    """Return the place of every satellite."""
     slots: dict[SatelliteId, Slot] = {}
-    for sector, satellites in by_sector(game).items():
+    for sector, here in by_sector(satellites).items():
         middle = middle_angle(sector)
-        within = sector_slots(geometry, int(ring_of(sector)), len(satellites))
-        for satellite, slot in zip(satellites, within, strict=True):
+        within = sector_slots(geometry, int(ring_of(sector)), len(here))
+        for satellite, slot in zip(here, within, strict=True):
             distance, angle = slot.place
             slots[satellite.id] = Slot((distance, middle + angle), slot.radius)
     return slots
 
 
-def by_sector(game: Game) -> dict[int, list[Satellite]]:
+def by_sector(satellites: Sequence[Satellite]) -> dict[int, list[Satellite]]:
     """Return the satellites of each sector, alpha's before bravo's, those with fuel before those without."""
-    satellites = [satellite for side in _SIDES for satellite in game.satellites(side)]
     sectors: dict[int, list[Satellite]] = {}
     for satellite in sorted(satellites, key=lambda one: (not one.is_active, one.id.side, one.id.number)):
         sectors.setdefault(satellite.sector, []).append(satellite)
     return sectors
 
 
-def crowded_sectors(geometry: BoardGeometry, game: Game) -> list[int]:
+def crowded_sectors(geometry: BoardGeometry, satellites: Sequence[Satellite]) -> list[int]:
     """Return the sectors whose satellites are too small to be numbered, the fullest first."""
-    sectors = by_sector(game)
+    sectors = by_sector(satellites)
     small = [
         sector
         for sector, here in sectors.items()

@@ -37,7 +37,7 @@ class WatchWindow(GameWindow):
         size: tuple[int, int] = (1280, 720),
     ) -> None:
         self.playback = Playback(timeline, advance)
-        super().__init__(timeline[0].game.config, title, toolbar_rows=2, size=size)
+        super().__init__(timeline[0].game.config, title, size=size)
 
     def make_controls(self) -> list[Control]:
         """Return what can be done while watching."""
@@ -63,18 +63,18 @@ class WatchWindow(GameWindow):
         return self.playback.is_moving
 
     def paint(self) -> pygame.Surface:
-        """Draw the game, how far it has come, and how fast it goes."""
-        surface = self.picture.draw(self.playback.scene, self.playback.progress)
+        """Draw the game."""
+        return self.picture.draw(self.playback.scene, self.playback.progress)
+
+    def paint_over(self, surface: pygame.Surface) -> None:
+        """Draw how far the game has come, and how fast it goes."""
         self._draw_course(surface)
-        return surface
 
     @property
     def course(self) -> pygame.Rect:
         """Where the bar is that shows how far the game has come."""
         layout = self.picture.layout
-        height = layout.line("normal")
-        bar = self.bar.rect_of("begin again")
-        return pygame.Rect(layout.toolbar.left, bar.bottom + height // 3, layout.toolbar.width, height)
+        return pygame.Rect(layout.toolbar.topleft, (layout.toolbar.width, layout.line("normal")))
 
     def click(self, pixel: tuple[int, int]) -> None:
         """Go to the place of the course that was clicked."""

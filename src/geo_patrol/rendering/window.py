@@ -9,7 +9,8 @@ import pygame
 from geo_patrol.config import GameConfig
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.controls import ButtonBar, Control, find_key
-from geo_patrol.rendering.picture import Picture
+from geo_patrol.rendering.layout import make_layout
+from geo_patrol.rendering.picture import Picture, fleet_size
 from geo_patrol.rendering.screen import Event, Screen
 
 _FRAMES_PER_SECOND = 60
@@ -22,16 +23,15 @@ class GameWindow(ABC):
     Args:
         config: what is played.
         title: in the window's frame.
-        toolbar_rows: rows of buttons.
         size: width and height in points.
 
     Raises:
         NoScreenError: there is no screen.
     """
 
-    def __init__(self, config: GameConfig, title: str, toolbar_rows: int, size: tuple[int, int] = (1280, 720)) -> None:
+    def __init__(self, config: GameConfig, title: str, size: tuple[int, int] = (1280, 720)) -> None:
         self.screen = Screen(title, size)
-        self._config, self._toolbar_rows = config, toolbar_rows
+        self._config = config
         self._picture: Picture | None = None
         self._message, self._message_until = "", 0.0
         self.shows_help = False
@@ -52,6 +52,9 @@ class GameWindow(ABC):
     def paint(self) -> pygame.Surface:
         """Draw the game and return the picture's surface."""
 
+    def paint_over(self, surface: pygame.Surface) -> None:  # noqa: B027 - most windows have more to show, not all
+        """Draw what belongs to the window and not to the picture of the game."""
+
     @abstractmethod
     def tick(self, seconds: float) -> bool:
         """Let time pass; return whether the picture changes by itself."""
@@ -65,9 +68,19 @@ class GameWindow(ABC):
         """What draws the game, in the window's size."""
         size = self.screen.size
         if self._picture is None or (self._picture.width, self._picture.height) != size:
-            self._picture = Picture(*size, self._config, self._toolbar_rows)
-            self.bar.place(self._picture.layout.toolbar, self._picture.layout.text_size("normal"))
+            self._picture = self._make_picture(*size)
         return self._picture
+
+    def _make_picture(self, width: int, height: int) -> Picture:
+        """Make a picture with room for the buttons, and a line above them."""
+        text = theme.text_size("normal", theme.scale_of(width, height))
+        panel = make_layout(width, height, self._config.board, fleet_size(self._config)).header
+        rows = self.bar.place(panel, text)
+        picture = Picture(width, height, self._config, toolbar_rows=rows + 1)
+        toolbar = picture.layout.toolbar
+        line = picture.layout.line("normal") * 5 // 4
+        self.bar.place(pygame.Rect(toolbar.left, toolbar.top + line, toolbar.width, toolbar.height - line), text)
+        return picture
 
     def run(self) -> None:
         """Show the game until the window is closed."""
@@ -117,6 +130,7 @@ class GameWindow(ABC):
     def draw(self) -> pygame.Surface:
         """Draw the game and all that lies over it."""
         surface = self.paint()
+        self.paint_over(surface)
         layout = self.picture.layout
         self.bar.draw(surface, layout.text_size("normal"), self.pointed_at)
         if time.monotonic() < self._message_until:
