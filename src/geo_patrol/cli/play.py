@@ -8,8 +8,10 @@ from geo_patrol.cli.errors import InputError, bad_input, plain_errors
 from geo_patrol.cli.watch import begin_game, window_title
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from geo_patrol.agents import Agent
-    from geo_patrol.rendering.live import LiveGame
+    from geo_patrol.rendering.live import LiveGame, Observer
 
 _SIDES = ("alpha", "bravo")
 _PERSON = "person"
@@ -61,9 +63,20 @@ def _seat_players(side: str, against: str) -> "tuple[Agent | None, Agent | None]
 
 
 def play_in_window(
-    agents: "tuple[Agent | None, Agent | None]", config: str, overrides: list[str] | None, seed: int | None
+    agents: "tuple[Agent | None, Agent | None]",
+    config: str,
+    overrides: list[str] | None,
+    seed: int | None,
+    observers: "Sequence[Observer]" = (),
 ) -> None:
-    """Play games in a window until it is closed; None among the agents is a person.
+    """Play games in a window until it is closed.
+
+    Args:
+        agents: who orders for alpha and for bravo; None is a person.
+        config: a preset's name, or the path of a TOML file.
+        overrides: single values of it.
+        seed: of the first game; None takes one from the operating system.
+        observers: hear of every finished phase, with the orders of both sides.
 
     Raises:
         InputError: an argument is wrong.
@@ -71,10 +84,10 @@ def play_in_window(
     """
     from geo_patrol.rendering.play import play as show
 
-    first = begin_game(config, overrides, agents, seed)
+    first = begin_game(config, overrides, agents, seed, observers)
     waiting = [first]
 
     def new_game() -> "LiveGame":
-        return waiting.pop() if waiting else begin_game(config, overrides, agents, None)
+        return waiting.pop() if waiting else begin_game(config, overrides, agents, None, observers)
 
     show(new_game, window_title(first))

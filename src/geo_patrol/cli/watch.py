@@ -7,9 +7,11 @@ import typer
 from geo_patrol.cli.errors import bad_input, leave_at_once, plain_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from geo_patrol.agents import Agent
     from geo_patrol.config import GameConfig
-    from geo_patrol.rendering.live import LiveGame
+    from geo_patrol.rendering.live import LiveGame, Observer
 
 
 @plain_errors
@@ -42,9 +44,20 @@ def watch(
 
 
 def begin_game(
-    config: str, overrides: list[str] | None, agents: "tuple[Agent | None, Agent | None]", seed: int | None
+    config: str,
+    overrides: list[str] | None,
+    agents: "tuple[Agent | None, Agent | None]",
+    seed: int | None,
+    observers: "Sequence[Observer]" = (),
 ) -> "LiveGame":
     """Begin a game; what its agents and its rules need is compiled before a window opens.
+
+    Args:
+        config: a preset's name, or the path of a TOML file.
+        overrides: single values of it.
+        agents: who orders for alpha and for bravo; None is a person.
+        seed: of the game; None takes one from the operating system.
+        observers: hear of every finished phase, with the orders of both sides.
 
     Raises:
         InputError: an argument is wrong.
@@ -52,15 +65,23 @@ def begin_game(
     """
     from geo_patrol.presets import load_config
     from geo_patrol.rendering.live import LiveGame
-    from geo_patrol.rendering.screen import init_display
 
     with bad_input():
         settled = load_config(config, overrides)
-        live = LiveGame(settled, agents, seed)
-    init_display()
+        live = LiveGame(settled, agents, seed, observers)
+    _check_screen()
     with leave_at_once():
         _warm_up(settled, agents)
         return live
+
+
+def _check_screen() -> None:
+    from geo_patrol.rendering.screen import NoScreenError, init_display
+
+    try:
+        init_display()
+    except NoScreenError as error:
+        raise NoScreenError(f"{error}; geo-patrol match --show prints a game without one") from None
 
 
 def _warm_up(config: "GameConfig", agents: "tuple[Agent | None, Agent | None]") -> None:
