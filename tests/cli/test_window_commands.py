@@ -101,9 +101,8 @@ def test_observers_are_handed_on(monkeypatch):
     assert game.config.turn_limit == 3
 
 
-def test_a_window_that_is_closed_at_once_ends_well():
+def test_a_window_that_is_closed_at_once_ends_well(monkeypatch):
+    monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     for arguments in (["watch", "scripted", "random"], ["play"]):
-        pygame.display.init()
-        pygame.event.post(pygame.event.Event(pygame.QUIT))
         ran = run(*arguments)
         assert (ran.exit_code, ran.output) == (0, "")

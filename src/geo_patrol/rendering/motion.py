@@ -56,6 +56,8 @@ class Motion:
         self._sectors_before = {one.id: one.sector for one in self.satellites_before}
         self._moved = {one for one in self.end if self._changes_sector(one)}
         self._ways = {one: self._way(one) for one in self.end}
+        self._clock: Clock | None = None
+        self._slots: dict[SatelliteId, Slot] = {}
 
     @property
     def is_engagement(self) -> bool:
@@ -79,6 +81,12 @@ class Motion:
 
     def slot(self, satellite: SatelliteId, clock: Clock) -> Slot:
         """Return where a satellite is; a place's angle may be beyond a full turn."""
+        if clock is not self._clock:
+            self._clock = clock
+            self._slots = {one: self._slot(one, clock) for one in self.end}
+        return self._slots[satellite]
+
+    def _slot(self, satellite: SatelliteId, clock: Clock) -> Slot:
         start, end = self.start[satellite], self.end[satellite]
         turn = self.drift_angle(self._ring(satellite))
         angle = start.place[1] + self._ways[satellite] * clock.moved + turn * clock.drifted
