@@ -43,8 +43,9 @@ def play(
 ) -> None:
     """Play a game in a window, with the mouse alone or with keys.
 
-    Click a satellite, then where it should go or whom it should engage; commit when all orders are given. The other
-    side's orders stay hidden until both have committed. ? shows all keys.
+    Click a satellite, then where it should go or whom it should engage, and commit. ? shows all keys.
+
+    The other side's orders stay hidden until both sides have committed.
     """
     agents = _seat_players(side, against)
     play_in_window(agents, config, overrides, seed)

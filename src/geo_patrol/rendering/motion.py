@@ -6,6 +6,7 @@ colliders move, and then drifts: everything turns by one sector of its ring.
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from geo_patrol.board import azimuth_of, prograde, ring_of
 from geo_patrol.notation import SatelliteId, Side
@@ -27,9 +28,22 @@ class Clock:
         drifted: of the drift.
     """
 
+    GROWN: ClassVar[float] = 0.35
+    """The part of an engagement's time after which its lines are there and results show."""
+
     moved: float
     fought: float
     drifted: float
+
+    @property
+    def grown(self) -> float:
+        """How far the lines of an engagement's marks have grown, from 0 to 1."""
+        return min(self.fought / self.GROWN, 1.0)
+
+    @property
+    def is_revealed(self) -> bool:
+        """Whether an engagement's results show."""
+        return self.grown >= 1
 
 
 class Motion:
