@@ -6,7 +6,7 @@ import numpy as np
 import pygame
 import pytest
 from golden_images import PICTURES, TOLERANCE, difference, draw, load
-from positions import arranged, crowd, played, shots
+from positions import arranged, crowd, guards, played, shots
 
 from geo_patrol import Game, preset_names
 from geo_patrol.rendering import glyphs, theme
@@ -108,6 +108,21 @@ def test_half_a_turn_goes_the_way_that_was_ordered():
     ways = {one.number: motion.slot(one, clock).place[1] - start[one].place[1] for one in start if one.side == "alpha"}
     assert ways[1] > 2
     assert ways[2] < -2
+
+
+def test_a_frame_does_not_depend_on_those_before_it():
+    timeline = guards()
+    game = timeline[-1].game.copy()
+    game.step(alpha="P1 prograde")
+    timeline.append(((), ()), game)
+    kept = Picture(640, 480, game.config)
+    for index, progress in [(1, 0.1), (1, 0.2), (1, 0.7), (2, 0.3), (2, 1), (1, 0.7), (0, 1), (1, 1), (2, 0.3)]:
+        scene = timeline.scene(index)
+        frame = kept.frame(scene, progress)
+        assert np.array_equal(frame, Picture(640, 480, game.config).frame(scene, progress))
+        assert np.array_equal(frame, kept.frame(scene, progress))
+        if index == 1:
+            kept.draw(scene, 0.5).fill((255, 0, 0))
 
 
 def test_all_that_stays_is_made_once(monkeypatch):

@@ -52,6 +52,7 @@ class Picture:
         self._motion: Motion | None = None
         self._backdrops: dict[tuple[object, ...], pygame.Surface] = {}
         self._spare_backdrops: list[pygame.Surface] = []
+        self._intact: pygame.Surface | None = None  # the backdrop that canvas and packed canvas show beside the board
 
     def frame(self, shown: Scene | Game, progress: float = 1.0) -> NDArray[np.uint8]:
         """Draw a scene.
@@ -64,24 +65,30 @@ class Picture:
         Returns:
             (height, width, 3) uint8, a new array.
         """
-        return self.pixels(self.draw(shown, progress))
-
-    def pixels(self, surface: pygame.Surface) -> NDArray[np.uint8]:
-        """Return a surface of the picture's size as an array, (height, width, 3) uint8."""
-        self._packed.blit(surface, (0, 0))
+        changed = self._compose(shown, progress)
+        self._packed.blit(self._canvas, changed, changed)
         packed: Any = self._packed.get_buffer()
         rows: NDArray[np.uint8] = np.frombuffer(packed, np.uint8).reshape(self.height, -1)
         return rows[:, : 3 * self.width].reshape(self.height, self.width, 3).copy()
 
     def draw(self, shown: Scene | Game, progress: float = 1.0) -> pygame.Surface:
         """Draw a scene, see ``frame``, and return the surface that holds it until the next one is drawn."""
+        self._compose(shown, progress)
+        self._intact = None  # who gets the surface may draw on it
+        return self._canvas
+
+    def _compose(self, shown: Scene | Game, progress: float) -> pygame.Rect:
+        """Draw a scene on the canvas; return what has changed since the frame before: often the board alone."""
         scene = Scene.of(shown) if isinstance(shown, Game) else shown
         motion = self._motion_of(scene)
         clock = motion.clock(min(max(progress, 0.0), 1.0))
-        self._canvas.blit(self._backdrop(scene, motion, clock), (0, 0))
+        backdrop = self._backdrop(scene, motion, clock)
+        changed = self.layout.board if backdrop is self._intact else self._canvas.get_rect()
+        self._canvas.blit(backdrop, changed, changed)
+        self._intact = backdrop
         self._put_board(motion, clock)
         self._put_satellites(scene, motion, clock)
-        return self._canvas
+        return changed
 
     def _motion_of(self, scene: Scene) -> Motion:
         if self._motion is None or scene is not self._scene:
@@ -117,6 +124,7 @@ class Picture:
         revealed = not motion.is_engagement or clock.is_revealed
         key = (turning, changed, scored, phase, revealed)
         if key not in self._backdrops:
+            self._intact = None
             backdrop = self._spare_backdrops.pop() if self._spare_backdrops else self._canvas.copy()
             backdrop.blit(self._turning_board if turning else self._board, (0, 0))
             before = scene.game if scene.before is None else scene.before.game
