@@ -1,0 +1,98 @@
+"""``geo-patrol watch``: watch two agents play, in a window."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geo_patrol.cli.errors import bad_input, leave_at_once, plain_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from geo_patrol.agents import Agent
+    from geo_patrol.config import GameConfig
+    from geo_patrol.rendering.live import LiveGame, Observer
+
+
+@plain_errors
+def watch(
+    alpha: Annotated[str, typer.Argument(metavar="ALPHA", help="Agent: scripted, random or idle.")],
+    bravo: Annotated[str, typer.Argument(metavar="BRAVO", help="Its opponent, perhaps of the same kind.")],
+    config: Annotated[
+        str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
+    ] = "geo_patrol",
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="Repeats a game exactly; a fresh one by default.")
+    ] = None,
+) -> None:
+    """Watch two agents play a game, phase by phase, and go back and forth in it.
+
+    Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys.
+    """
+    from geo_patrol.agents import make_agent
+
+    with bad_input():
+        agents = make_agent(alpha), make_agent(bravo)
+    live = begin_game(config, overrides, agents, seed)
+    from geo_patrol.rendering.watch import watch as show
+
+    show(live.timeline, live.advance, window_title(live))
+
+
+def begin_game(
+    config: str,
+    overrides: list[str] | None,
+    agents: "tuple[Agent | None, Agent | None]",
+    seed: int | None,
+    observers: "Sequence[Observer]" = (),
+) -> "LiveGame":
+    """Begin a game; what its agents and its rules need is compiled before a window opens.
+
+    Args:
+        config: a preset's name, or the path of a TOML file.
+        overrides: single values of it.
+        agents: who orders for alpha and for bravo; None is a person.
+        seed: of the game; None takes one from the operating system.
+        observers: hear of every finished phase, with the orders of both sides.
+
+    Raises:
+        InputError: an argument is wrong.
+        NoScreenError: there is no screen.
+    """
+    from geo_patrol.presets import load_config
+    from geo_patrol.rendering.live import LiveGame
+
+    with bad_input():
+        settled = load_config(config, overrides)
+        live = LiveGame(settled, agents, seed, observers)
+    _check_screen()
+    with leave_at_once():
+        _warm_up(settled, agents)
+        return live
+
+
+def _check_screen() -> None:
+    from geo_patrol.rendering.screen import NoScreenError, init_display
+
+    try:
+        init_display()
+    except NoScreenError as error:
+        raise NoScreenError(f"{error}; geo-patrol match --show prints a game without one") from None
+
+
+def _warm_up(config: "GameConfig", agents: "tuple[Agent | None, Agent | None]") -> None:
+    from geo_patrol.rendering.live import LiveGame
+
+    trial = LiveGame(config, agents, seed=0)
+    trial.advance()
+    trial.advance()
+
+
+def window_title(live: "LiveGame") -> str:
+    """Return what stands in the frame of a game's window."""
+    alpha, bravo = live.timeline.names
+    return f"{live.config.title}: {alpha} (alpha) against {bravo} (bravo), seed {live.seed}"
