@@ -1,14 +1,14 @@
-"""A game of a match, turn by turn."""
+"""A game turn by turn, in print."""
 
 import textwrap
 from typing import TYPE_CHECKING
 
-from geo_patrol.agents.replay import PlayedPhase, replay
 from geo_patrol.game import Game
 from geo_patrol.rendering.text import board_text, fleets_text, heading_text, outcomes_text
+from geo_patrol.replays.playback import PlayedPhase, replay
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from geo_patrol.agents.results import MatchResult
     from geo_patrol.notation import Order
@@ -17,17 +17,33 @@ _WIDTH = 80
 
 
 def print_first_game(result: "MatchResult") -> None:
-    """Print the first game of a match as it was played: orders, engagements and scores, boards at both ends."""
+    """Print the first game of a match as it was played."""
     first, second = result.agents
     seed = int(result.seeds[0])
     print(f"GAME 0 of {len(result):,}: {first} (alpha) against {second} (bravo), seed of the game {seed}\n")
-    print(_position(Game(result.config, seed=seed)))
-    phase = None
-    for phase in replay(result.config, seed, result.first_game):
+    start = Game(result.config, seed=seed)
+    print_game(start, replay(result.config, seed, result.first_game), (first, second))
+
+
+def print_game(start: Game, phases: "Iterable[PlayedPhase]", names: tuple[str, str]) -> Game:
+    """Print a game: orders, engagements and scores, boards at both ends.
+
+    Args:
+        start: the position that it begins with.
+        phases: what is played.
+        names: who plays alpha and bravo.
+
+    Returns:
+        The position that it ends with.
+    """
+    print(_position(start))
+    game = start
+    for phase in phases:
         _print_phase(phase)
-    assert phase is not None
-    print(f"\n{_position(phase.game)}\n")
-    print(f"{_result_text(phase.game, first, second)}\n")
+        game = phase.game
+    print(f"\n{_position(game)}\n")
+    print(f"{_result_text(game, *names)}\n")
+    return game
 
 
 def _position(game: Game) -> str:
@@ -56,6 +72,11 @@ def _orders_text(side: str, orders: "Sequence[Order]") -> str:
 
 
 def _result_text(game: Game, first: str, second: str) -> str:
+    if not game.is_over:
+        scores = game.scores
+        return (
+            f"Not played to its end: turn {game.turn}, {game.phase}, alpha {scores['alpha']}, bravo {scores['bravo']}"
+        )
     names = {"alpha": first, "bravo": second}
     result = "Draw" if game.winner is None else f"{names[game.winner]} ({game.winner}) wins"
     reasons = ", ".join(map(str, game.reasons))

@@ -29,7 +29,17 @@ from geo_patrol.verify.referee import Referee
 
 
 class Difference(Exception):  # noqa: N818 - what is looked for, not a failure of the program
-    """The first place where a recording and the engine part: field, recorded value, replayed value."""
+    """The first place where a recording and the engine part.
+
+    Attributes:
+        field: what differs.
+        recorded: its value in the recording; None where the message says all.
+        replayed: its value by the rules.
+    """
+
+    def __init__(self, message: str, field: str = "", recorded: Any = None, replayed: Any = None) -> None:
+        super().__init__(message)
+        self.field, self.recorded, self.replayed = field, recorded, replayed
 
 
 def check_game(recorded: RecordedGame) -> str | None:
@@ -39,22 +49,40 @@ def check_game(recorded: RecordedGame) -> str | None:
         RecordingError: the recording does not make sense.
         ConfigError: its configuration does not.
     """
-    batch = Batch(read_config(recorded.config))
-    batch.seed([0])
-    batch.reset()
     where = "initial"
     try:
-        _compare_state(batch, recorded.initial)
+        batch = start_recorded(recorded)
         for number, phase in enumerate(recorded.phases):
             where = f"phase {number} ({phase.phase})"
-            _replay(batch, phase)
+            replay_phase(batch, phase)
     except Difference as difference:
         return f"{where}: {difference}"
     return None
 
 
-def _replay(batch: Batch, phase: RecordedPhase) -> None:
+def start_recorded(recorded: RecordedGame) -> Batch:
+    """Set up the position that a recorded game begins with, as a batch of one.
+
+    Raises:
+        Difference: the recording begins with another one.
+        ConfigError: its configuration is wrong.
+    """
+    batch = Batch(read_config(recorded.config))
+    batch.seed([0])
+    batch.reset()
+    _compare_state(batch, recorded.initial)
+    return batch
+
+
+def replay_phase(batch: Batch, phase: RecordedPhase) -> NDArray[np.int64]:
+    """Play a recorded phase with its recorded outcomes; return the orders carried out, (2, 11), none in a drift.
+
+    Raises:
+        Difference: the recording and the rules part in it.
+        RecordingError: it does not make sense.
+    """
     game, rules = batch.games[0], batch.rules[0]
+    orders = np.zeros((state.SIDES, state.SATELLITES), np.int64)
     _compare("phase", phase.phase, PHASES[game.phase])
     _compare("done", False, bool(game.done))
     if phase.phase == "drift":
@@ -69,6 +97,7 @@ def _replay(batch: Batch, phase: RecordedPhase) -> None:
         else:
             _replay_engagement(batch, orders, phase.outcomes or [])
     _compare_state(batch, phase.after, prefix="after.")
+    return orders
 
 
 def _read_given_orders(batch: Batch, recorded: Any) -> NDArray[np.int64]:
@@ -92,7 +121,7 @@ def _costs(batch: Batch) -> NDArray[np.int64]:
 def _replay_engagement(batch: Batch, orders: NDArray[np.int64], recorded: Iterable[RecordedOutcome]) -> None:
     game, rules = batch.games[0], batch.rules[0]
     pay_for_engagements(game, rules, orders)
-    outcomes = [_read_outcome(outcome) for outcome in recorded]
+    outcomes = [read_recorded_outcome(outcome) for outcome in recorded]
     if fault := Referee(game, rules, orders).judge(outcomes):
         raise Difference(f"outcomes: {fault}")
     count = write_outcomes(outcomes, batch.outcomes)
@@ -100,7 +129,8 @@ def _replay_engagement(batch: Batch, orders: NDArray[np.int64], recorded: Iterab
     game.phase = state.DRIFT
 
 
-def _read_outcome(recorded: RecordedOutcome) -> Outcome:
+def read_recorded_outcome(recorded: RecordedOutcome) -> Outcome:
+    """Return a recorded outcome."""
     return Outcome(
         action=recorded.action,
         attacker=SatelliteId(*recorded.attacker) if recorded.attacker else None,
@@ -159,7 +189,7 @@ def _check_fleets(batch: Batch, recorded: RecordedState, prefix: str = "") -> No
 
 def _compare(field: str, recorded: Any, replayed: Any) -> None:
     if recorded != replayed:
-        raise Difference(f"{field}: recorded {recorded!r}, replayed {replayed!r}")
+        raise Difference(f"{field}: recorded {recorded!r}, replayed {replayed!r}", field, recorded, replayed)
 
 
 def _compare_state(batch: Batch, recorded: RecordedState, prefix: str = "") -> None:

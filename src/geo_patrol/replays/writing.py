@@ -1,0 +1,178 @@
+"""Writing games into replay files, phase by phase."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic_core import to_json
+
+from geo_patrol.config import GameConfig
+from geo_patrol.engine import state
+from geo_patrol.errors import OrderError, RecordingError
+from geo_patrol.game import Game
+from geo_patrol.notation import PHASES, Orders, read_orders, short_name
+from geo_patrol.replays.drawn import drawn_config
+from geo_patrol.replays.layout import FORMAT, MAX_NAME, VERSION, PositionWriter, write_orders, write_outcome
+from geo_patrol.replays.playback import Playback
+from geo_patrol.replays.streams import MAX_LINE_BYTES, LineStream, open_stream
+from geo_patrol.versions import versions
+
+
+class Recorder:
+    """Records games of one configuration, one after the other.
+
+    It plays every game along by itself: what it is told is where a game's chance comes from and what is ordered, and
+    outcomes and positions follow. A game that went the same way stands in the file as it was.
+
+    >>> with Recorder("games.jsonl", config) as recorder:            # doctest: +SKIP
+    ...     recorder.begin(seed=7, alpha="ann", bravo="scripted")
+    ...     game = recorder.game
+    ...     while not game.is_over:
+    ...         ...                                                  # alpha_orders, bravo_orders
+    ...         game.step(alpha_orders, bravo_orders)
+    ...         recorder.record(alpha_orders, bravo_orders)
+
+    Args:
+        path: a new file; its ending says whether it is packed (``.gz``, ``.zst``).
+        config: what is played.
+        append: go on at the end of a file that is there.
+        sync: hand every phase over to the operating system at once, so that a crash loses one phase at most. Without
+            it, ``sync()`` does so when it is called.
+
+    Raises:
+        OSError: the file cannot be written; ``FileExistsError`` if it is there already.
+    """
+
+    def __init__(self, path: str | Path, config: GameConfig, *, append: bool = False, sync: bool = True) -> None:
+        self._playback = Playback(config, 0)
+        self._sync_each = sync
+        self._versions = versions()
+        self._settled = None if config.is_drawn else config.to_dict()
+        self.path = Path(path)
+        self._stream: LineStream = open_stream(self.path, "a" if append else "x")
+        self._is_empty = not append
+
+    @property
+    def game(self) -> Game:
+        """The game that is being recorded, a copy."""
+        return self._playback.game
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game that is being recorded has ended."""
+        return bool(self._playback.batch.games["done"][0])
+
+    def begin(self, *, seed: int, alpha: str, bravo: str) -> None:
+        """Begin a game.
+
+        Args:
+            seed: the game's own, as ``Game`` takes it.
+            alpha: who plays alpha.
+            bravo: who plays bravo.
+        """
+        self._playback.begin(seed)
+        self._write(
+            {
+                "type": "game",
+                "format": FORMAT,
+                "version": VERSION,
+                "versions": self._versions,
+                "agents": {"alpha": alpha[:MAX_NAME], "bravo": bravo[:MAX_NAME]},
+                "seed": seed % 2**64,
+                "config": self._settled or self._drawn(),
+            }
+        )
+        self._position = PositionWriter(self._playback.batch)
+
+    def _drawn(self) -> dict[str, Any]:
+        batch = self._playback.batch
+        return drawn_config(batch.config, batch.rules[0]).to_dict()
+
+    def resume(self, seed: int, phases: "list[NDArray[np.int8]]") -> None:
+        """Go on with a game whose first phases stand at the end of the file."""
+        self._playback.begin(seed)
+        for codes in phases:
+            self._playback.play(codes)
+        self._position = PositionWriter(self._playback.batch)
+
+    def record(self, alpha: Orders = None, bravo: Orders = None) -> None:
+        """Record a phase: what both sides ordered; the end of the game with it, if that was its last.
+
+        Raises:
+            OrderError: the game is over, or an order cannot be read.
+        """
+        self.record_codes(np.array([_codes(alpha), _codes(bravo)], np.int64))
+
+    def record_codes(self, codes: NDArray[np.int64]) -> None:
+        """Record a phase from (2, 11) order codes; illegal ones are kept, for they count.
+
+        Raises:
+            OrderError: the game is over.
+        """
+        games = self._playback.batch.games  # whole fields: asking a record for each one takes far longer
+        if self.is_over:
+            raise OrderError("the game is over: there is nothing more to record of it")
+        line: dict[str, Any] = {
+            "type": "phase",
+            "turn": int(games["turn"][0]) + 1,
+            "phase": PHASES[games["phase"][0]],
+            "orders": {"alpha": write_orders(codes[0]), "bravo": write_orders(codes[1])},
+        }
+        if outcomes := self._playback.play(codes):
+            line["outcomes"] = [write_outcome(outcome) for outcome in outcomes]
+        line["after"] = self._position.data()
+        self._write(line)
+        if self.is_over:
+            self._write(self._end())
+
+    def _end(self) -> dict[str, Any]:
+        game = self.game
+        return {
+            "type": "end",
+            "winner": game.winner,
+            "score": list(game.scores.values()),
+            "turns": game.turn,
+            "reasons": [str(reason) for reason in game.reasons],
+        }
+
+    def _write(self, data: dict[str, Any]) -> None:
+        line = to_json(data) + b"\n"
+        if len(line) > MAX_LINE_BYTES:
+            raise RecordingError(
+                f"{self.path}: a line of {len(line):,} bytes; a replay takes {MAX_LINE_BYTES:,}, so shorten the configuration's texts"
+            )
+        self._stream.write(line)
+        self._is_empty = False
+        if self._sync_each:
+            self._stream.sync()
+
+    def sync(self) -> None:
+        """Hand over what has been written, so that a crash cannot lose it."""
+        self._stream.sync()
+
+    def close(self) -> None:
+        """End the file; if nothing has been written, none is left."""
+        self._stream.close()
+        if self._is_empty:
+            self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _codes(orders: Orders) -> list[int]:
+    codes = [state.NOOP] * state.SATELLITES
+    named: set[int] = set()
+    for order in read_orders(orders):
+        if order.satellite in named:
+            raise OrderError(f"{order}: {short_name(order.satellite)} has an order already")
+        named.add(order.satellite)
+        codes[order.satellite] = order.code
+    return codes
