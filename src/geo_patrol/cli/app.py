@@ -6,6 +6,7 @@ import typer
 
 from geo_patrol.cli.configs import configs
 from geo_patrol.cli.match import match
+from geo_patrol.cli.play import play
 from geo_patrol.cli.replay import replay
 from geo_patrol.cli.verify import verify
 
@@ -54,6 +55,7 @@ def geo_patrol(
 
 
 app.command(short_help="Play many games between two agents, and sum them up.")(match)
+app.command(short_help="Play against an agent, or two people at one screen.")(play)
 app.command(short_help="Show recorded games, check them, export them.")(replay)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)

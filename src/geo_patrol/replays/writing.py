@@ -52,7 +52,7 @@ class Recorder:
         self._settled = None if config.is_drawn else config.to_dict()
         self.path = Path(path)
         self._stream: LineStream = open_stream(self.path, "a" if append else "x")
-        self._is_empty = not append
+        self._is_empty, self._is_closed = not append, False
 
     @property
     def game(self) -> Game:
@@ -154,6 +154,9 @@ class Recorder:
 
     def close(self) -> None:
         """End the file; if nothing has been written, none is left."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         self._stream.close()
         if self._is_empty:
             self.path.unlink(missing_ok=True)
