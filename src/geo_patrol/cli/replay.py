@@ -40,7 +40,7 @@ def replay(
     if check or csv is not None:
         ok = _check_all(reader, csv, sys.stdout if csv != _STDOUT else sys.stderr)
     else:
-        ok = _show(reader, game)
+        ok = _print(reader, game)
     for fault in reader.faults:
         print(f"geo-patrol: {file}: {fault}", file=sys.stderr)
     if not ok or reader.faults:
@@ -101,8 +101,8 @@ class _Phases:
             self.fault = str(error)
 
 
-def _show(reader: "ReplayReader", number: int) -> bool:
-    """Show one game; return whether it follows the rules."""
+def _print(reader: "ReplayReader", number: int) -> bool:
+    """Print one game; return whether it follows the rules."""
     from geo_patrol.cli.show import print_game
     from geo_patrol.replays import find, start
 

@@ -3,8 +3,9 @@
 from geo_patrol.replays.checking import check, play, start
 from geo_patrol.replays.disagreement import Disagreement
 from geo_patrol.replays.folders import kept_games, save_path
-from geo_patrol.replays.reading import Replay, ReplayReader, find, read_replay
-from geo_patrol.replays.writing import Recorder
+from geo_patrol.replays.reading import ReplayReader, find, read_replay
+from geo_patrol.replays.replay import Replay
+from geo_patrol.replays.writing import Recorder, write_replays
 
 __all__ = [
     "Disagreement",
@@ -18,4 +19,5 @@ __all__ = [
     "read_replay",
     "save_path",
     "start",
+    "write_replays",
 ]

@@ -1,6 +1,7 @@
 """Where a recorded game and the rules part."""
 
 from geo_patrol.errors import RecordingError
+from geo_patrol.verify.games import Difference
 
 
 class Disagreement(RecordingError):  # noqa: N818 - what is looked for, not a failure of the program
@@ -25,3 +26,10 @@ class Disagreement(RecordingError):  # noqa: N818 - what is looked for, not a fa
 
 def _show(value: object) -> str:
     return value if isinstance(value, str) else repr(value)
+
+
+def disagreement(number: int, turn: int, phase: str, difference: Difference) -> RecordingError:
+    """Turn the verifier's difference into a disagreement; into an error with its words where it names no field."""
+    if not difference.field:
+        return RecordingError(f"game {number}, turn {turn}, {phase}: {difference}")
+    return Disagreement(number, turn, phase, difference.field, difference.recorded, difference.replayed)

@@ -58,7 +58,8 @@ class GameLine(Line):
     version: Literal[1]
     versions: Annotated[dict[_Short, _Short], Field(max_length=20)]
     agents: Players
-    seed: Annotated[int, Field(ge=0, lt=2**64)]
+    seed: Annotated[int, Field(ge=0, lt=2**64)] | None
+    """None: outcomes are carried out as they stand here, and must be possible; otherwise they are drawn again."""
     config: dict[str, Any]
 
 
@@ -117,8 +118,6 @@ class EndLine(Line):
     turns: _Turn
     reasons: Annotated[list[_Short], Field(min_length=1, max_length=9)]
 
-
-LINES: dict[str, type[Line]] = {"game": GameLine, "phase": PhaseLine, "end": EndLine}
 
 # Orders
 
@@ -257,6 +256,15 @@ class PositionWriter:
             for number in range(fleet)
         ]
         return [*fleets, *(f"{field} of {side}" for field in _SIDE_FIELDS for side in _SIDES)]
+
+
+def unflatten(figures: NDArray[np.int32], fleets: tuple[int, int]) -> dict[str, Any]:
+    """Return the figures of a position, given in a row, as plain data."""
+    row, data = figures.tolist(), {}
+    for field in _FLEET_FIELDS:
+        data[field] = [row[: fleets[0]], row[fleets[0] : sum(fleets)]]
+        row = row[sum(fleets) :]
+    return data | {"goal": row[:2], "score": row[2:]}
 
 
 def flatten(position: Position) -> NDArray[np.int32]:

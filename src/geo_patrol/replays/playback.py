@@ -1,6 +1,6 @@
 """Playing a game again from its seed and the orders that were given in it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from geo_patrol.engine.state import ALPHA, BRAVO, NOOP
 from geo_patrol.engine.turn import play_phase
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, Outcome, read_outcomes
+from geo_patrol.verify.games import play_given
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,22 @@ class Playback:
         """Play a phase with (2, 11) order codes; illegal ones count as noop. Return the outcomes."""
         return read_outcomes(self.batch.outcomes, self._play(codes.astype(np.int64)))
 
-    def show(self, codes: NDArray[np.integer[Any]]) -> PlayedPhase:
-        """Play a phase, and tell all about it."""
+    def show(self, codes: NDArray[np.integer[Any]], outcomes: Sequence[Outcome] | None = None) -> PlayedPhase:
+        """Play a phase, and tell all about it.
+
+        Args:
+            codes: (2, 11) order codes; illegal ones count as noop.
+            outcomes: what became of an engagement; None draws it from the game's chance.
+
+        Raises:
+            Difference: outcomes are given that cannot have come from the orders.
+        """
         before, carried_out = self.game, codes.astype(np.int64)
-        count = self._play(carried_out)
+        if outcomes is None:
+            count = self._play(carried_out)
+        else:
+            play_given(self.batch, carried_out, outcomes)
+            count = len(outcomes)
         illegal = self.batch.games[0].illegal_orders
         return PlayedPhase(
             turn=before.turn,

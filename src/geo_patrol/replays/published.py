@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.engine.batch import Batch
-from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
 from geo_patrol.notation import Outcome
-from geo_patrol.replays.disagreement import Disagreement
+from geo_patrol.replays.disagreement import disagreement
 from geo_patrol.replays.playback import PlayedPhase, as_orders
-from geo_patrol.replays.reading import Replay
+from geo_patrol.replays.replay import Replay
 from geo_patrol.verify.games import Difference, read_recorded_outcome, replay_phase, start_recorded
 from geo_patrol.verify.recording import RecordedPhase
 
@@ -28,9 +27,9 @@ def start_published(replay: Replay) -> Game:
 def _start(replay: Replay) -> Batch:
     assert replay.published is not None
     try:
-        return start_recorded(replay.published)
+        return start_recorded(replay.published, replay.config)
     except Difference as difference:
-        raise _disagreement(replay, 1, "start", difference) from None
+        raise disagreement(replay.number, 1, "start", difference) from None
 
 
 def play_published(replay: Replay) -> Iterator[PlayedPhase]:
@@ -47,7 +46,7 @@ def play_published(replay: Replay) -> Iterator[PlayedPhase]:
         try:
             orders = replay_phase(batch, phase)
         except Difference as difference:
-            raise _disagreement(replay, turn, phase.phase, difference) from None
+            raise disagreement(replay.number, turn, phase.phase, difference) from None
         if phase.phase == "movement":
             yield _played(batch, turn, "movement", orders, ())
         elif phase.phase == "engagement":
@@ -56,12 +55,6 @@ def play_published(replay: Replay) -> Iterator[PlayedPhase]:
             turn, orders, outcomes = waiting
             yield _played(batch, turn, "engagement", orders, outcomes)
             waiting = None
-
-
-def _disagreement(replay: Replay, turn: int, phase: str, difference: Difference) -> RecordingError:
-    if not difference.field:
-        return RecordingError(f"game {replay.number}, turn {turn}, {phase}: {difference}")
-    return Disagreement(replay.number, turn, phase, difference.field, difference.recorded, difference.replayed)
 
 
 def _outcomes(phase: RecordedPhase) -> tuple[Outcome, ...]:

@@ -5,21 +5,15 @@ said with its line and field. What stands before a fault is sound and is kept.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic_core import from_json
 
-from geo_patrol.config import MAX_TURNS, GameConfig
+from geo_patrol.config import MAX_TURNS
 from geo_patrol.errors import GeoPatrolError, RecordingError, show
-from geo_patrol.notation import Outcome, Phase
 from geo_patrol.presets import read_saved_config
 from geo_patrol.replays.layout import (
-    LINES,
-    MAX_NAME,
     VERSION,
     EndLine,
     GameLine,
@@ -29,8 +23,10 @@ from geo_patrol.replays.layout import (
     read_order_codes,
     read_outcome,
 )
+from geo_patrol.replays.recorded import read_published
+from geo_patrol.replays.replay import Replay, ReplayPhase, clean, with_clean_texts
 from geo_patrol.replays.streams import read_lines
-from geo_patrol.verify.recording import RecordedGame, parse_record, read_config
+from geo_patrol.verify.recording import RecordedGame, parse_record
 
 MAX_GAME_BYTES = 1 << 23
 """A game of 10,000 turns takes about seven million bytes."""
@@ -40,61 +36,6 @@ MAX_FAULTS = 20
 """Faults that a reader keeps; more are only counted."""
 
 _Kind = TypeVar("_Kind", bound=Line)
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayPhase:
-    """A decision phase as it was recorded.
-
-    Attributes:
-        line: the number of its line, from 1.
-        turn: from 1.
-        phase: "movement" or "engagement".
-        codes: (2, 11) int8 order codes of alpha and bravo, -1 for one that does not exist.
-        outcomes: what became of an engagement.
-        figures: the position after it, see ``layout.flatten``.
-    """
-
-    line: int
-    turn: int
-    phase: Phase
-    codes: NDArray[np.int8]
-    outcomes: tuple[Outcome, ...]
-    figures: NDArray[np.int32]
-
-
-@dataclass
-class Replay:
-    """A recorded game.
-
-    Attributes:
-        number: its place in the file, from 0.
-        line: where it begins, from 1.
-        config: what was played, every figure as it was drawn.
-        seed: where its chance comes from; of a published game, that of the published implementation.
-        agents: who played alpha and bravo.
-        versions: of the programs that recorded it.
-        phases: what was played.
-        end: how it ended; None if it was not played to the end, or the rest is lost.
-        published: the game as the published implementation recorded it; ``phases`` is empty then.
-        fault: what is wrong with the rest of it; None if nothing is.
-    """
-
-    number: int
-    line: int
-    config: GameConfig
-    seed: int | None
-    agents: tuple[str, str]
-    versions: dict[str, str] = field(default_factory=dict)
-    phases: list[ReplayPhase] = field(default_factory=list)
-    end: EndLine | None = None
-    published: RecordedGame | None = None
-    fault: str | None = None
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the game was recorded to its end."""
-        return self.end is not None or (self.published is not None and self.published.phases[-1].after.done)
 
 
 class ReplayReader:
@@ -173,6 +114,8 @@ class ReplayReader:
             kind = data.get("type")
             if kind in ("phase", "end"):
                 return self._take_more(number, line, data)
+            if kind != "game" and "phases" not in data:
+                raise RecordingError(f"line {number}: type = {show(kind)}: give 'game', 'phase' or 'end'")
             done = self._let_go()
         except GeoPatrolError as error:
             self._complain(str(error))
@@ -197,7 +140,9 @@ class ReplayReader:
         if self._bytes > MAX_GAME_BYTES or len(replay.phases) > 2 * (MAX_TURNS + 1):
             raise RecordingError(f"{where}: the game is longer than {MAX_GAME_BYTES:,} bytes; none is that long")
         if data["type"] == "phase":
-            replay.phases.append(_read_phase(number, _check(PhaseLine, data, where)))
+            line_read = _check(PhaseLine, data, where)
+            replay.phases.append(_read_phase(number, line_read))
+            replay.fleets = replay.fleets if any(replay.fleets) else _fleets(line_read)
             return []
         replay.end = _check(EndLine, data, where)
         return self._let_go()
@@ -230,9 +175,7 @@ def _begin(number: int, data: dict[str, Any], place: int) -> Replay:
     """Read the first line of a game, or a whole one of the published implementation."""
     where = f"line {number}"
     if "type" not in data and "phases" in data:
-        return _published(number, parse_record(RecordedGame, data, where), place)
-    if data.get("type") not in LINES:
-        raise RecordingError(f"{where}: type = {show(data.get('type'))}: give 'game', 'phase' or 'end'")
+        return read_published(number, parse_record(RecordedGame, data, where), place)
     version = data.get("version")
     if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
         raise RecordingError(
@@ -246,30 +189,12 @@ def _begin(number: int, data: dict[str, Any], place: int) -> Replay:
     if config.is_drawn:
         raise RecordingError(f"{where}: config: a replay holds every figure as it was drawn, no ranges or choices")
     agents = clean(line.agents.alpha), clean(line.agents.bravo)
-    return Replay(place, number, _with_clean_texts(config), line.seed, agents, line.versions)
+    return Replay(place, number, with_clean_texts(config), line.seed, agents, line.versions)
 
 
-def clean(text: str) -> str:
-    """Return a stranger's text as a terminal, a table and a page can show it: in one line, at most 200 letters.
-
-    Control characters could move the cursor or change the colours of whoever looks at it.
-    """
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[:MAX_NAME])
-
-
-def _with_clean_texts(config: GameConfig) -> GameConfig:
-    return config.model_copy(update={"title": clean(config.title), "description": clean(config.description)})
-
-
-def _published(number: int, recorded: RecordedGame, place: int) -> Replay:
-    try:
-        config = read_config(recorded.config)
-    except GeoPatrolError as error:
-        raise RecordingError(f"line {number}: {error}") from None
-    style = clean(recorded.style) or "unknown"
-    title = clean(recorded.config_name) or config.title
-    config = config.model_copy(update={"title": title})
-    return Replay(place, number, config, recorded.seed, (style, style), published=recorded)
+def _fleets(line: PhaseLine) -> tuple[int, int]:
+    alpha, bravo = line.after.sector
+    return len(alpha), len(bravo)
 
 
 def _read_phase(number: int, line: PhaseLine) -> ReplayPhase:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from geo_patrol.errors import RecordingError
 from geo_patrol.replays.checking import play
-from geo_patrol.replays.reading import Replay, ReplayReader
+from geo_patrol.replays.reading import ReplayReader
+from geo_patrol.replays.replay import Replay
 from geo_patrol.replays.streams import open_stream, read_lines
 from geo_patrol.replays.writing import Recorder
 
@@ -20,8 +21,8 @@ def unfinished_game(path: str | Path) -> Replay:
     for replay in ReplayReader(path):  # noqa: B007
         pass
     assert replay is not None  # a file without games raises
-    if replay.published is not None:
-        raise RecordingError(f"{path}: recordings of the published implementation cannot be played on")
+    if replay.seed is None:
+        raise RecordingError(f"{path}: its last game, {replay.number}, has no seed: what is to come cannot be drawn")
     last = None
     for last in play(replay):  # noqa: B007
         pass

@@ -1,5 +1,6 @@
 """Writing games into replay files, phase by phase."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -12,10 +13,11 @@ from geo_patrol.config import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError, RecordingError
 from geo_patrol.game import Game
-from geo_patrol.notation import PHASES, Orders, read_orders, short_name
+from geo_patrol.notation import PHASES, Orders, Outcome, read_orders, short_name
 from geo_patrol.replays.drawn import drawn_config
-from geo_patrol.replays.layout import FORMAT, MAX_NAME, VERSION, PositionWriter, write_orders, write_outcome
+from geo_patrol.replays.layout import FORMAT, MAX_NAME, VERSION, PositionWriter, unflatten, write_orders, write_outcome
 from geo_patrol.replays.playback import Playback
+from geo_patrol.replays.replay import Replay
 from geo_patrol.replays.streams import MAX_LINE_BYTES, LineStream, open_stream
 from geo_patrol.versions import versions
 
@@ -73,17 +75,7 @@ class Recorder:
             bravo: who plays bravo.
         """
         self._playback.begin(seed)
-        self._write(
-            {
-                "type": "game",
-                "format": FORMAT,
-                "version": VERSION,
-                "versions": self._versions,
-                "agents": {"alpha": alpha[:MAX_NAME], "bravo": bravo[:MAX_NAME]},
-                "seed": seed % 2**64,
-                "config": self._settled or self._drawn(),
-            }
-        )
+        self._write(game_line((alpha, bravo), seed % 2**64, self._settled or self._drawn(), self._versions))
         self._position = PositionWriter(self._playback.batch)
 
     def _drawn(self) -> dict[str, Any]:
@@ -114,16 +106,9 @@ class Recorder:
         games = self._playback.batch.games  # whole fields: asking a record for each one takes far longer
         if self.is_over:
             raise OrderError("the game is over: there is nothing more to record of it")
-        line: dict[str, Any] = {
-            "type": "phase",
-            "turn": int(games["turn"][0]) + 1,
-            "phase": PHASES[games["phase"][0]],
-            "orders": {"alpha": write_orders(codes[0]), "bravo": write_orders(codes[1])},
-        }
-        if outcomes := self._playback.play(codes):
-            line["outcomes"] = [write_outcome(outcome) for outcome in outcomes]
-        line["after"] = self._position.data()
-        self._write(line)
+        turn, phase = int(games["turn"][0]) + 1, PHASES[games["phase"][0]]
+        outcomes = self._playback.play(codes)
+        self._write(phase_line(turn, phase, codes, outcomes, self._position.data()))
         if self.is_over:
             self._write(self._end())
 
@@ -138,12 +123,7 @@ class Recorder:
         }
 
     def _write(self, data: dict[str, Any]) -> None:
-        line = to_json(data) + b"\n"
-        if len(line) > MAX_LINE_BYTES:
-            raise RecordingError(
-                f"{self.path}: a line of {len(line):,} bytes; a replay takes {MAX_LINE_BYTES:,}, so shorten the configuration's texts"
-            )
-        self._stream.write(line)
+        self._stream.write(as_bytes(data))
         self._is_empty = False
         if self._sync_each:
             self._stream.sync()
@@ -168,6 +148,76 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def write_replays(path: str | Path, replays: Iterable[Replay]) -> int:
+    """Write games that have been read into a new file, each with what is sound of it; return how many.
+
+    Raises:
+        OSError: the file cannot be written; ``FileExistsError`` if it is there already.
+    """
+    count, stream = 0, open_stream(Path(path), "x")
+    try:
+        for replay in replays:
+            for line in _lines(replay):
+                stream.write(as_bytes(line))
+            count += 1
+    finally:
+        stream.close()
+    return count
+
+
+def _lines(replay: Replay) -> Iterator[dict[str, Any]]:
+    yield game_line(replay.agents, replay.seed, replay.config.to_dict(), replay.versions)
+    for phase in replay.phases:
+        after = unflatten(phase.figures, replay.fleets)
+        yield phase_line(phase.turn, phase.phase, phase.codes, phase.outcomes, after)
+    if replay.end is not None:
+        yield replay.end.model_dump()
+
+
+def game_line(
+    agents: tuple[str, str], seed: int | None, config: dict[str, Any], versions: dict[str, str]
+) -> dict[str, Any]:
+    """Return the first line of a game."""
+    return {
+        "type": "game",
+        "format": FORMAT,
+        "version": VERSION,
+        "versions": versions,
+        "agents": {"alpha": agents[0][:MAX_NAME], "bravo": agents[1][:MAX_NAME]},
+        "seed": seed,
+        "config": config,
+    }
+
+
+def phase_line(
+    turn: int, phase: str, codes: NDArray[np.integer[Any]], outcomes: Sequence[Outcome], after: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the line of a decision phase."""
+    line: dict[str, Any] = {
+        "type": "phase",
+        "turn": turn,
+        "phase": phase,
+        "orders": {"alpha": write_orders(codes[0]), "bravo": write_orders(codes[1])},
+    }
+    if outcomes:
+        line["outcomes"] = [write_outcome(outcome) for outcome in outcomes]
+    return line | {"after": after}
+
+
+def as_bytes(data: dict[str, Any]) -> bytes:
+    """Return a line as it stands in a file.
+
+    Raises:
+        RecordingError: it is longer than a reader would take.
+    """
+    line = to_json(data) + b"\n"
+    if len(line) > MAX_LINE_BYTES:
+        raise RecordingError(
+            f"a line of {len(line):,} bytes; a replay takes {MAX_LINE_BYTES:,}: shorten the texts of the configuration"
+        )
+    return line
 
 
 def _codes(orders: Orders) -> list[int]:

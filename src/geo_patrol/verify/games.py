@@ -1,20 +1,20 @@
 """Replaying a recorded game: legal orders, outcomes and positions, phase by phase."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import ring_of
-from geo_patrol.config import MAX_AMMO, MAX_FUEL, SIDES
+from geo_patrol.config import MAX_AMMO, MAX_FUEL, SIDES, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.drift import play_drift
 from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements
 from geo_patrol.engine.legality import ILLEGAL, write_order_costs
 from geo_patrol.engine.movement import strike_illegal_orders
-from geo_patrol.engine.turn import play_movement
+from geo_patrol.engine.turn import play_movement, play_phase
 from geo_patrol.errors import RecordingError
 from geo_patrol.notation import PHASES, Order, Outcome, SatelliteId, short_name, write_outcomes
 from geo_patrol.verify.recording import (
@@ -60,14 +60,18 @@ def check_game(recorded: RecordedGame) -> str | None:
     return None
 
 
-def start_recorded(recorded: RecordedGame) -> Batch:
+def start_recorded(recorded: RecordedGame, config: GameConfig | None = None) -> Batch:
     """Set up the position that a recorded game begins with, as a batch of one.
+
+    Args:
+        recorded: the game.
+        config: its configuration, if it has been read already.
 
     Raises:
         Difference: the recording begins with another one.
         ConfigError: its configuration is wrong.
     """
-    batch = Batch(read_config(recorded.config))
+    batch = Batch(config or read_config(recorded.config))
     batch.seed([0])
     batch.reset()
     _compare_state(batch, recorded.initial)
@@ -95,7 +99,7 @@ def replay_phase(batch: Batch, phase: RecordedPhase) -> NDArray[np.int64]:
         if phase.phase == "movement":
             play_movement(game, rules, orders)
         else:
-            _replay_engagement(batch, orders, phase.outcomes or [])
+            _replay_engagement(batch, orders, [read_recorded_outcome(outcome) for outcome in phase.outcomes or []])
     _compare_state(batch, phase.after, prefix="after.")
     return orders
 
@@ -118,13 +122,36 @@ def _costs(batch: Batch) -> NDArray[np.int64]:
     return costs
 
 
-def _replay_engagement(batch: Batch, orders: NDArray[np.int64], recorded: Iterable[RecordedOutcome]) -> None:
+def play_given(batch: Batch, orders: NDArray[np.int64], outcomes: Sequence[Outcome]) -> None:
+    """Play a decision phase of a batch of one with outcomes that are given instead of drawn; the drift follows.
+
+    Args:
+        batch: the game, played on in place.
+        orders: (2, 11) order codes; illegal ones become noop in place.
+        outcomes: what became of an engagement; they are left in ``batch.outcomes``.
+
+    Raises:
+        Difference: the outcomes cannot have come from the orders.
+    """
+    game, rules = batch.games[0], batch.rules[0]
+    legal = orders.copy()
+    strike_illegal_orders(game, rules, legal)
+    forfeits = rules.forfeit and game.illegal_orders.any()
+    if game.phase == state.MOVEMENT or forfeits or not legal.any():
+        _compare("number of outcomes", len(outcomes), 0)
+        play_phase(game, rules, orders, batch.outcomes)  # it draws nothing
+        return
+    orders[:] = legal
+    _replay_engagement(batch, orders, outcomes)
+    play_drift(game, rules)
+
+
+def _replay_engagement(batch: Batch, orders: NDArray[np.int64], outcomes: Sequence[Outcome]) -> None:
     game, rules = batch.games[0], batch.rules[0]
     pay_for_engagements(game, rules, orders)
-    outcomes = [read_recorded_outcome(outcome) for outcome in recorded]
     if fault := Referee(game, rules, orders).judge(outcomes):
         raise Difference(f"outcomes: {fault}")
-    count = write_outcomes(outcomes, batch.outcomes)
+    count = write_outcomes(list(outcomes), batch.outcomes)
     enact_engagements(game, batch.outcomes, count)
     game.phase = state.DRIFT
 
