@@ -1,6 +1,10 @@
 """Settings of all tests."""
 
+import os
+
 from hypothesis import HealthCheck, settings
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"  # windows are pretended; tests of real ones set it back
 
 settings.register_profile(
     "geo_patrol",

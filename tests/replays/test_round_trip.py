@@ -203,11 +203,11 @@ def test_every_phase_is_in_the_file_at_once(ending, tmp_path):
     path = tmp_path / f"game.{ending}"
     recorder = Recorder(path, load_config("case1"))
     recorder.begin(seed=3, alpha="a", bravo="b")
-    for phases in range(5):
+    for phases in range(1, 6):
+        recorder.record()
         (replay,), _ = read(path)
         assert len(replay.phases) == phases
         assert check(replay) is None
-        recorder.record()
     recorder.close()
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from strategies import arrange, small
 
-from geo_patrol import AgentError, Game, load_config
+from geo_patrol import AgentError, Game, load_config, make_agent
 from geo_patrol.agents import basic
-from geo_patrol.replays import Recorder, check, read_replay
-from geo_patrol.replays.resuming import reopen, unfinished_game
+from geo_patrol.cli.saving import Keeper
+from geo_patrol.rendering.live import LiveGame
+from geo_patrol.replays import check, read_replay
+from geo_patrol.replays.resuming import unfinished_game
 from geo_patrol.textplay import Leave, play_text
 from geo_patrol.textplay.console import Console
 from geo_patrol.textplay.dialogue import OrderDialogue
@@ -151,11 +153,13 @@ def test_leaving(answer):
 # Whole games
 
 
-def play(path, names, *answers, config="case1", seed=3):
+def play(target, agents, *answers, config="case1", seed=3):
     """Play a text game with answers; return what was told."""
     script = Script(*answers)
-    with Recorder(path, load_config(config)) as recorder:
-        play_text(recorder, names, seed, console=script.console)
+    seated = tuple(None if name is None else make_agent(name) for name in agents)
+    live = LiveGame(load_config(config), seated, seed)
+    with Keeper.begin(str(target), live):
+        play_text(live, script.console)
     return script.text
 
 
@@ -166,11 +170,11 @@ def endless(*first):
 
 def test_a_game_against_an_agent_to_its_end(tmp_path):
     path = tmp_path / "game.jsonl"
-    text = play(path, ("human", "scripted"), *endless("9", "1", "u"))
+    text = play(path, (None, "scripted"), *endless("9", "1", "u"))
     replay = read_replay(path)
     assert check(replay) is None
     assert replay.is_finished
-    assert replay.agents == ("human", "scripted")
+    assert replay.agents == ("person", "scripted")
     assert "ENGAGEMENT OUTCOMES:" in text
     assert text.splitlines()[-1].startswith(f"scripted (bravo) wins in turn {replay.end.turns}, ")
     assert "bravo: P" in text  # what the other side did is told afterwards
@@ -178,7 +182,7 @@ def test_a_game_against_an_agent_to_its_end(tmp_path):
 
 def test_the_agent_plays_the_same_against_the_same_orders(tmp_path):
     for name in ("one.jsonl", "two.jsonl"):
-        play(tmp_path / name, ("random", "human"), *endless())
+        play(tmp_path / name, ("random", None), *endless())
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
 
 
@@ -186,10 +190,9 @@ def test_two_people_at_one_keyboard_do_not_see_each_others_orders(tmp_path):
     answers = []
     for side in "ab":
         answers += ["", "radial in" if side == "a" else "prograde", "rest", ""]
-    path = tmp_path / "game.jsonl"
     script = Script(*answers)
-    with Recorder(path, small(2)) as recorder, pytest.raises(Leave):
-        play_text(recorder, ("human", "human"), 3, console=script.console)
+    with pytest.raises(Leave):
+        play_text(LiveGame(small(2), (None, None), 3), script.console)
     first, second, results, *_ = re.split("\n{50,}", script.text)
     assert "alpha, turn 1, movement: press Enter when you sit alone." in first
     assert "bravo, turn 1, movement: press Enter when you sit alone." in second
@@ -201,18 +204,15 @@ def test_two_people_at_one_keyboard_do_not_see_each_others_orders(tmp_path):
 
 def test_an_interrupted_game_is_resumed_where_it_was(tmp_path):
     whole, part = tmp_path / "whole.jsonl.gz", tmp_path / "part.jsonl.gz"
-    play(whole, ("human", "random"), *endless("1"))
+    play(whole, (None, "random"), *endless("1"))
     with pytest.raises(KeyboardInterrupt):
-        play(part, ("human", "random"), "1", "rest", "", "rest", "", "rest", KeyboardInterrupt())
+        play(part, (None, "random"), "1", "rest", "", "rest", "", "rest", KeyboardInterrupt())
     interrupted = unfinished_game(part)
     assert len(interrupted.phases) >= 2
     before = part.read_bytes()
     part.write_bytes(before[:-3])  # a crash in the middle of a phase
-    replay = unfinished_game(part)
-    script = Script(*endless())
-    with reopen(part, replay) as recorder:
-        past = [phase.codes for phase in replay.phases]
-        play_text(recorder, replay.agents, replay.seed, past=past, console=script.console)
+    with Keeper.resume(part, has_window=False) as keeper:
+        play_text(keeper.live, Script(*endless()).console)
     finished = read_replay(part)
     assert finished.is_finished
     assert check(finished) is None
@@ -234,13 +234,13 @@ def test_what_fails_leaves_the_game(tmp_path, monkeypatch):
 
     monkeypatch.setattr(basic.IdleAgent, "act", act)
     with pytest.raises(AgentError, match="agent 'idle': act raised RuntimeError: no idea"):
-        play(path, ("human", "idle"), *endless())
+        play(path, (None, "idle"), *endless())
     assert len(read_replay(path).phases) == 2
     monkeypatch.setattr(basic.IdleAgent, "act", lambda *_: np.zeros(11))
     with pytest.raises(
         AgentError, match=r"act returned float64 of shape \(11,\): give whole numbers of shape \(1, 11\)"
     ):
-        play(tmp_path / "other.jsonl", ("human", "idle"), *endless())
+        play(tmp_path / "other.jsonl", (None, "idle"), *endless())
 
 
 def test_answers_that_are_no_text_are_wrong_answers():

@@ -9,6 +9,7 @@ from geo_patrol.cli.match import match
 from geo_patrol.cli.play import play
 from geo_patrol.cli.replay import replay
 from geo_patrol.cli.verify import verify
+from geo_patrol.cli.watch import watch
 
 _EXAMPLES = """\
 [bold]Examples[/bold]
@@ -18,6 +19,9 @@ geo-patrol match scripted random --games 1000 --seed 7
 
 [dim]Who wins case 1 if the defenders have a single round?[/dim]
 geo-patrol match scripted scripted -c case1 -s bravo.patrols.ammo=1
+
+[dim]How does the scripted agent do that?[/dim]
+geo-patrol watch scripted random -c case1
 
 [dim]What are the rules of case 1, and where do they differ from case 4?[/dim]
 geo-patrol configs case1
@@ -55,7 +59,8 @@ def geo_patrol(
 
 
 app.command(short_help="Play many games between two agents, and sum them up.")(match)
-app.command(short_help="Play against an agent, or two people at one screen.")(play)
+app.command(short_help="Play by hand, in a window or at the terminal.")(play)
+app.command(short_help="Watch two agents play, in a window.")(watch)
 app.command(short_help="Show recorded games, check them, export them.")(replay)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)

@@ -1,27 +1,35 @@
-"""``geo-patrol play``: play against an agent, or two people at one screen."""
+"""``geo-patrol play``: play by hand, against an agent or another person at the same screen."""
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geo_patrol.cli.errors import INTERRUPTED, InputError, bad_input, leave_at_once, plain_errors
+from geo_patrol.cli.errors import INTERRUPTED, InputError, bad_input, plain_errors
+from geo_patrol.cli.watch import begin_game, window_title
 
 if TYPE_CHECKING:
-    from geo_patrol.replays import Recorder
+    from geo_patrol.agents import Agent
+    from geo_patrol.cli.saving import Keeper
+    from geo_patrol.rendering.live import LiveGame
 
 _SIDES = ("alpha", "bravo")
+_PERSON = "person"
 
 
 @plain_errors
 def play(
-    text: Annotated[bool, typer.Option("--text", help="Play at the terminal, by the rule books' dialogue.")] = False,
     side: Annotated[
         str, typer.Option("--as", metavar="SIDE", help="The side that you play: alpha or bravo.")
     ] = "alpha",
     against: Annotated[
-        str, typer.Option("--against", metavar="AGENT|human", help="Who plays the other side: an agent, or human.")
+        str,
+        typer.Option(
+            "--against",
+            metavar="AGENT|person",
+            help="Agent: scripted, random or idle; person: somebody else at the same screen.",
+        ),
     ] = "scripted",
     config: Annotated[
         str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
@@ -31,93 +39,102 @@ def play(
         typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Where chance comes from; a fresh one by default.")
+        int | None, typer.Option("--seed", metavar="N", help="Of the first game; a fresh one by default.")
     ] = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="Play at the terminal, in the rule books' dialogue, instead of a window.")
+    ] = False,
     save: Annotated[
         str | None,
-        typer.Option("--save", metavar="FOLDER|FILE", help="Where the game is kept; by default in a folder of yours."),
+        typer.Option("--save", metavar="FOLDER|FILE", help="Where games are kept; by default in a folder of yours."),
     ] = None,
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="FILE", help="Go on with the interrupted game of a replay.")
     ] = None,
 ) -> None:
-    """Play a game. It is kept as a replay phase by phase, and can be left at any time and resumed.
+    """Play a game in a window, with the mouse alone or with keys; or at the terminal (--text).
 
-    geo-patrol play --text --as bravo --against scripted --config case1
+    Click a satellite, then where it should go or whom it should engage; commit when all orders are given. The other
+    side's orders stay hidden until both have committed. ? shows all keys. Every phase is kept in a replay file at once:
+    a game that is left, by Ctrl-C too, can be resumed.
     """
-    if not text:
-        raise InputError("give --text")
     if resume is not None:
         if save is not None:
             raise InputError("--resume goes on in its file: leave --save out")
-        _resume(resume)
+        from geo_patrol.cli.saving import Keeper
+
+        _play(Keeper.resume(resume, has_window=not text), text)
         return
-    _begin(*_names(side, against), config, overrides, seed, save)
+    agents = _seat_players(side, against)
+    _begin(agents, config, overrides, seed, text, save)
 
 
-def _names(side: str, against: str) -> tuple[str, str]:
-    """Return who plays alpha and bravo."""
+def _seat_players(side: str, against: str) -> "tuple[Agent | None, Agent | None]":
     from geo_patrol.agents import make_agent
-    from geo_patrol.textplay.session import HUMAN
 
     if side not in _SIDES:
         raise InputError(f"--as {side}: give alpha or bravo")
-    if against != HUMAN:
-        with bad_input():
-            make_agent(against)
-    return (HUMAN, against) if side == "alpha" else (against, HUMAN)
+    if against == _PERSON:
+        return None, None
+    with bad_input():
+        agent = make_agent(against)
+    return (None, agent) if side == "alpha" else (agent, None)
 
 
 def _begin(
-    alpha: str, bravo: str, config: str, overrides: list[str] | None, seed: int | None, save: str | None
+    agents: "tuple[Agent | None, Agent | None]",
+    config: str,
+    overrides: list[str] | None,
+    seed: int | None,
+    text: bool,
+    save: str | None,
 ) -> None:
-    from geo_patrol.engine.batch import check_seed, fresh_seed
-    from geo_patrol.presets import load_config
-    from geo_patrol.replays import Recorder, kept_games, save_path
+    from geo_patrol.cli.saving import Keeper
+    from geo_patrol.replays import kept_games
 
-    with bad_input():
-        settled = load_config(config, overrides)
-        number = fresh_seed() >> 31 if seed is None else check_seed(seed)  # short enough to be typed again
-    path = save_path(f"{kept_games()}/" if save is None else save, f"{alpha} {bravo}")
-    with leave_at_once():  # compiles or loads all that is needed
-        recorder = Recorder(path, settled)
-    _play(recorder, (alpha, bravo), number)
+    live = begin_game(config, overrides, agents, seed, has_window=not text)
+    _play(Keeper.begin(f"{kept_games()}/" if save is None else save, live), text)
 
 
-def _resume(path: Path) -> None:
-    from geo_patrol.agents import make_agent
-    from geo_patrol.replays.resuming import reopen, unfinished_game
-    from geo_patrol.textplay.session import HUMAN
+def _play(keeper: "Keeper", text: bool) -> None:
+    """Play, and say where the games are."""
+    try:
+        with keeper:
+            if text:
+                _play_at_terminal(keeper.live)
+            else:
+                _play_in_window(keeper)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        if told := keeper.tell("--text " * text):
+            print(f"\n{told}", file=sys.stderr)
 
-    with leave_at_once():
-        replay = unfinished_game(path)
-    for name in replay.agents:
-        if name != HUMAN:
-            with bad_input():
-                make_agent(name)
-    assert replay.seed is not None
-    _play(reopen(path, replay), replay.agents, replay.seed, past=[phase.codes for phase in replay.phases])
 
-
-def _play(recorder: "Recorder", names: tuple[str, str], seed: int, past: list[Any] | None = None) -> None:
-    """Play, and say where the game is when it is left."""
+def _play_at_terminal(live: "LiveGame") -> None:
     from geo_patrol.textplay import Leave, play_text
 
-    print(f"{names[0]} (alpha) against {names[1]} (bravo), seed {seed}. ? for help, q to leave.")
-    where = recorder.path
-    with recorder:
-        try:
-            play_text(recorder, names, seed, past=past)
-        except BaseException as error:
-            recorder.close()
-            _tell_saved(f"The game is saved. Go on with: geo-patrol play --text --resume {where}")
-            if isinstance(error, KeyboardInterrupt):
-                raise typer.Exit(INTERRUPTED) from None
-            if not isinstance(error, Leave):
-                raise
-        else:
-            print(f"\nThe game is saved. Look at it with: geo-patrol replay {where}")
+    alpha, bravo = live.timeline.names
+    print(f"{alpha} (alpha) against {bravo} (bravo), seed {live.seed}. ? for help, q to leave.")
+    try:
+        play_text(live)
+    except Leave:
+        raise typer.Exit from None
 
 
-def _tell_saved(message: str) -> None:
-    print(f"\n{message}", file=sys.stderr)
+def _play_in_window(keeper: "Keeper") -> None:
+    """Play games in a window until it is closed."""
+    from geo_patrol.rendering.live import LiveGame
+    from geo_patrol.rendering.play import play as show
+
+    first = keeper.live
+    waiting = [first]
+
+    def new_game() -> LiveGame:
+        if waiting:
+            return waiting.pop()
+        live = LiveGame(first.config, first.agents)
+        keeper.add(live)
+        return live
+
+    show(new_game, window_title(first))

@@ -55,6 +55,7 @@ class Recorder:
         self.path = Path(path)
         self._stream: LineStream = open_stream(self.path, "a" if append else "x")
         self._is_empty, self._is_closed = not append, False
+        self._first_line = b""
 
     @property
     def game(self) -> Game:
@@ -67,7 +68,7 @@ class Recorder:
         return bool(self._playback.batch.games["done"][0])
 
     def begin(self, *, seed: int, alpha: str, bravo: str) -> None:
-        """Begin a game.
+        """Begin a game; it stands in the file from its first phase on.
 
         Args:
             seed: the game's own, as ``Game`` takes it.
@@ -75,7 +76,9 @@ class Recorder:
             bravo: who plays bravo.
         """
         self._playback.begin(seed)
-        self._write(game_line((alpha, bravo), seed % 2**64, self._settled or self._drawn(), self._versions))
+        self._first_line = as_bytes(
+            game_line((alpha, bravo), seed % 2**64, self._settled or self._drawn(), self._versions)
+        )
         self._position = PositionWriter(self._playback.batch)
 
     def _drawn(self) -> dict[str, Any]:
@@ -123,7 +126,8 @@ class Recorder:
         }
 
     def _write(self, data: dict[str, Any]) -> None:
-        self._stream.write(as_bytes(data))
+        self._stream.write(self._first_line + as_bytes(data))
+        self._first_line = b""
         self._is_empty = False
         if self._sync_each:
             self._stream.sync()
