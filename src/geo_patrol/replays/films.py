@@ -72,7 +72,16 @@ def save_gif(timeline: Timeline, path: Path, size: tuple[int, int], speed: float
     with _whole(path) as beside, tempfile.TemporaryDirectory() as folder:
         palette = Path(folder) / "palette.png"
         sample = ["-vf", "palettegen=stats_mode=full", "-frames:v", "1", "-update", "1"]
-        _write(palette, _samples(timeline, size), size, 1.0, codec="png", pix_fmt_out="rgba", quality=None, output_params=sample)
+        _write(
+            palette,
+            _samples(timeline, size),
+            size,
+            1.0,
+            codec="png",
+            pix_fmt_out="rgba",
+            quality=None,
+            output_params=sample,
+        )
         place = str(palette).replace("\\", "/").replace(":", "\\\\:")  # a colon parts the options of a filter
         given = ["-lavfi", f"movie={place}[colours];[0:v][colours]{_GIF}", "-loop", "0"]
         frames = _frames(timeline, size, GIF_FPS, speed)
