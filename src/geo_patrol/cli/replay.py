@@ -181,11 +181,19 @@ def _show(reader: "ReplayReader", number: int, pictures: "_Pictures") -> bool:
     if pictures:
         pictures.write(timeline, reader.path)
     else:
-        from geo_patrol.rendering.watch import watch
-
-        alpha, bravo = replay.agents
-        watch(timeline, title=f"{reader.path.name}, game {number}: {alpha} (alpha) against {bravo} (bravo)")
+        _watch(timeline, f"{reader.path.name}, game {number}")
     return follows
+
+
+def _watch(timeline: "Timeline", name: str) -> None:
+    from geo_patrol.rendering.screen import NoScreenError
+    from geo_patrol.rendering.watch import watch
+
+    alpha, bravo = timeline.names
+    try:
+        watch(timeline, title=f"{name}: {alpha} (alpha) against {bravo} (bravo)")
+    except NoScreenError as error:
+        raise InputError(f"{error}; or give --text, --png TURN, --gif FILE or --mp4 FILE") from None
 
 
 class _Pictures:

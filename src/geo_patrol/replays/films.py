@@ -1,11 +1,11 @@
 """Pictures and films of recorded games, paced as the window paces them."""
 
 import secrets
+import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ MP4_FPS, GIF_FPS = 30.0, 12.5
 _PALETTE_FRAMES = 40
 _REST_SECONDS = 2.0
 """How long a film rests on its last picture."""
+_H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "20", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
 _GIF = "paletteuse=dither=none:diff_mode=rectangle"
 
 
@@ -58,7 +59,7 @@ def save_mp4(timeline: Timeline, path: Path, size: tuple[int, int], speed: float
     """
     even = size[0] // 2 * 2, size[1] // 2 * 2
     with _whole(path) as beside:
-        _write(beside, _frames(timeline, even, MP4_FPS, speed), even, MP4_FPS, quality=8, macro_block_size=2)
+        _film(_frames(timeline, even, MP4_FPS, speed), even, MP4_FPS, [*_H264, str(beside)])
 
 
 def save_gif(timeline: Timeline, path: Path, size: tuple[int, int], speed: float = 1.0) -> None:
@@ -70,22 +71,10 @@ def save_gif(timeline: Timeline, path: Path, size: tuple[int, int], speed: float
         ValueError: the size is too small or too large.
     """
     with _whole(path) as beside, tempfile.TemporaryDirectory() as folder:
-        palette = Path(folder) / "palette.png"
-        sample = ["-vf", "palettegen=stats_mode=full", "-frames:v", "1", "-update", "1"]
-        _write(
-            palette,
-            _samples(timeline, size),
-            size,
-            1.0,
-            codec="png",
-            pix_fmt_out="rgba",
-            quality=None,
-            output_params=sample,
-        )
-        place = str(palette).replace("\\", "/").replace(":", "\\\\:")  # a colon parts the options of a filter
-        given = ["-lavfi", f"movie={place}[colours];[0:v][colours]{_GIF}", "-loop", "0"]
+        palette = str(Path(folder) / "palette.png")
+        _film(_samples(timeline, size), size, 1.0, ["-vf", "palettegen", "-update", "1", palette])
         frames = _frames(timeline, size, GIF_FPS, speed)
-        _write(beside, frames, size, GIF_FPS, codec="gif", pix_fmt_out="pal8", quality=None, output_params=given)
+        _film(frames, size, GIF_FPS, ["-i", palette, "-lavfi", _GIF, "-loop", "0", str(beside)])
 
 
 def _frames(timeline: Timeline, size: tuple[int, int], fps: float, speed: float) -> Iterator[NDArray[np.uint8]]:
@@ -108,22 +97,43 @@ def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.u
         yield picture.frame(timeline.scene(index), 0.5)
 
 
-def _write(path: Path, frames: Iterable[NDArray[np.uint8]], size: tuple[int, int], fps: float, **options: Any) -> None:
-    """Hand frames to ffmpeg one by one."""
+def _film(frames: Iterable[NDArray[np.uint8]], size: tuple[int, int], fps: float, output: list[str]) -> None:
+    """Hand frames to ffmpeg one by one.
+
+    Args:
+        frames: (height, width, 3) uint8.
+        size: width and height.
+        fps: frames a second.
+        output: what ffmpeg is to do with them: further inputs, filters, the file.
+    """
+    frame_format = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:g}", "-i", "-"]
+    command = [_ffmpeg(), "-y", "-nostdin", "-loglevel", "error", *frame_format, *output]
+    with tempfile.TemporaryFile() as told:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=told)  # noqa: S603
+        assert process.stdin is not None
+        try:
+            with process.stdin as pipe:
+                for frame in frames:
+                    pipe.write(np.ascontiguousarray(frame).data)
+        except BrokenPipeError:
+            pass  # it has given up, and says why
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            status = process.wait()
+        if status != 0:
+            told.seek(0)
+            words = told.read(10_000).decode(errors="replace").strip().splitlines() or [f"status {status}"]
+            raise FilmError(f"ffmpeg cannot write the film: {words[-1]}")
+
+
+def _ffmpeg() -> str:
     try:
-        import imageio_ffmpeg  # noqa: PLC0415 - an extra
+        from imageio_ffmpeg import get_ffmpeg_exe  # noqa: PLC0415 - an extra
     except ImportError:
         raise FilmError("films need another package: pip install 'geo_patrol[video]'") from None
-    options = {"macro_block_size": 1, "ffmpeg_log_level": "error"} | options
-    writer = imageio_ffmpeg.write_frames(str(path), size, fps=fps, **options)
-    writer.send(None)
-    try:
-        for frame in frames:
-            writer.send(np.ascontiguousarray(frame))
-    except OSError as error:
-        raise FilmError(f"ffmpeg cannot write the film: {str(error).strip().splitlines()[-1]}") from None
-    finally:
-        writer.close()
+    return str(get_ffmpeg_exe())
 
 
 @contextmanager

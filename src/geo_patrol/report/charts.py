@@ -99,7 +99,7 @@ def score_curves(collected: Collected) -> str:
     axes.set_ylabel("score", color=INK, fontsize=9)
     axes.set_xlim(0, max(len(counts) - 1, 1))
     _whole_turns(axes)
-    axes.legend(frameon=False, fontsize=9, loc="upper left")
+    axes.legend(frameon=False, fontsize=9, loc="upper center", ncols=2)
     _games_that_go_on(axes, counts)
     return _svg(figure)
 

@@ -12,7 +12,6 @@ from geo_patrol.rendering.paper import caption, elements
 from geo_patrol.rendering.shapes import (
     INK,
     PAPER,
-    SIDE_LINES,
     SIZE,
     Label,
     Polygon,
@@ -55,9 +54,11 @@ def _mix(colour: str, part: float) -> str:
 
 
 def _goals(board: BoardConfig) -> Iterable[Shape]:
-    geometry, half = geometry_of(board), 1 << (board.goal_ring - 1)
-    yield Polygon(tuple(geometry.wedge(int(sector_at(board.goal_ring, 0)), inset=3)), "none", SIDE_LINES["alpha"], 5)
-    yield Polygon(tuple(geometry.wedge(int(sector_at(board.goal_ring, half)), inset=3)), "none", SIDE_LINES["bravo"], 5)
+    geometry = geometry_of(board)
+    for side, azimuth in (("alpha", 0), ("bravo", 1 << (board.goal_ring - 1))):
+        outline = tuple(geometry.wedge(int(sector_at(board.goal_ring, azimuth)), inset=3))
+        yield Polygon(outline, "none", PAPER, 11)  # tells the frame from a sector of its own colour
+        yield Polygon(outline, "none", _COLOURS[side], 5)
 
 
 def _shares(board: BoardConfig, counts: Counter[int], total: int, strength: dict[int, float]) -> Iterable[Shape]:
