@@ -132,14 +132,14 @@ def put_highlight(surface: pygame.Surface, geometry: BoardGeometry, sector: int,
 def draw_prograde_sign(surface: pygame.Surface, geometry: BoardGeometry, size: int) -> None:
     """Draw the arrow outside the board that shows which way everything flies."""
     distance = geometry.radius + max(geometry.radius * 0.018, 4)
-    start, end = math.radians(40), math.radians(50)
+    start, end = math.radians(-50), math.radians(-40)
     points = [geometry.point((distance, start + (end - start) * step / 12)) for step in range(13)]
     stroke = max(round(geometry.radius / 220), 1)
     for one, other in itertools.pairwise(points):
         pygame.draw.aaline(surface, theme.SOFT, one, other, stroke)
     _put_head(surface, points[-2], points[-1], 2.2 * stroke + 2)
-    label = geometry.point((distance + size, math.radians(46.5)))
-    glyphs.put_text(surface, "prograde", size, theme.SOFT, (label[0] + 2, label[1] - 2), "bottomleft")
+    label = geometry.point((distance + size * 0.6, math.radians(-45)))
+    glyphs.put_text(surface, "prograde", size, theme.SOFT, label, "topleft")
 
 
 def _put_head(surface: pygame.Surface, before: Point, tip: Point, size: float) -> None:

@@ -98,7 +98,7 @@ class ButtonBar:
         left, top = area.left, area.top
         self._places = []
         for control in self.controls:
-            width = height if control.sign else round(glyphs.text_width(control.label, size) + size * 1.5)
+            width = height if control.sign else round(glyphs.text_width(control.label, size) + size * 1.2)
             if left + width > area.right and left > area.left:
                 left, top = area.left, top + height + gap
             self._places.append((control, pygame.Rect(left, top, width, height)))

@@ -162,8 +162,8 @@ def _draw_outcome(surface: pygame.Surface, layout: Layout, outcome: Outcome, row
         glyphs.put_text(
             surface, f"{outcome.probability:.0%}", size, theme.SOFT, (left + 2.6 * size, middle), "midright"
         )
-    words = glyphs.fitted(outcome_words(outcome), size, round(row.right - left - 2.8 * size))
-    glyphs.put_text(surface, words, size, theme.TEXT if outcome.success else theme.FAINT, (left + 2.85 * size, middle))
+    words = glyphs.fitted(outcome_words(outcome), size, round(row.right - left - 2.95 * size))
+    glyphs.put_text(surface, words, size, theme.TEXT if outcome.success else theme.FAINT, (left + 3.0 * size, middle))
 
 
 def _put_chip(surface: pygame.Surface, satellite: SatelliteId, place: tuple[float, float], radius: float) -> None:

@@ -68,8 +68,8 @@ class PlayWindow(GameWindow):
                 "hold with all: take every order back", self._hold_all, ("x",), label="Hold all", is_open=self._orders
             ),
             Control("the next satellite without an order", self._select_next, ("tab",), is_open=self._orders),
-            Control("show the last phase again", self._show_again, ("l",), label="Last phase", is_open=self._has_past),
-            Control("a new game", self._begin_again, ("n",), label="New game", is_open=self._is_over),
+            Control("show the last phase again", self._show_again, ("l",), label="Replay", is_open=self._has_past),
+            Control("a new game", self._begin_again, ("n",), label="New", is_open=self._is_over),
         ]
 
     # What can be done
@@ -187,9 +187,8 @@ class PlayWindow(GameWindow):
         assert desk is not None
         options = desk.options(desk.selected)
         aimed = [option for option in options if option.aim is not None and option.aim == satellite]
-        if aimed or satellite is not None:
-            # A click on an own satellite selects it, even where the selected one could move to its sector.
-            return aimed
+        if aimed or (satellite is not None and satellite.side == desk.side and desk.options(satellite.number)):
+            return aimed  # none: it selects that satellite, even where the selected one could move to its sector
         sector = self.picture.layout.geometry.sector_of(pixel)
         return [option for option in options if option.sector is not None and option.sector == sector]
 

@@ -10,6 +10,7 @@ from geo_patrol.errors import GeoPatrolError
 
 Event: TypeAlias = "pygame.event.Event"
 
+_SMALLEST = (640, 480)
 _WANTED_PART = 0.9
 """Of the desktop, at most, that a new window takes."""
 _open: "list[Screen]" = []
@@ -25,6 +26,7 @@ def init_display() -> None:
     Raises:
         NoScreenError: there is no screen.
     """
+    os.environ.setdefault("SDL_MOUSE_FOCUS_CLICKTHROUGH", "1")  # the click that raises a window counts as well
     if sys.platform == "win32":
         os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")
     try:
@@ -64,6 +66,7 @@ class Screen:
     def __init__(self, title: str, size: tuple[int, int] = (1280, 720)) -> None:
         init_display()
         desktop = pygame.display.get_desktop_sizes()[0]
+        size = max(size[0], _SMALLEST[0]), max(size[1], _SMALLEST[1])
         part = min(1.0, *(_WANTED_PART * most / wanted for most, wanted in zip(desktop, size, strict=True)))
         try:
             self._window: pygame.Window | None = pygame.Window(
@@ -71,7 +74,7 @@ class Screen:
             )
         except pygame.error as error:
             raise _no_screen(str(error)) from None
-        self._window.minimum_size = (480, 320)
+        self._window.minimum_size = _SMALLEST
         self._events: list[Event] = []
         _open.append(self)
 

@@ -38,8 +38,10 @@ SIDES_DARK: dict[Side, Colour] = {"alpha": (24, 45, 96), "bravo": (86, 60, 8)}
 INK: dict[Side, Colour] = {"alpha": (255, 255, 255), "bravo": (28, 18, 0)}
 """For numbers on a satellite."""
 
-INACTIVE: Colour = (74, 82, 102)
-INACTIVE_INK: Colour = (150, 158, 178)
+INACTIVE: Colour = (80, 86, 104)
+INACTIVE_INK: Colour = (156, 164, 184)
+INACTIVE_TINT = 0.42
+"""How much of the side's colour the rim of a satellite without fuel keeps."""
 TOKEN_EDGE: Colour = (5, 7, 14)
 FUEL_TRACK: Colour = (42, 50, 74)
 FUEL: Colour = (244, 248, 255)
@@ -63,7 +65,7 @@ TOKEN_GAP = 1.1
 """Distance of neighbouring satellites, in diameters."""
 TOKEN_OF_BAND = 0.26
 """Largest radius of a satellite, as a part of its ring's width."""
-SMALLEST_NUMBERED = 7
+SMALLEST_NUMBERED = 8
 """Radius in pixels below which a satellite's number could not be read; it is shown magnified instead."""
 
 ENGAGEMENT_PART = 0.62
@@ -72,7 +74,7 @@ ENGAGEMENT_PART = 0.62
 
 def scale_of(width: int, height: int) -> float:
     """Return by how much a picture is larger than the one that sizes are given for."""
-    return min(width / BASE_WIDTH, height / BASE_HEIGHT)
+    return min(max(width, height) / BASE_WIDTH, min(width, height) / BASE_HEIGHT)
 
 
 def text_size(name: str, scale: float) -> int:

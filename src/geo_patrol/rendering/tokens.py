@@ -39,6 +39,11 @@ class Look:
         return theme.SIDES[self.side] if self.state == "active" else theme.INACTIVE
 
     @property
+    def rim(self) -> Colour:
+        """What the rim of an inactive satellite keeps of its side's colour."""
+        return theme.blend(theme.INACTIVE, theme.SIDES[self.side], theme.INACTIVE_TINT)
+
+    @property
     def ink(self) -> Colour:
         """The colour of its number."""
         return theme.INK[self.side] if self.state == "active" else theme.INACTIVE_INK
@@ -81,7 +86,7 @@ def _draw_token(surface: pygame.Surface, look: Look, with_gauges: bool) -> None:
 
 
 def _draw_square(surface: pygame.Surface, look: Look, radius: float, body: float) -> None:
-    half = body * 0.86
+    half = body * 0.8
     square = pygame.Rect(0, 0, round(2 * half), round(2 * half))
     square.center = (round(radius), round(radius))
     edge = round(radius * 0.09)
@@ -95,7 +100,8 @@ def _draw_square(surface: pygame.Surface, look: Look, radius: float, body: float
 def _draw_fuel(surface: pygame.Surface, look: Look, radius: float) -> None:
     """Draw the fuel as an arc from the top clockwise, on a track that shows what was burnt."""
     centre = (radius, radius)
-    pygame.draw.circle(surface, theme.FUEL_TRACK, centre, radius * 0.97)
+    rim = theme.FUEL_TRACK if look.state == "active" else look.rim
+    pygame.draw.circle(surface, rim, centre, radius * 0.97)
     if look.fuel and look.state == "active":
         start = math.pi / 2
         end = start - math.tau * look.fuel / FUEL_STEPS
