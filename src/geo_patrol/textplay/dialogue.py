@@ -132,7 +132,7 @@ class OrderDialogue:
         elif answer == "rest":
             self._order_rest("noop")
         elif answer.startswith("all "):
-            return self._order_all(answer.removeprefix("all ").strip())
+            self._order_all(answer.removeprefix("all ").strip())
         else:
             return False
         return True
@@ -147,14 +147,13 @@ class OrderDialogue:
         if taken is not None:
             self._console.tell(f"Undone: {taken}")
 
-    def _order_all(self, action: str) -> bool:
+    def _order_all(self, action: str) -> None:
         """Give this token and the rest one action without a target."""
         action = action.replace(" ", "_").replace("hold", "noop")
         if action not in self._actions or action in ("shoot", "collide"):
             self._console.tell(f"all {action}: give an action of this phase that takes no target")
-            return False
-        self._order_rest(action)
-        return True
+        else:
+            self._order_rest(action)
 
     def _order_rest(self, action: str) -> None:
         """Give an action to this token and the rest of those that may take it; the others do nothing."""
