@@ -46,7 +46,9 @@ def test_every_command_has_help(command):
     assert f"geo-patrol {command}" in ran.output or f"{command} [OPTIONS]" in ran.output
 
 
-def test_examples_of_the_first_page_run():
+def test_examples_of_the_first_page_run(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setattr("geo_patrol.rendering.watch.watch", lambda *_: None)  # nobody would close the window
     examples = [line.split()[1:] for line in run("--help").output.splitlines() if line.startswith(" geo-patrol ")]
     assert len(examples) >= 3
     for arguments in examples:

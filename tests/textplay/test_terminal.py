@@ -92,7 +92,7 @@ def test_a_game_to_its_end_with_wrong_answers_on_the_way(tmp_path):
     assert replay.is_finished
     assert re.search(rf"(wins|Draw) in turn {replay.end.turns}, ", terminal.text)
     shown = subprocess.run(
-        [sys.executable, "-m", "geo_patrol", "replay", str(path)],
+        [sys.executable, "-m", "geo_patrol", "replay", str(path), "--text"],
         capture_output=True, text=True, timeout=120, check=True,
     ).stdout  # fmt: skip
     for score in re.findall(r"^SCORE: .*$", shown, re.MULTILINE):

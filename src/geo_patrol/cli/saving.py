@@ -60,7 +60,8 @@ class Keeper:
         live.observers.append(self._record)
 
     def _record(self, live: "LiveGame", _moment: "Moment") -> None:
-        self._recorder.record_codes(live.given)
+        if live is self.live:  # not one that was left for another
+            self._recorder.record_codes(live.given)
 
     @classmethod
     def resume(cls, path: Path, *, has_window: bool) -> Self:

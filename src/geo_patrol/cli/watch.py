@@ -62,22 +62,37 @@ def begin_game(
 ) -> "LiveGame":
     """Begin a game; what its agents and its rules need is compiled before a window opens.
 
+    Args:
+        config: a preset's name, the path of a TOML file, or a finished configuration.
+        overrides: single values of it.
+        agents: who orders for alpha and for bravo; None is a person.
+        seed: of the game; None takes one from the operating system.
+        has_window: whether it is for a window, which needs a screen.
+
     Raises:
         InputError: an argument is wrong.
         NoScreenError: there is no screen.
     """
     from geo_patrol.presets import load_config
     from geo_patrol.rendering.live import LiveGame
-    from geo_patrol.rendering.screen import init_display
 
     with bad_input():
         settled = load_config(config, overrides)
         live = LiveGame(settled, agents, seed)
     if has_window:
-        init_display()
+        _check_screen()
     with leave_at_once():
         _warm_up(settled, agents)
         return live
+
+
+def _check_screen() -> None:
+    from geo_patrol.rendering.screen import NoScreenError, init_display
+
+    try:
+        init_display()
+    except NoScreenError as error:
+        raise NoScreenError(f"{error}; geo-patrol match --show prints a game without one") from None
 
 
 def _warm_up(config: "GameConfig", agents: "tuple[Agent | None, Agent | None]") -> None:

@@ -1,6 +1,7 @@
 """The course of the score as a small curve."""
 
 import itertools
+from collections.abc import Callable
 
 import pygame
 
@@ -8,6 +9,7 @@ from geo_patrol.config import largest
 from geo_patrol.game import Game
 from geo_patrol.notation import Side
 from geo_patrol.rendering import glyphs, theme
+from geo_patrol.rendering.geometry import Point
 from geo_patrol.rendering.layout import Layout
 from geo_patrol.rendering.marks import put_stroke
 from geo_patrol.rendering.timeline import ScorePoint
@@ -36,7 +38,7 @@ def draw_chart(surface: pygame.Surface, layout: Layout, scores: tuple[ScorePoint
     low, high = _bounds(scores, game)
     _draw_axis(surface, plot, size, low, high, first, last)
 
-    def place(turns: int, points: int) -> tuple[float, float]:
+    def place(turns: int, points: int) -> Point:
         across = (turns - first) / (last - first)
         return plot.left + across * plot.width, plot.bottom - (points - low) / (high - low) * plot.height
 
@@ -48,7 +50,9 @@ def draw_chart(surface: pygame.Surface, layout: Layout, scores: tuple[ScorePoint
     _draw_curves(surface, layout, shown, place)
 
 
-def _draw_curves(surface: pygame.Surface, layout: Layout, shown: tuple[ScorePoint, ...], place) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def _draw_curves(
+    surface: pygame.Surface, layout: Layout, shown: tuple[ScorePoint, ...], place: Callable[[int, int], Point]
+) -> None:
     size = layout.text_size("tiny")
     ends = []
     for side in _SIDES:

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 import pygame
 
 from geo_patrol.game import Game
-from geo_patrol.notation import EndReason, Outcome, SatelliteId
+from geo_patrol.notation import EndReason, Outcome, SatelliteId, Side
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.layout import Layout
 from geo_patrol.rendering.marks import put_arrowhead, put_stroke, put_symbol
 from geo_patrol.rendering.timeline import Scene
 from geo_patrol.rendering.tokens import Look, put_token
 
+_SIDES: tuple[Side, Side] = ("alpha", "bravo")
+_ANCHORS = ("midleft", "midright")
 _REASONS = {
     "hva_destroyed": "{side}'s HVA destroyed",
     "hva_out_of_fuel": "{side}'s HVA out of fuel",
@@ -45,9 +47,9 @@ def draw_header(surface: pygame.Surface, layout: Layout, scene: Scene, game: Gam
     title = glyphs.fitted(game.config.title, normal, right.left - header.left - normal)
     glyphs.put_text(surface, title, normal, theme.SOFT, (header.left, middle))
     middle = header.top + line + round(huge * 0.55)
-    for side, place, anchor in (("alpha", header.left, "midleft"), ("bravo", header.right, "midright")):
-        score = str(game.scores[side])  # type: ignore[index]
-        glyphs.put_text(surface, score, huge, theme.SIDES_BRIGHT[side], (place, middle), anchor)  # type: ignore[index]
+    for side, place, anchor in zip(_SIDES, (header.left, header.right), _ANCHORS, strict=True):
+        score = str(game.scores[side])
+        glyphs.put_text(surface, score, huge, theme.SIDES_BRIGHT[side], (place, middle), anchor)
     _draw_phase(surface, layout, game, phase, middle)
     _draw_names(surface, layout, scene, game)
 
@@ -74,9 +76,7 @@ def _draw_names(surface: pygame.Surface, layout: Layout, scene: Scene, game: Gam
     header = layout.header
     size, line = layout.text_size("small"), layout.line("normal")
     middle = header.bottom - line - layout.line("small") // 2
-    for place, anchor, side, name in zip(
-        (header.left, header.right), ("midleft", "midright"), ("alpha", "bravo"), scene.names, strict=True
-    ):
+    for side, place, anchor, name in zip(_SIDES, (header.left, header.right), _ANCHORS, scene.names, strict=True):
         words = f"{side}, {name}" if name else side
         words = glyphs.fitted(words, size, round(header.width * 0.36))
         glyphs.put_text(surface, words, size, theme.SOFT, (place, middle), anchor)
@@ -85,8 +85,8 @@ def _draw_names(surface: pygame.Surface, layout: Layout, scene: Scene, game: Gam
         fitted = glyphs.fitted(words, size, header.width)
         glyphs.put_text(surface, fitted, size, theme.TEXT, (header.centerx, header.bottom - line * 0.45), "center")
         return
-    for place, anchor, side in ((header.left, "midleft", "alpha"), (header.right, "midright", "bravo")):
-        words = f"{game.goal_points[side]} from the goal"  # type: ignore[index]
+    for side, place, anchor in zip(_SIDES, (header.left, header.right), _ANCHORS, strict=True):
+        words = f"{game.goal_points[side]} from the goal"
         glyphs.put_text(surface, words, size, theme.FAINT, (place, header.bottom - line * 0.45), anchor)
 
 

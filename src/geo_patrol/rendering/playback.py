@@ -11,8 +11,15 @@ Advance: TypeAlias = Callable[[], None]
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 MOVEMENT_SECONDS, ENGAGEMENT_SECONDS, DRIFT_SECONDS = 1.2, 3.0, 1.0
 """How long phases are shown at the usual speed: movement, an engagement with its drift, a drift alone."""
-_MOVING_PART = 0.8
-"""Of that time; then the position rests."""
+MOVING_PART = 0.8
+"""The part of that time in which things move; then the position rests."""
+
+
+def phase_seconds(scene: Scene) -> float:
+    """Return how long the phase that led to a scene is shown at the usual speed."""
+    if scene.before is None or scene.before.game.phase == "movement":
+        return MOVEMENT_SECONDS
+    return ENGAGEMENT_SECONDS if scene.before.outcomes else DRIFT_SECONDS
 
 
 class Playback:
@@ -46,7 +53,7 @@ class Playback:
     @property
     def progress(self) -> float:
         """How far the phase that led here has come, from 0 to 1."""
-        return min(self._elapsed / _MOVING_PART, 1.0)
+        return min(self._elapsed / MOVING_PART, 1.0)
 
     @property
     def speed(self) -> float:
@@ -65,7 +72,7 @@ class Playback:
 
     def tick(self, seconds: float) -> None:
         """Let time pass."""
-        self._elapsed = min(self._elapsed + seconds * self.speed / self._duration(), 1.0)
+        self._elapsed = min(self._elapsed + seconds * self.speed / phase_seconds(self.scene), 1.0)
         if self._elapsed >= 1 and self.is_playing:
             if self.can_go_on:
                 self._next()
@@ -161,12 +168,6 @@ class Playback:
     def slower(self) -> None:
         """Show phases slower."""
         self._speed = max(self._speed - 1, 0)
-
-    def _duration(self) -> float:
-        before = self.scene.before
-        if before is None or before.game.phase == "movement":
-            return MOVEMENT_SECONDS
-        return ENGAGEMENT_SECONDS if before.outcomes else DRIFT_SECONDS
 
     def _next(self) -> None:
         self._step()

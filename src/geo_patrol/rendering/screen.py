@@ -10,6 +10,7 @@ from geo_patrol.errors import GeoPatrolError
 
 Event: TypeAlias = "pygame.event.Event"
 
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
 _SMALLEST = (640, 480)
 _WANTED_PART = 0.9
 """Of the desktop, at most, that a new window takes."""
@@ -29,6 +30,8 @@ def init_display() -> None:
     os.environ.setdefault("SDL_MOUSE_FOCUS_CLICKTHROUGH", "1")  # the click that raises a window counts as well
     if sys.platform == "win32":
         os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")
+    if sys.platform == "linux" and not any(map(os.environ.get, _DISPLAYS)):  # SDL would look for one, and complain
+        raise _no_screen("DISPLAY is not set")
     try:
         if not pygame.display.get_init():
             pygame.display.init()
@@ -42,8 +45,8 @@ def init_display() -> None:
 
 def _no_screen(why: str) -> NoScreenError:
     return NoScreenError(
-        f"there is no screen to open a window on ({why}): run it on a desktop, set DISPLAY, or put xvfb-run before the "
-        "command; without a screen the render modes 'rgb_array' (pictures) and 'ansi' (text) work"
+        f"there is no screen to open a window on ({why}): run it on a desktop, set DISPLAY, or put xvfb-run before "
+        "the command"
     )
 
 

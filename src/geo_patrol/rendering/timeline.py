@@ -6,7 +6,7 @@ is what one picture of it shows: a position, what led there, and the score so fa
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, Outcome
@@ -107,7 +107,13 @@ class Timeline(Sequence[Moment]):
     def __len__(self) -> int:
         return len(self._moments)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204 - a list's own
+    @overload
+    def __getitem__(self, index: int) -> Moment: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Moment]: ...
+
+    def __getitem__(self, index: int | slice) -> Moment | Sequence[Moment]:
         """Return a moment, or several."""
         return self._moments[index]
 

@@ -87,7 +87,8 @@ class Viewer:
                 self._screen = Screen(self._scene.game.config.title, self._size)
             except NoScreenError as error:
                 self._has_given_up = True
-                logging.getLogger("geo_patrol").warning("render_mode='human': %s", error)
+                message = "render_mode='human': %s; without a screen use 'rgb_array' (pictures) or 'ansi' (text)"
+                logging.getLogger("geo_patrol").warning(message, error)
         return self._screen if self._screen is not None and self._screen.is_open else None
 
     def _picture_of(self, size: tuple[int, int]) -> Picture:

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.errors import GeoPatrolError
+from geo_patrol.rendering.film import film
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.playback import Playback
 from geo_patrol.rendering.timeline import Timeline
 
 MP4_FPS, GIF_FPS = 30.0, 12.5
 """Pictures a second; a GIF counts in hundredths of a second."""
 _PALETTE_FRAMES = 40
-_REST_SECONDS = 2.0
-"""How long a film rests on its last picture."""
 _H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "20", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
 _GIF = "paletteuse=dither=none:diff_mode=rectangle"
 
@@ -78,15 +76,7 @@ def save_gif(timeline: Timeline, path: Path, size: tuple[int, int], speed: float
 
 
 def _frames(timeline: Timeline, size: tuple[int, int], fps: float, speed: float) -> Iterator[NDArray[np.uint8]]:
-    """Draw all pictures of a film."""
-    picture, playback = Picture(*size, timeline[0].game.config), Playback(timeline)
-    frame = picture.frame(playback.scene)
-    while playback.is_moving:
-        frame = picture.frame(playback.scene, playback.progress)
-        yield frame
-        playback.tick(speed / fps)
-    for _ in range(round(fps * _REST_SECONDS)):
-        yield frame
+    return film(timeline, Picture(*size, timeline[0].game.config), fps, speed)
 
 
 def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.uint8]]:

@@ -47,5 +47,5 @@ def _fresh(folder: Path, players: str) -> Path:
 
 def kept_games() -> Path:
     """Return the folder where games that people play are kept unless they say where."""
-    base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    base = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "state"
     return Path(base) / "geo_patrol" / "games"
