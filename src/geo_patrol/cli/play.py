@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geo_patrol.cli.errors import INTERRUPTED, InputError, bad_input, plain_errors
+from geo_patrol.cli.errors import InputError, bad_input, plain_errors
 from geo_patrol.cli.watch import begin_game, window_title
 
 if TYPE_CHECKING:
@@ -104,8 +104,6 @@ def _play(keeper: "Keeper", text: bool) -> None:
                 _play_at_terminal(keeper.live)
             else:
                 _play_in_window(keeper)
-    except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
     finally:
         if told := keeper.tell("--text " * text):
             print(f"\n{told}", file=sys.stderr)
