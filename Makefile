@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 
-.PHONY: demo test check golden bench fuzz wheel-test clean
+.PHONY: demo test check golden pictures bench fuzz wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,8 +24,12 @@ test: $(VENV)/dev  ## set up, check style and types, run all tests
 	$(RUN) mypy
 	$(RUN) pytest
 
-golden: $(VENV)/dev  ## write the golden playthroughs anew; look at the difference before committing it
+golden: $(VENV)/dev  ## write the golden playthroughs and images anew; look at the difference before committing it
 	$(BIN)/python scripts/write_playthroughs.py
+	$(BIN)/python scripts/write_golden_pictures.py
+
+pictures: $(VENV)/dev  ## make the pictures of the documents anew
+	$(BIN)/python scripts/make_pictures.py
 
 bench: $(VENV)/dev  ## measure speed beside Gymnasium's CartPole-v1
 	$(BIN)/python benchmarks/speed.py

@@ -100,9 +100,8 @@ def test_games_in_a_window_are_kept(monkeypatch, tmp_path):
     assert (check(first), check(second)) == (None, None)
 
 
-def test_a_window_that_is_closed_at_once_ends_well():
+def test_a_window_that_is_closed_at_once_ends_well(monkeypatch):
+    monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     for arguments in (["watch", "scripted", "random"], ["play"]):
-        pygame.display.init()
-        pygame.event.post(pygame.event.Event(pygame.QUIT))
         ran = run(*arguments)
         assert (ran.exit_code, ran.output) == (0, "")

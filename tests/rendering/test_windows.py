@@ -155,11 +155,12 @@ def test_pictures_are_saved_beside_those_that_are_there(tmp_path, monkeypatch):
     window.draw()
 
 
-def test_closing_the_window_ends_watching():
+def test_closing_the_window_ends_watching(monkeypatch):
     live = LiveGame(load_config("case1"), (make_agent("scripted"), make_agent("random")), 5)
-    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     watch(live.timeline, live.advance)
     assert screen._open == []
+    monkeypatch.undo()
     window = watching()
     press(window, pygame.K_q, "q")
     assert not window.screen.is_open
@@ -176,6 +177,35 @@ def test_failing_agents_close_the_window():
     with pytest.raises(RuntimeError, match="agent"):
         window.run()
     assert screen._open == []
+
+
+def test_a_stale_wish_to_quit_does_not_close_a_new_window():
+    window = watching()
+    window.screen.close()
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    window = watching()
+    pump(window)
+    assert window.screen.is_open
+
+
+def test_clicks_are_in_points_and_pictures_in_pixels():
+    class Dense:
+        size = (1000, 600)
+
+        def get_surface(self):
+            return pygame.Surface((2000, 1200))
+
+        def destroy(self):
+            pass
+
+    window = watching()
+    window.screen._window.destroy()
+    window.screen._window = Dense()
+    assert window.draw().get_size() == (2000, 1200)
+    place = window.bar.rect_of("pause or go on").center
+    event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(place[0] // 2, place[1] // 2), button=1)
+    window.handle(event)
+    assert not window.playback.is_playing
 
 
 def test_a_resized_window_gets_a_picture_of_its_size():

@@ -54,9 +54,10 @@ def play(
 ) -> None:
     """Play a game in a window, with the mouse alone or with keys; or at the terminal (--text).
 
-    Click a satellite, then where it should go or whom it should engage; commit when all orders are given. The other
-    side's orders stay hidden until both have committed. ? shows all keys. Every phase is kept in a replay file at once:
-    a game that is left, by Ctrl-C too, can be resumed.
+    Click a satellite, then where it should go or whom it should engage, and commit. ? shows all keys.
+
+    The other side's orders stay hidden until both sides have committed. Every phase is kept in a replay file at once: a
+    game that is left, by Ctrl-C too, can be resumed.
     """
     if resume is not None:
         if save is not None:

@@ -15,9 +15,6 @@ from geo_patrol.rendering.geometry import BoardGeometry, Point
 from geo_patrol.rendering.motion import Clock, Motion
 from geo_patrol.rendering.theme import Colour
 
-_GROWN = 0.35
-"""The part of an engagement's time after which its lines are there and results show."""
-
 
 def put_engagement(
     surface: pygame.Surface,
@@ -37,15 +34,14 @@ def put_engagement(
         clock: how far.
         scale: of the picture.
     """
-    grown = min(clock.fought / _GROWN, 1.0)
-    if grown <= 0:
+    if clock.grown <= 0:
         return
     stroke = max(round(2.2 * scale), 1)
     for outcome in outcomes:
         ends = _ends(geometry, motion, outcome, clock)
         if ends is not None:
-            _put_line(surface, outcome, *ends, grown, stroke)
-    if grown >= 1:
+            _put_line(surface, outcome, *ends, clock.grown, stroke)
+    if clock.is_revealed:
         for outcome in outcomes:
             _put_result(surface, geometry, motion, outcome, clock, scale)
 

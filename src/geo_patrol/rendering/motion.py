@@ -6,6 +6,7 @@ colliders move, and then drifts: everything turns by one sector of its ring.
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from geo_patrol.board import azimuth_of, prograde, ring_of
 from geo_patrol.notation import SatelliteId, Side
@@ -27,9 +28,22 @@ class Clock:
         drifted: of the drift.
     """
 
+    GROWN: ClassVar[float] = 0.35
+    """The part of an engagement's time after which its lines are there and results show."""
+
     moved: float
     fought: float
     drifted: float
+
+    @property
+    def grown(self) -> float:
+        """How far the lines of an engagement's marks have grown, from 0 to 1."""
+        return min(self.fought / self.GROWN, 1.0)
+
+    @property
+    def is_revealed(self) -> bool:
+        """Whether an engagement's results show."""
+        return self.grown >= 1
 
 
 class Motion:
@@ -56,6 +70,8 @@ class Motion:
         self._sectors_before = {one.id: one.sector for one in self.satellites_before}
         self._moved = {one for one in self.end if self._changes_sector(one)}
         self._ways = {one: self._way(one) for one in self.end}
+        self._clock: Clock | None = None
+        self._slots: dict[SatelliteId, Slot] = {}
 
     @property
     def is_engagement(self) -> bool:
@@ -79,6 +95,12 @@ class Motion:
 
     def slot(self, satellite: SatelliteId, clock: Clock) -> Slot:
         """Return where a satellite is; a place's angle may be beyond a full turn."""
+        if clock is not self._clock:
+            self._clock = clock
+            self._slots = {one: self._slot(one, clock) for one in self.end}
+        return self._slots[satellite]
+
+    def _slot(self, satellite: SatelliteId, clock: Clock) -> Slot:
         start, end = self.start[satellite], self.end[satellite]
         turn = self.drift_angle(self._ring(satellite))
         angle = start.place[1] + self._ways[satellite] * clock.moved + turn * clock.drifted

@@ -90,16 +90,23 @@ def _draw_names(surface: pygame.Surface, layout: Layout, scene: Scene, game: Gam
         glyphs.put_text(surface, words, size, theme.FAINT, (place, header.bottom - line * 0.45), anchor)
 
 
-def draw_outcomes(surface: pygame.Surface, layout: Layout, scene: Scene) -> None:
-    """Draw the list of the last engagement's outcomes, in columns, as many as there is room for."""
+def draw_outcomes(surface: pygame.Surface, layout: Layout, scene: Scene, revealed: bool) -> None:
+    """Draw the list of the last engagement's outcomes, in columns, as many as there is room for.
+
+    Args:
+        surface: on which.
+        layout: where.
+        scene: what is shown.
+        revealed: whether the engagement has come so far that its results show on the board.
+    """
     area = layout.outcomes
     line, size = layout.line("small"), layout.text_size("tiny")
     if area.height < 2 * line:
         return
     heading = f"ENGAGEMENT OF TURN {scene.outcomes_turn}" if scene.outcomes_turn else "ENGAGEMENT"
     glyphs.put_text(surface, heading, size, theme.FAINT, (area.left, area.top + line / 2))
-    if not scene.outcomes:
-        words = "nobody engaged" if scene.outcomes_turn else "none yet"
+    if not scene.outcomes or not revealed:
+        words = "none yet" if not scene.outcomes_turn else "under way" if scene.outcomes else "nobody engaged"
         glyphs.put_text(surface, words, layout.text_size("small"), theme.SOFT, (area.left, area.top + line * 1.6))
         return
     height = round(line * 1.12)

@@ -114,7 +114,8 @@ class Picture:
         changed = clock.moved >= 0.5
         scored = clock.drifted >= 0.5 if motion.has_drifted else changed
         phase = _phase(scene, motion, clock)
-        key = (turning, changed, scored, phase)
+        revealed = not motion.is_engagement or clock.is_revealed
+        key = (turning, changed, scored, phase, revealed)
         if key not in self._backdrops:
             backdrop = self._spare_backdrops.pop() if self._spare_backdrops else self._canvas.copy()
             backdrop.blit(self._turning_board if turning else self._board, (0, 0))
@@ -122,7 +123,7 @@ class Picture:
             draw_header(backdrop, self.layout, scene, scene.game if scored else before, phase)
             satellites = motion.satellites if changed else motion.satellites_before
             draw_fleets(backdrop, self.layout, scene.game, satellites)
-            draw_outcomes(backdrop, self.layout, scene)
+            draw_outcomes(backdrop, self.layout, scene, revealed)
             draw_chart(backdrop, self.layout, scene.scores if scored else scene.scores[:-1] or scene.scores, scene.game)
             self._backdrops[key] = backdrop
         return self._backdrops[key]

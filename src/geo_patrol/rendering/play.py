@@ -213,7 +213,7 @@ class PlayWindow(GameWindow):
         """Draw what may be ordered and what has been, or the curtain."""
         desk, layout = self.session.desk, self.picture.layout
         if self.session.stage == "ordering" and desk is not None and self.playback.has_rested:
-            order_art.put_desk(surface, layout, self._slots(), desk)
+            order_art.put_desk(surface, layout, self._slots(), desk, with_prices=not self.menu)
             if desk.selected is not None:
                 choices.draw_options(surface, layout, desk, self._choices(), self.pointed_at)
             choices.draw_menu(surface, layout, self.menu, self.pointed_at)

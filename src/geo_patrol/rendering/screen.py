@@ -68,6 +68,8 @@ class Screen:
 
     def __init__(self, title: str, size: tuple[int, int] = (1280, 720)) -> None:
         init_display()
+        if not _open:
+            pygame.event.clear([pygame.QUIT, pygame.WINDOWCLOSE])  # meant windows that are gone
         desktop = pygame.display.get_desktop_sizes()[0]
         size = max(size[0], _SMALLEST[0]), max(size[1], _SMALLEST[1])
         part = min(1.0, *(_WANTED_PART * most / wanted for most, wanted in zip(desktop, size, strict=True)))

@@ -19,8 +19,8 @@ from geo_patrol.rendering.slots import Slot
 Slots = dict[SatelliteId, Slot]
 
 
-def put_desk(surface: pygame.Surface, layout: Layout, slots: Slots, desk: OrderDesk) -> None:
-    """Draw all that a person should see while giving orders."""
+def put_desk(surface: pygame.Surface, layout: Layout, slots: Slots, desk: OrderDesk, with_prices: bool) -> None:
+    """Draw all that a person should see while giving orders; prices would be in the way of an open menu."""
     for option in desk.options(desk.selected):
         if option.sector is not None:
             put_highlight(surface, layout.geometry, option.sector, theme.CHOICE, 40)
@@ -29,7 +29,8 @@ def put_desk(surface: pygame.Surface, layout: Layout, slots: Slots, desk: OrderD
         if given is not None:
             _put_order(surface, layout, slots, SatelliteId(desk.side, number), given)
     _put_rings(surface, layout, slots, desk)
-    _put_prices(surface, layout, slots, desk.sectors, desk.options(desk.selected))
+    if with_prices:
+        _put_prices(surface, layout, slots, desk.sectors, desk.options(desk.selected))
     _put_rows(surface, layout, desk)
 
 
