@@ -13,7 +13,7 @@ from geo_patrol.agents.match import CHUNK_PAIRS, AgentError, agent_chance, game_
 from geo_patrol.agents.results import DRAW, FIRST, REASONS, SECOND, MatchResult, wilson_interval
 from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS, PROGRADE
 from geo_patrol.notation import read_reasons
-from geo_patrol.replays.playback import replay
+from geo_patrol.replays.rerun import replay
 
 PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "illegal_orders")
 

@@ -20,7 +20,7 @@ from geo_patrol.agents.results import FIRST
 from geo_patrol.cli import match as command
 from geo_patrol.cli.app import app
 from geo_patrol.notation import read_reasons
-from geo_patrol.replays.playback import replay
+from geo_patrol.replays.rerun import replay
 
 
 def run(*arguments, columns=80):

@@ -135,7 +135,7 @@ def _play(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from geo_patrol.agents.match import play_match
-    from geo_patrol.replays.playback import replay
+    from geo_patrol.replays.rerun import replay
 
     with leave_at_once(before=remove_unfinished):  # compiles or loads all that is needed: no part of the speed
         trial = play_match(first, second, config=config, games=2, seed=0)

@@ -16,7 +16,7 @@ from geo_patrol.errors import RecordingError
 if TYPE_CHECKING:
     from geo_patrol.rendering.timeline import Timeline
     from geo_patrol.replays import Replay, ReplayReader
-    from geo_patrol.replays.playback import PlayedPhase
+    from geo_patrol.replays.rerun import PlayedPhase
 
 _STDOUT = "-"
 _SMALLEST, _LARGEST = (320, 240), (7680, 4320)

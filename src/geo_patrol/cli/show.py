@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from geo_patrol.game import Game
-from geo_patrol.replays.playback import PlayedPhase, replay
+from geo_patrol.replays.rerun import PlayedPhase, replay
 from geo_patrol.replays.story import phase_text, position_text, result_text
 
 if TYPE_CHECKING:

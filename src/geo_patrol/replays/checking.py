@@ -8,9 +8,9 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Outcome
 from geo_patrol.replays.disagreement import Disagreement, disagreement
 from geo_patrol.replays.layout import PositionWriter, write_outcome
-from geo_patrol.replays.playback import Playback, PlayedPhase
 from geo_patrol.replays.published import play_published, start_published
 from geo_patrol.replays.replay import Replay, ReplayPhase
+from geo_patrol.replays.rerun import PlayedPhase, Rerun
 from geo_patrol.verify.games import Difference
 
 _OUTCOME_FIELDS = ("action", "attacker", "guardian", "target", "probability", "success")
@@ -24,7 +24,7 @@ def start(replay: Replay) -> Game:
     """
     if replay.published is not None:
         return start_published(replay)
-    return Playback(replay.config, replay.seed or 0).game
+    return Rerun(replay.config, replay.seed or 0).game
 
 
 def play(replay: Replay) -> Iterator[PlayedPhase]:
@@ -40,18 +40,18 @@ def play(replay: Replay) -> Iterator[PlayedPhase]:
     if replay.published is not None:
         yield from play_published(replay)
         return
-    playback = Playback(replay.config, replay.seed or 0)
-    position = PositionWriter(playback.batch)
+    rerun = Rerun(replay.config, replay.seed or 0)
+    position = PositionWriter(rerun.batch)
     for recorded in replay.phases:
-        _compare_phase(replay, recorded, playback.game)
+        _compare_phase(replay, recorded, rerun.game)
         try:
-            played = playback.show(recorded.codes, recorded.outcomes if replay.seed is None else None)
+            played = rerun.show(recorded.codes, recorded.outcomes if replay.seed is None else None)
         except Difference as difference:
             raise disagreement(replay.number, recorded.turn, recorded.phase, difference) from None
         _compare_outcomes(replay, recorded, played.outcomes)
         _compare_figures(replay, recorded, position)
         yield played
-    _compare_end(replay, playback.game)
+    _compare_end(replay, rerun.game)
 
 
 def check(replay: Replay) -> str | None:

@@ -9,8 +9,8 @@ from geo_patrol.engine.batch import Batch
 from geo_patrol.game import Game
 from geo_patrol.notation import Outcome
 from geo_patrol.replays.disagreement import disagreement
-from geo_patrol.replays.playback import PlayedPhase, as_orders
 from geo_patrol.replays.replay import Replay
+from geo_patrol.replays.rerun import PlayedPhase, as_orders
 from geo_patrol.verify.games import Difference, read_recorded_outcome, replay_phase, start_recorded
 from geo_patrol.verify.recording import RecordedPhase
 

@@ -145,54 +145,61 @@ def _pieces(file: BinaryIO, start: bytes) -> Iterator[bytes]:
         piece = file.read(_CHUNK)
 
 
-class _Gzip:
-    """Unpacks one part of a gzip file."""
+class _Unpacker:
+    """Unpacks one part of a packed file, in pieces of bounded size.
 
-    def __init__(self) -> None:
-        self._unpacker = zlib.decompressobj(wbits=31)
+    Attributes:
+        is_hungry: whether it needs more of the file before it can give more.
+    """
+
+    def __init__(self, unpacker: Any) -> None:
+        self._unpacker = unpacker
         self.is_hungry = True
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the part has ended."""
+        return bool(self._unpacker.eof)
+
+    @property
+    def left_over(self) -> bytes:
+        """What was fed beyond the end of the part."""
+        return bytes(self._unpacker.unused_data)
+
     def feed(self, data: bytes) -> bytes:
-        unpacked = self._unpacker.decompress(data, _CHUNK)
+        """Take in a piece of the file; return a piece of what was packed."""
+        raise NotImplementedError
+
+    def more(self) -> bytes:
+        """Return a further piece of what was packed."""
+        raise NotImplementedError
+
+
+class _Gzip(_Unpacker):
+    def __init__(self) -> None:
+        super().__init__(zlib.decompressobj(wbits=31))
+
+    def feed(self, data: bytes) -> bytes:
+        unpacked: bytes = self._unpacker.decompress(data, _CHUNK)
         self.is_hungry = len(unpacked) < _CHUNK and not self._unpacker.unconsumed_tail
         return unpacked
 
     def more(self) -> bytes:
         return self.feed(self._unpacker.unconsumed_tail)
 
-    @property
-    def is_whole(self) -> bool:
-        return self._unpacker.eof
 
-    @property
-    def left_over(self) -> bytes:
-        return self._unpacker.unused_data
-
-
-class _Zstd:
-    """Unpacks one part of a zstd file."""
-
+class _Zstd(_Unpacker):
     def __init__(self) -> None:
         options = {int(zstd.DecompressionParameter.window_log_max): _WINDOW_LOG_MAX}
-        self._unpacker = zstd.ZstdDecompressor(options=options)
+        super().__init__(zstd.ZstdDecompressor(options=options))
 
     def feed(self, data: bytes) -> bytes:
-        return self._unpacker.decompress(data, _CHUNK)
+        unpacked: bytes = self._unpacker.decompress(data, _CHUNK)
+        self.is_hungry = self._unpacker.needs_input
+        return unpacked
 
     def more(self) -> bytes:
-        return self._unpacker.decompress(b"", _CHUNK)
-
-    @property
-    def is_hungry(self) -> bool:
-        return self._unpacker.needs_input
-
-    @property
-    def is_whole(self) -> bool:
-        return self._unpacker.eof
-
-    @property
-    def left_over(self) -> bytes:
-        return self._unpacker.unused_data
+        return self.feed(b"")
 
 
 def _unpack(pieces: Iterator[bytes], kind: type[_Gzip | _Zstd]) -> Iterator[tuple[int, bytes]]:

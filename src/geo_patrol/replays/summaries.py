@@ -9,8 +9,8 @@ from geo_patrol.errors import GeoPatrolError
 from geo_patrol.game import Game
 from geo_patrol.notation import ENGAGEMENTS, Outcome, SatelliteId, Side
 from geo_patrol.replays.checking import play, start
-from geo_patrol.replays.playback import PlayedPhase
 from geo_patrol.replays.replay import Replay
+from geo_patrol.replays.rerun import PlayedPhase
 
 Cause: TypeAlias = Literal["shoot", "collide", "fuel"]
 """Why a satellite was lost: shot, in a collision (its own or an enemy's), or out of fuel."""

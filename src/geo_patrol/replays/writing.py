@@ -16,8 +16,8 @@ from geo_patrol.game import Game
 from geo_patrol.notation import PHASES, Orders, Outcome, read_orders, short_name
 from geo_patrol.replays.drawn import drawn_config
 from geo_patrol.replays.layout import FORMAT, MAX_NAME, VERSION, PositionWriter, unflatten, write_orders, write_outcome
-from geo_patrol.replays.playback import Playback
 from geo_patrol.replays.replay import Replay
+from geo_patrol.replays.rerun import Rerun
 from geo_patrol.replays.streams import MAX_LINE_BYTES, LineStream, open_stream
 from geo_patrol.versions import versions
 
@@ -48,7 +48,7 @@ class Recorder:
     """
 
     def __init__(self, path: str | Path, config: GameConfig, *, append: bool = False, sync: bool = True) -> None:
-        self._playback = Playback(config, 0)
+        self._rerun = Rerun(config, 0)
         self._sync_each = sync
         self._versions = versions()
         self._settled = None if config.is_drawn else config.to_dict()
@@ -60,12 +60,12 @@ class Recorder:
     @property
     def game(self) -> Game:
         """The game that is being recorded, a copy."""
-        return self._playback.game
+        return self._rerun.game
 
     @property
     def is_over(self) -> bool:
         """Whether the game that is being recorded has ended."""
-        return bool(self._playback.batch.games["done"][0])
+        return bool(self._rerun.batch.games["done"][0])
 
     def begin(self, *, seed: int, alpha: str, bravo: str) -> None:
         """Begin a game; it stands in the file from its first phase on.
@@ -75,22 +75,22 @@ class Recorder:
             alpha: who plays alpha.
             bravo: who plays bravo.
         """
-        self._playback.begin(seed)
+        self._rerun.begin(seed)
         self._first_line = as_bytes(
             game_line((alpha, bravo), seed % 2**64, self._settled or self._drawn(), self._versions)
         )
-        self._position = PositionWriter(self._playback.batch)
+        self._position = PositionWriter(self._rerun.batch)
 
     def _drawn(self) -> dict[str, Any]:
-        batch = self._playback.batch
+        batch = self._rerun.batch
         return drawn_config(batch.config, batch.rules[0]).to_dict()
 
     def resume(self, seed: int, phases: "list[NDArray[np.int8]]") -> None:
         """Go on with a game whose first phases stand at the end of the file."""
-        self._playback.begin(seed)
+        self._rerun.begin(seed)
         for codes in phases:
-            self._playback.play(codes)
-        self._position = PositionWriter(self._playback.batch)
+            self._rerun.play(codes)
+        self._position = PositionWriter(self._rerun.batch)
 
     def record(self, alpha: Orders = None, bravo: Orders = None) -> None:
         """Record a phase: what both sides ordered; the end of the game with it, if that was its last.
@@ -106,11 +106,11 @@ class Recorder:
         Raises:
             OrderError: the game is over.
         """
-        games = self._playback.batch.games  # whole fields: asking a record for each one takes far longer
+        games = self._rerun.batch.games  # whole fields: asking a record for each one takes far longer
         if self.is_over:
             raise OrderError("the game is over: there is nothing more to record of it")
         turn, phase = int(games["turn"][0]) + 1, PHASES[games["phase"][0]]
-        outcomes = self._playback.play(codes)
+        outcomes = self._rerun.play(codes)
         self._write(phase_line(turn, phase, codes, outcomes, self._position.data()))
         if self.is_over:
             self._write(self._end())

@@ -37,7 +37,7 @@ class PlayedPhase:
     game: Game
 
 
-class Playback:
+class Rerun:
     """A game that is played again, phase by phase.
 
     Args:
@@ -108,9 +108,9 @@ def replay(config: GameConfig, seed: int, orders: Iterable[NDArray[np.integer[An
     Yields:
         Every phase in turn.
     """
-    playback = Playback(config, seed)
+    rerun = Rerun(config, seed)
     for codes in orders:
-        yield playback.show(codes)
+        yield rerun.show(codes)
 
 
 def as_orders(codes: NDArray[np.int64]) -> tuple[Order, ...]:
