@@ -8,11 +8,10 @@ import pygame
 import pytest
 from typer.testing import CliRunner
 
-from geo_patrol.cli import play as play_command
-from geo_patrol.cli import watch as watch_command
 from geo_patrol.cli.app import app
 from geo_patrol.rendering import play as play_window
 from geo_patrol.rendering import screen, watch
+from geo_patrol.replays import ReplayReader, check
 
 
 def run(*arguments):
@@ -82,23 +81,23 @@ def test_playing_seats_a_person_and_begins_further_games(monkeypatch):
     assert games[0].agents == (None, None)
 
 
-def test_observers_are_handed_on(monkeypatch):
-    heard = []
-
+def test_games_in_a_window_are_kept(monkeypatch, tmp_path):
     def show(new_game, _):
-        game = new_game()
-        game.advance()
+        first = new_game()
+        first.advance()
+        second = new_game()
+        second.advance()
+        first.advance()  # a game that was left is no longer kept
+        second.advance()
 
     monkeypatch.setattr(play_window, "play", show)
-    agents = play_command._seat_players("alpha", "scripted")
-    play_command.play_in_window(
-        agents, "geo_patrol", None, 1, [lambda game, moment: heard.append((game.seed, moment.orders))]
-    )
-    assert len(heard) == 1
-    assert heard[0][0] == 1
-    assert heard[0][1][1]
-    game = watch_command.begin_game("case1", ["turn_limit=3"], agents, 2)
-    assert game.config.turn_limit == 3
+    ran = run("play", "--config", "case1", "--seed", 1, "--save", f"{tmp_path}/games/")
+    (path,) = (tmp_path / "games").iterdir()
+    assert ran.stderr == f"\nThe game is saved. Go on with: geo-patrol play --resume {path}\n"
+    first, second = ReplayReader(path)
+    assert (first.seed, first.agents) == (1, ("person", "scripted"))
+    assert (len(first.phases), len(second.phases)) == (1, 2)
+    assert (check(first), check(second)) == (None, None)
 
 
 def test_a_window_that_is_closed_at_once_ends_well(monkeypatch):

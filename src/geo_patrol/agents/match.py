@@ -17,8 +17,10 @@ seed, the chunk, the agent's side and its name (``agent_chance``). Hence
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +51,8 @@ from geo_patrol.presets import ConfigSource, Overrides, load_config
 CHUNK_PAIRS = 128
 """Pairs whose games are played side by side. Agents' chance depends on it, so it is the same for everybody."""
 
+_SEATINGS = ((FIRST, SECOND), (SECOND, FIRST))
+"""Who is alpha and who is bravo, in either batch of a chunk."""
 _SPARE_BITS = 11  # of 64: what reads JSON numbers as floats gets the other 53 right
 _NO_STREAMS = np.empty((0, 2), np.uint64)
 _NO_SAMPLES = np.empty((0, SIDES, SATELLITES), np.int64)
@@ -84,6 +88,7 @@ def play_match(
     overrides: Overrides | None = None,
     games: int = 1000,
     seed: int | None = None,
+    save: str | Path | None = None,
     progress: Progress | None = None,
 ) -> MatchResult:
     """Play a match between two agents.
@@ -95,6 +100,7 @@ def play_match(
         overrides: single values of it, such as ``{"bravo.patrols.ammo": 3}``.
         games: how many, an even number: half of them with the sides swapped.
         seed: where all chance comes from, a whole number from 0; None takes one from the operating system.
+        save: a new file that keeps all games, see ``replays``; those of a chunk are written when it has been played.
         progress: is called after every phase with the number of finished games and of all games.
 
     Returns:
@@ -104,6 +110,7 @@ def play_match(
         ConfigError: the configuration is wrong.
         AgentError: an agent raised an exception, or returned orders of a wrong shape or type.
         ValueError: another argument is wrong.
+        OSError: the file cannot be written; ``FileExistsError`` if it is there already.
     """
     agents = _take_agents(first, second)
     names = _tell_apart(agents)
@@ -113,14 +120,19 @@ def play_match(
     start = time.perf_counter()
     played: list[_Played] = []
     finished = 0
-    for chunk, seeds in enumerate(_chunks(seed, pairs)):
-        for seating in ((FIRST, SECOND), (SECOND, FIRST)):  # who is alpha, who is bravo
-            seats = [
-                _Seat(agents[place], names[place], side, agent_chance(seed, chunk, side, names[place]))
-                for side, place in enumerate(seating)
-            ]
-            played.append(_play_batch(settled, seats, seeds, _onward(progress, finished, games)))
-            finished += len(seeds)
+    with _keep_games(save, settled) as keep:
+        for chunk, seeds in enumerate(_chunks(seed, pairs)):
+            pair = []
+            for seating in _SEATINGS:
+                seats = [
+                    _Seat(agents[place], names[place], side, agent_chance(seed, chunk, side, names[place]))
+                    for side, place in enumerate(seating)
+                ]
+                given = _Given(keep_all=save is not None)
+                pair.append((given, _play_batch(settled, seats, seeds, given, _onward(progress, finished, games))))
+                finished += len(seeds)
+            keep(names, seeds, [given.orders for given, _ in pair])
+            played += [batch for _, batch in pair]
     return _gather(names, settled, seed, time.perf_counter() - start, played)
 
 
@@ -202,23 +214,43 @@ class _Played:
     first_game: NDArray[np.int64]  # (phases, 2, 11), orders given in game 0
 
 
-def _play_batch(config: GameConfig, seats: list[_Seat], seeds: list[int], progress: Callable[[int], None]) -> _Played:
+class _Given:
+    """The orders given in a batch of games, illegal ones included: they count, and may forfeit the game."""
+
+    def __init__(self, keep_all: bool) -> None:
+        self._keep_all = keep_all
+        self.orders: list[NDArray[np.int8]] = []
+        """(n, 2, 11) for each phase, of all games, or of game 0 alone."""
+        self.first_phases = 0
+
+    def take(self, orders: NDArray[np.int64], is_first_running: bool) -> None:
+        """Take in the orders of a phase."""
+        self.first_phases += is_first_running
+        if self._keep_all or is_first_running:
+            self.orders.append((orders if self._keep_all else orders[:1]).astype(np.int8))
+
+    def first_game(self) -> NDArray[np.int64]:
+        """Return the orders of game 0, (phases, 2, 11)."""
+        return np.array([orders[0] for orders in self.orders[: self.first_phases]], np.int64)
+
+
+def _play_batch(
+    config: GameConfig, seats: list[_Seat], seeds: list[int], given: _Given, progress: Callable[[int], None]
+) -> _Played:
     """Play games side by side to the end; finished ones stay as they are, so that rows keep their places."""
     field = _Field(config, seats, seeds)
-    given: list[NDArray[np.int64]] = []
     illegal = np.zeros((len(seeds), SIDES), np.int64)
     running = np.ones(len(seeds), np.bool_)
     for seat in seats:
         seat.begin(len(seeds))
     while running.any():
         orders = field.ask()
-        if running[0]:
-            given.append(orders[0].copy())  # illegal orders included: they count, and may forfeit the game
+        given.take(orders, bool(running[0]))
         reports = field.step(orders)
         illegal[running] += reports[running][:, [ALPHA_ILLEGAL, BRAVO_ILLEGAL]]
         running = reports[:, DONE] == 0
         progress(len(seeds) - int(running.sum()))
-    return _Played(seeds, reports, illegal, np.array(given))
+    return _Played(seeds, reports, illegal, given.first_game())
 
 
 class _Field:
@@ -255,6 +287,35 @@ class _Field:
         batch = self._batch
         step_games(batch.games, batch.rules, orders, batch.outcomes, *self._described, _NO_STREAMS, _NO_SAMPLES)
         return self._reports
+
+
+# Replays
+
+_Keeper: TypeAlias = Callable[[tuple[str, str], list[int], list[list[NDArray[np.int8]]]], None]
+"""Takes a chunk: the agents' names, the seeds of its pairs, and the orders of either batch."""
+
+
+@contextmanager
+def _keep_games(path: str | Path | None, config: GameConfig) -> Iterator[_Keeper]:
+    """Open the file that keeps the games of a match, if there is to be one."""
+    if path is None:
+        yield lambda *_: None
+        return
+    from geo_patrol.replays.writing import Recorder  # noqa: PLC0415 - only where games are kept
+
+    with Recorder(path, config, sync=False) as recorder:
+
+        def keep(names: tuple[str, str], seeds: list[int], orders: list[list[NDArray[np.int8]]]) -> None:
+            for pair, seed in enumerate(seeds):
+                for (alpha, bravo), given in zip(_SEATINGS, orders, strict=True):
+                    recorder.begin(seed=seed, alpha=names[alpha], bravo=names[bravo])
+                    for phase in given:
+                        if recorder.is_over:
+                            break
+                        recorder.record_codes(phase[pair])
+            recorder.sync()
+
+        yield keep
 
 
 # Results

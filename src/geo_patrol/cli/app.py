@@ -7,6 +7,8 @@ import typer
 from geo_patrol.cli.configs import configs
 from geo_patrol.cli.match import match
 from geo_patrol.cli.play import play
+from geo_patrol.cli.replay import replay
+from geo_patrol.cli.report import report
 from geo_patrol.cli.verify import verify
 from geo_patrol.cli.watch import watch
 
@@ -58,7 +60,9 @@ def geo_patrol(
 
 
 app.command(short_help="Play many games between two agents, and sum them up.")(match)
-app.command(short_help="Play by hand in a window, against an agent or a person.")(play)
+app.command(short_help="Play by hand, in a window or at the terminal.")(play)
 app.command(short_help="Watch two agents play, in a window.")(watch)
+app.command(short_help="Show recorded games, check them, export them.")(replay)
+app.command(short_help="Sum up recorded games as an HTML page.")(report)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)

@@ -3,17 +3,18 @@
 import csv as csv_format
 import json as json_format
 import os
-import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeAlias
 
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.output import remove_unfinished, whole_file
+from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
     from geo_patrol.agents.results import MatchResult
@@ -48,6 +49,9 @@ def match(
     csv: Annotated[
         str | None, typer.Option("--csv", metavar="FILE|-", help="Write a row for every game as CSV.")
     ] = None,
+    save: Annotated[
+        str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Keep all games as a replay file, a new one.")
+    ] = None,
     show: Annotated[bool, typer.Option("--show", help="Print the first game turn by turn.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no table.")] = False,
 ) -> None:
@@ -61,8 +65,9 @@ def match(
         json: partial(write_json, source=config, overrides=overrides or []),
         csv: write_csv,
     }
+    games_file = None if save is None else _new_file(save, f"{first} {second}")
     with _open_files(writers) as files:
-        result = _play(first, second, settled, games, seed, quiet)
+        result = _play(first, second, settled, games, seed, games_file, quiet)
         for target, file in files.items():
             writers[target](result, file)
     if _STDOUT in writers:  # the files are safe, even if nobody reads this
@@ -75,6 +80,8 @@ def match(
         from geo_patrol.cli.table import print_match
 
         print_match(result, source=config, overrides=overrides or [])
+    if games_file is not None and not quiet:
+        print(f"The games are in {games_file}; look at one with: geo-patrol replay {games_file}", file=sys.stderr)
 
 
 @contextmanager
@@ -114,13 +121,21 @@ def _check_players(
         return load_config(config, overrides)
 
 
-def _play(first: str, second: str, config: "GameConfig", games: int, seed: int | None, quiet: bool) -> "MatchResult":
+def _new_file(target: str, players: str) -> Path:
+    from geo_patrol.replays import save_path
+
+    return save_path(target, players)
+
+
+def _play(
+    first: str, second: str, config: "GameConfig", games: int, seed: int | None, save: Path | None, quiet: bool
+) -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from geo_patrol.agents.match import play_match
-    from geo_patrol.agents.replay import replay
+    from geo_patrol.replays.rerun import replay
 
     with leave_at_once(before=remove_unfinished):  # compiles or loads all that is needed: no part of the speed
         trial = play_match(first, second, config=config, games=2, seed=0)
@@ -135,6 +150,7 @@ def _play(first: str, second: str, config: "GameConfig", games: int, seed: int |
             config=config,
             games=games,
             seed=seed,
+            save=save,
             progress=lambda finished, _: bar.update(task, completed=finished),
         )
 
@@ -144,7 +160,7 @@ def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: li
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": 1,
-        "versions": _versions(),
+        "versions": versions(),
         "agents": {"first": result.agents[0], "second": result.agents[1]},
         "games": len(result),
         "seed": result.seed,
@@ -153,20 +169,6 @@ def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: li
     }
     json_format.dump(data, stream, indent=2, allow_nan=False)
     stream.write("\n")
-
-
-def _versions() -> dict[str, str]:
-    import numba
-    import numpy as np
-
-    from geo_patrol import __version__
-
-    return {
-        "geo_patrol": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-    }
 
 
 CSV_COLUMNS = (

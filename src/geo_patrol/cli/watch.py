@@ -7,11 +7,9 @@ import typer
 from geo_patrol.cli.errors import bad_input, leave_at_once, plain_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from geo_patrol.agents import Agent
     from geo_patrol.config import GameConfig
-    from geo_patrol.rendering.live import LiveGame, Observer
+    from geo_patrol.rendering.live import LiveGame
 
 
 @plain_errors
@@ -28,6 +26,9 @@ def watch(
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Repeats a game exactly; a fresh one by default.")
     ] = None,
+    save: Annotated[
+        str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Keep the game as a replay file, a new one.")
+    ] = None,
 ) -> None:
     """Watch two agents play a game, phase by phase, and go back and forth in it.
 
@@ -40,24 +41,33 @@ def watch(
     live = begin_game(config, overrides, agents, seed)
     from geo_patrol.rendering.watch import watch as show
 
-    show(live.timeline, live.advance, window_title(live))
+    if save is None:
+        show(live.timeline, live.advance, window_title(live))
+        return
+    from geo_patrol.cli.saving import Keeper
+
+    with Keeper.begin(save, live) as keeper:
+        show(live.timeline, live.advance, window_title(live))
+    if keeper.path.exists():
+        print(f"The game is saved. Look at it with: geo-patrol replay {keeper.path}")
 
 
 def begin_game(
-    config: str,
+    config: "str | GameConfig",
     overrides: list[str] | None,
     agents: "tuple[Agent | None, Agent | None]",
     seed: int | None,
-    observers: "Sequence[Observer]" = (),
+    *,
+    has_window: bool = True,
 ) -> "LiveGame":
     """Begin a game; what its agents and its rules need is compiled before a window opens.
 
     Args:
-        config: a preset's name, or the path of a TOML file.
+        config: a preset's name, the path of a TOML file, or a finished configuration.
         overrides: single values of it.
         agents: who orders for alpha and for bravo; None is a person.
         seed: of the game; None takes one from the operating system.
-        observers: hear of every finished phase, with the orders of both sides.
+        has_window: whether it is for a window, which needs a screen.
 
     Raises:
         InputError: an argument is wrong.
@@ -68,8 +78,9 @@ def begin_game(
 
     with bad_input():
         settled = load_config(config, overrides)
-        live = LiveGame(settled, agents, seed, observers)
-    _check_screen()
+        live = LiveGame(settled, agents, seed)
+    if has_window:
+        _check_screen()
     with leave_at_once():
         _warm_up(settled, agents)
         return live

@@ -1,7 +1,7 @@
 """A game that is being played: agents and people give orders, and its past is kept."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,14 @@ class LiveGame:
         seed: where all chance comes from, the agents' too; None takes one from the operating system.
         observers: are called after every phase.
 
+    Attributes:
+        given: (2, 11) order codes of the last phase as they were given, illegal ones included.
+
     Raises:
         ValueError: the seed is wrong.
     """
+
+    given: NDArray[np.int64]
 
     def __init__(
         self,
@@ -85,7 +90,24 @@ class LiveGame:
         """
         if self.is_over:
             return
-        codes = np.array([self._codes(side, orders[side]) for side in range(len(SIDES))], np.int64)
+        self._play(np.array([self._codes(side, orders[side]) for side in range(len(SIDES))], np.int64))
+
+    def resume(self, past: Iterable[NDArray[np.integer[Any]]]) -> None:
+        """Play what was played of the game before, as (2, 11) order codes of every phase.
+
+        Agents are asked again, and not heeded: so they remember, and take the same chance, as they did then.
+
+        Raises:
+            AgentError: an agent raised an exception, or returned something else than orders.
+        """
+        for codes in past:
+            for side, agent in enumerate(self.agents):
+                if agent is not None:
+                    self._ask(agent, side)
+            self._play(codes.astype(np.int64))
+
+    def _play(self, codes: NDArray[np.int64]) -> None:
+        self.given = codes.copy()
         record, rules = self._batch.games[0], self._batch.rules[0]
         count = int(play_phase(record, rules, codes, self._batch.outcomes))  # strikes illegal orders
         carried_out = _as_orders(codes[0]), _as_orders(codes[1])
