@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 from geo_patrol.errors import OrderError
 from geo_patrol.flight.engine import state
 from geo_patrol.flight.engine.scoring import spent_by
-from geo_patrol.flight.engine.state import COAST, ENGINES, ORDERS, UNDER_WAY, make_chart, new_flights, new_log
-from geo_patrol.flight.engine.turn import fly_turn, is_success, start, write_legal
+from geo_patrol.flight.engine.state import ENGINES, ORDERS, UNDER_WAY, make_chart, new_flights, new_log
+from geo_patrol.flight.engine.turn import (
+    fly_one,
+    has_won_one,
+    plot,
+    start_one,
+    write_legal_of_one,
+    write_staying_of_one,
+)
 from geo_patrol.flight.grid import Point, distance, point_name
 from geo_patrol.flight.mission import Mission
 from geo_patrol.flight.missions import MissionSource, Overrides, load_mission
@@ -102,7 +109,7 @@ class Flight:
         self._flights = new_flights()
         self._log = new_log()
         self._room = new_log()
-        start(self._charts[0], self._flights[0])
+        start_one(self._charts, self._flights)
 
     @classmethod
     def from_orders(cls, mission: MissionSource, orders: Iterable[str | int]) -> Self:
@@ -134,8 +141,7 @@ class Flight:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Flight):
             return NotImplemented
-        mine, theirs = (flight._flights.tobytes() for flight in (self, other))
-        return self.mission == other.mission and mine == theirs and self.turns == other.turns
+        return self.mission == other.mission and self.order_codes == other.order_codes and self.turns == other.turns
 
     __hash__ = None  # type: ignore[assignment] # it changes as it flies
 
@@ -171,8 +177,8 @@ class Flight:
 
     @property
     def mode(self) -> str:
-        """"on the pad", "flying", "landed" or "docked"."""
-        return MODE_NAMES[self._record["mode"]]
+        """Where the ship is: "on the pad", "flying", "landed" or "docked"."""
+        return MODE_NAMES[int(self._record["mode"])]
 
     @property
     def fuel_left(self) -> int | None:
@@ -195,7 +201,7 @@ class Flight:
     @property
     def ending(self) -> Ending:
         """How the flight has ended; "under way" if it has not."""
-        return ENDINGS[self._record["ending"]]
+        return ENDINGS[int(self._record["ending"])]
 
     @property
     def is_over(self) -> bool:
@@ -205,7 +211,7 @@ class Flight:
     @property
     def is_success(self) -> bool:
         """Whether the flight has ended and fulfilled its mission."""
-        return bool(is_success(self._charts[0], self._record))
+        return bool(has_won_one(self._charts, self._flights))
 
     @property
     def surveyed(self) -> tuple[str, ...]:
@@ -286,7 +292,13 @@ class Flight:
     def action_mask(self) -> NDArray[np.int8]:
         """Return 1 for every legal order, (33,) int8; all 0 when the flight is over."""
         mask = np.zeros(ORDERS, np.int8)
-        write_legal(self._charts[0], self._record, self._room[0], mask)
+        write_legal_of_one(self._charts, self._flights, self._room, mask)
+        return mask
+
+    def staying_mask(self) -> NDArray[np.int8]:
+        """Return 1 for every legal order that does not lead off the map, (33,) int8."""
+        mask = np.zeros(ORDERS, np.int8)
+        write_staying_of_one(self._charts, self._flights, self._room, mask)
         return mask
 
     def legal_orders(self) -> tuple[str, ...]:
@@ -320,13 +332,8 @@ class Flight:
         if not self.action_mask()[code]:
             raise OrderError(f"{self.order_text(code)}: {self.why_illegal(code)}")
         first = self.turn
-        self._fly_code(code)
-        while self.mission.is_probe and not self.is_over:
-            self._fly_code(COAST)
+        fly_one(self._charts, self._flights, self._log, code, self._room)
         return self._read_turn(first)
-
-    def _fly_code(self, code: int) -> None:
-        fly_turn(self._charts[0], self._record, code, self._log[self.turn], self._room[0])
 
     def fly_all(self, orders: Iterable[str | int]) -> list[Turn]:
         """Fly a turn for each order.
@@ -351,11 +358,11 @@ class Flight:
         end = self._end_of(code)
         if code >= ENGINES:
             return f"{point_name(end)} is not on the map"
-        return f"the ship would crash on its way from {self.position_name} to {point_name(end)}{self._landing_hint(end)}"
+        return (
+            f"the ship would crash on its way from {self.position_name} to {point_name(end)}{self._landing_hint(end)}"
+        )
 
     def _end_of(self, code: int) -> Point:
-        from geo_patrol.flight.engine.turn import plot  # noqa: PLC0415
-
         room = self._room[0]
         plot(self._charts[0], self._record, code, room)
         return int(room["end"][0]), int(room["end"][1])

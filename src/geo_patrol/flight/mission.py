@@ -43,7 +43,7 @@ def _check_reference(value: Any) -> str:
 def _check_references(limit: int) -> Callable[[Any], tuple[str, ...]]:
     def check(value: Any) -> tuple[str, ...]:
         if not isinstance(value, (list, tuple)) or len(value) > limit:
-            raise wrong(f"a list of at most {limit} grid references, such as [\"E16\"]")
+            raise wrong(f'a list of at most {limit} grid references, such as ["E16"]')
         references = tuple(_check_reference(item) for item in value)
         for place, reference in enumerate(references):
             if reference in references[:place]:
@@ -136,7 +136,8 @@ class Mission(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mission as plain data, as a JSON or TOML file would hold it."""
-        return self.model_dump(mode="json", exclude_none=True)
+        values = self.model_dump(exclude_none=True)
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
     @property
     def is_probe(self) -> bool:

@@ -124,9 +124,8 @@ _Found: TypeAlias = tuple[tuple[int, ...], bool, int, int | None, int]
 
 def _solve_probe(mission: Mission, _max_states: int, _progress: Progress | None) -> _Found:
     """Fly all launches."""
-    flights = []
-    for order in np.flatnonzero(Flight(mission).action_mask()):
-        flights.append(Flight.from_orders(mission, [int(order)]))
+    launches = np.flatnonzero(Flight(mission).action_mask()).tolist()
+    flights = [Flight.from_orders(mission, [launch]) for launch in launches]
     best = max(flights, key=rank)
     return tuple(best.order_codes), True, best.score, best.turn, len(flights)
 

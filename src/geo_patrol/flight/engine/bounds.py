@@ -29,7 +29,7 @@ def turns_to(flight: Any, column: int, row: int, reach: int, most: int) -> int:
     """Return a lower bound of the turns until one ends within ``reach`` of a point; ``most`` + 1 if that is too far."""
     right, down, slack = flight.right, flight.down, 0
     for turns in range(1, most + 1):
-        if flight.mode == FLYING or flight.mode == DOCKED:
+        if flight.mode in (FLYING, DOCKED):
             slack = turns * (turns + 1)
         else:
             slack = _LAUNCH_REACH * turns + turns * (turns - 1)
@@ -50,7 +50,7 @@ def can_win(chart: Any, flight: Any, left: int) -> bool:
                 return False
         if chart.must_land[planet] and not flight.landed[planet] and turns_to(flight, column, row, 0, left) > left:
             return False
-    if chart.end_kind == END_WELL or chart.end_kind == END_PLANET:
+    if chart.end_kind in (END_WELL, END_PLANET):
         place = chart.end_place
         reach = chart.reach[place] if chart.end_kind == END_WELL else 0
         return turns_to(flight, chart.planet[place, 0], chart.planet[place, 1], reach, left) <= left

@@ -69,7 +69,7 @@ def score_costs(turn: Any) -> None:
 def score_well(chart: Any, flight: Any, turn: Any) -> None:
     """+1 for a turn that ends in the well of another planet than the home one, up to the cap; +3 for the first."""
     planet = turn.well
-    if planet == NOWHERE or planet == chart.home:
+    if planet == NOWHERE or planet == chart.home:  # noqa: PLR1714 - a tuple of two types does not compile
         return
     if flight.survey[planet] == 0:
         turn.line[EXPLORE] = EXPLORE_POINTS

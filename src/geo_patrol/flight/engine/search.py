@@ -90,7 +90,8 @@ def expand(
         layer: flights under way, (n,) FLIGHT.
         out: room for the next layer, (m,) FLIGHT; so are ``keys`` (m, 3), ``parents``, ``orders``, ``scores`` and
             ``most`` (m,).
-        parents: written: which flight of the layer each one comes from; ``orders``: by which order.
+        parents: written: which flight of the layer each one comes from.
+        orders: written: by which order.
         most: written: the most points that each flight may have in the end.
         keys: written: motion, what is earned, what is spent.
         scores: written: points so far.
@@ -169,7 +170,7 @@ def has_earned_all_of(chart: Any, one: Any, other: Any) -> bool:
             return False
         if one.returned[planet] < other.returned[planet]:
             return False
-    for station in range(chart.stations):
+    for station in range(chart.stations):  # noqa: SIM110 - compiled code knows no generators
         if one.docked[station] < other.docked[station]:
             return False
     return True

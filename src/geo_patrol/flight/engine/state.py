@@ -75,7 +75,6 @@ FLIGHT = np.dtype(
         ("place", "i2"),  # number of the planet or station that the ship is on
         ("ending", "i2"),
         ("spent", "i2"),  # points spent on engines and launches, the first launch aside
-        ("illegal", "i2"),  # illegal orders so far
         ("line", "i2", (LINES,)),  # points so far
         ("survey", "i1", (MAX_PLANETS,)),  # survey points of each well so far
         ("landed", "i1", (MAX_PLANETS,)),  # landed on before

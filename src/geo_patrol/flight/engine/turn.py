@@ -36,7 +36,7 @@ from geo_patrol.jit import jit
 def start(chart: Any, flight: Any) -> None:
     """Put a ship on the pad of its home planet."""
     home = chart.home
-    flight.turn = flight.right = flight.down = flight.spent = flight.illegal = 0
+    flight.turn = flight.right = flight.down = flight.spent = 0
     flight.column, flight.row = chart.planet[home, 0], chart.planet[home, 1]
     flight.mode, flight.place, flight.ending = ON_PAD, home, UNDER_WAY
     flight.line[:] = 0
@@ -56,7 +56,7 @@ def plot(chart: Any, flight: Any, order: int, turn: Any) -> None:
     turn.order, turn.mode = order, flight.mode
     turn.start[0], turn.start[1] = column, row
     turn.pull[0] = turn.pull[1] = 0
-    if flight.mode == FLYING or flight.mode == DOCKED:
+    if flight.mode in (FLYING, DOCKED):
         column += flight.right
         row += flight.down
         turn.pull[0], turn.pull[1] = gravity_at(chart, column, row)
@@ -111,7 +111,7 @@ def write_legal(chart: Any, flight: Any, turn: Any, mask: Any) -> int:
 @jit
 def has_legal_order(chart: Any, flight: Any, turn: Any) -> bool:
     """Whether there is a legal order; ``turn`` is room for plots."""
-    for order in range(ORDERS):
+    for order in range(ORDERS):  # noqa: SIM110 - compiled code knows no generators
         if is_legal(chart, flight, order, turn):
             return True
     return False
@@ -214,3 +214,47 @@ def is_success(chart: Any, flight: Any) -> bool:
     if chart.end_kind != NO_END and flight.ending != END_REACHED:
         return False
     return are_goals_met(chart, flight)
+
+
+# For callers that are not compiled: arrays of one record are quicker to hand over than records.
+
+
+@jit
+def start_one(charts: Any, flights: Any) -> None:
+    """Do what ``start`` does."""
+    start(charts[0], flights[0])
+
+
+@jit
+def write_legal_of_one(charts: Any, flights: Any, room: Any, mask: Any) -> int:
+    """Do what ``write_legal`` does."""
+    return write_legal(charts[0], flights[0], room[0], mask)
+
+
+@jit
+def fly_one(charts: Any, flights: Any, log: Any, order: int, room: Any) -> None:
+    """Do what ``fly_turn`` does, and go on until the end if it is a probe."""
+    chart, flight = charts[0], flights[0]
+    fly_turn(chart, flight, order, log[flight.turn], room[0])
+    while chart.is_probe and flight.ending == UNDER_WAY:
+        fly_turn(chart, flight, COAST, log[flight.turn], room[0])
+
+
+@jit
+def has_won_one(charts: Any, flights: Any) -> bool:
+    """Do what ``is_success`` does."""
+    return is_success(charts[0], flights[0])
+
+
+@jit
+def write_staying_of_one(charts: Any, flights: Any, room: Any, mask: Any) -> int:
+    """Write 1 for every legal order that does not lead off the map, and return how many there are."""
+    chart, flight, turn = charts[0], flights[0], room[0]
+    write_legal(chart, flight, turn, mask)
+    count = 0
+    for order in range(ORDERS):
+        if mask[order]:
+            plot(chart, flight, order, turn)
+            mask[order] = is_on_map(chart, turn.end[0], turn.end[1])
+            count += mask[order]
+    return count
