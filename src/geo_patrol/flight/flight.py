@@ -1,5 +1,6 @@
 """``Flight``: one flight, pleasant to hold."""
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -147,7 +148,9 @@ class Flight:
 
     def copy(self) -> Self:
         """Return a flight to try things out on."""
-        return type(self).of_records(self.mission, self._flights, self._log)
+        twin = copy.copy(self)
+        twin._flights, twin._log = self._flights.copy(), self._log.copy()  # noqa: SLF001
+        return twin
 
     # Where the ship is
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.flight.engine.bounds import HOPELESS
+from geo_patrol.flight.engine.bounds import HOPELESS, least_cycle
 from geo_patrol.flight.engine.search import FREE, NOTHING_LOST, expand, mark_dominated, write_ranks
 from geo_patrol.flight.engine.state import FLIGHT, ORDERS, TURN, make_chart, new_flights
 from geo_patrol.flight.engine.turn import start
@@ -25,7 +25,7 @@ Status: TypeAlias = Literal["proved", "best found"]
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the turn and the number of turns."""
 
-MAX_STATES = 300_000
+MAX_STATES = 200_000
 """Flights that are followed at the same time, by default; a turn needs some 300 bytes for each."""
 _FIRST_TRIES = (500, 10_000)
 """Narrow searches whose results make the bound of the wide one strong."""
@@ -153,6 +153,7 @@ class _Search:
         """The first turn in which flights were dropped that could have won."""
         self._has_dropped = False
         self._charts = make_chart(mission)
+        self._charts[0]["least_cycle"] = least_cycle(self._charts[0])
         self._trail: list[tuple[NDArray[np.int32], NDArray[np.int8]]] = []
         size = max(width * _ROOM, 8 * ORDERS)
         self._out = np.empty(size, FLIGHT)

@@ -5,6 +5,9 @@ A turn changes the speed by two grids in each direction at most: one by the engi
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from geo_patrol.flight.engine.scoring import (
     ENGINES_COST,
     EXPLORE_POINTS,
@@ -12,14 +15,15 @@ from geo_patrol.flight.engine.scoring import (
     LAUNCH_COST,
     RETURN_POINTS,
 )
-from geo_patrol.flight.engine.state import DOCKED, END_PLANET, END_STATION, END_WELL, FLYING, LANDED, NOWHERE
+from geo_patrol.flight.engine.state import DOCKED, END_PLANET, END_STATION, END_WELL, FLYING, LANDED
+from geo_patrol.flight.grid import MAX_COLUMNS
+from geo_patrol.flight.mission import MAX_TURNS
 from geo_patrol.jit import jit
 
 HOPELESS = -10_000
 """The bound of a flight that cannot win any more."""
 _LAUNCH_REACH = 3
-_LEAST_CYCLE = 3
-"""From a launch to the next landing: three turns, for a move of three grids must shrink to one."""
+_MOST_SPEED = MAX_COLUMNS + 4
 _LAUNCH_PRICE = ENGINES_COST + LAUNCH_COST + 1
 """The microgravity point of the turn is gone too."""
 
@@ -40,6 +44,59 @@ def turns_to(flight: Any, column: int, row: int, reach: int, most: int) -> int:
     return most + 1
 
 
+def _reaches() -> NDArray[np.int16]:
+    """Tabulate how far a ship gets along an axis, by its speed before and by turns; the last move is of one grid."""
+    speeds = np.arange(-_MOST_SPEED, _MOST_SPEED + 1)
+    table = np.zeros((len(speeds), MAX_TURNS + 1), np.int16)
+    for turns in range(1, MAX_TURNS + 1):
+        for turn in range(1, turns + 1):
+            table[:, turns] += np.minimum(speeds + 2 * turn, 1 + 2 * (turns - turn)).astype(np.int16)
+    return table
+
+
+_REACHES = _reaches()
+
+
+@jit
+def reach_of(speed: int, turns: int) -> int:
+    """Return how far a ship gets along an axis in so many turns, the last of which is a move of one grid at most."""
+    return int(_REACHES[speed + _MOST_SPEED, turns])
+
+
+@jit
+def turns_to_stop_at(flight: Any, column: int, row: int, most: int) -> int:
+    """Return a lower bound of the turns until a landing or docking at a point; ``most`` + 1 if that is too far."""
+    is_landed = flight.mode not in (FLYING, DOCKED)
+    to_right, to_down = column - flight.column, row - flight.row
+    right, down = flight.right, flight.down
+    launch = 1 if is_landed else 0  # a first move of three grids, as if from a speed of one
+    for turns in range(1, most + 1):
+        if max(abs(right), abs(down)) - 2 * turns > 1:  # too fast to stop
+            continue
+        if -reach_of(launch - right, turns) <= to_right <= reach_of(launch + right, turns):
+            if -reach_of(launch - down, turns) <= to_down <= reach_of(launch + down, turns):
+                return turns
+    return most + 1
+
+
+@jit
+def least_cycle(chart: Any) -> int:
+    """Return a lower bound of the turns from a landing to one on another planet."""
+    least = chart.turns + 1
+    for one in range(chart.planets):
+        for other in range(one):
+            if not chart.can_land[one] or not chart.can_land[other]:
+                continue
+            apart = max(
+                abs(chart.planet[one, 0] - chart.planet[other, 0]), abs(chart.planet[one, 1] - chart.planet[other, 1])
+            )
+            turns = 1
+            while turns < chart.turns and reach_of(1, turns) < apart:
+                turns += 1
+            least = min(least, turns)
+    return int(least)
+
+
 @jit
 def can_win(chart: Any, flight: Any, left: int) -> bool:
     """Whether what the mission asks for may still be done in the turns that are left."""
@@ -48,15 +105,16 @@ def can_win(chart: Any, flight: Any, left: int) -> bool:
         if chart.must_survey[planet] and flight.survey[planet] == 0:
             if turns_to(flight, column, row, chart.reach[planet], left) > left:
                 return False
-        if chart.must_land[planet] and not flight.landed[planet] and turns_to(flight, column, row, 0, left) > left:
-            return False
-    if chart.end_kind in (END_WELL, END_PLANET):
-        place = chart.end_place
-        reach = chart.reach[place] if chart.end_kind == END_WELL else 0
-        return turns_to(flight, chart.planet[place, 0], chart.planet[place, 1], reach, left) <= left
+        if chart.must_land[planet] and not flight.landed[planet]:
+            if turns_to_stop_at(flight, column, row, left) > left:
+                return False
+    place = chart.end_place
+    if chart.end_kind == END_WELL:
+        return turns_to(flight, chart.planet[place, 0], chart.planet[place, 1], chart.reach[place], left) <= left
+    if chart.end_kind == END_PLANET:
+        return turns_to_stop_at(flight, chart.planet[place, 0], chart.planet[place, 1], left) <= left
     if chart.end_kind == END_STATION:
-        place = chart.end_place
-        return turns_to(flight, chart.station[place, 0], chart.station[place, 1], 0, left) <= left
+        return turns_to_stop_at(flight, chart.station[place, 0], chart.station[place, 1], left) <= left
     return True
 
 
@@ -86,25 +144,24 @@ def most_still(chart: Any, flight: Any) -> int:
 @jit
 def most_arrivals(chart: Any, flight: Any, left: int) -> int:
     """Return a bound of the points for landing, docking and returning, the price of the launches between taken off."""
-    points, landings, returns = 0, 0, 0
+    points, landings, returns, soonest = 0, 0, 0, left
     for planet in range(chart.planets):
         if not chart.can_land[planet]:
             continue
-        near = turns_to(flight, chart.planet[planet, 0], chart.planet[planet, 1], 0, left) <= left
-        landings += near and not flight.landed[planet]
-        if planet != chart.home and not flight.returned[planet] and (near or flight.landed[planet]):
+        turns = turns_to_stop_at(flight, chart.planet[planet, 0], chart.planet[planet, 1], left)
+        if turns <= left and not flight.landed[planet]:
+            landings += 1
+            soonest = min(soonest, turns)
+        if planet != chart.home and not flight.returned[planet] and (turns <= left or flight.landed[planet]):
             returns += 1
     for station in range(chart.stations):
-        if flight.docked[station]:
-            continue
-        if turns_to(flight, chart.station[station, 0], chart.station[station, 1], 0, left) <= left:
-            points += LANDING_POINTS
+        if not flight.docked[station]:
+            turns = turns_to_stop_at(flight, chart.station[station, 0], chart.station[station, 1], left)
+            points += LANDING_POINTS * (turns <= left)
     first_is_free = flight.mode != LANDED
-    landings = min(landings, first_is_free + left // _LEAST_CYCLE)
+    landings = min(landings, 1 + (left - soonest) // chart.least_cycle)
     points += LANDING_POINTS * landings - _LAUNCH_PRICE * max(landings - first_is_free, 0)
     home = chart.home
-    reach_home = turns_to(flight, chart.planet[home, 0], chart.planet[home, 1], 0, left) <= left
-    at_home = flight.place != NOWHERE and flight.mode == LANDED and flight.place == home
-    if chart.can_land[home] and (reach_home or at_home):
+    if chart.can_land[home] and turns_to_stop_at(flight, chart.planet[home, 0], chart.planet[home, 1], left) <= left:
         points += RETURN_POINTS * returns
     return points

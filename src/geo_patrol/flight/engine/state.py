@@ -49,6 +49,7 @@ CHART = np.dtype(
         ("race", "i2"),
         ("fuel_limit", "i2"),
         ("survey_cap", "i2"),
+        ("least_cycle", "i2"),  # turns from a landing to one on another planet, at least; for the solver
         ("end_kind", "i2"),
         ("end_place", "i2"),  # number of the planet or station
         ("planet", "i2", (MAX_PLANETS, 2)),  # column, row
