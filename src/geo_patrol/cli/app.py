@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from geo_patrol.cli.configs import configs
+from geo_patrol.cli.fly import fly
 from geo_patrol.cli.match import match
 from geo_patrol.cli.verify import verify
 
@@ -20,6 +21,9 @@ geo-patrol match scripted scripted -c case1 -s bravo.patrols.ammo=1
 [dim]What are the rules of case 1, and where do they differ from case 4?[/dim]
 geo-patrol configs case1
 geo-patrol configs case1 case4
+
+[dim]What is the best flight of Spaceship Commander's sample game?[/dim]
+geo-patrol fly --mission sample --solve
 """
 
 app = typer.Typer(
@@ -55,3 +59,4 @@ def geo_patrol(
 app.command(short_help="Play many games between two agents, and sum them up.")(match)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)
+app.command(short_help="Fly NASA's paper games: in a window, as text, or solved.")(fly)

@@ -234,11 +234,11 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         if self.render_mode == "ansi":
             return str(flight)
         if self.render_mode == "rgb_array":
-            from geo_patrol.flight.paint import flight_pixels  # noqa: PLC0415 - pygame is imported when it is needed
+            from geo_patrol.flight.pictures.paint import flight_pixels  # noqa: PLC0415 - pygame is imported when it is needed
 
             return flight_pixels(flight)
         if self._window is None:
-            from geo_patrol.flight.window import Window  # noqa: PLC0415
+            from geo_patrol.flight.pictures.window import Window  # noqa: PLC0415
 
             self._window = Window(self.metadata["render_fps"])
         self._window.show(flight)

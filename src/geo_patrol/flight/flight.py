@@ -320,6 +320,10 @@ class Flight:
         """
         return read_order(order, int(self._record["mode"]), self.position)
 
+    def cost_of(self, code: int) -> int:
+        """Return the points of fuel and launching that an order would spend."""
+        return int(spent_by(int(self._record["mode"]), code))
+
     def fly(self, order: str | int) -> Turn:
         """Fly a turn; a probe flies on by itself until its flight is over.
 
@@ -356,16 +360,17 @@ class Flight:
         if mode == state.LANDED and 0 < code < ENGINES:
             return "the ship is landed; it stays, or is launched"
         left = self.fuel_left
-        if left is not None and spent_by(mode, code) > left:
-            return f"it costs {spent_by(mode, code)} points of fuel and launching, {left} are left"
-        end = self._end_of(code)
+        if left is not None and self.cost_of(code) > left:
+            return f"it costs {self.cost_of(code)} points of fuel and launching, {left} are left"
+        end = self.end_of(code)
         if code >= ENGINES:
             return f"{point_name(end)} is not on the map"
         return (
             f"the ship would crash on its way from {self.position_name} to {point_name(end)}{self._landing_hint(end)}"
         )
 
-    def _end_of(self, code: int) -> Point:
+    def end_of(self, code: int) -> Point:
+        """Return the endpoint that an order would lead to, legal or not."""
         room = self._room[0]
         plot(self._charts[0], self._record, code, room)
         return int(room["end"][0]), int(room["end"][1])
