@@ -1,8 +1,9 @@
 """``geo-patrol fly``: fly a mission of Planetary Probe or Spaceship Commander, or let the solver fly it."""
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -70,9 +71,10 @@ def fly(
     _write_sheets(settled, blank_map, score_sheet)
     if (blank_map or score_sheet) and not (solve or orders or text or save or window):
         return
-    flight = _fly(settled, solve, max_states, orders, text, window)
-    if save is not None:
-        _save(flight, save)
+    with whole_file(save) if save is not None else nullcontext() as stream:  # known to be writable before the work
+        flight = _fly(settled, solve, max_states, orders, text, window)
+        if stream is not None and save is not None:
+            stream.buffer.write(_picture(flight, save))
 
 
 def _check_arguments(solve: bool, orders: str | None, text: bool, window: bool, max_states: int | None) -> None:
@@ -194,7 +196,8 @@ def play_text(flight: "Flight") -> "Flight":
     print(f"{heading_text(flight)}\n\n{map_text(flight)}\n\n{_TEXT_HELP}")
     while True:
         print(result_text(flight) if flight.is_over else f"legal: {_legal_text(flight)}")
-        print(f"turn {flight.turn + 1} > ", end="", flush=True)
+        prompt = "over" if flight.is_over else f"turn {flight.turn + 1}"
+        print(f"{prompt} > ", end="", flush=True)
         line = sys.stdin.readline()
         words = " ".join(line.lower().split())
         if not line or words in ("quit", "q", "exit"):
@@ -260,28 +263,24 @@ def _write_sheets(mission: "Mission", blank_map: str | None, score_sheet: str | 
 
     for target, draw in ((blank_map, sheets.blank_map), (score_sheet, sheets.score_sheet)):
         if target is not None:
-            _write_drawing(draw(mission), target)
+            with whole_file(target) as stream:
+                stream.buffer.write(_drawn(draw(mission), target))
 
 
-def _save(flight: "Flight", target: str) -> None:
+def _picture(flight: "Flight", target: str) -> bytes:
+    """Return a flight in the form that a file's name asks for."""
     from geo_patrol.flight.pictures.scene import flight_drawing
 
     if Path(target).suffix.lower() == ".txt":
-        with whole_file(target) as stream:
-            stream.write(f"{flight}\n")
-    else:
-        _write_drawing(flight_drawing(flight), target)
+        return f"{flight}\n".encode()
+    return _drawn(flight_drawing(flight), target)
 
 
-def _write_drawing(drawing: "Drawing", target: str) -> None:
-    content: Any
+def _drawn(drawing: "Drawing", target: str) -> bytes:
     if Path(target).suffix.lower() == ".svg":
         from geo_patrol.flight.pictures.svg import fit_on_a4, svg_text
 
-        content = svg_text(drawing, millimetres=fit_on_a4(drawing)).encode()
-    else:
-        from geo_patrol.flight.pictures.paint import png_bytes
+        return svg_text(drawing, millimetres=fit_on_a4(drawing)).encode()
+    from geo_patrol.flight.pictures.paint import png_bytes
 
-        content = png_bytes(drawing)
-    with whole_file(target) as stream:
-        stream.buffer.write(content)
+    return png_bytes(drawing)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StrictBool, model_validator
+from pydantic import BaseModel, ConfigDict, PlainValidator, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
 from geo_patrol.config import whole, wrong, wrong_key
@@ -31,6 +31,15 @@ MAX_FUEL_LIMIT = 400
 """Enough for engines, or launches, in all turns."""
 
 END_KINDS = ("well", "planet", "station")
+
+
+def _check_text(most: int) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or len(value) > most or not value.isprintable():
+            raise wrong(f"a text in quotes, of at most {most} characters that can be printed")
+        return value
+
+    return check
 
 
 def _check_reference(value: Any) -> str:
@@ -82,6 +91,8 @@ def _check_end(value: Any) -> str:
         raise wrong(right) from None
 
 
+Title = Annotated[str, PlainValidator(_check_text(100))]
+Description = Annotated[str, PlainValidator(_check_text(1000))]
 Reference = Annotated[str, PlainValidator(_check_reference)]
 Planets = Annotated[dict[str, Gravity], PlainValidator(_check_planets)]
 PlanetReferences = Annotated[tuple[str, ...], PlainValidator(_check_references(MAX_PLANETS))]
@@ -101,8 +112,8 @@ class Mission(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    title: Annotated[str, Field(strict=True, max_length=100)]
-    description: Annotated[str, Field(strict=True, max_length=1000)] = ""
+    title: Title
+    description: Description = ""
     game: GameName = "spaceship_commander"
     turns: Turns
     """Turns of the log; the launch is turn 1."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from geo_patrol.flight.engine.state import COAST
 from geo_patrol.flight.flight import LINE_NAMES, Flight, Turn
 from geo_patrol.flight.grid import Point, point_name
 from geo_patrol.flight.pictures.chart import add_heading, add_map
@@ -182,6 +183,15 @@ def _add_totals(drawing: Drawing, flight: Flight, x: float, top: float) -> None:
     drawing.add(Text((x, _row_at(top, 0)), "total", 12, GREY, "end"))
     for row, points in enumerate((*flight.score_sheet.values(), flight.score), start=3):
         drawing.add(Text((x, _row_at(top, row)), str(points), 13, INK, "end"))
+
+
+def add_outlook(drawing: Drawing, layout: Layout, flight: Flight) -> None:
+    """Draw where the ship will coast in its next turn, and what gravity will do there."""
+    coasted = _moved(flight.position, flight.move)
+    pulled = flight.end_of(COAST)
+    drawing.add(Line(layout.at(flight.position), layout.at(coasted), SKY, 1.6, dashed=True))
+    if pulled != coasted:
+        drawing.add(Line(layout.at(coasted), layout.at(pulled), ORANGE, 2.4, arrow=True))
 
 
 def add_choice(drawing: Drawing, layout: Layout, point: Point, label: str, *, is_chosen: bool) -> None:

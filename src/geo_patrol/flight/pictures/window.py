@@ -13,9 +13,11 @@ from geo_patrol.flight.grid import Point
 from geo_patrol.flight.pictures.drawing import GREY, PAPER, Drawing, Text
 from geo_patrol.flight.pictures.layout import Layout
 from geo_patrol.flight.pictures.paint import paint
-from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, add_choice, flight_drawing
+from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, add_choice, add_outlook, flight_drawing
 
 _SCREEN_SHARE = 0.9
+_BLIND_DRIVERS = ("offscreen", "dummy")
+"""What SDL falls back to where there is no screen; good for those who ask for it."""
 _CLICK_RANGE = 18.0
 _STEP_SECONDS = 0.25
 _FRAMES_A_SECOND = 30
@@ -99,17 +101,13 @@ class Window:
     def _open(self, drawing: Drawing) -> None:
         try:
             pygame.display.init()
-            room = pygame.display.get_desktop_sizes()[0]
-            share = min(
-                1.0,
-                *(
-                    _SCREEN_SHARE * side / need
-                    for side, need in zip(room, (drawing.width, drawing.height), strict=True)
-                ),
-            )
+            _check_screen()
+            width, height = pygame.display.get_desktop_sizes()[0]
+            share = min(1.0, _SCREEN_SHARE * width / drawing.width, _SCREEN_SHARE * height / drawing.height)
             size = max(round(drawing.width * share), 320), max(round(drawing.height * share), 240)
             self._screen = pygame.display.set_mode(size, pygame.RESIZABLE)
         except pygame.error as error:
+            pygame.display.quit()
             right = 'give render_mode "rgb_array" or "ansi", or geo-patrol fly --text'
             raise WindowError(f"no window can be opened here ({error}): {right}") from None
         pygame.display.set_caption("geo_patrol: flight")
@@ -144,6 +142,11 @@ class Window:
             pygame.display.quit()
 
 
+def _check_screen() -> None:
+    if pygame.display.get_driver() in _BLIND_DRIVERS and "SDL_VIDEODRIVER" not in os.environ:
+        raise pygame.error("no display")
+
+
 @dataclass(frozen=True)
 class Choice:
     """An order that the player can give, and where it leads."""
@@ -162,7 +165,8 @@ def choices(flight: Flight) -> list[Choice]:
 
 def _label(flight: Flight, code: int) -> str:
     cost = flight.cost_of(code)
-    return flight.order_text(code) + (f" ({-cost})" if cost else "")
+    off = "" if flight.mission.is_on_map(flight.end_of(code)) else ", off the map"
+    return flight.order_text(code) + off + (f" ({-cost})" if cost else "")
 
 
 class Player:
@@ -198,6 +202,8 @@ class Player:
         drawing = flight_drawing(self.flight)
         layout = Layout(self.flight.mission)
         offered = choices(self.flight)
+        if self.flight.mode in ("flying", "docked") and not self.flight.is_over:
+            add_outlook(drawing, layout, self.flight)
         for place, choice in enumerate(offered):
             if place != self._chosen:
                 add_choice(drawing, layout, choice.end, choice.label, is_chosen=False)
