@@ -336,8 +336,8 @@ class PlanetaryProbe(_FlightEnv):
         super().__init__(mission, overrides=overrides, mask_in=mask_in, reward=reward, render_mode=render_mode)
 
     def _mask_of(self, mask: NDArray[np.int8]) -> NDArray[np.int8]:
-        launches = mask[ENGINES:].copy()
-        if not launches.any():  # the flight is over
+        launches = mask[ENGINES:]
+        if self._is_over:
             launches[0] = 1
         return launches
 

@@ -24,7 +24,7 @@ from geo_patrol.flight.engine.turn import (
 from geo_patrol.flight.grid import Point, distance, point_name
 from geo_patrol.flight.mission import Mission
 from geo_patrol.flight.missions import MissionSource, Overrides, load_mission
-from geo_patrol.flight.orders import MODE_NAMES, order_text, read_order
+from geo_patrol.flight.orders import MODE_NAMES, ONLY_FROM_PLANETS, order_text, read_order
 
 LINE_NAMES = ("explore", "return", "landing", "survey", "microgravity", "fuel", "launch")
 """Lines of the score sheet, in its order."""
@@ -356,7 +356,7 @@ class Flight:
         if mode == state.ON_PAD and code < ENGINES:
             return "the ship is on the pad; the first turn is a launch"
         if mode in (state.FLYING, state.DOCKED) and code >= ENGINES:
-            return f"the ship is {self.mode}; only a ship on a planet is launched"
+            return f"the ship is {self.mode}; {ONLY_FROM_PLANETS}"
         if mode == state.LANDED and 0 < code < ENGINES:
             return "the ship is landed; it stays, or is launched"
         left = self.fuel_left

@@ -7,6 +7,7 @@ from geo_patrol.flight.engine.state import COAST, DOCKED, ENGINES, FLYING, LANDE
 from geo_patrol.flight.grid import DIRECTION_NAMES, LAUNCHES, Point, point_name, read_point
 
 MODE_NAMES = ("on the pad", "flying", "landed", "docked")
+ONLY_FROM_PLANETS = "only a ship on a planet is launched"
 _FORMS = {
     ON_PAD: '"launch D13"',
     FLYING: '"coast", or "engines" with up, up-right, right, down-right, down, down-left, left or up-left',
@@ -55,6 +56,8 @@ def _read_text(text: str, mode: int, position: Point) -> int:
         case ["engines", direction] | [direction] if direction in DIRECTION_NAMES:
             return DIRECTION_NAMES.index(direction)
         case ["launch", reference]:
+            if mode in (FLYING, DOCKED):
+                raise OrderError(f"order {show(text)}: the ship is {MODE_NAMES[mode]}; {ONLY_FROM_PLANETS}")
             return _read_launch(text, reference, position)
     raise OrderError(f"order {show(text)}: give {_FORMS[mode]}")
 
