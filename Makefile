@@ -29,6 +29,7 @@ golden: $(VENV)/dev  ## write the golden playthroughs anew; look at the differen
 
 bench: $(VENV)/dev  ## measure speed beside Gymnasium's CartPole-v1
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/flight.py
 
 fuzz: $(VENV)/dev  ## a million random phases on random boards, with bounds checks
 	$(BIN)/python scripts/fuzz.py --phases 1000000
