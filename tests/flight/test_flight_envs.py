@@ -184,7 +184,9 @@ def test_illegal_actions_are_replaced_and_counted(name):
         assert info["illegal_orders"] == 0
 
 
-@pytest.mark.parametrize("action", [-1, 33, 1.5, "coast", None, [1, 2], True, float("nan"), np.array([3, 4])])
+@pytest.mark.parametrize(
+    "action", [-1, 33, 1.5, "coast", None, [1, 2], True, float("nan"), np.array([3, 4]), np.array([9])]
+)
 def test_wrong_actions_raise_and_change_nothing(action):
     env = SpaceshipCommander()
     env.reset()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geo_patrol.cli.errors import InputError, bad_input, plain_errors
-from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
+from geo_patrol.cli.output import remove_unfinished, whole_file
 
 if TYPE_CHECKING:
     from geo_patrol.flight import Flight, Mission, Solution
@@ -136,7 +136,11 @@ def _solve(mission: "Mission", max_states: int | None) -> "Solution":
     from geo_patrol.flight.solver import MAX_STATES
 
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar, bad_input():
+    with (
+        Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
+        bad_input(),
+        leave_at_once(remove_unfinished),
+    ):
         task = bar.add_task("searching", total=None)
         return solve(
             mission,

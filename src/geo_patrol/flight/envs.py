@@ -156,7 +156,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
 
     def _check_action(self, action: Any) -> int:
         try:
-            code = int(action)
+            code = -1 if isinstance(action, np.ndarray) and action.ndim else int(action)
         except (TypeError, ValueError, OverflowError):
             code = -1
         if not 0 <= code < self._actions or code != action or isinstance(action, bool):

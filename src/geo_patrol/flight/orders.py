@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from geo_patrol.errors import OrderError, show
 from geo_patrol.flight.engine.state import COAST, DOCKED, ENGINES, FLYING, LANDED, ON_PAD, ORDERS
 from geo_patrol.flight.grid import DIRECTION_NAMES, LAUNCHES, Point, point_name, read_point
@@ -40,7 +42,7 @@ def read_order(text: Any, mode: int, position: Point) -> int:
     if isinstance(text, str):
         return _read_text(text, mode, position)
     try:
-        code = int(text)
+        code = -1 if isinstance(text, np.ndarray) and text.ndim else int(text)
     except (TypeError, ValueError, OverflowError):
         code = -1
     if isinstance(text, bool) or code != text or not 0 <= code < ORDERS:

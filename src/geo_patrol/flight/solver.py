@@ -187,7 +187,8 @@ class _Search:
                 progress(turn, self.mission.turns)
             if not len(layer) or (self.mission.race and self.best.success == 1 and turn > len(self.best.orders)):
                 break
-            layer = self._next_layer(layer, turn)
+            with np.errstate(over="ignore"):  # hashes are meant to wrap; plain Python would warn
+                layer = self._next_layer(layer, turn)
 
     def _next_layer(self, layer: NDArray[Any], turn: int) -> NDArray[Any]:
         self._table.fill(FREE)

@@ -26,7 +26,7 @@ def well_at(chart: Any, column: int, row: int) -> int:
 @jit
 def sign(value: int) -> int:
     """Return -1, 0 or 1."""
-    return (value > 0) - (value < 0)
+    return int(value > 0) - int(value < 0)
 
 
 @jit

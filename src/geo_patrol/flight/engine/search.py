@@ -34,9 +34,9 @@ def score_of(flight: Any) -> int:
 @jit
 def motion_key(flight: Any) -> int:
     """Pack place, move and mode of a flight into a number."""
-    key = flight.column * 64 + flight.row
-    key = (key * 128 + flight.right + 64) * 128 + flight.down + 64
-    return int((key * 4 + flight.mode) * 16 + flight.place + 1)
+    key = int(flight.column) * 64 + int(flight.row)  # int() because narrow types wrap in plain Python
+    key = (key * 128 + int(flight.right) + 64) * 128 + int(flight.down) + 64
+    return (key * 4 + int(flight.mode)) * 16 + int(flight.place) + 1
 
 
 @jit
@@ -44,12 +44,13 @@ def earned_key(chart: Any, flight: Any) -> int:
     """Pack what a flight has earned once and for all, as far as it matters, into a number."""
     key = 0
     for planet in range(chart.planets):
-        key = key * 8 + flight.survey[planet]
-        key = key * 2 + (flight.landed[planet] and (chart.advanced or chart.must_land[planet]))
-        key = key * 2 + (flight.returned[planet] and chart.advanced)
+        matters = chart.advanced or chart.must_land[planet]
+        key = key * 8 + int(flight.survey[planet])
+        key = key * 2 + int(matters and flight.landed[planet] > 0)
+        key = key * 2 + int(chart.advanced and flight.returned[planet] > 0)
     for station in range(chart.stations):
-        key = key * 2 + (flight.docked[station] and chart.advanced)
-    return int(key)
+        key = key * 2 + int(chart.advanced and flight.docked[station] > 0)
+    return key
 
 
 @jit

@@ -36,7 +36,13 @@ NO_LIMIT = -1
 SURVEY_CAP = 5
 """Survey points of a well in Spaceship Commander; a probe's have no cap."""
 
-CHART = np.dtype(
+
+def _record(fields: list[Any]) -> np.dtype[Any]:
+    """Make a layout whose fields are attributes in compiled and in plain Python code alike."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+CHART = _record(
     [
         ("columns", "i2"),
         ("rows", "i2"),
@@ -61,11 +67,10 @@ CHART = np.dtype(
         ("well", "i1", (MAX_COLUMNS + 1, MAX_ROWS + 1)),  # whose well a point of the map is in
         ("shift", "i2", (ORDERS, 2)),  # of the engines, of a launch
     ],
-    align=True,
 )
 """A mission as figures."""
 
-FLIGHT = np.dtype(
+FLIGHT = _record(
     [
         ("turn", "i2"),  # turns flown
         ("column", "i2"),
@@ -82,11 +87,10 @@ FLIGHT = np.dtype(
         ("returned", "i1", (MAX_PLANETS,)),  # counted for returning
         ("docked", "i1", (MAX_STATIONS,)),  # docked at before
     ],
-    align=True,
 )
 """A flight somewhere on its way."""
 
-TURN = np.dtype(
+TURN = _record(
     [
         ("order", "i2"),
         ("mode", "i2"),  # before the turn
@@ -100,7 +104,6 @@ TURN = np.dtype(
         ("well", "i2"),  # whose well the endpoint is in
         ("line", "i2", (LINES,)),  # points of this turn
     ],
-    align=True,
 )
 """A turn of the flight log."""
 
