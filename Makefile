@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 
-.PHONY: demo test check golden pictures bench publish-bench fuzz wheel-test clean
+.PHONY: demo test check golden pictures bench publish-bench bench-pictures bench-flight fuzz wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,11 @@ bench: $(VENV)/bench  ## measure speed beside other environments, in about five 
 
 publish-bench: $(VENV)/bench  ## put the figures of the last run into README.md and docs/benchmarks.md
 	$(RUN) benchmarks publish
+bench-pictures: $(VENV)/dev  ## measure frames a second, and memory over ten thousand of them
+	$(BIN)/python benchmarks/pictures.py
+
+bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and how long missions take to solve
+	$(BIN)/python benchmarks/flight.py
 
 fuzz: $(VENV)/dev  ## a million random phases on random boards, with bounds checks
 	$(BIN)/python scripts/fuzz.py --phases 1000000

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from geo_patrol.cli.configs import configs
+from geo_patrol.cli.fly import fly
 from geo_patrol.cli.match import match
 from geo_patrol.cli.play import play
 from geo_patrol.cli.replay import replay
@@ -27,6 +28,9 @@ geo-patrol watch scripted random -c case1
 [dim]What are the rules of case 1, and where do they differ from case 4?[/dim]
 geo-patrol configs case1
 geo-patrol configs case1 case4
+
+[dim]What is the best flight of Spaceship Commander's sample game?[/dim]
+geo-patrol fly --mission sample --solve
 """
 
 app = typer.Typer(
@@ -66,3 +70,4 @@ app.command(short_help="Show recorded games, check them, export them.")(replay)
 app.command(short_help="Sum up recorded games as an HTML page.")(report)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)
+app.command(short_help="Fly NASA's paper games: in a window, as text, or solved.")(fly)
