@@ -135,14 +135,14 @@ def play_given(batch: Batch, orders: NDArray[np.int64], outcomes: Sequence[Outco
         Difference: the outcomes cannot have come from the orders.
     """
     game, rules = batch.games[0], batch.rules[0]
-    legal = orders.copy()
-    strike_illegal_orders(game, rules, legal)
+    carried_out = orders.copy()
+    strike_illegal_orders(game, legal_sets(game, rules), carried_out)
     forfeits = rules.forfeit and game.illegal_orders.any()
-    if game.phase == state.MOVEMENT or forfeits or not legal.any():
+    if game.phase == state.MOVEMENT or forfeits or not carried_out.any():
         _compare("number of outcomes", len(outcomes), 0)
         play_phase(game, rules, orders, batch.outcomes)  # it draws nothing
         return
-    orders[:] = legal
+    orders[:] = carried_out
     _replay_engagement(batch, orders, outcomes)
     play_drift(game, rules)
 
