@@ -205,8 +205,7 @@ def assert_plays_as_singles(
     finished = 0
     for step in range(steps):
         actions = envs.sample_actions()
-        if singles.mode == "next_step":  # elsewhere single environments draw orders for ends that nobody sees
-            assert_same(actions, singles.sample(), f"step {step}, sampled")
+        assert_same(actions, singles.sample(), f"step {step}, sampled")
         actions = spoil(actions, random) if spoils else actions
         played = envs.step(actions)
         assert_same(played, singles.step(actions), f"step {step}")
