@@ -168,8 +168,8 @@ def test_the_same_as_gymnasiums_own(mode, mask_in):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_resets_of_some_games_with_and_without_seeds(mode):
-    random = np.random.default_rng(4)
-    envs, singles = make_vec("case1", 6, autoreset=mode, **TOKENS), Singles("case1", 6, mode=mode, **TOKENS)
+    random, options = np.random.default_rng(4), {"max_cycles": 4, **TOKENS}
+    envs, singles = make_vec("case1", 6, autoreset=mode, **options), Singles("case1", 6, mode=mode, **options)
     assert_same(envs.reset(seed=3), singles.reset(range(3, 9)))
     for step in range(60):
         if step % 5 == 4 or (mode == "disabled" and any(game.is_over for game in singles.games)):

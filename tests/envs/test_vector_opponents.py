@@ -51,6 +51,13 @@ class Remembering(Passive):
         return super().act(observations, action_masks, generator)
 
 
+class Busy(Passive):
+    """Gives every satellite the last of its legal orders."""
+
+    def act(self, observations, action_masks, generator):
+        return super().act(observations, action_masks, generator) + 27 - np.argmax(action_masks[..., ::-1], axis=2)
+
+
 def play(envs, steps):
     """Play so many steps; return the infos of all of them."""
     return [envs.step(envs.sample_actions())[4] for _ in range(steps)]
@@ -178,6 +185,24 @@ def test_agents_with_memory_keep_a_row_of_every_game(mode):
         for heard in agent.heard:
             assert heard.shape == (games,)
             assert heard.any()
+    begun = sum(heard.sum() for agent in agents for heard in agent.heard)
+    assert begun == games * {"next_step": 8, "same_step": 9, "disabled": 9}[mode], "each heard of its own games, once"
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_each_game_gets_the_orders_of_its_own_opponent(place):
+    agents = [Busy(), Remembering(60), Busy()]
+    agents[2].stateless = False
+    envs = make_vec("case1", 60, opponent=[*((agent, 1) for agent in agents), ("idle", 1)], **OPTIONS)
+    alone = make_vec("case1", 60, opponent=agents[place], **OPTIONS)
+    mine = envs.reset(seed=1)[1]["opponent"] == place
+    alone.reset(seed=1)
+    assert mine.any()
+    for _ in range(12):
+        actions = alone.sample_actions()
+        ours, theirs = envs.step(actions), alone.step(actions)
+        assert_same(ours[0][mine], theirs[0][mine])
+        mine &= ~theirs[2]  # the next episode may be against another one
 
 
 def test_what_an_agent_sees_is_what_the_other_side_of_the_game_sees():
@@ -280,6 +305,27 @@ def test_an_agent_that_fails_to_hear_of_new_games_hears_of_them_again(mode):
             played = envs.step(actions)
         assert_same(played, twin.step(actions))
         assert agents[0].ages.tolist() == agents[1].ages.tolist()
+
+
+def test_who_has_heard_is_not_told_again_when_another_fails():
+    class Deaf(Remembering):
+        fails = True
+
+        def reset(self, new_games):
+            if self.fails:
+                raise OSError
+            super().reset(new_games)
+
+    agents = [Remembering(8, "first"), Deaf(8, "second")]
+    envs = make_vec("case1", 8, opponent=[(agent, 1) for agent in agents], **OPTIONS)
+    opponents = envs.reset(seed=1)[1]["opponent"].copy()
+    for _ in range(2):
+        with pytest.raises(AgentError, match="agent 'second': reset raised OSError"):
+            envs.step(envs.sample_actions())
+    agents[1].fails = False
+    envs.step(envs.sample_actions())
+    for place, agent in enumerate(agents):
+        assert_same(agent.heard, [opponents == place])
 
 
 @pytest.mark.parametrize("threads", [1, 2])

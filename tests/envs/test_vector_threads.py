@@ -200,6 +200,29 @@ def test_a_run_that_is_interrupted_is_waited_for():
     crew.dismiss()
 
 
+def test_an_interrupted_step_asks_for_a_reset(monkeypatch):
+    envs, twin = (make_vec("case1", 64, threads=2, observation="tokens") for _ in range(2))
+    for one in (envs, twin):
+        one.reset(seed=1)
+    run = envs._crew.run
+
+    def interrupted(work):
+        run(work)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(envs._crew, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        envs.step(envs.sample_actions())
+    monkeypatch.undo()
+    with pytest.raises(RuntimeError, match="no games are being played: call reset"):
+        envs.step(twin.sample_actions())
+    assert_same(envs.reset(seed=2)[0], twin.reset(seed=2)[0])
+    actions = twin.sample_actions()
+    assert_same(envs.step(actions), twin.step(actions))
+    for one in (envs, twin):
+        one.close()
+
+
 def run_script(script, **variables):
     return subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script],
