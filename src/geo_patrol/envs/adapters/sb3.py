@@ -135,7 +135,9 @@ class SB3VecEnv(VecEnv):
         self._check_all(f"set_attr({attr_name!r})", indices)
         setattr(self.envs, attr_name, value)
 
-    def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> list[Any]:
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
+    ) -> list[Any]:
         """Call a method of the games once, and return what it says of each slot.
 
         ``action_masks`` and ``sample_actions`` return a row a slot; other methods the same for all.
@@ -181,5 +183,5 @@ def make_sb3_vec(config: ConfigSource = "geo_patrol", num_games: int = 64, **arg
         ConfigError: the configuration is wrong.
         ValueError: another argument is.
     """
-    settled = {"autoreset": AutoresetMode.SAME_STEP, "mask_in": "none"} | arguments
+    settled: dict[str, Any] = {"autoreset": AutoresetMode.SAME_STEP, "mask_in": "none"} | arguments
     return SB3VecEnv(VectorGeoPatrol(config, num_games, **settled))

@@ -35,19 +35,19 @@ class OrderDistribution(MaskableMultiCategoricalDistribution):
 
     def log_prob(self, actions: torch.Tensor) -> torch.Tensor:
         """Return the logarithm of the probability of orders (n, 11), as (n,)."""
-        return self._orders.log_prob(actions.view(-1, SATELLITES)).sum(dim=1)  # type: ignore[no-any-return]
+        return self._orders.log_prob(actions.view(-1, SATELLITES)).sum(dim=1)
 
     def entropy(self) -> torch.Tensor:
         """Return the entropy, (n,)."""
-        return self._orders.entropy().sum(dim=1)  # type: ignore[no-any-return]
+        return self._orders.entropy().sum(dim=1)
 
     def sample(self) -> torch.Tensor:
         """Draw orders, (n, 11)."""
-        return self._orders.sample()  # type: ignore[no-any-return]
+        return self._orders.sample()
 
     def mode(self) -> torch.Tensor:
         """Return the likeliest orders, (n, 11)."""
-        return self._orders.probs.argmax(dim=-1)  # type: ignore[no-any-return]
+        return self._orders.probs.argmax(dim=-1)
 
 
 class OrderPolicy(MaskableActorCriticPolicy):
