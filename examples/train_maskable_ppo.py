@@ -61,16 +61,33 @@ class PolicyAgent:
         return orders
 
 
+class Clock:
+    """The time of the training, and the learning rate, which declines with it."""
+
+    def __init__(self, minutes):
+        self.start, self.seconds = time.perf_counter(), 60 * minutes
+
+    @property
+    def elapsed(self):
+        return time.perf_counter() - self.start
+
+    @property
+    def done(self):
+        return min(self.elapsed / self.seconds, 1.0)
+
+    def learning_rate(self, _):
+        return LEARNING_RATE * max(1 - self.done, 0.05)
+
+
 class Coach(BaseCallback):
     """Keeps the time: changes opponents, evaluates, shows progress, and ends the training."""
 
-    def __init__(self, minutes, seed, games, evaluations):
+    def __init__(self, clock, seed, games, evaluations):
         super().__init__()
-        self.seconds, self.match_seed, self.games = 60 * minutes, 1000 * seed, games
+        self.clock, self.match_seed, self.games = clock, 1000 * seed, games
         self.evaluation_at = list(np.linspace(0, 1, evaluations + 1))
         self.stages = list(STAGES)
         self.history = {rival: [] for rival in RIVALS}  # (steps, win rate, lower end, upper end)
-        self.start = time.perf_counter()
         self.progress = Progress(
             TextColumn("training"),
             BarColumn(),
@@ -80,27 +97,22 @@ class Coach(BaseCallback):
         )
         self.task = self.progress.add_task("training", total=1.0, said="")
 
-    @property
-    def done(self):
-        """The share of the time that is over."""
-        return min((time.perf_counter() - self.start) / self.seconds, 1.0)
-
     def _on_rollout_start(self):
-        while self.stages and self.done >= self.stages[0][0]:
+        while self.stages and self.clock.done >= self.stages[0][0]:
             _, opponents = self.stages.pop(0)
             self.training_env.env_method("set_opponents", opponents)
             self.progress.console.print(f"{self.num_timesteps:>9,} steps: training against {', '.join(opponents)}")
-        if self.done >= self.evaluation_at[0]:
-            while len(self.evaluation_at) > 1 and self.done >= self.evaluation_at[0]:
+        if self.clock.done >= self.evaluation_at[0]:
+            while len(self.evaluation_at) > 1 and self.clock.done >= self.evaluation_at[0]:
                 del self.evaluation_at[0]
             self.evaluate(self.games)
-        speed = self.num_timesteps / (time.perf_counter() - self.start)
+        speed = self.num_timesteps / self.clock.elapsed
         self.progress.update(
-            self.task, completed=self.done, said=f"{self.num_timesteps:,} steps, {speed:,.0f} a second"
+            self.task, completed=self.clock.done, said=f"{self.num_timesteps:,} steps, {speed:,.0f} a second"
         )
 
     def _on_step(self):
-        return self.done < 1
+        return self.clock.done < 1
 
     def evaluate(self, games):
         """Play fresh games against every rival, half of them from each side."""
@@ -125,7 +137,7 @@ def plot(history, path, title):
         axes.fill_between(steps / 1e6, 100 * low, 100 * high, alpha=0.2)
     axes.set(xlabel="million steps", ylabel="games won, %", ylim=(-2, 102), title=title)
     axes.grid(alpha=0.3)
-    axes.legend(loc="center right", frameon=False)
+    axes.legend(loc="lower right", frameon=False)
     figure.savefig(path, dpi=120)
 
 
@@ -134,11 +146,12 @@ def train(minutes, seed, threads, games, evaluations):
     torch.set_num_threads(threads)
     env = make_sb3_vec("geo_patrol", num_games=128, opponent="random", seats="alternate", reward="score")
     env = VecNormalize(env, norm_obs=False, gamma=0.99)  # scales rewards
-    coach = Coach(minutes, seed, games, evaluations)
+    clock = Clock(minutes)
+    coach = Coach(clock, seed, games, evaluations)
     model = MaskablePPO(
         OrderPolicy,
         env,
-        learning_rate=lambda _: LEARNING_RATE * max(1 - coach.done, 0.05),
+        learning_rate=clock.learning_rate,
         n_steps=32,
         batch_size=512,
         n_epochs=3,

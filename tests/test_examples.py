@@ -17,8 +17,6 @@ SHOWN = {
     "scripted_agent_aec.py": "winner: bravo",
     "solve_a_mission.py": "proved: 23 points, no flight has more than 23",
 }
-
-
 TESTED_ELSEWHERE = {"train_maskable_ppo.py"}  # tests/training: it needs the extra "sb3"
 
 
