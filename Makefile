@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
+TRAINING := $(VENV)/training
+TORCH := 2.13.0
 
-.PHONY: demo test check golden pictures bench publish-bench bench-pictures bench-flight fuzz wheel-test clean
+.PHONY: demo test test-training check golden pictures bench publish-bench bench-pictures bench-flight fuzz wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +25,16 @@ test: $(VENV)/dev  ## set up, check style and types, run all tests
 	$(RUN) ruff format --check
 	$(RUN) mypy
 	$(RUN) pytest
+
+# PyTorch comes first, by its version: the libraries are content with it, and would take a newer one by themselves.
+$(TRAINING)/installed: pyproject.toml
+	$(PYTHON) -m venv $(TRAINING)
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,sb3,torchrl]"
+	touch $@
+
+test-training: $(TRAINING)/installed  ## test with the training libraries, which are extras: more than a gigabyte
+	$(TRAINING)/bin/python -m pytest -n 0 tests/training
 
 golden: $(VENV)/dev  ## write the golden playthroughs and images anew; look at the difference before committing it
 	$(BIN)/python scripts/write_playthroughs.py
