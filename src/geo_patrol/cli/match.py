@@ -28,7 +28,13 @@ Writer: TypeAlias = Callable[["MatchResult", TextIO], None]
 
 @plain_errors
 def match(
-    first: Annotated[str, typer.Argument(metavar="FIRST", help="Agent: scripted, random or idle.")],
+    first: Annotated[
+        str,
+        typer.Argument(
+            metavar="FIRST",
+            help="Agent: random, idle, turtle, raider, mixed or scripted; with parameters: raider:defenders=5.",
+        ),
+    ],
     second: Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")],
     config: Annotated[
         str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
