@@ -1,13 +1,15 @@
 """Parameters of agents as text, as in ``raider:defenders=2,path=cheap``."""
 
 import difflib
-from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
 from geo_patrol.errors import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _Parameters = TypeVar("_Parameters", bound=NamedTuple)
 
