@@ -32,7 +32,7 @@ def match(
         str,
         typer.Argument(
             metavar="FIRST",
-            help="Agent: random, idle, turtle, raider, mixed or scripted; with parameters: raider:defenders=5.",
+            help="Agent: random, idle, turtle, raider, mixed, scripted or search; with parameters: raider:defenders=5, search:10ms.",
         ),
     ],
     second: Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")],
