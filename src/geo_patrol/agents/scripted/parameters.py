@@ -2,14 +2,11 @@
 
 import difflib
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
 from geo_patrol.errors import show
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _Parameters = TypeVar("_Parameters", bound=NamedTuple)
 
