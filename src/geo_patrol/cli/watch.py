@@ -1,5 +1,6 @@
 """``geo-patrol watch``: watch two agents play, in a window."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,22 +35,31 @@ def watch(
 
     Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys.
     """
-    from geo_patrol.agents import make_agent
-
-    with bad_input():
-        agents = make_agent(alpha), make_agent(bravo)
+    agents = seat(alpha), seat(bravo)
     live = begin_game(config, overrides, agents, seed)
     from geo_patrol.rendering.watch import watch as show
 
     if save is None:
-        show(live.timeline, live.advance, window_title(live))
+        show(live.timeline, live.advance, live.title)
         return
     from geo_patrol.cli.saving import Keeper
 
     with Keeper.begin(save, live) as keeper:
-        show(live.timeline, live.advance, window_title(live))
+        show(live.timeline, live.advance, live.title)
     if keeper.path.exists():
-        print(f"The game is saved. Look at it with: geo-patrol replay {keeper.path}")
+        print(f"The game is saved. Look at it with: geo-patrol replay {shlex.quote(str(keeper.path))}")
+
+
+def seat(name: str) -> "Agent":
+    """Make an agent by its name.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    with bad_input(), leave_at_once():  # loads what is compiled
+        from geo_patrol.agents import make_agent
+
+        return make_agent(name)
 
 
 def begin_game(
@@ -59,6 +69,7 @@ def begin_game(
     seed: int | None,
     *,
     has_window: bool = True,
+    instead: str = "geo-patrol match --show prints a game",
 ) -> "LiveGame":
     """Begin a game; what its agents and its rules need is compiled before a window opens.
 
@@ -68,42 +79,55 @@ def begin_game(
         agents: who orders for alpha and for bravo; None is a person.
         seed: of the game; None takes one from the operating system.
         has_window: whether it is for a window, which needs a screen.
+        instead: what to do without a screen.
 
     Raises:
         InputError: an argument is wrong.
         NoScreenError: there is no screen.
     """
-    from geo_patrol.presets import load_config
-    from geo_patrol.rendering.live import LiveGame
+    with bad_input(), leave_at_once():  # loads what is compiled
+        from geo_patrol.presets import load_config
+        from geo_patrol.rendering.live import LiveGame
 
-    with bad_input():
         settled = load_config(config, overrides)
         live = LiveGame(settled, agents, seed)
     if has_window:
-        _check_screen()
+        _check_screen(instead)
     with leave_at_once():
         _warm_up(settled, agents)
         return live
 
 
-def _check_screen() -> None:
+def _check_screen(instead: str) -> None:
     from geo_patrol.rendering.screen import NoScreenError, init_display
 
     try:
         init_display()
     except NoScreenError as error:
-        raise NoScreenError(f"{error}; geo-patrol match --show prints a game without one") from None
+        raise NoScreenError(f"{error}; or without one: {instead}") from None
 
 
 def _warm_up(config: "GameConfig", agents: "tuple[Agent | None, Agent | None]") -> None:
+    """Load all compiled code that a game shown or played by hand calls, now that Ctrl-C is not lost in it."""
+    from geo_patrol import board
+    from geo_patrol.engine.batch import Batch
+    from geo_patrol.engine.drift import winner_of
+    from geo_patrol.engine.engagement import attack_probability, guard_probability
+    from geo_patrol.engine.legality import order_cost
+    from geo_patrol.engine.state import NOOP
+    from geo_patrol.notation import Order
     from geo_patrol.rendering.live import LiveGame
 
     trial = LiveGame(config, agents, seed=0)
     trial.advance()
     trial.advance()
-
-
-def window_title(live: "LiveGame") -> str:
-    """Return what stands in the frame of a game's window."""
-    alpha, bravo = live.timeline.names
-    return f"{live.config.title}: {alpha} (alpha) against {bravo} (bravo), seed {live.seed}"
+    batch = Batch(config)
+    batch.reset()
+    game, rules = batch.games[0], batch.rules[0]
+    order_cost(game, rules, 0, 1, NOOP)
+    attack_probability(game, rules, 0, 1, Order(1, "shoot", 0).code)
+    guard_probability(game, rules, 0, 1)
+    winner_of(game)
+    ways = (board.prograde, board.retrograde, board.radial_in, board.radial_out)
+    for function in (board.ring_of, board.azimuth_of, *ways):
+        function(2)
