@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli.errors import bad_input, leave_at_once, plain_errors
+from geo_patrol.cli.loading import load_rules
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent
@@ -108,26 +109,9 @@ def _check_screen(instead: str) -> None:
 
 
 def _warm_up(config: "GameConfig", agents: "tuple[Agent | None, Agent | None]") -> None:
-    """Load all compiled code that a game shown or played by hand calls, now that Ctrl-C is not lost in it."""
-    from geo_patrol import board
-    from geo_patrol.engine.batch import Batch
-    from geo_patrol.engine.drift import winner_of
-    from geo_patrol.engine.engagement import attack_probability, guard_probability
-    from geo_patrol.engine.legality import order_cost
-    from geo_patrol.engine.state import NOOP
-    from geo_patrol.notation import Order
     from geo_patrol.rendering.live import LiveGame
 
+    load_rules()
     trial = LiveGame(config, agents, seed=0)
     trial.advance()
     trial.advance()
-    batch = Batch(config)
-    batch.reset()
-    game, rules = batch.games[0], batch.rules[0]
-    order_cost(game, rules, 0, 1, NOOP)
-    attack_probability(game, rules, 0, 1, Order(1, "shoot", 0).code)
-    guard_probability(game, rules, 0, 1)
-    winner_of(game)
-    ways = (board.prograde, board.retrograde, board.radial_in, board.radial_out)
-    for function in (board.ring_of, board.azimuth_of, *ways):
-        function(2)
