@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
+from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
 from geo_patrol.cli.watch import begin_game, seat
 
 if TYPE_CHECKING:
@@ -28,16 +29,11 @@ def play(
         typer.Option(
             "--against",
             metavar="AGENT|person",
-            help="Agent: scripted, random or idle; person: somebody else at the same screen.",
+            help=f"Agent: {AGENTS}. person: somebody else at the same screen.",
         ),
     ] = "scripted",
-    config: Annotated[
-        str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
-    ] = "geo_patrol",
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
-    ] = None,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Of the first game; a fresh one by default.")
     ] = None,

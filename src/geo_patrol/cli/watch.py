@@ -7,6 +7,7 @@ import typer
 
 from geo_patrol.cli.errors import bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.loading import load_rules
+from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent
@@ -16,15 +17,10 @@ if TYPE_CHECKING:
 
 @plain_errors
 def watch(
-    alpha: Annotated[str, typer.Argument(metavar="ALPHA", help="Agent: scripted, random or idle.")],
+    alpha: Annotated[str, typer.Argument(metavar="ALPHA", help=f"Agent: {AGENTS}.")],
     bravo: Annotated[str, typer.Argument(metavar="BRAVO", help="Its opponent, perhaps of the same kind.")],
-    config: Annotated[
-        str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
-    ] = "geo_patrol",
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
-    ] = None,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Repeats a game exactly; a fresh one by default.")
     ] = None,
