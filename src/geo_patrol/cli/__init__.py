@@ -3,19 +3,19 @@
 import os
 import sys
 
+from geo_patrol_command import leave_on_interrupt
+
 
 def main() -> None:
     """Run the command ``geo-patrol`` with the arguments of the process."""
+    leave_on_interrupt()  # a command hears Ctrl-C by itself, while it runs
+    from geo_patrol.cli.app import app
+
     status: str | int | None = 0
     try:
-        from geo_patrol.cli.app import app
-
         app(prog_name="geo-patrol")
     except SystemExit as leaving:
         status = leaving.code
-    except KeyboardInterrupt:  # while the commands were being imported
-        print("geo-patrol: interrupted", file=sys.stderr)
-        status = 130
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -7,15 +7,18 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn, ParamSpec
 
 import typer
 from pydantic_core import PydanticSerializationError
 
+import geo_patrol_command
 from geo_patrol.errors import AgentError, GeoPatrolError
+from geo_patrol_command import INTERRUPTED
 
-BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
-"""Exit statuses."""
+BAD_INPUT, FAILED = 2, 1
+"""Exit statuses, besides INTERRUPTED."""
 
 _Arguments = ParamSpec("_Arguments")
 
@@ -39,7 +42,8 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
     @functools.wraps(command)
     def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with _on_interrupt(signal.default_int_handler):  # raises KeyboardInterrupt
+                command(*args, **kwargs)
         except AgentError as error:
             _leave(str(error), FAILED)
         except GeoPatrolError as error:
@@ -68,19 +72,26 @@ def leave_at_once(before: Callable[[], None] = lambda: None) -> Iterator[None]:
     Args:
         before: what is still to be done then.
     """
-    if threading.current_thread() is not threading.main_thread():  # only the main thread hears Ctrl-C
-        yield
-        return
 
-    def leave(_signal: int, _frame: object) -> NoReturn:
+    def leave(_signal: int, _frame: object) -> None:
         from rich.console import Console
 
         before()
         Console(stderr=True).show_cursor()  # which a progress bar may have hidden
-        os.write(2, b"geo-patrol: interrupted\n")  # the streams may be in the middle of something
-        os._exit(INTERRUPTED)
+        geo_patrol_command.leave()
 
-    usual = signal.signal(signal.SIGINT, leave)
+    with _on_interrupt(leave):
+        yield
+
+
+@contextmanager
+def _on_interrupt(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Let Ctrl-C call a function during the block, if this is where it is heard: in the main thread, and not ignored."""
+    heard = threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT))
+    if not heard:
+        yield
+        return
+    usual = signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:

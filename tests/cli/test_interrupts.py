@@ -1,0 +1,54 @@
+"""Ctrl-C at every moment of a command: a line, exit status 130, no traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+START = "from geo_patrol_command import main; main()"
+INTERRUPT = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes there cannot send themselves Ctrl-C")
+
+
+def run(code, *arguments, path=SOURCE):
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env={**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{SOURCE}"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("imported", ["gymnasium", "pettingzoo", "typer", "rich", "pydantic_core"])
+def test_while_a_library_is_imported(imported, tmp_path):
+    (tmp_path / f"{imported}.py").write_text(INTERRUPT)
+    ran = run(START, "configs", path=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "geo-patrol: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("called", "arguments"),
+    [("typer.core.TyperGroup.make_context", ["configs"]), ("geo_patrol.presets.load_config", ["configs", "case1"])],
+)
+def test_while_arguments_are_read_and_while_a_command_runs(called, arguments):
+    interrupt = "lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)"
+    patch = f"import os, signal; from unittest import mock; mock.patch({called!r}, {interrupt}).start()\n"
+    ran = run(patch + START, *arguments)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "geo-patrol: interrupted\n")
+
+
+def test_when_all_is_done():
+    ran = run("import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT)\n" + START, "--version")
+    assert (ran.returncode, ran.stderr) == (130, "geo-patrol: interrupted\n")
+    assert ran.stdout.startswith("geo-patrol ")
+
+
+def test_what_ignores_it_goes_on():
+    ran = run(f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{INTERRUPT}{START}", "--version")
+    assert (ran.returncode, ran.stderr) == (0, "")
