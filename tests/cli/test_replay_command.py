@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from geo_patrol import play_match
+from geo_patrol import load_config, play_match
+from geo_patrol.agents.search import SearchAgent
 from geo_patrol.cli.app import app
 from geo_patrol.rendering import watch
-from geo_patrol.replays import ReplayReader, play, read_replay
+from geo_patrol.replays import Recorder, ReplayReader, play, read_replay
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 
@@ -314,7 +315,48 @@ def test_resuming_what_cannot_be_resumed(played, tmp_path):
     assert "has no seed: what is to come cannot be drawn" in ran.stderr
     ran = resume("--resume", played, "--save", tmp_path)
     assert ran.stderr == "geo-patrol: --resume goes on in its file: leave --save out\n"
-    lines = played.read_text().replace('"random"', '"bobby"').splitlines(keepends=True)
-    (tmp_path / "bobby.jsonl").write_text("".join(lines[:3]))
-    assert "there is no agent 'bobby'" in resume("--resume", tmp_path / "bobby.jsonl").stderr
-    assert (tmp_path / "bobby.jsonl").read_text() == "".join(lines[:3])
+    ran = resume("--resume", played, "--as", "alpha", "--set", "turn_limit=3")
+    assert ran.stderr == "geo-patrol: --resume goes on in its file: leave --as and --set out\n"
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        ("bobby", "there is no agent 'bobby'. The agents are: "),
+        ("search:99999999999", "budget = '99999999999': give a time such as 10ms or 1.5s, up to an hour"),
+        ("search:3600s", "search:3600s would take too long for its orders: "),
+        ("search:60.1s", "search:60.1s would take too long for its orders: "),
+        ("search:rollouts=100000", "search:rollouts=100000 would take too long for its orders: "),
+    ],
+)
+def test_a_stranger_s_game_is_not_resumed_with_any_agent(agent, said, tmp_path):
+    path = tmp_path / "game.jsonl"
+    with Recorder(path, load_config("case1", {"turn_limit": 101})) as recorder:
+        recorder.begin(seed=1, alpha="random", bravo=agent)
+        recorder.record()
+    before = path.read_bytes()
+    ran = CliRunner().invoke(app, ["play", "--text", "--resume", str(path)])
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith(f"geo-patrol: {path}: bravo: ")
+    assert said in ran.stderr
+    assert path.read_bytes() == before
+
+
+def test_an_agent_that_thinks_long_is_not_asked_about_the_past(tmp_path, monkeypatch):
+    path = tmp_path / "game.jsonl"
+    with Recorder(path, load_config("case1")) as recorder:
+        recorder.begin(seed=1, alpha="search:60s", bravo="person")
+        for _ in range(4):
+            recorder.record()
+    asked = []
+
+    def act(self, observations, action_masks, generator):
+        asked.append(self.name)
+        return np.zeros((1, 11), np.int64)
+
+    monkeypatch.setattr(SearchAgent, "act", act)
+    monkeypatch.setattr("geo_patrol.textplay.play_text", lambda live: live.advance())
+    ran = CliRunner().invoke(app, ["play", "--text", "--resume", str(path)])
+    assert ran.exit_code == 0, ran.output
+    assert ran.stdout.startswith("search:60s (alpha) against you (bravo)")
+    assert asked.count("search:60s") == 1

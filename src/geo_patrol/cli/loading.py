@@ -1,6 +1,18 @@
 """Loading what is compiled at a moment that is known: a Ctrl-C that comes while LLVM loads code may be lost."""
 
+from typing import TYPE_CHECKING
+
 from geo_patrol.cli.errors import leave_at_once
+
+if TYPE_CHECKING:
+    from geo_patrol.agents import Agent
+
+
+def quick(agent: "Agent") -> "Agent":
+    """Return an agent that calls all compiled code that another one calls, and thinks for a moment only."""
+    from geo_patrol.agents.search import Search, SearchAgent
+
+    return SearchAgent(Search(rollouts=1)) if isinstance(agent, SearchAgent) else agent
 
 
 def load_rules() -> None:

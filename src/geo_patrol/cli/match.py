@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeAlias
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
+from geo_patrol.cli.loading import quick
 from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
 from geo_patrol.cli.output import remove_unfinished, whole_file
 from geo_patrol.versions import versions
@@ -136,11 +137,12 @@ def _play(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from geo_patrol.agents import make_agent
     from geo_patrol.agents.match import play_match
     from geo_patrol.replays.rerun import replay
 
     with leave_at_once(before=remove_unfinished):  # compiles or loads all that is needed: no part of the speed
-        trial = play_match(first, second, config=config, games=2, seed=0)
+        trial = play_match(quick(make_agent(first)), quick(make_agent(second)), config=config, games=2, seed=0)
         list(replay(config, int(trial.seeds[0]), trial.first_game))
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

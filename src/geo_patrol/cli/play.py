@@ -19,8 +19,19 @@ _SIDES = ("alpha", "bravo")
 _PERSON = "person"
 
 
+_OF_A_NEW_GAME = {
+    "side": "--as",
+    "against": "--against",
+    "config": "--config",
+    "overrides": "--set",
+    "seed": "--seed",
+    "save": "--save",
+}
+
+
 @plain_errors
 def play(
+    context: typer.Context,
     side: Annotated[
         str, typer.Option("--as", metavar="SIDE", help="The side that you play: alpha or bravo.")
     ] = "alpha",
@@ -56,14 +67,24 @@ def play(
     game that is left, by Ctrl-C too, can be resumed.
     """
     if resume is not None:
-        if save is not None:
-            raise InputError("--resume goes on in its file: leave --save out")
+        _refuse_beside_resume(context)
         from geo_patrol.cli.saving import Keeper
 
         _play(Keeper.resume(resume, has_window=not text), text)
         return
     agents = _seat_players(side, against)
     _begin(agents, config, overrides, seed, text, save)
+
+
+def _refuse_beside_resume(context: typer.Context) -> None:
+    given = [flag for name, flag in _OF_A_NEW_GAME.items() if _is_given(context, name)]
+    if given:
+        raise InputError(f"--resume goes on in its file: leave {' and '.join(given)} out")
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _seat_players(side: str, against: str) -> "tuple[Agent | None, Agent | None]":

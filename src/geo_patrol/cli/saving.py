@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from geo_patrol.cli.errors import leave_at_once
+from geo_patrol.cli.errors import InputError, leave_at_once
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from geo_patrol.agents import Agent
     from geo_patrol.rendering.live import LiveGame
     from geo_patrol.rendering.timeline import Moment
-    from geo_patrol.replays import Recorder
+    from geo_patrol.replays import Recorder, Replay
 
 PERSON = "person"
 """What replays call whoever gives orders by hand."""
 WITHOUT_SCREEN = "geo-patrol play --text plays at the terminal"
 """What who wants to play can do without a screen."""
+_MOST_SECONDS, _MOST_TURNS_AHEAD = 60.0, 10_000_000
+"""For one decision of an agent that a file names, which may be a stranger's."""
 
 
 class Keeper:
@@ -72,7 +74,7 @@ class Keeper:
 
         Raises:
             RecordingError: the file cannot be read, or its last game is over or does not follow the rules.
-            InputError: an agent that plays in it is not known.
+            InputError: an agent that plays in it is not known, or would take too long.
             NoScreenError: a window is wanted, and there is no screen.
         """
         from geo_patrol.cli.watch import begin_game
@@ -81,7 +83,8 @@ class Keeper:
             from geo_patrol.replays.resuming import reopen, unfinished_game
 
             replay = unfinished_game(path)
-        agents = _agent(replay.agents[0]), _agent(replay.agents[1])
+        alpha, bravo = replay.agents
+        agents = _agent_of(replay, path, "alpha", alpha), _agent_of(replay, path, "bravo", bravo)
         live = begin_game(replay.config, None, agents, replay.seed, has_window=has_window, instead=WITHOUT_SCREEN)
         past = [phase.codes for phase in replay.phases]
         live.resume(past)
@@ -114,7 +117,32 @@ def _names(live: "LiveGame") -> tuple[str, str]:
     return alpha, bravo
 
 
-def _agent(name: str) -> "Agent | None":
+def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | None":
+    """Make the agent that a file names for a side; None for a person.
+
+    Raises:
+        InputError: it is not known, or would take too long for its orders.
+    """
     from geo_patrol.cli.watch import seat
 
-    return None if name == PERSON else seat(name)
+    if name == PERSON:
+        return None
+    try:
+        agent = seat(name)
+        _check_patience(agent, replay.config.turn_limit)
+    except InputError as error:
+        raise InputError(f"{path}: {side}: {error}") from None
+    return agent
+
+
+def _check_patience(agent: "Agent", turns: int) -> None:
+    from geo_patrol.agents.search import SearchAgent
+    from geo_patrol.agents.search.budget import read_budget
+
+    if isinstance(agent, SearchAgent):
+        seconds, rollouts = read_budget(agent.search)
+        if seconds > _MOST_SECONDS or rollouts * turns > _MOST_TURNS_AHEAD:
+            raise InputError(
+                f"{agent.name} would take too long for its orders: games are resumed with agents that think for up to "
+                f"{_MOST_SECONDS:g} s or play {_MOST_TURNS_AHEAD:,} turns ahead"
+            )

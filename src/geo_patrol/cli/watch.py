@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli.errors import bad_input, leave_at_once, plain_errors
-from geo_patrol.cli.loading import load_rules
+from geo_patrol.cli.loading import load_rules, quick
 from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def _warm_up(config: "GameConfig", agents: "tuple[Agent | None, Agent | None]") 
     from geo_patrol.rendering.live import LiveGame
 
     load_rules()
-    trial = LiveGame(config, agents, seed=0)
+    alpha, bravo = (agent and quick(agent) for agent in agents)
+    trial = LiveGame(config, (alpha, bravo), seed=0)
     trial.advance()
     trial.advance()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents import Agent
-from geo_patrol.agents.protocol import ask_agent, tell_agent
+from geo_patrol.agents.protocol import ask_agent, is_stateless, tell_agent
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.state import NOOP, SATELLITES
@@ -55,7 +55,6 @@ class LiveGame:
         self._batch = Batch(config)
         self._batch.seed([self.seed])
         self._batch.reset()
-        self._chances = [np.random.default_rng([self.seed % 2**64, side]) for side in range(len(agents))]
         for agent in agents:
             if agent is not None:
                 tell_agent(agent, agent.name, np.ones(1, np.bool_))
@@ -102,14 +101,15 @@ class LiveGame:
     def resume(self, past: Iterable[NDArray[np.integer[Any]]]) -> None:
         """Play what was played of the game before, as (2, 11) order codes of every phase.
 
-        Agents are asked again, and not heeded: so they remember, and take the same chance, as they did then.
+        Agents that remember are asked again, and not heeded. Others need not be, which may take them long: their chance
+        in a phase does not depend on the phases before.
 
         Raises:
             AgentError: an agent raised an exception, or returned something else than orders.
         """
         for codes in past:
             for side, agent in enumerate(self.agents):
-                if agent is not None:
+                if agent is not None and not is_stateless(agent):
                     self._ask(agent, side)
             self._play(codes.astype(np.int64))
 
@@ -134,7 +134,8 @@ class LiveGame:
     def _ask(self, agent: Agent, side: int) -> NDArray[np.int64]:
         observation = self._batch.observe(agent.observation)[:, side].copy()
         mask = self._batch.masks()[:, side].copy()
-        codes: NDArray[np.int64] = ask_agent(agent, agent.name, observation, mask, self._chances[side])[0]
+        chance = np.random.default_rng([self.seed % 2**64, side, len(self.timeline)])
+        codes: NDArray[np.int64] = ask_agent(agent, agent.name, observation, mask, chance)[0]
         return codes
 
 
