@@ -43,10 +43,27 @@ def push(window, name):
 
 
 def watching(size=(1000, 600)):
-    live = LiveGame(load_config("case1"), (make_agent("scripted"), make_agent("random")), 5)
+    live = LiveGame(load_config("case1"), (make_agent("scripted"), make_agent("random")), 4)
     window = WatchWindow(live.timeline, live.advance, size=size)
     window.draw()
     return window
+
+
+@pytest.mark.parametrize("size", [(640, 480), (1000, 600), (1280, 720)])
+def test_speed_and_pause_are_shown(size):
+    window = watching(size)
+
+    def shown():
+        course = window.course
+        rest = window.picture.layout.toolbar.right - course.right
+        strip = window.draw().subsurface(course.right, course.top, rest, course.height)
+        return pygame.image.tobytes(strip, "RGB")
+
+    usual = shown()
+    push(window, "faster")
+    faster = shown()
+    press(window, pygame.K_SPACE, " ")
+    assert len({usual, faster, shown()}) == 3
 
 
 def test_every_control_of_watching_has_its_key():
@@ -156,7 +173,7 @@ def test_pictures_are_saved_beside_those_that_are_there(tmp_path, monkeypatch):
 
 
 def test_closing_the_window_ends_watching(monkeypatch):
-    live = LiveGame(load_config("case1"), (make_agent("scripted"), make_agent("random")), 5)
+    live = LiveGame(load_config("case1"), (make_agent("scripted"), make_agent("random")), 4)
     monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     watch(live.timeline, live.advance)
     assert screen._open == []
@@ -168,7 +185,7 @@ def test_closing_the_window_ends_watching(monkeypatch):
 
 
 def test_failing_agents_close_the_window():
-    live = LiveGame(load_config("case1"), (make_agent("scripted"), make_agent("random")), 5)
+    live = LiveGame(load_config("case1"), (make_agent("scripted"), make_agent("random")), 4)
 
     def fail():
         raise RuntimeError("agent")

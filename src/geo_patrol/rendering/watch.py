@@ -4,7 +4,7 @@ import pygame
 
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.controls import Control
-from geo_patrol.rendering.playback import Advance, Playback
+from geo_patrol.rendering.playback import SPEEDS, Advance, Playback
 from geo_patrol.rendering.timeline import Timeline
 from geo_patrol.rendering.window import GameWindow
 
@@ -74,7 +74,9 @@ class WatchWindow(GameWindow):
     def course(self) -> pygame.Rect:
         """Where the bar is that shows how far the game has come."""
         layout = self.picture.layout
-        return pygame.Rect(layout.toolbar.topleft, (layout.toolbar.width, layout.line("normal")))
+        size = layout.text_size("small")
+        speed = glyphs.text_width(f"{min(SPEEDS)} x  paused", size) + size  # stands behind it
+        return pygame.Rect(layout.toolbar.topleft, (layout.toolbar.width - speed, layout.line("normal")))
 
     def click(self, pixel: tuple[int, int]) -> None:
         """Go to the place of the course that was clicked."""
@@ -98,7 +100,5 @@ class WatchWindow(GameWindow):
                 pygame.draw.rect(surface, theme.TEXT, (across - 1, track.top - height, 2, 3 * height))
         pygame.draw.aacircle(surface, theme.CHOICE, (reached.right, track.centery), height * 1.4)
         speed = f"{self.playback.speed:g} x" + ("" if self.playback.is_playing else "  paused")
-        place_of = self.bar.rect_of("faster").right + size, self.bar.rect_of("faster").centery
-        right = self.bar.rect_of("save a picture").left
-        if right - place_of[0] > 8 * size:
-            glyphs.put_text(surface, speed, size, theme.SOFT, place_of)
+        place = self.picture.layout.toolbar.right, track.centery
+        glyphs.put_text(surface, speed, size, theme.SOFT, place, "midright")
