@@ -4,12 +4,14 @@ import itertools
 import math
 
 import pytest
+from positions import arranged, everywhere
 
 from geo_patrol.board import ring_of
 from geo_patrol.config import BoardConfig
 from geo_patrol.rendering.geometry import BoardGeometry, sector_angle
 from geo_patrol.rendering.layout import make_layout
-from geo_patrol.rendering.slots import sector_slots
+from geo_patrol.rendering.lens import find_lenses
+from geo_patrol.rendering.slots import all_satellites, satellite_slots, sector_slots
 
 BOARDS = [(1, 4), (1, 5), (1, 7), (4, 4), (2, 6), (1, 1), (1, 10)]
 
@@ -66,3 +68,21 @@ def test_parts_of_a_picture_lie_inside_it_and_apart(size, toolbar):
     if size[0] >= 640:
         assert layout.outcomes.height > 0
         assert layout.toolbar.bottom <= size[1]
+
+
+@pytest.mark.parametrize("size", [(640, 480), (640, 900), (690, 720)])
+@pytest.mark.parametrize("sector", range(15, 31))
+def test_a_lens_hides_neither_a_satellite_nor_the_legend(size, sector):
+    game = arranged(alpha=everywhere(sector), bravo=everywhere(sector))
+    layout = make_layout(*size, game.config.board, 11)
+    satellites = all_satellites(game)
+    (lens,) = find_lenses(layout, satellites)
+    assert not lens.card.colliderect(layout.legend)
+    for slot in satellite_slots(layout.geometry, satellites).values():
+        assert not lens.card.collidepoint(layout.geometry.point(slot.place))
+
+
+@pytest.mark.parametrize("size", [(640, 480), (640, 712), (640, 860), (690, 720), (720, 720), (1280, 720), (720, 1280)])
+def test_engagements_have_room_in_windows_of_any_shape(size):
+    layout = make_layout(*size, BoardConfig(inner_ring=1, outer_ring=4, goal_ring=4), 11, toolbar_rows=2)
+    assert layout.outcomes.height >= 4 * layout.line("normal")

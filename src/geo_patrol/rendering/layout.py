@@ -12,6 +12,10 @@ SMALLEST = (320, 240)
 LARGEST = (8192, 8192)
 _BOARD_PART = 0.56
 """Of the width, at most, beside the panel; of the height above it."""
+_LEGEND_WORDS = 7
+"""Width of the legend's words, in lines."""
+_LEAST_WIDE = 0.75
+"""Width over height from which the panel is beside the board: beneath a board that wide it would lack height."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ def make_layout(width: int, height: int, board: BoardConfig, fleet: int, toolbar
             raise ValueError(f"{name} of a picture = {value!r}: give a whole number from {low} to {high}")
     scale = theme.scale_of(width, height)
     margin = max(round(theme.MARGIN * scale), 5)
-    wide = width >= 1.15 * height
+    wide = width >= _LEAST_WIDE * height
     if wide:
         side = min(height, round(width * _BOARD_PART))
         panel = Rect(side + margin, margin, width - side - round(1.8 * margin), height - 2 * margin)
@@ -99,7 +103,9 @@ def _fill(
     rest = Rect(panel.left, top, panel.width, (toolbar.top - gap if toolbar_rows else panel.bottom) - top)
     tiny = round(theme.text_size("tiny", scale) * theme.LINE_HEIGHT)
     corner = max(round(8 * scale), 3)
-    legend = Rect(square.left + corner, square.bottom - corner - 5 * tiny, 10 * tiny, 5 * tiny)
+    is_beside = square.left - panel.left >= _LEGEND_WORDS * tiny  # a small board under a wide window leaves room there
+    left = panel.left if is_beside else square.left + corner
+    legend = Rect(left, square.bottom - corner - 5 * tiny, 10 * tiny, 5 * tiny)
     if below.height >= 5 * small:
         legend = Rect(below.left, below.top, below.width, tiny)
         outcomes, chart = rest, Rect(below.left, legend.bottom + gap, below.width, below.height - tiny - gap)

@@ -13,10 +13,11 @@ from geo_patrol.rendering.board_art import put_outline
 from geo_patrol.rendering.fleets import look_of
 from geo_patrol.rendering.geometry import Point, middle_angle
 from geo_patrol.rendering.layout import Layout
-from geo_patrol.rendering.slots import by_sector, crowded_sectors
+from geo_patrol.rendering.slots import by_sector, crowded_sectors, satellite_slots
 from geo_patrol.rendering.tokens import put_token
 
-_CORNERS = ("topright", "bottomright", "topleft")  # the legend is in the fourth one
+_CORNERS = ("topright", "bottomright", "topleft", "bottomleft")
+_MOST_LENSES = 3
 _SMALLEST_RADIUS = 7
 _MOST_COLUMNS = 5
 _PAD = 3
@@ -29,6 +30,7 @@ class Lens:
     Attributes:
         sectors: which ones.
         card: where they are shown.
+        corner: of the board, in which the card is.
         radius: of their satellites, in pixels.
         labels: the sectors' numbers, and where they stand: the middle of their left edge.
         places: of the satellites.
@@ -36,22 +38,36 @@ class Lens:
 
     sectors: tuple[int, ...]
     card: pygame.Rect
+    corner: tuple[int, int]
     radius: float
     labels: tuple[tuple[int, Point], ...]
     places: tuple[tuple[Satellite, Point], ...]
 
 
 def find_lenses(layout: Layout, satellites: Sequence[Satellite]) -> list[Lens]:
-    """Lay out lenses for the three fullest groups of crowded sectors, each in the free corner next to it."""
-    free = list(_CORNERS)
+    """Lay out lenses for the three fullest groups of crowded sectors, each in a corner where it hides least."""
     sectors = by_sector(satellites)
-    lenses = []
-    for group in _groups(crowded_sectors(layout.geometry, satellites))[: len(free)]:
-        place = layout.geometry.point((layout.geometry.radius, middle_angle(group[len(group) // 2])))
-        corner = min(free, key=lambda name: math.dist(place, getattr(layout.board, name)))
-        free.remove(corner)
-        lenses.append(_make_lens(layout, {sector: sectors[sector] for sector in group}, corner))
+    places = [layout.geometry.point(slot.place) for slot in satellite_slots(layout.geometry, satellites).values()]
+    lenses: list[Lens] = []
+    for group in _groups(crowded_sectors(layout.geometry, satellites))[:_MOST_LENSES]:
+        crowd = {sector: sectors[sector] for sector in group}
+        possible = [_make_lens(layout, crowd, corner) for corner in _CORNERS]
+        free = [lens for lens in possible if _is_free(layout, lens.card, lenses)]
+        if free:
+            lenses.append(min(free, key=lambda lens: _cost(layout, lens, places)))
     return lenses
+
+
+def _is_free(layout: Layout, card: pygame.Rect, lenses: list[Lens]) -> bool:
+    """Tell whether a card hides neither the legend nor another lens."""
+    return not card.colliderect(layout.legend) and card.collidelist([lens.card for lens in lenses]) < 0
+
+
+def _cost(layout: Layout, lens: Lens, places: list[Point]) -> tuple[int, float]:
+    """Return how many satellites a lens hides, and how far it is from what it magnifies."""
+    middle = lens.sectors[len(lens.sectors) // 2]
+    magnified = layout.geometry.point((layout.geometry.radius, middle_angle(middle)))
+    return sum(map(lens.card.collidepoint, places)), math.dist(magnified, lens.corner)
 
 
 def _groups(crowded: list[int]) -> list[list[int]]:
@@ -94,6 +110,7 @@ def _make_lens(layout: Layout, sectors: dict[int, list[Satellite]], corner: str)
     return Lens(
         sectors=tuple(sectors),
         card=card,
+        corner=getattr(layout.board, corner),
         radius=radius,
         labels=tuple((sector, (left + x, top + y)) for sector, (x, y) in labels),
         places=tuple((satellite, (left + x, top + y)) for satellite, (x, y) in places),

@@ -100,5 +100,4 @@ class WatchWindow(GameWindow):
                 pygame.draw.rect(surface, theme.TEXT, (across - 1, track.top - height, 2, 3 * height))
         pygame.draw.aacircle(surface, theme.CHOICE, (reached.right, track.centery), height * 1.4)
         speed = f"{self.playback.speed:g} x" + ("" if self.playback.is_playing else "  paused")
-        place = self.picture.layout.toolbar.right, track.centery
-        glyphs.put_text(surface, speed, size, theme.SOFT, place, "midright")
+        glyphs.put_text(surface, speed, size, theme.SOFT, (layout.toolbar.right, track.centery), "midright")

@@ -1,5 +1,6 @@
 """What may be ordered, and what has been, drawn over the picture of a game."""
 
+import itertools
 import math
 from collections.abc import Iterable
 
@@ -10,7 +11,7 @@ from geo_patrol.notation import SatelliteId, Side
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.board_art import put_highlight
 from geo_patrol.rendering.fleets import BAR, row_of
-from geo_patrol.rendering.geometry import Point, middle_angle
+from geo_patrol.rendering.geometry import Point, middle_angle, sector_angle
 from geo_patrol.rendering.layout import Layout
 from geo_patrol.rendering.marks import draw_shield, put_arrowhead, put_stroke
 from geo_patrol.rendering.playing.desk import Option, OrderDesk
@@ -102,16 +103,17 @@ def _put_prices(
 
 
 def _put_label(surface: pygame.Surface, layout: Layout, slots: Slots, sector: int, lines: list[str]) -> None:
-    """Write a label at an edge of a sector, the one where it hides fewer satellites."""
+    """Write a label at an edge of a sector, in the middle of the inner one or where it hides fewer satellites."""
     size = layout.text_size("small")
     labels = [glyphs.text(words, size, theme.SPACE) for words in lines]
     width = max(label.get_width() for label in labels)
     frame = pygame.Rect(0, 0, round(width + size * 0.8), round(size * 1.2 * len(labels) + size * 0.2))
     geometry, ring = layout.geometry, int(ring_of(sector))
     candidates = []
-    for distance in (geometry.inner_edge(ring), geometry.outer_edge(ring)):
-        across, down = geometry.point((distance, middle_angle(sector)))
+    edges = geometry.inner_edge(ring), geometry.outer_edge(ring)
+    for part, distance in itertools.product((0.0, 0.3, -0.3), edges):
         candidate = frame.copy()
+        across, down = geometry.point((distance, middle_angle(sector) + part * sector_angle(ring)))
         candidate.center = round(across), round(down)
         candidates.append(candidate.clamp(layout.board))
     places = [geometry.point(slot.place) for slot in slots.values()]
