@@ -18,7 +18,9 @@ from geo_patrol import load_config, play_match
 from geo_patrol.agents.search import SearchAgent
 from geo_patrol.cli.app import app
 from geo_patrol.rendering import watch
-from geo_patrol.replays import Recorder, ReplayReader, play, read_replay
+from geo_patrol.rendering.timeline import Timeline
+from geo_patrol.replays import Recorder, ReplayReader, play, read_replay, start
+from geo_patrol.replays.films import save_gif
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 
@@ -202,6 +204,18 @@ def test_films_play_the_game(played, tmp_path):
         assert (frames[0] != frames[-1]).any()
         assert frames[-1].std() > 10
     assert sorted(tmp_path.iterdir()) == [gif, mp4]
+
+
+def test_a_film_tells_how_far_it_has_come(played, tmp_path):
+    pytest.importorskip("imageio_ffmpeg")
+    replay = read_replay(played)
+    timeline = Timeline(start(replay), replay.agents)
+    for phase in play(replay):
+        timeline.append(phase.orders, phase.game)
+    heard = []
+    save_gif(timeline, tmp_path / "game.gif", (320, 240), 8.0, lambda *figures: heard.append(figures))
+    assert len(heard) > 20
+    assert heard == [(number, len(heard)) for number in range(1, len(heard) + 1)]
 
 
 def test_a_film_that_fails_leaves_the_old_one(played, tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_er
 from geo_patrol.cli.loading import quick
 from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
 from geo_patrol.cli.output import remove_unfinished, whole_file
+from geo_patrol.cli.progress import progress_bar
 from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
@@ -134,9 +135,6 @@ def _play(
     first: str, second: str, config: "GameConfig", games: int, seed: int | None, save: Path | None, quiet: bool
 ) -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     from geo_patrol.agents import make_agent
     from geo_patrol.agents.match import play_match
     from geo_patrol.replays.rerun import replay
@@ -144,19 +142,8 @@ def _play(
     with leave_at_once(before=remove_unfinished):  # compiles or loads all that is needed: no part of the speed
         trial = play_match(quick(make_agent(first)), quick(make_agent(second)), config=config, games=2, seed=0)
         list(replay(config, int(trial.seeds[0]), trial.first_game))
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task(f"{first} against {second}", total=games)
-        return play_match(
-            first,
-            second,
-            config=config,
-            games=games,
-            seed=seed,
-            save=save,
-            progress=lambda finished, _: bar.update(task, completed=finished),
-        )
+    with progress_bar(f"{first} against {second}", quiet=quiet) as progress:
+        return play_match(first, second, config=config, games=games, seed=seed, save=save, progress=progress)
 
 
 def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: list[str]) -> None:

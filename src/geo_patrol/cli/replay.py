@@ -12,6 +12,7 @@ import typer
 from geo_patrol.cli.errors import FAILED, InputError, bad_input, plain_errors
 from geo_patrol.cli.loading import load_rules
 from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.progress import progress_bar
 from geo_patrol.errors import RecordingError
 
 if TYPE_CHECKING:
@@ -230,12 +231,11 @@ class _Pictures:
                 path = self._output or Path(f"{source.name.partition('.')[0]}-turn-{self._png}.png")
                 save_png(timeline, index, path, self._size or (1280, 720))
                 print(f"written: {path}")
-            if self._gif is not None:
-                save_gif(timeline, self._gif, self._size or (800, 450), self._speed)
-                print(f"written: {self._gif}")
-            if self._mp4 is not None:
-                save_mp4(timeline, self._mp4, self._size or (1280, 720), self._speed)
-                print(f"written: {self._mp4}")
+            for film, save, usual in ((self._gif, save_gif, (800, 450)), (self._mp4, save_mp4, (1280, 720))):
+                if film is not None:
+                    with progress_bar(f"drawing {film.name}") as progress:
+                        save(timeline, film, self._size or usual, self._speed, progress)
+                    print(f"written: {film}")
 
 
 def moment_of(timeline: "Timeline", turn: str) -> int:

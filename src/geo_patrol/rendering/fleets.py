@@ -52,13 +52,13 @@ def _draw_heading(surface: pygame.Surface, layout: Layout, side: Side, table: py
     size, line = layout.text_size("tiny"), layout.line("small")
     middle = table.top + line * 0.58
     pad = max(round(6 * layout.scale), 3)
-    glyphs.put_text(surface, side[:5].upper(), size, theme.SIDES_BRIGHT[side], (table.left + pad, middle))
-    wide = table.width * SECTOR > glyphs.text_width(f"{side.upper()} sector", size) + 2 * pad
-    columns = [(FUEL, "fuel", "midright"), (0.98, "ammo", "midright")]
-    if wide:
-        columns.append((SECTOR + 0.02, "sector", "midright"))
-    for column, words, anchor in columns:
-        glyphs.put_text(surface, words, size, theme.FAINT, (table.left + table.width * column, middle), anchor)
+    glyphs.put_text(surface, side.upper(), size, theme.SIDES_BRIGHT[side], (table.left + pad, middle))
+    columns = [(FUEL, "fuel"), (0.98, "ammo")]
+    longest = max(glyphs.text_width(f"{name.upper()} sector", size) for name in SIDES)  # both tables look alike
+    if pad + longest <= table.width * (SECTOR + 0.02):
+        columns.append((SECTOR + 0.02, "sector"))
+    for column, words in columns:
+        glyphs.put_text(surface, words, size, theme.FAINT, (table.left + table.width * column, middle), "midright")
 
 
 def _draw_row(surface: pygame.Surface, layout: Layout, game: Game, satellite: Satellite) -> None:

@@ -5,7 +5,7 @@ import os
 import secrets
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.errors import GeoPatrolError
-from geo_patrol.rendering.film import film
+from geo_patrol.rendering.film import film, film_length
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.timeline import Timeline
 
 MP4_FPS, GIF_FPS = 30.0, 12.5
 """Pictures a second; a GIF counts in hundredths of a second."""
+Progress = Callable[[int, int], None]
+"""Hears how many pictures of a film are drawn, and of how many."""
 _PALETTE_FRAMES = 40
 _H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "20", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
 _GIF = "paletteuse=dither=none:diff_mode=rectangle"
@@ -43,7 +45,9 @@ def save_png(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) 
         pygame.image.save(surface, beside)
 
 
-def save_mp4(timeline: Timeline, path: Path, size: tuple[int, int], speed: float = 1.0) -> None:
+def save_mp4(
+    timeline: Timeline, path: Path, size: tuple[int, int], speed: float = 1.0, progress: Progress = lambda *_: None
+) -> None:
     """Write a game as an H.264 film.
 
     Args:
@@ -51,6 +55,7 @@ def save_mp4(timeline: Timeline, path: Path, size: tuple[int, int], speed: float
         path: of the film.
         size: width and height; odd ones are made even.
         speed: how many times faster than in a window.
+        progress: is called after every picture.
 
     Raises:
         FilmError: the extra ``video`` is not installed, or ffmpeg fails.
@@ -59,10 +64,12 @@ def save_mp4(timeline: Timeline, path: Path, size: tuple[int, int], speed: float
     """
     even = size[0] // 2 * 2, size[1] // 2 * 2
     with _whole(path) as beside:
-        _film(_frames(timeline, even, MP4_FPS, speed), even, MP4_FPS, [*_H264, str(beside)])
+        _film(_frames(timeline, even, MP4_FPS, speed, progress), even, MP4_FPS, [*_H264, str(beside)])
 
 
-def save_gif(timeline: Timeline, path: Path, size: tuple[int, int], speed: float = 1.0) -> None:
+def save_gif(
+    timeline: Timeline, path: Path, size: tuple[int, int], speed: float = 1.0, progress: Progress = lambda *_: None
+) -> None:
     """Write a game as a GIF, with one palette of 256 colours for all of it; the arguments are those of ``save_mp4``.
 
     Raises:
@@ -73,12 +80,18 @@ def save_gif(timeline: Timeline, path: Path, size: tuple[int, int], speed: float
     with _whole(path) as beside, tempfile.TemporaryDirectory() as folder:
         palette = str(Path(folder) / "palette.png")
         _film(_samples(timeline, size), size, 1.0, ["-vf", "palettegen", "-update", "1", palette])
-        frames = _frames(timeline, size, GIF_FPS, speed)
+        frames = _frames(timeline, size, GIF_FPS, speed, progress)
         _film(frames, size, GIF_FPS, ["-i", palette, "-lavfi", _GIF, "-loop", "0", str(beside)])
 
 
-def _frames(timeline: Timeline, size: tuple[int, int], fps: float, speed: float) -> Iterator[NDArray[np.uint8]]:
-    return film(timeline, Picture(*size, timeline[0].game.config), fps, speed)
+def _frames(
+    timeline: Timeline, size: tuple[int, int], fps: float, speed: float, progress: Progress
+) -> Iterator[NDArray[np.uint8]]:
+    count = film_length(timeline, fps, speed)
+    picture = Picture(*size, timeline[0].game.config)
+    for number, frame in enumerate(film(timeline, picture, fps, speed), start=1):
+        yield frame
+        progress(number, count)
 
 
 def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.uint8]]:
