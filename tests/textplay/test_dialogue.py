@@ -15,6 +15,7 @@ from geo_patrol.replays.resuming import unfinished_game
 from geo_patrol.textplay import Leave, play_text
 from geo_patrol.textplay.console import Console
 from geo_patrol.textplay.dialogue import OrderDialogue
+from geo_patrol.textplay.texts import HELP
 
 ILLEGAL = "Invalid selection. Please select a legal action"
 
@@ -71,7 +72,11 @@ def test_wrong_numbers_are_refused_in_the_books_words():
     given, told = orders(game, "bravo", "4", "9", "-1", "", "½", "²", "1" * 5000, "x", "P1 prograde", "1", "0", "")
     assert given == ["HVA prograde"]
     assert told.count(ILLEGAL) == 1  # radial out, from the outermost ring
-    assert told.count("Invalid selection. Please select a number between 0 and 4") == 8
+    assert told.count("Invalid selection. Please select one of these: 0, 1, 2, 3 (? for help)") == 8
+
+
+def test_help_fits_on_the_narrowest_terminals():
+    assert max(map(len, HELP.splitlines())) < 80
 
 
 def test_targets_are_listed_with_range_cost_and_odds(close):
@@ -80,7 +85,7 @@ def test_targets_are_listed_with_range_cost_and_odds(close):
     assert " 1 - bravo:Patrol:1  same sector       5 fuel, 80%   (it has fuel 100, ammo 1)" in told
     assert " 2 - bravo:Patrol:2  adjacent sector   7 fuel, 40%" in told
     assert told.count(ILLEGAL) == 2  # enemies that are out of range or do not exist: 7 and 3
-    assert told.count("Invalid selection. Please select a number between 0 and 10") == 2
+    assert told.count("Invalid selection. Please select one of these: 1, 2\n") == 2
 
 
 def test_only_what_can_be_paid_is_offered(close):

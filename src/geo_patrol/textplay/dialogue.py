@@ -4,6 +4,8 @@ Numbers are the books': 0 NOOP, 1 Prograde, 2 Retrograde, 3 Radial In, 4 Radial 
 3 Guard. Only what is legal is listed, with what it costs and how likely it is to succeed.
 """
 
+from collections.abc import Iterable
+
 from geo_patrol.errors import OrderError
 from geo_patrol.game import Game
 from geo_patrol.notation import ENGAGEMENTS, MOVES, Order, Side, short_name
@@ -80,8 +82,9 @@ class OrderDialogue:
         except OrderError:
             if answer in ENGAGEMENTS and self._game.phase == "engagement":
                 return self._order_of(number, answer)
-            last = len(self._actions) - 1
-            self._console.tell(f"Invalid selection. Please select a number between 0 and {last} (? for help)")
+            legal = {order.action for order in self._legal[number]}
+            listed = [place for place, action in enumerate(self._actions) if action in legal]
+            self._console.tell(f"{_no_number(listed)} (? for help)")
             return None
         return self._legal_or_none(number, order)
 
@@ -107,7 +110,7 @@ class OrderDialogue:
             target = _target_number(answer)
             if target in by_target:
                 return by_target[target]
-            tell(_ILLEGAL if target is not None else "Invalid selection. Please select a number between 0 and 10")
+            tell(_ILLEGAL if target is not None else _no_number(by_target))
 
     def _legal_or_none(self, number: int, order: Order) -> Order | None:
         if order in self._legal[number]:
@@ -178,6 +181,10 @@ class OrderDialogue:
             if self._is_command(answer):
                 return False
             self._console.tell("Invalid selection. Press Enter to commit, u to undo, r to begin again, ? for help")
+
+
+def _no_number(listed: Iterable[int | None]) -> str:
+    return f"Invalid selection. Please select one of these: {', '.join(map(str, listed))}"
 
 
 def _target_number(answer: str) -> int | None:

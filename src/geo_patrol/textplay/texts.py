@@ -7,16 +7,18 @@ from geo_patrol.game import Game
 from geo_patrol.notation import MOVES, Order, SatelliteId, Side
 
 HELP = """
-Answer with a number of the list, or with the order itself: "radial in", "shoot P3", "guard".
+Answer with a number of the list, or with the order itself: "radial in",
+"shoot P3", "guard".
   rest        this token and the rest do nothing
-  all ACTION  this token and the rest do the same where it is legal: all guard, all prograde
+  all ACTION  this token and the rest do the same where it is legal: all guard
   u           undo: back to the token before
   o           the orders so far
   b           the board and both fleets
   q           leave; the game is saved, --resume goes on with it
   ?           this help
-Orders count when you commit them at the end of the phase; the other side does not see them before it has
-committed its own. Moves come first, then engagements, then everything drifts one sector prograde."""
+Orders count when you commit them at the end of the phase; the other side
+does not see them before it has committed its own. Moves come first, then
+engagements, then everything drifts one sector prograde."""
 
 _DESTINATIONS = {
     "prograde": prograde,
