@@ -1,13 +1,14 @@
 """The wheel holds what an installation needs: the package, its presets, nothing of the checkout."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from geo_patrol import environment_id, preset_names
+from geo_patrol import __version__, environment_id, preset_names
 
 ROOT = Path(__file__).parents[1]
 USE = """
@@ -51,3 +52,18 @@ def test_installed_wheel_finds_its_presets(installed, tmp_path):
     assert tuple(presets) == preset_names()
     assert {environment_id(preset) for preset in presets} <= set(ids)
     assert "Case 3" in text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the program is an .exe there")
+def test_installed_program_runs(installed, tmp_path):
+    _, target = installed
+    result = subprocess.run(
+        [sys.executable, target / "bin" / "geo-patrol", "--version"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(target)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout == f"geo-patrol {__version__}\n"
+    assert "geo_patrol_command" in (target / "bin" / "geo-patrol").read_text()
