@@ -30,7 +30,6 @@ class Lens:
     Attributes:
         sectors: which ones.
         card: where they are shown.
-        corner: of the board, in which the card is.
         radius: of their satellites, in pixels.
         labels: the sectors' numbers, and where they stand: the middle of their left edge.
         places: of the satellites.
@@ -38,7 +37,6 @@ class Lens:
 
     sectors: tuple[int, ...]
     card: pygame.Rect
-    corner: tuple[int, int]
     radius: float
     labels: tuple[tuple[int, Point], ...]
     places: tuple[tuple[Satellite, Point], ...]
@@ -46,28 +44,35 @@ class Lens:
 
 def find_lenses(layout: Layout, satellites: Sequence[Satellite]) -> list[Lens]:
     """Lay out lenses for the three fullest groups of crowded sectors, each in a corner where it hides least."""
+    groups = _groups(crowded_sectors(layout.geometry, satellites))[:_MOST_LENSES]
+    if not groups:
+        return []
     sectors = by_sector(satellites)
     places = [layout.geometry.point(slot.place) for slot in satellite_slots(layout.geometry, satellites).values()]
     lenses: list[Lens] = []
-    for group in _groups(crowded_sectors(layout.geometry, satellites))[:_MOST_LENSES]:
-        crowd = {sector: sectors[sector] for sector in group}
-        possible = [_make_lens(layout, crowd, corner) for corner in _CORNERS]
-        free = [lens for lens in possible if _is_free(layout, lens.card, lenses)]
-        if free:
-            lenses.append(min(free, key=lambda lens: _cost(layout, lens, places)))
+    for group in groups:
+        taken = [layout.legend, *(lens.card for lens in lenses)]
+        lens = _find_lens(layout, {sector: sectors[sector] for sector in group}, places, taken)
+        if lens is not None:
+            lenses.append(lens)
     return lenses
 
 
-def _is_free(layout: Layout, card: pygame.Rect, lenses: list[Lens]) -> bool:
-    """Tell whether a card hides neither the legend nor another lens."""
-    return not card.colliderect(layout.legend) and card.collidelist([lens.card for lens in lenses]) < 0
-
-
-def _cost(layout: Layout, lens: Lens, places: list[Point]) -> tuple[int, float]:
-    """Return how many satellites a lens hides, and how far it is from what it magnifies."""
-    middle = lens.sectors[len(lens.sectors) // 2]
-    magnified = layout.geometry.point((layout.geometry.radius, middle_angle(middle)))
-    return sum(map(lens.card.collidepoint, places)), math.dist(magnified, lens.corner)
+def _find_lens(
+    layout: Layout, sectors: dict[int, list[Satellite]], places: list[Point], taken: list[pygame.Rect]
+) -> Lens | None:
+    """Lay out a lens in the nearest corner that is free, or in one where it hides fewer satellites."""
+    numbers = list(sectors)
+    magnified = layout.geometry.point((layout.geometry.radius, middle_angle(numbers[len(numbers) // 2])))
+    best, fewest = None, math.inf
+    for corner in sorted(_CORNERS, key=lambda name: math.dist(magnified, getattr(layout.board, name))):
+        lens = _make_lens(layout, sectors, corner)
+        hidden = sum(map(lens.card.collidepoint, places))
+        if lens.card.collidelist(taken) < 0 and hidden < fewest:
+            best, fewest = lens, hidden
+        if fewest == 0:
+            break
+    return best
 
 
 def _groups(crowded: list[int]) -> list[list[int]]:
@@ -110,7 +115,6 @@ def _make_lens(layout: Layout, sectors: dict[int, list[Satellite]], corner: str)
     return Lens(
         sectors=tuple(sectors),
         card=card,
-        corner=getattr(layout.board, corner),
         radius=radius,
         labels=tuple((sector, (left + x, top + y)) for sector, (x, y) in labels),
         places=tuple((satellite, (left + x, top + y)) for satellite, (x, y) in places),
