@@ -63,6 +63,7 @@ class Batch:
         self.rules = records(RULES, count if config.is_drawn else 1)
         self.outcomes = records(OUTCOME, MAX_OUTCOMES)
         self.legal = np.zeros((count, SIDES, SATELLITES), np.int32)
+        """The sets of legal orders as the games stand: resets and steps keep them, ``find_legal`` does after the rest."""
         self._rule_figures: dict[Encoding, NDArray[Any]] = {}
         self._all = np.ones(count, np.bool_)
 
@@ -106,12 +107,6 @@ class Batch:
         reset_games(self.games, self.scenario, self.rules, self.slots, which)
         self.write_rule_figures(which)
         self.find_legal()
-
-    def reset_finished(self) -> int:
-        """Set up anew all games that are over; return how many there were."""
-        finished = self.games["done"] != 0
-        self.reset(finished)
-        return int(finished.sum())
 
     def set_up_again(self) -> None:
         """Set all games up as their setup keys say, as for a saved game that goes on."""
