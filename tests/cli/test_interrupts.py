@@ -43,6 +43,16 @@ def test_while_arguments_are_read_and_while_a_command_runs(called, arguments):
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "geo-patrol: interrupted\n")
 
 
+def test_while_compiled_code_is_loaded_no_half_written_file_is_left(tmp_path):
+    patch = (
+        "import os, signal; from unittest import mock\n"
+        "mock.patch('geo_patrol.presets.load_config', lambda *_: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+    )
+    ran = run(patch + START, "report", tmp_path / "games.jsonl", "-o", tmp_path / "report.html")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "geo-patrol: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_when_all_is_done():
     ran = run("import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT)\n" + START, "--version")
     assert (ran.returncode, ran.stderr) == (130, "geo-patrol: interrupted\n")

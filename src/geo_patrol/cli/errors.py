@@ -64,19 +64,18 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
 
 
 @contextmanager
-def leave_at_once(before: Callable[[], None] = lambda: None) -> Iterator[None]:
+def leave_at_once() -> Iterator[None]:
     """Let Ctrl-C end the process on the spot while compiled code is being built or loaded.
 
     A KeyboardInterrupt that is raised inside a callback of LLVM is lost there, and the compiler may crash over it.
-
-    Args:
-        before: what is still to be done then.
     """
 
     def leave(_signal: int, _frame: object) -> None:
         from rich.console import Console
 
-        before()
+        from geo_patrol.cli.output import remove_unfinished
+
+        remove_unfinished()
         Console(stderr=True).show_cursor()  # which a progress bar may have hidden
         geo_patrol_command.leave()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
-from geo_patrol.cli.output import remove_unfinished, whole_file
+from geo_patrol.cli.output import whole_file
 
 if TYPE_CHECKING:
     from geo_patrol.flight import Flight, Mission, Solution
@@ -139,7 +139,7 @@ def _solve(mission: "Mission", max_states: int | None) -> "Solution":
     with (
         Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
         bad_input(),
-        leave_at_once(remove_unfinished),
+        leave_at_once(),
     ):
         task = bar.add_task("searching", total=None)
         return solve(

@@ -15,7 +15,7 @@ import typer
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.loading import quick
 from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
-from geo_patrol.cli.output import remove_unfinished, whole_file
+from geo_patrol.cli.output import whole_file
 from geo_patrol.cli.progress import progress_bar
 from geo_patrol.versions import versions
 
@@ -139,7 +139,7 @@ def _play(
     from geo_patrol.agents.match import play_match
     from geo_patrol.replays.rerun import replay
 
-    with leave_at_once(before=remove_unfinished):  # compiles or loads all that is needed: no part of the speed
+    with leave_at_once():  # compiles or loads all that is needed: no part of the speed
         trial = play_match(quick(make_agent(first)), quick(make_agent(second)), config=config, games=2, seed=0)
         list(replay(config, int(trial.seeds[0]), trial.first_game))
     with progress_bar(f"{first} against {second}", quiet=quiet) as progress:
