@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config import GameConfig
-from geo_patrol.engine.legal_sets import write_legal_sets_of_games, write_masks
-from geo_patrol.engine.observe import (
+from geo_patrol.engine.encodings import (
     RULE_FIGURES,
     Encoding,
     check_encoding,
     observation_size,
     observation_type,
-    observe_games,
     sector_slots,
-    write_rule_figures_of_games,
 )
+from geo_patrol.engine.legal_sets import write_legal_sets_of_games, write_masks
+from geo_patrol.engine.observe import observe_games, write_rule_figures_of_games
 from geo_patrol.engine.setup import (
     Scenario,
     Slots,

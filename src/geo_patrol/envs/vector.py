@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.batch import Batch, fresh_seed
+from geo_patrol.engine.encodings import Encoding, check_encoding, observation_size, observation_type, sector_slots
 from geo_patrol.engine.episodes import (
     DISABLED,
     NEXT_STEP,
@@ -22,7 +23,6 @@ from geo_patrol.engine.episodes import (
     reset_episodes,
     seed_episodes,
 )
-from geo_patrol.engine.observe import Encoding, check_encoding, observation_size, observation_type, sector_slots
 from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.engine.steps import describe_part, sample_episodes, step_part
 from geo_patrol.envs.crew import Crew
