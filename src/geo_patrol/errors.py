@@ -17,8 +17,16 @@ class AgentError(GeoPatrolError):
     """An agent raised an exception, or returned something else than orders."""
 
 
+class PolicyError(GeoPatrolError):
+    """A file of a policy's weights that cannot be read or holds something else."""
+
+
 class RecordingError(GeoPatrolError):
     """A saved or recorded game that cannot be read."""
+
+
+class MissingPackageError(GeoPatrolError, ImportError):
+    """A package of one of the extras is needed and not installed."""
 
 
 def show(value: object) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
+from geo_patrol.agents.policy.agent import PolicyAgent, read_policy
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAgent, Style, TurtleAgent
 from geo_patrol.agents.scripted.parameters import read_parameters
@@ -17,6 +18,8 @@ class _Kind(NamedTuple):
     make: Callable[..., Agent]
     parameters: type[Any] | None = None
     """A NamedTuple that ``make`` takes, if the name takes parameters."""
+    read: Callable[[str], Agent] | None = None
+    """Makes an agent of what follows the colon, where that is no list of parameters."""
 
 
 _KINDS: dict[str, _Kind] = {
@@ -27,6 +30,7 @@ _KINDS: dict[str, _Kind] = {
     "mixed": _Kind(MixedAgent),
     "scripted": _Kind(ScriptedAgent, Style),
     "search": _Kind(SearchAgent, Search),
+    "policy": _Kind(PolicyAgent, read=read_policy),
 }
 
 
@@ -49,6 +53,8 @@ def make_agent(name: str) -> Agent:
     kind = _KINDS[base]
     if not colon:
         return kind.make()
+    if kind.read is not None:
+        return kind.read(text)
     if kind.parameters is None:
         raise ValueError(f"agent {name!r}: {base!r} takes no parameters")
     return kind.make(read_parameters(name, _name_first(text, kind.parameters), kind.parameters))

@@ -4,7 +4,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-AGENTS = "random, idle, turtle, raider, mixed, scripted or search; with parameters: raider:defenders=5, search:10ms"
+AGENTS = (
+    "random, idle, turtle, raider, mixed, scripted, search or policy; with parameters: raider:defenders=5, search:10ms"
+)
 """What help says of agents' names."""
 
 ConfigOption: TypeAlias = Annotated[

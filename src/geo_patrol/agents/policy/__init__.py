@@ -1,0 +1,5 @@
+"""The learned agent: a small network, its weights, and the agent that asks it. NumPy alone, no training library."""
+
+from geo_patrol.agents.policy.agent import PolicyAgent
+
+__all__ = ["PolicyAgent"]

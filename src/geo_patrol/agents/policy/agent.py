@@ -1,0 +1,89 @@
+"""The agent ``policy``: draws its orders from a network's chances, or gives the likeliest."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.policy.network import score_orders
+from geo_patrol.agents.policy.weights import Weights, check_weights, read_shipped, read_weights, shipped_names
+from geo_patrol.agents.scripted.reading import check_observations
+from geo_patrol.engine.encodings import Encoding
+from geo_patrol.engine.sample import check_masks
+from geo_patrol.engine.state import NOOP, SATELLITES
+from geo_patrol.errors import PolicyError
+
+_GREEDY = ",greedy"
+
+
+class PolicyAgent:
+    """Orders as a trained network does, on every board of up to five rings and from either side.
+
+    Args:
+        source: the name of a policy that comes with the package, such as "base"; the path of a file of weights, see
+            ``geo_patrol.agents.policy.weights``; or the weights themselves.
+        greedy: whether it gives the likeliest order of each satellite instead of drawing one. Mixing pays in these
+            games, so drawing usually wins more.
+
+    Raises:
+        PolicyError: there is no policy of that name, or a file holds something else.
+        OSError: the file cannot be read.
+    """
+
+    observation: Encoding = "tokens"
+    stateless = True
+
+    def __init__(self, source: str | Path | Weights = "base", *, greedy: bool = False) -> None:
+        self.weights = _load(source)
+        self.greedy = greedy
+        told = source if isinstance(source, str | Path) else "weights"
+        self.name = f"policy:{told}{_GREEDY if greedy else ''}"
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Do nothing: it decides from what it sees alone."""
+
+    def act(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Give the orders of one decision phase, (n, 11).
+
+        Raises:
+            ValueError: observations or masks have another shape or type.
+            PolicyError: the board has more than five rings.
+        """
+        masks = check_masks(action_masks)
+        has_choice, logits = score_orders(self.weights, check_observations(observations, len(masks)), masks)
+        if not self.greedy:
+            logits += generator.gumbel(size=logits.shape).astype(np.float32)
+        orders = np.full((len(masks), SATELLITES), NOOP, np.int64)
+        orders[has_choice] = logits.argmax(axis=1)
+        return orders
+
+
+def read_policy(text: str) -> PolicyAgent:
+    """Make a policy as its name says after the colon: ``base``, ``base,greedy``, ``runs/policy.safetensors``.
+
+    Raises:
+        PolicyError: there is no such policy, or a file holds something else.
+    """
+    source = text.removesuffix(_GREEDY)
+    try:
+        return PolicyAgent(source or "base", greedy=source != text)
+    except OSError as error:
+        raise PolicyError(f"{source}: {error.strerror or error}") from None
+
+
+def _load(source: str | Path | Weights) -> Weights:
+    if not isinstance(source, str | Path):
+        check_weights(source, "weights")
+        return source
+    shipped = shipped_names()
+    if str(source) in shipped:
+        return read_shipped(str(source))
+    if not Path(source).is_file():
+        raise PolicyError(
+            f"there is no policy {str(source)!r}: give the path of a file of weights, or one of those that come with "
+            f"the package: {', '.join(shipped)}"
+        )
+    return read_weights(source)

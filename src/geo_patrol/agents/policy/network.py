@@ -1,0 +1,157 @@
+"""From what a side sees to a score for each order, in NumPy alone.
+
+One small network is asked for every satellite: what it knows of the satellite, and a context that sums up the whole
+position, give scores of the orders without a target, and a query, which scores each attack by the key of its target.
+``examples/train_selfplay.py`` holds the same network in PyTorch.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.policy.weights import ATTACKS, KINDS, SECTORS, SIMPLE_ORDERS, Weights
+from geo_patrol.engine.encodings import GAME_FIGURES, ROWS, SATELLITE_FIGURES, TOKEN_COLUMNS, TOKEN_TABLE
+from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
+from geo_patrol.errors import PolicyError
+
+Floats = NDArray[np.float32]
+
+KIND_OF_ROW = np.array([0] + [1] * (SATELLITES - 1) + [2] + [3] * (SATELLITES - 1))
+"""Own HVA, own Patrols, enemy HVA, enemy Patrols, as their places in the tables of sectors."""
+SATELLITE_SCALES = np.array([figure.scale / figure.token_scale for figure in SATELLITE_FIGURES], np.float32)
+GAME_SCALES = np.array([figure.scale / figure.token_scale for figure in GAME_FIGURES], np.float32)
+HIGHEST_INPUT = 10.0
+"""Figures are cut off here: limits that are next to none would drown the others."""
+FLEETS = (np.arange(KINDS)[:, None] == KIND_OF_ROW).astype(np.float32) * np.array(
+    [[1], [0.25], [1], [0.25]], np.float32
+)
+"""What each satellite counts in the sums over own HVA, own Patrols, enemy HVA and enemy Patrols, (4, 22)."""
+ACTIVE = 2
+"""The place of "active" among a satellite's figures."""
+
+
+class Inputs(NamedTuple):
+    """Observations as the network takes them."""
+
+    sectors: NDArray[np.int64]
+    """(n, 22), the sector of each satellite, 0 if it is absent."""
+    figures: Floats
+    """(n, 22, figures of a satellite), scaled."""
+    game: Floats
+    """(n, figures of the game), scaled."""
+
+
+def read_inputs(observations: NDArray[np.int16]) -> Inputs:
+    """Take observations in the encoding "tokens" apart, (n, size).
+
+    Raises:
+        PolicyError: a satellite is on a ring that no policy knows.
+    """
+    table = observations[:, :TOKEN_TABLE].reshape(-1, ROWS, TOKEN_COLUMNS)
+    sectors = table[..., 0].astype(np.int64)
+    if sectors.size and sectors.max() >= SECTORS:
+        raise PolicyError(f"the board has more than {SECTORS - 1} sectors: policies know boards of up to five rings")
+    figures = np.clip(table[..., 1:] * SATELLITE_SCALES, 0, HIGHEST_INPUT)
+    game = np.clip(observations[:, TOKEN_TABLE:] * GAME_SCALES, -HIGHEST_INPUT, HIGHEST_INPUT)
+    return Inputs(sectors, figures, game)
+
+
+def score_orders(
+    weights: Weights, observations: NDArray[np.int16], masks: NDArray[np.int8]
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Score the legal orders of all satellites that have a choice.
+
+    Args:
+        weights: arrays as ``weights.shapes`` says.
+        observations: (n, size), in the encoding "tokens".
+        masks: (n, 11, 28), 1 where an order is legal.
+
+    Returns:
+        Which satellites have a choice, (n, 11); and for these, in their order, the logits of all orders, (choices, 28),
+        -inf where one is illegal.
+    """
+    inputs = read_inputs(observations)
+    has_choice = masks.sum(axis=2) > 1
+    rows, numbers = np.nonzero(has_choice)
+    satellites = _embed_satellites(weights, inputs)
+    context = _sum_up(weights, inputs, satellites)
+    wishes = _relu(
+        satellites[rows, numbers] @ weights["order"]
+        + (context @ weights["order_context"])[rows]
+        + weights["order_bias"]
+    )
+    logits = np.empty((len(rows), ORDERS), np.float32)
+    simple = wishes @ weights["simple"] + weights["simple_bias"]
+    logits[:, : SIMPLE_ORDERS - 1] = simple[:, : SIMPLE_ORDERS - 1]
+    logits[:, GUARD] = simple[:, SIMPLE_ORDERS - 1]
+    logits[:, SHOOT:GUARD] = _score_attacks(weights, inputs, satellites[:, SATELLITES:], wishes, rows, numbers)
+    logits[masks[rows, numbers] == 0] = -np.inf
+    return has_choice, logits
+
+
+def _relu(values: Floats) -> Floats:
+    return np.maximum(values, 0, out=values)
+
+
+def _embed_satellites(weights: Weights, inputs: Inputs) -> Floats:
+    """Return what the network knows of each satellite by itself, (n, 22, width)."""
+    own, enemy = inputs.figures[:, :SATELLITES], inputs.figures[:, SATELLITES:]
+    known = weights["place"][inputs.sectors + KIND_OF_ROW * SECTORS]
+    known[:, :SATELLITES] += own @ weights["own_figures"] + weights["number"]
+    known[:, SATELLITES:] += enemy @ weights["enemy_figures"]
+    known += (inputs.game @ weights["game"] + weights["satellite_bias"])[:, None]
+    return _relu(known)
+
+
+def _sum_up(weights: Weights, inputs: Inputs, satellites: Floats) -> Floats:
+    """Return what the network knows of the whole position, (n, width)."""
+    is_active = inputs.figures[..., ACTIVE]
+    sums = (FLEETS * is_active[:, None]) @ satellites
+    pool = np.concatenate([sums.reshape(len(sums), -1), inputs.game], axis=1)
+    board = (weights["board"][inputs.sectors + KIND_OF_ROW * SECTORS] * is_active[..., None]).sum(axis=1)
+    first = _relu(pool @ weights["pool"] + board + weights["pool_bias"])
+    return _relu(first @ weights["context"] + weights["context_bias"])
+
+
+def _score_attacks(
+    weights: Weights,
+    inputs: Inputs,
+    enemies: Floats,
+    wishes: Floats,
+    rows: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+) -> Floats:
+    """Return the scores of shooting at and colliding with each enemy, (choices, 22)."""
+    width = weights["key"].shape[1] // ATTACKS
+    queries = np.zeros((len(enemies), SATELLITES, ATTACKS, width), np.float32)
+    queries[rows, numbers] = (wishes @ weights["query"]).reshape(-1, ATTACKS, width)
+    keys = (enemies @ weights["key"]).reshape(-1, SATELLITES, ATTACKS, width)
+    scores = (queries.transpose(0, 2, 1, 3) @ keys.transpose(0, 2, 3, 1))[rows, :, numbers] / np.float32(width**0.5)
+    scores += (wishes @ weights["attack"])[:, :, None]
+    is_same = inputs.sectors[rows, numbers, None] == inputs.sectors[rows, SATELLITES:]
+    scores += (wishes @ weights["attack_same_sector"])[:, :, None] * is_same[:, None]
+    scored: Floats = scores.reshape(len(rows), ATTACKS * SATELLITES)
+    return scored
+
+
+def probabilities(logits: Floats) -> Floats:
+    """Return how likely each order is, (choices, 28)."""
+    likely = np.exp(logits - logits.max(axis=1, keepdims=True))
+    chances: Floats = likely / likely.sum(axis=1, keepdims=True)
+    return chances
+
+
+def initial_weights(shapes: dict[str, tuple[int, ...]], generator: np.random.Generator) -> dict[str, Floats]:
+    """Return weights to begin a training with: all orders about alike, biases 0."""
+    weights: dict[str, Floats] = {}
+    for name, shape in shapes.items():
+        if len(shape) == 1:
+            weights[name] = np.zeros(shape, np.float32)
+            continue
+        is_lookup = name in {"place", "number", "board"}
+        spread = 0.3 if is_lookup else np.sqrt(2 / shape[0])
+        if name in {"simple", "attack", "attack_same_sector", "query", "value"}:
+            spread *= 0.1
+        weights[name] = generator.normal(0, spread, shape).astype(np.float32)
+    return weights

@@ -1,0 +1,170 @@
+"""The weights of a policy: their names and shapes, and how they are kept in files.
+
+A file is in the safetensors format: plain numbers behind a header, nothing that could be executed, never larger in
+memory than on disk. A stranger's file is checked before anything is computed with it.
+"""
+
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from geo_patrol.engine.encodings import GAME_FIGURES, SATELLITE_FIGURES
+from geo_patrol.engine.state import SATELLITES
+from geo_patrol.errors import PolicyError, show
+
+Weights = Mapping[str, NDArray[Any]]
+
+SECTORS = 63
+"""Sectors that a policy knows: those of five rings, and 0 for a satellite that is absent."""
+KINDS = 4
+"""Own HVA, own Patrols, enemy HVA, enemy Patrols."""
+SIMPLE_ORDERS = 6
+"""Orders without a target: noop, the four moves, guard."""
+ATTACKS = 2
+"""Orders with a target: shoot, collide."""
+FORMAT = "geo_patrol policy 1"
+SUFFIX = ".safetensors"
+MAX_FILE_SIZE = 16_000_000
+"""Bytes of a file of weights."""
+MAX_WIDTH = 1024
+
+
+class Widths(NamedTuple):
+    """How wide the layers are."""
+
+    satellite: int = 64
+    context: int = 128
+    order: int = 64
+    key: int = 16
+
+
+def shapes(widths: Widths) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every array of weights; docs/agents.md draws the network."""
+    satellite, context, order, key = widths
+    game = len(GAME_FIGURES)
+    return {
+        "place": (KINDS * SECTORS, satellite),
+        "number": (SATELLITES, satellite),
+        "own_figures": (len(SATELLITE_FIGURES), satellite),
+        "enemy_figures": (len(SATELLITE_FIGURES), satellite),
+        "game": (game, satellite),
+        "satellite_bias": (satellite,),
+        "board": (KINDS * SECTORS, context),
+        "pool": (KINDS * satellite + game, context),
+        "pool_bias": (context,),
+        "context": (context, context),
+        "context_bias": (context,),
+        "order": (satellite, order),
+        "order_context": (context, order),
+        "order_bias": (order,),
+        "simple": (order, SIMPLE_ORDERS),
+        "simple_bias": (SIMPLE_ORDERS,),
+        "attack": (order, ATTACKS),
+        "attack_same_sector": (order, ATTACKS),
+        "query": (order, ATTACKS * key),
+        "key": (satellite, ATTACKS * key),
+        "value": (context, 1),
+        "value_bias": (1,),
+    }
+
+
+def widths_of(weights: Weights) -> Widths:
+    """Return how wide the layers of weights are."""
+    return Widths(
+        weights["place"].shape[1], weights["board"].shape[1], weights["order"].shape[1], weights["key"].shape[1] // 2
+    )
+
+
+def write_weights(path: str | Path, weights: Weights, told: Mapping[str, str] | None = None) -> None:
+    """Write weights to a file, which is whole or not there at all.
+
+    Args:
+        path: where to; a file that is there is replaced.
+        weights: arrays by name, as ``shapes`` says.
+        told: what the file shall say of itself, such as how it was trained.
+
+    Raises:
+        PolicyError: a name, a shape or a figure is wrong.
+        OSError: the file cannot be written.
+    """
+    check_weights(weights, str(path))
+    arrays = {name: np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
+    unfinished = Path(f"{path}.unfinished")
+    unfinished.write_bytes(save(arrays, {**(told or {}), "format": FORMAT}))
+    unfinished.replace(path)
+
+
+def read_weights(path: str | Path) -> dict[str, NDArray[np.float32]]:
+    """Read a file of weights.
+
+    Raises:
+        PolicyError: it is too large, is no such file, or holds something else.
+        OSError: it cannot be read.
+    """
+    file = Path(path)
+    with file.open("rb") as opened:
+        content = opened.read(MAX_FILE_SIZE + 1)
+    return parse_weights(content, str(path))
+
+
+def parse_weights(content: bytes, where: str) -> dict[str, NDArray[np.float32]]:
+    """Return the weights that a file's content holds.
+
+    Raises:
+        PolicyError: it is too long, or holds something else.
+    """
+    if len(content) > MAX_FILE_SIZE:
+        raise PolicyError(f"{where}: more than {MAX_FILE_SIZE:,} bytes: a policy is smaller")
+    try:
+        weights = load(content)
+    except (SafetensorError, KeyError, ValueError, TypeError, OverflowError) as error:
+        raise PolicyError(f"{where}: no file of weights in the safetensors format: {error}") from None
+    check_weights(weights, where)
+    return {name: array.astype(np.float32, copy=False) for name, array in weights.items()}
+
+
+def check_weights(weights: Weights, where: str) -> None:
+    """Do nothing if weights are a policy's.
+
+    Raises:
+        PolicyError: one is missing, is unknown, or has a wrong shape, type or figure.
+    """
+    for name in ("place", "board", "order", "key"):
+        if name not in weights:
+            raise PolicyError(f"{where}: weights {name!r} are missing: this is no policy of geo_patrol")
+        if weights[name].ndim != 2:
+            raise PolicyError(f"{where}: {name} has shape {weights[name].shape}: give a matrix")
+    widths = widths_of(weights)
+    if not all(1 <= width <= MAX_WIDTH for width in widths):
+        raise PolicyError(f"{where}: layers are {tuple(widths)} wide: give 1 to {MAX_WIDTH}")
+    right = shapes(widths)
+    for name in weights.keys() - right.keys():
+        raise PolicyError(f"{where}: {show(name)} is no name of weights; the names are: {', '.join(right)}")
+    for name, shape in right.items():
+        if name not in weights:
+            raise PolicyError(f"{where}: weights {name!r} are missing")
+        array = weights[name]
+        if array.shape != shape:
+            raise PolicyError(f"{where}: {name} has shape {array.shape}: it must be {shape}")
+        if array.dtype.kind != "f":
+            raise PolicyError(f"{where}: {name} is of type {array.dtype}: give floating-point numbers")
+        if not np.isfinite(array).all():
+            raise PolicyError(f"{where}: {name} holds numbers that are not finite")
+
+
+def shipped_names() -> tuple[str, ...]:
+    """Return the names of the policies that come with the package."""
+    folder = resources.files("geo_patrol.agents.policy") / "data"
+    return tuple(sorted(file.name.removesuffix(SUFFIX) for file in folder.iterdir() if file.name.endswith(SUFFIX)))
+
+
+def read_shipped(name: str) -> dict[str, NDArray[np.float32]]:
+    """Read the weights of a policy that comes with the package, such as ``base``."""
+    file = resources.files("geo_patrol.agents.policy") / "data" / f"{name}{SUFFIX}"
+    return parse_weights(file.read_bytes(), file.name)

@@ -1,0 +1,268 @@
+"""The learned agent: what it orders, that a batch is its rows, and that strangers' files of weights do no harm."""
+
+import io
+import os
+import pickle
+import struct
+import zipfile
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from geo_patrol import load_config, make_agent, make_vec, play_match, preset_names
+from geo_patrol.agents.policy import PolicyAgent
+from geo_patrol.agents.policy.network import initial_weights, probabilities, score_orders
+from geo_patrol.agents.policy.weights import (
+    MAX_FILE_SIZE,
+    Widths,
+    read_shipped,
+    read_weights,
+    shapes,
+    shipped_names,
+    write_weights,
+)
+from geo_patrol.errors import AgentError, PolicyError
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SMALL = Widths(satellite=4, context=5, order=3, key=2)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return initial_weights(shapes(SMALL), np.random.default_rng(1))
+
+
+@pytest.fixture(scope="module")
+def position():
+    """Observations and masks of both sides of 64 games under way, of presets of four and of five rings."""
+    seen = []
+    for preset in ("geo_patrol", "case4", "od2d"):
+        envs = make_vec(preset, 32, observation="tokens")
+        observations, infos = envs.reset(seed=5)
+        for _ in range(4):
+            observations, _, _, _, infos = envs.step(envs.sample_actions())
+        seen.append((observations, infos["action_mask"]))
+    return tuple(np.concatenate(arrays) for arrays in zip(*seen, strict=True))
+
+
+def test_weights_in_the_package_are_small_and_plain():
+    folder = resources.files("geo_patrol.agents.policy") / "data"
+    files = [file for file in folder.iterdir() if not file.name.startswith("__")]
+    assert "base" in shipped_names()
+    assert all(file.name.endswith(".safetensors") for file in files)
+    assert sum(len(file.read_bytes()) for file in files) < 2_000_000
+
+
+@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize("name", ["policy:base", "policy:base,greedy"])
+def test_orders_are_legal_on_every_preset_from_either_side(preset, name):
+    result = play_match(name, "mixed", config=preset, games=20, seed=3)
+    assert result.summary().total.illegal_orders[0] == 0
+    assert result.agents[0] == name
+
+
+def test_it_beats_weak_agents():
+    assert play_match("policy", "random", games=200, seed=1).summary().total.win_rate > 0.97
+    assert play_match("policy", "idle", games=200, seed=1).summary().total.win_rate > 0.97
+
+
+def test_orders_are_drawn_as_often_as_they_are_likely(position):
+    observations, masks = position
+    agent = PolicyAgent()
+    has_choice, logits = score_orders(agent.weights, observations, masks)
+    flat = np.flatnonzero(has_choice[:, :].any(axis=1))[0]
+    rows = np.repeat([flat], 20_000)
+    orders = agent.act(observations[rows], masks[rows], np.random.default_rng(2))
+    first_choice = int(has_choice[:flat].sum())
+    for offset, number in enumerate(np.flatnonzero(has_choice[flat])):
+        chances = probabilities(logits[first_choice + offset : first_choice + offset + 1])[0]
+        drawn = np.bincount(orders[:, number], minlength=28) / len(rows)
+        assert np.abs(drawn - chances).max() < 0.02
+        assert drawn[chances == 0].sum() == 0
+
+
+def test_greedy_takes_the_likeliest_and_needs_no_chance(position):
+    observations, masks = position
+    greedy = PolicyAgent(greedy=True)
+    orders = greedy.act(observations, masks, np.random.default_rng(1))
+    assert (orders == greedy.act(observations, masks, np.random.default_rng(2))).all()
+    has_choice, logits = score_orders(greedy.weights, observations, masks)
+    assert (orders[has_choice] == logits.argmax(axis=1)).all()
+    assert (orders[~has_choice] == 0).all()
+
+
+def test_same_generator_same_orders(position):
+    agents = PolicyAgent(), make_agent("policy:base")
+    first, second = (agent.act(*position, np.random.default_rng(7)) for agent in agents)
+    other = agents[0].act(*position, np.random.default_rng(8))
+    assert (first == second).all()
+    assert (first != other).any()
+
+
+def test_a_batch_is_its_rows(position):
+    observations, masks = position
+    weights = read_shipped("base")
+    has_choice, logits = score_orders(weights, observations, masks)
+    alone = [score_orders(weights, observations[row : row + 1], masks[row : row + 1])[1] for row in range(len(masks))]
+    assert np.allclose(probabilities(logits), probabilities(np.concatenate(alone)), atol=1e-5)
+    assert (np.isfinite(logits) == (masks[np.nonzero(has_choice)] > 0)).all()
+
+
+def test_twins_that_swap_places_swap_orders(small, position):
+    """Enemy Patrols have no numbers to the network: what is aimed at one is aimed at whoever stands there."""
+    observations, masks = (array.copy() for array in position)
+    table = observations[:, :176].reshape(-1, 22, 8)
+    swapped, swapped_masks = table.copy(), masks.copy()
+    swapped[:, [12, 13]] = table[:, [13, 12]]
+    for kind in (5, 16):
+        swapped_masks[:, :, [kind + 1, kind + 2]] = masks[:, :, [kind + 2, kind + 1]]
+    mirrored = np.concatenate([swapped.reshape(len(table), -1), observations[:, 176:]], axis=1)
+    _, logits = score_orders(small, observations, masks)
+    _, others = score_orders(small, mirrored, swapped_masks)
+    for kind in (5, 16):
+        others[:, [kind + 1, kind + 2]] = others[:, [kind + 2, kind + 1]]
+    assert np.allclose(probabilities(logits), probabilities(others), atol=1e-5)
+
+
+def test_boards_that_it_does_not_know():
+    config = load_config("geo_patrol", ["board.outer_ring=6", "board.goal_ring=6"])
+    with pytest.raises(AgentError, match=r"PolicyError: .* policies know boards of up to five rings"):
+        play_match("policy", "idle", config=config, games=2, seed=1)
+
+
+def test_weights_survive_a_file(small, tmp_path):
+    path = tmp_path / "small.safetensors"
+    write_weights(path, small, {"steps": "0"})
+    read = read_weights(path)
+    assert read.keys() == small.keys()
+    assert all((read[name] == small[name]).all() for name in small)
+    assert play_match(f"policy:{path}", "idle", games=2, seed=1).agents[0] == f"policy:{path}"
+    assert make_agent(f"policy:{path},greedy").greedy
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_the_old_file(small, tmp_path):
+    path = tmp_path / "small.safetensors"
+    write_weights(path, small)
+    before = path.read_bytes()
+    with pytest.raises(PolicyError, match="simple_bias holds numbers that are not finite"):
+        write_weights(path, {**small, "simple_bias": np.full(6, np.nan, np.float32)})
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"place": None}, "weights 'place' are missing"),
+        ({"value": None}, "weights 'value' are missing"),
+        ({"place": np.zeros(3, np.float32)}, r"place has shape \(3,\): give a matrix"),
+        ({"order": np.zeros((4, 0), np.float32)}, r"layers are \(4, 5, 0, 2\) wide: give 1 to 1024"),
+        ({"extra": np.zeros(3, np.float32)}, "'extra' is no name of weights"),
+        ({"pool_bias": np.zeros(6, np.float32)}, r"pool_bias has shape \(6,\): it must be \(5,\)"),
+        ({"pool_bias": np.zeros(5, np.int32)}, "pool_bias is of type int32: give floating-point numbers"),
+        ({"pool_bias": np.full(5, np.inf, np.float32)}, "pool_bias holds numbers that are not finite"),
+    ],
+)
+def test_wrong_weights(small, tmp_path, change, said):
+    path = tmp_path / "stranger.safetensors"
+    changed = {name: array for name, array in {**small, **change}.items() if array is not None}
+    path.write_bytes(save(changed))
+    with pytest.raises(PolicyError, match=said):
+        make_agent(f"policy:{path}")
+    with pytest.raises(PolicyError, match=said):
+        PolicyAgent(changed)
+
+
+class Exploding:
+    def __reduce__(self):
+        return os.system, ("touch exploded",)
+
+
+def _zip_of_zeros():
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("place.npy", bytes(50_000_000))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x00",
+        b"no weights at all",
+        pickle.dumps(Exploding()),
+        _zip_of_zeros(),
+        struct.pack("<Q", 2**63) + b"{}",
+        struct.pack("<Q", 100) + b"{}",
+        struct.pack("<Q", 2) + b"[]",
+        struct.pack("<Q", 100_000) + b"[" * 100_000,
+        b'\x4e\x00\x00\x00\x00\x00\x00\x00{"place":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,16]}}',
+    ],
+    ids=["empty", "byte", "text", "pickle", "zip", "long header", "short file", "list", "nested", "gigantic shape"],
+)
+def test_strangers_files(content, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "stranger.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(PolicyError, match=r"stranger\.safetensors: no file of weights in the safetensors format"):
+        read_weights(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_files_that_are_too_large_are_not_read_whole(tmp_path):
+    path = tmp_path / "stranger.safetensors"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # a file of holes
+    with pytest.raises(PolicyError, match=f"more than {MAX_FILE_SIZE:,} bytes"):
+        read_weights(path)
+
+
+def test_files_cut_off_and_bits_flipped(small, tmp_path):
+    path = tmp_path / "small.safetensors"
+    write_weights(path, small)
+    whole = path.read_bytes()
+    for size in range(0, len(whole), max(len(whole) // 300, 1)):
+        path.write_bytes(whole[:size])
+        with pytest.raises(PolicyError):
+            read_weights(path)
+    generator = np.random.default_rng(3)
+    for place in generator.integers(len(whole) * 8, size=300):
+        damaged = bytearray(whole)
+        damaged[place // 8] ^= 1 << (place % 8)
+        path.write_bytes(damaged)
+        try:
+            weights = read_weights(path)
+        except PolicyError:
+            continue
+        assert all(np.isfinite(array).all() for array in weights.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("policy:bass", "there is no policy 'bass': give the path of a file of weights, or .*: base"),
+        ("policy:nowhere.safetensors", "there is no policy 'nowhere.safetensors'"),
+        ("policy:.", "there is no policy '.'"),
+        ("policy:/dev/zero", "there is no policy '/dev/zero'"),
+        ("policy:base,greed", "there is no policy 'base,greed'"),
+    ],
+)
+def test_names_of_no_policy(name, said):
+    with pytest.raises(PolicyError, match=said):
+        make_agent(name)
+
+
+@pytest.mark.parametrize("rings", ["four", "five"])
+def test_scenarios_to_train_on_are_the_presets(rings):
+    """The variants of the presets' names hold the presets' figures."""
+    scenarios = load_config(EXAMPLES / f"{rings}_rings.toml")
+    envs = make_vec(scenarios, 400, observation="tokens")
+    drawn = {row.tobytes() for row in envs.reset(seed=1)[0]}
+    named = [variant.name for variant in scenarios.variants if variant.name in preset_names()]
+    assert len(named) == {"four": 6, "five": 2}[rings]
+    for preset in named:
+        assert {row.tobytes() for row in make_vec(preset, 1, observation="tokens").reset(seed=1)[0]} <= drawn, preset
