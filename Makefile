@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 TRAINING := $(VENV)/training
 TORCH := 2.13.0
+POLICY_RECIPE := --config examples/four_rings.toml examples/four_rings.toml examples/five_rings.toml \
+	--minutes 62 --threads 1 --slots 768 --minibatch 1536 --entropy 0.006 --selves 62
 
-.PHONY: demo test test-training check golden pictures bench publish-bench bench-pictures bench-flight fuzz wheel-test clean
+.PHONY: demo test test-training check golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -30,11 +32,22 @@ test: $(VENV)/dev  ## set up, check style and types, run all tests
 $(TRAINING)/installed: pyproject.toml
 	$(PYTHON) -m venv $(TRAINING)
 	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
-	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,sb3,torchrl]"
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train,sb3,torchrl]"
 	touch $@
 
 test-training: $(TRAINING)/installed  ## test with the training libraries, which are extras: more than a gigabyte
 	$(TRAINING)/bin/python -m pytest -n 0 tests/training
+
+policy: $(TRAINING)/installed  ## train the policy of the package anew: an hour; runs/base keeps what it goes on from
+	$(TRAINING)/bin/python examples/train_selfplay.py $(POLICY_RECIPE) --out runs/base
+	cp runs/base/policy.safetensors src/geo_patrol/agents/policy/data/base.safetensors
+
+curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/training.md
+	for seed in 0 1 2; do \
+		$(TRAINING)/bin/python examples/train_selfplay.py --minutes 10 --seed $$seed --out runs/seed$$seed && \
+		cp runs/seed$$seed/curve.csv docs/curves/seed$$seed.csv || exit 1; \
+	done
+	$(TRAINING)/bin/python scripts/plot_curves.py docs/curves/*.csv --out docs/pictures/selfplay.png
 
 golden: $(VENV)/dev  ## write the golden playthroughs and images anew; look at the difference before committing it
 	$(BIN)/python scripts/write_playthroughs.py

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from geo_patrol.cli.configs import configs
+from geo_patrol.cli.exploit import exploit
 from geo_patrol.cli.fly import fly
 from geo_patrol.cli.match import match
 from geo_patrol.cli.play import play
@@ -70,4 +71,5 @@ app.command(short_help="Show recorded games, check them, export them.")(replay)
 app.command(short_help="Sum up recorded games as an HTML page.")(report)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)
+app.command(short_help="Train a best response to an agent.")(exploit)
 app.command(short_help="Fly NASA's paper games: in a window, as text, or solved.")(fly)

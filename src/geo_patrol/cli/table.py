@@ -46,12 +46,13 @@ def _are_shared(tally: "Tally") -> bool:
     return holding > tally.games
 
 
-def _plain_table() -> Table:
+def plain_table() -> Table:
+    """Return an empty table in the manner of all commands."""
     return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
 
 
 def _results_table(first: str, summary: "Summary") -> Table:
-    table = _plain_table()
+    table = plain_table()
     table.add_column(f"{first} as")
     for heading in ("games", "wins", "draws", "losses", "win rate", "95% interval", "margin", "turns"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -76,7 +77,7 @@ def _figures(tally: "Tally") -> list[str]:
 
 
 def _endings_table(agents: tuple[str, str], endings: "dict[str, Ending]") -> Table:
-    table = _plain_table()
+    table = plain_table()
     table.add_column("how games ended")
     for heading in ("games", *agents):
         table.add_column(heading, justify="right")
