@@ -95,6 +95,8 @@ def ask_agent(
     """
     try:
         orders = agent.act(observations, masks, generator)
+    except AgentError:  # of one that asks another process, which has said all
+        raise
     except Exception as error:
         raise AgentError(f"agent {name!r}: act raised {describe_error(error)}") from error
     return check_orders_of_agent(orders, name, len(masks))
@@ -139,6 +141,8 @@ def tell_agent(agent: Agent, name: str, new_games: NDArray[np.bool_]) -> None:
     """
     try:
         agent.reset(new_games)
+    except AgentError:
+        raise
     except Exception as error:
         raise AgentError(f"agent {name!r}: reset raised {describe_error(error)}") from error
 

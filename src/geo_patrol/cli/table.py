@@ -14,7 +14,7 @@ _ENDINGS = {
     "hva_destroyed": "HVA destroyed",
     "hva_out_of_fuel": "HVA out of fuel",
     "win_score": "win score reached",
-    "forfeit": "illegal orders, forfeit",
+    "forfeit": "forfeit",
     "turn_limit": "turn limit",
 }
 
