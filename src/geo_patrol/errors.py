@@ -17,6 +17,10 @@ class AgentError(GeoPatrolError):
     """An agent raised an exception, or returned something else than orders."""
 
 
+class MissingPackageError(GeoPatrolError, ImportError):
+    """A package of one of the extras is needed and not installed."""
+
+
 class RecordingError(GeoPatrolError):
     """A saved or recorded game that cannot be read."""
 
