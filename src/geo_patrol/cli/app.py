@@ -6,6 +6,9 @@ import typer
 
 from geo_patrol.cli.configs import configs
 from geo_patrol.cli.match import match
+from geo_patrol.cli.sprt import sprt
+from geo_patrol.cli.sweep import sweep
+from geo_patrol.cli.tournament import tournament
 from geo_patrol.cli.verify import verify
 
 _EXAMPLES = """\
@@ -53,5 +56,8 @@ def geo_patrol(
 
 
 app.command(short_help="Play many games between two agents, and sum them up.")(match)
+app.command(short_help="Rate agents: everybody against everybody, on all cores.")(tournament)
+app.command(short_help="Is one agent better than another? As few games as it takes.")(sprt)
+app.command(short_help="See how win rates follow the figures of a scenario.")(sweep)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)

@@ -7,6 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeAlias
 
@@ -27,7 +28,9 @@ Writer: TypeAlias = Callable[["MatchResult", TextIO], None]
 
 @plain_errors
 def match(
-    first: Annotated[str, typer.Argument(metavar="FIRST", help="Agent: scripted, random or idle.")],
+    first: Annotated[
+        str, typer.Argument(metavar="FIRST", help="Agent: scripted, random, idle, file.py:Name or module:Name.")
+    ],
     second: Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")],
     config: Annotated[
         str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
@@ -48,6 +51,10 @@ def match(
     csv: Annotated[
         str | None, typer.Option("--csv", metavar="FILE|-", help="Write a row for every game as CSV.")
     ] = None,
+    move_time: Annotated[
+        float,
+        typer.Option("--move-time", metavar="SECONDS", help="For a decision in one game, for agents of your own."),
+    ] = 0.1,
     show: Annotated[bool, typer.Option("--show", help="Print the first game turn by turn.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no table.")] = False,
 ) -> None:
@@ -56,13 +63,13 @@ def match(
     Prints wins, win rate with its 95 % interval (Wilson), points and turns from either side, and how games ended.
     """
     _check_outputs(json, csv, show)
-    settled = _check_players(first, second, config, overrides, games, seed)
+    settled = _check_players(first, second, config, overrides, games, seed, move_time)
     writers: dict[str | None, Writer] = {
         json: partial(write_json, source=config, overrides=overrides or []),
         csv: write_csv,
     }
     with _open_files(writers) as files:
-        result = _play(first, second, settled, games, seed, quiet)
+        result = _play(first, second, settled, games, seed, move_time, quiet)
         for target, file in files.items():
             writers[target](result, file)
     if _STDOUT in writers:  # the files are safe, even if nobody reads this
@@ -97,46 +104,64 @@ def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
 
 
 def _check_players(
-    first: str, second: str, config: str, overrides: list[str] | None, games: int, seed: int | None
+    first: str,
+    second: str,
+    config: str,
+    overrides: list[str] | None,
+    games: int,
+    seed: int | None,
+    move_time: float,
 ) -> "GameConfig":
     """Check all arguments before anything is written or played, and return the configuration."""
-    from geo_patrol.agents import make_agent
     from geo_patrol.agents.match import check_games
     from geo_patrol.engine.batch import check_seed
     from geo_patrol.presets import load_config
+    from geo_patrol.tournament.campaign import check_agents
 
     with bad_input():
-        make_agent(first)
-        make_agent(second)
+        check_agents([first, second], move_time)
         check_games(games)
         if seed is not None:
             check_seed(seed)
         return load_config(config, overrides)
 
 
-def _play(first: str, second: str, config: "GameConfig", games: int, seed: int | None, quiet: bool) -> "MatchResult":
+def _play(
+    first: str, second: str, config: "GameConfig", games: int, seed: int | None, move_time: float, quiet: bool
+) -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from geo_patrol.agents.guard import seat_agent
     from geo_patrol.agents.match import play_match
     from geo_patrol.agents.replay import replay
 
     with leave_at_once(before=remove_unfinished):  # compiles or loads all that is needed: no part of the speed
-        trial = play_match(first, second, config=config, games=2, seed=0)
+        trial = _try_out(first, second, config)
         list(replay(config, int(trial.seeds[0]), trial.first_game))
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task(f"{first} against {second}", total=games)
         return play_match(
-            first,
-            second,
+            seat_agent(first, move_time),
+            seat_agent(second, move_time),
             config=config,
             games=games,
             seed=seed,
             progress=lambda finished, _: bar.update(task, completed=finished),
+            on_failure="forfeit",
         )
+
+
+def _try_out(first: str, second: str, config: "GameConfig") -> "MatchResult":
+    """Play two games, without agents of the user's own: they may fail, and have nothing that is compiled here."""
+    from geo_patrol.agents.guard import is_own_agent
+    from geo_patrol.agents.match import play_match
+
+    seated = ("random" if is_own_agent(name) else name for name in (first, second))
+    return play_match(*seated, config=config, games=2, seed=0, on_failure="forfeit")
 
 
 def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: list[str]) -> None:
@@ -150,6 +175,7 @@ def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: li
         "seed": result.seed,
         "config": {"source": source, "overrides": overrides, "values": result.config.to_dict()},
         "summary": result.summary().to_dict(),
+        "failures": [asdict(failure) for failure in result.failures],
     }
     json_format.dump(data, stream, indent=2, allow_nan=False)
     stream.write("\n")

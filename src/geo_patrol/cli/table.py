@@ -37,6 +37,9 @@ def print_match(result: "MatchResult", source: str, overrides: list[str]) -> Non
     if any(summary.total.illegal_orders):
         counts = [f"{name} {count:,}" for name, count in zip(result.agents, summary.total.illegal_orders, strict=True)]
         console.print(f"Illegal orders: {', '.join(counts)}")
+    for failure in result.failures:
+        lost = f"{result.agents[failure.agent]} lost {failure.games:,} games: {failure.message}"
+        console.print(Text(lost), soft_wrap=True)
     console.print(f"{len(result):,} games in {summary.seconds:.3f} s: {summary.games_per_second:,.0f} games a second")
 
 

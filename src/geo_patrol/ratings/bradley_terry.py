@@ -66,7 +66,7 @@ def rate(counts: ArrayLike, confidence: float = 0.95) -> Ratings:
 
     Args:
         counts: (K, K, 3): of the games of row as alpha against column as bravo, how many alpha won, how many were
-            drawn, how many bravo won. The diagonal is ignored.
+            drawn, how many bravo won. The diagonal, an agent against itself, tells of the sides alone.
         confidence: the level of the intervals.
 
     Raises:
@@ -109,7 +109,6 @@ def _check_counts(counts: ArrayLike) -> _Floats:
         raise ValueError(f"counts of shape {table.shape}: give (K, K, 3) for K agents, two or more")
     if not np.isfinite(table).all() or (table < 0).any():
         raise ValueError("counts: give numbers of games, 0 or more")
-    table[np.arange(len(table)), np.arange(len(table))] = 0
     return table
 
 

@@ -25,6 +25,8 @@ MIN_PAIRS = 16
 """Pairs before which the test gives no answer."""
 KINDS = 5
 """Kinds of pairs: the first agent scores 0, 1/2, 1, 3/2 or 2 points."""
+POINTS = np.arange(KINDS) / (KINDS - 1)
+"""The first agent's mean score a game in each kind of pair."""
 _PSEUDO_PAIRS = 1.0
 
 Verdict: TypeAlias = Literal["elo0", "elo1"] | None
@@ -88,14 +90,9 @@ class Sprt:
             (...), 0 where there are no pairs.
         """
         pairs = np.asarray(counts, np.float64)
-        values = np.arange(KINDS) / (KINDS - 1)
-        padded = pairs + _PSEUDO_PAIRS
-        total = padded.sum(axis=-1)
-        centre = padded @ values / total
-        variance = padded @ values**2 / total - centre**2
         low, high = elo_score(self.elo0), elo_score(self.elo1)
-        drift = 2 * (pairs @ values) - pairs.sum(axis=-1) * (low + high)  # 2 n m - n (s0 + s1)
-        return np.asarray((high - low) * drift / (2 * variance), np.float64)
+        drift = 2 * (pairs @ POINTS) - pairs.sum(axis=-1) * (low + high)  # 2 n m - n (s0 + s1)
+        return np.asarray((high - low) * drift / (2 * pair_variance(pairs)), np.float64)
 
     def run(self, kinds: ArrayLike) -> tuple[Verdict, int, NDArray[np.float64]]:
         """Test pairs in their order.
@@ -115,6 +112,13 @@ class Sprt:
             return None, len(given), ratios
         last = int(decided.argmax())
         return "elo1" if ratios[last] >= high else "elo0", last + 1, ratios[: last + 1]
+
+
+def pair_variance(counts: ArrayLike) -> NDArray[np.float64]:
+    """Return the variance of a pair's mean score, (...), from counts, (..., 5), and one more pair of every kind."""
+    padded = np.asarray(counts, np.float64) + _PSEUDO_PAIRS
+    total = padded.sum(axis=-1)
+    return np.asarray(padded @ POINTS**2 / total - (padded @ POINTS / total) ** 2, np.float64)
 
 
 def pair_kinds(winner: ArrayLike) -> NDArray[np.int64]:

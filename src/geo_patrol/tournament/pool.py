@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -44,10 +44,12 @@ def check_processes(processes: Any) -> int:
     return processes
 
 
-def play_tasks(tasks: Sequence[Task], processes: int, progress: Progress = lambda _: None) -> Iterator[Record]:
+def play_tasks(
+    tasks: Sequence[Task], processes: int, progress: Progress = lambda _: None
+) -> Generator[Record, None, None]:
     """Play tasks in worker processes, begun in their order.
 
-    Close the iterator to leave the rest. Every worker has a single thread for linear algebra: what it computes must not
+    Close the generator to leave the rest. Every worker has a single thread for linear algebra: what it computes must not
     depend on how many others there are.
 
     Args:

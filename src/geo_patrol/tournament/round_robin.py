@@ -83,19 +83,26 @@ class Tournament:
         config: what was played.
         seed: of every match in it: ``play_match(first, second, config=..., games=..., seed=...)`` plays one again.
         games: a pairing.
-        matches: of every pairing, the agents in the order (0, 1), (0, 2), ..., (1, 2), ...
+        mirror: whether every agent also met itself.
+        matches: of every pairing, the agents in the order of ``pairings``.
     """
 
     agents: tuple[str, ...]
     config: GameConfig
     seed: int
     games: int
+    mirror: bool
     matches: tuple[MatchResult, ...]
 
     @property
     def pairings(self) -> list[tuple[int, int]]:
-        """The agents of every match."""
-        return list(combinations(range(len(self.agents)), 2))
+        """The agents of every match: (0, 1), (0, 2), ..., (1, 2), ...; then those against themselves."""
+        return _pairings(len(self.agents), self.mirror)
+
+    @property
+    def _meetings(self) -> list[tuple[int, int]]:
+        """The pairings of different agents."""
+        return _pairings(len(self.agents), mirror=False)
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -105,7 +112,7 @@ class Tournament:
             for side, pair in ((ALPHA, (first, second)), (BRAVO, (second, first))):
                 winner = match.winner[match.first_side == side]
                 won, lost = (FIRST, SECOND) if side == ALPHA else (SECOND, FIRST)
-                counts[pair] = [(winner == result).sum() for result in (won, DRAW, lost)]
+                counts[pair] += [(winner == result).sum() for result in (won, DRAW, lost)]
         return counts
 
     @cached_property
@@ -114,15 +121,16 @@ class Tournament:
         return rate(self.counts)
 
     def record(self, agent: int, opponent: int | None = None, side: int | None = None) -> Record:
-        """Return an agent's games against one opponent or all, as alpha (0), bravo (1) or either."""
+        """Return an agent's games against one opponent or all others, as alpha (0), bravo (1) or either."""
         rows = self.counts[agent] if side != BRAVO else np.zeros_like(self.counts[agent])
         columns = self.counts[:, agent, ::-1] if side != ALPHA else np.zeros_like(rows)
-        wins, draws, losses = (rows + columns)[slice(None) if opponent is None else [opponent]].sum(axis=0).tolist()
+        others = [other for other in range(len(self.agents)) if other != agent] if opponent is None else [opponent]
+        wins, draws, losses = (rows + columns)[others].sum(axis=0).tolist()
         return Record(wins, draws, losses)
 
     @cached_property
     def payoffs(self) -> NDArray[np.float64]:
-        """(K, K): wins less losses a game of row as alpha against column as bravo; 0 on the diagonal, not played."""
+        """(K, K): wins less losses a game of row as alpha against column as bravo; 0 where none was played."""
         games = np.maximum(self.counts.sum(axis=2), 1)
         return np.asarray((self.counts[:, :, 0] - self.counts[:, :, 2]) / games, np.float64)
 
@@ -132,14 +140,23 @@ class Tournament:
         return equilibrium((self.payoffs - self.payoffs.T) / 2)
 
     @cached_property
+    def side_mixtures(self) -> Equilibrium | None:
+        """The equilibrium of alpha, the rows, against bravo, the columns: its value is what the game is worth to alpha.
+
+        None if agents did not meet themselves, so that some payoffs are not known.
+        """
+        return equilibrium(self.payoffs) if self.mirror else None
+
+    @cached_property
     def troubles(self) -> tuple[Trouble, ...]:
         """What agents did wrong, by agent; those who did nothing wrong are not listed."""
         found = []
         for number, name in enumerate(self.agents):
             played = [
-                (match, pair.index(number))
+                (match, place)
                 for pair, match in zip(self.pairings, self.matches, strict=True)
-                if number in pair
+                for place in (FIRST, SECOND)
+                if pair[place] == number
             ]
             failures = [one for match, place in played for one in match.failures if one.agent == place]
             illegal = sum(int(match.illegal_orders[:, place].sum()) for match, place in played)
@@ -153,13 +170,13 @@ class Tournament:
         expected = (self.ratings.expected + 1 - self.ratings.expected.T) / 2  # from either side
         both = [
             (first, second, self.record(first, second).score, float(expected[first, second]))
-            for first, second in self.pairings
+            for first, second in self._meetings
         ]
         return max(both, key=lambda one: abs(one[2] - one[3]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all tables as plain data, as a JSON file would hold it; nothing in it depends on time or machine."""
-        ratings, mixture = self.ratings, self.mixture
+        ratings, mixture, sides = self.ratings, self.mixture, self.side_mixtures
         return {
             "agents": list(self.agents),
             "games_a_pairing": self.games,
@@ -178,12 +195,21 @@ class Tournament:
             "alpha_advantage": {"elo": ratings.alpha_advantage, "elo_interval": list(ratings.alpha_interval)},
             "confidence": ratings.confidence,
             "comparable_groups": [[self.agents[number] for number in group] for group in ratings.groups],
-            "pairings": [self._pairing(first, second) for first, second in self.pairings],
+            "pairings": [self._pairing(first, second) for first, second in self._meetings],
             "equilibrium": {
                 "payoff": "wins less losses a game, both sides averaged",
                 "value": mixture.value,
                 "mixture": dict(zip(self.agents, mixture.rows.tolist(), strict=True)),
             },
+            "side_equilibrium": None
+            if sides is None
+            else {
+                "payoff": "wins less losses a game, of alpha",
+                "value": sides.value,
+                "alpha": dict(zip(self.agents, sides.rows.tolist(), strict=True)),
+                "bravo": dict(zip(self.agents, sides.columns.tolist(), strict=True)),
+            },
+            "payoffs": self.payoffs.tolist(),
             "troubles": [asdict(trouble) for trouble in self.troubles],
         }
 
@@ -198,6 +224,10 @@ class Tournament:
             "elo_difference": gap,
             "elo_difference_interval": [low, high],
         }
+
+
+def _pairings(agents: int, mirror: bool) -> list[tuple[int, int]]:
+    return [*combinations(range(agents), 2), *((agent, agent) for agent in range(agents) if mirror)]
 
 
 def check_names(agents: Sequence[str]) -> tuple[str, ...]:
@@ -222,6 +252,7 @@ def play_tournament(
     overrides: Overrides | None = None,
     games: int = 400,
     seed: int | None = None,
+    mirror: bool = False,
     move_time: float = MOVE_TIME,
     processes: int | None = None,
     folder: Path | str | None = None,
@@ -239,6 +270,7 @@ def play_tournament(
         games: a pairing, an even number.
         seed: of every match; None takes that of ``folder``, or a fresh one. The same seed gives the same tournament,
             whatever the number of processes.
+        mirror: let every agent also meet itself, so that the equilibrium between the sides can be found.
         move_time: seconds for a decision in one game, for agents of the user's own, see ``guard.seat_agent``.
         processes: how many at once; None for one on every core.
         folder: keeps finished games, so that a tournament that was killed goes on; None keeps nothing.
@@ -257,14 +289,18 @@ def play_tournament(
     chosen = new_seed() if chosen is None else chosen
     settled = load_config(config, overrides)
     check_agents(names, move_time)
-    matches = [PlannedMatch(first, second, settled, pairs, chosen) for first, second in combinations(names, 2)]
+    matches = [
+        PlannedMatch(names[first], names[second], settled, pairs, chosen)
+        for first, second in _pairings(len(names), mirror)
+    ]
     plan = {
         "kind": "tournament",
         "geo_patrol": __version__,
         "agents": names,
         "games": games,
         "seed": chosen,
+        "mirror": mirror,
         "config": settled.to_dict(),
     }
     played = play_all(matches, move_time=move_time, processes=processes, folder=where, plan=plan, progress=progress)
-    return Tournament(names, settled, chosen, games, tuple(played))
+    return Tournament(names, settled, chosen, games, mirror, tuple(played))

@@ -1,0 +1,148 @@
+"""What the commands that play many matches have in common: their options, their progress bar, their files."""
+
+import json as json_format
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+
+import typer
+
+from geo_patrol.cli.errors import InputError, bad_input, leave_at_once
+from geo_patrol.cli.output import remove_unfinished, whole_file
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from geo_patrol.config import GameConfig
+
+STDOUT = "-"
+_AGENTS = "A built-in agent's name, file.py:Name, or module:Name."
+
+AgentName: TypeAlias = Annotated[str, typer.Argument(metavar="AGENT", help=_AGENTS)]
+AgentNames: TypeAlias = Annotated[list[str], typer.Argument(metavar="AGENT...", help=_AGENTS)]
+Config: TypeAlias = Annotated[
+    str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
+]
+Set: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated.")
+]
+Seed: TypeAlias = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="Repeats all games exactly; a fresh one by default.")
+]
+Processes: TypeAlias = Annotated[
+    int | None, typer.Option("--processes", "-p", metavar="N", help="How many at once; one on every core by default.")
+]
+MoveTime: TypeAlias = Annotated[
+    float,
+    typer.Option("--move-time", metavar="SECONDS", help="For a decision in one game, for agents of your own."),
+]
+Out: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", help="Keep games and write tables there; goes on where it was."),
+]
+Json: TypeAlias = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write all figures as JSON.")]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
+
+_Result = TypeVar("_Result")
+
+
+def check_settings(
+    agents: Sequence[str], config: str, overrides: list[str] | None, move_time: float, processes: int | None
+) -> "GameConfig":
+    """Check what can be checked before anything is compiled or played, and return the configuration."""
+    from geo_patrol.presets import load_config
+    from geo_patrol.ratings.packages import load_scipy
+    from geo_patrol.tournament.campaign import check_agents
+    from geo_patrol.tournament.pool import check_processes
+
+    with bad_input():
+        load_scipy("optimize")
+        settled = load_config(config, overrides)
+        check_processes(processes)
+        check_agents(agents, move_time)
+        return settled
+
+
+def play_with_bar(
+    agents: Sequence[str],
+    settled: "GameConfig",
+    title: str,
+    quiet: bool,
+    play: Callable[[Callable[[int, int], None]], _Result],
+) -> _Result:
+    """Play, with a progress bar on standard error if that is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from geo_patrol.tournament.campaign import warm_up
+
+    with leave_at_once(before=remove_unfinished):
+        warm_up(agents, settled)
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task(title, total=None)
+        with bad_input():
+            return play(lambda finished, total: bar.update(task, completed=finished, total=total))
+
+
+@contextmanager
+def going_on_later(out: Path | None) -> Iterator[None]:
+    """Say how an interrupted run goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if out is not None:
+            print(f"geo-patrol: finished games are kept in {out}: the same command goes on", file=sys.stderr)
+        raise
+
+
+def write_json(target: str | None, data: Mapping[str, Any]) -> None:
+    """Write figures to a file or to standard output."""
+    if target == STDOUT:
+        json_format.dump(data, sys.stdout, indent=2, allow_nan=False)
+        print()
+    elif target is not None:
+        with whole_file(target) as stream:
+            json_format.dump(data, stream, indent=2, allow_nan=False)
+            stream.write("\n")
+
+
+def check_json(target: str | None) -> None:
+    """Make sure, before anything is played, that a file can be written."""
+    if target is not None and target != STDOUT and not os.path.lexists(target):
+        with whole_file(target):
+            pass
+        with suppress(OSError):
+            Path(target).unlink()
+    elif target is not None and Path(target).is_dir():
+        raise InputError(f"{target} cannot be written: it is a folder")
+
+
+def write_picture(folder: Path, name: str, draw: Callable[[Path], None]) -> None:
+    """Write a picture into a folder, or say why there is none."""
+    from geo_patrol.errors import MissingPackageError
+
+    beside = folder / f".{name}"
+    try:
+        draw(beside)
+        beside.replace(folder / name)
+    except (MissingPackageError, ValueError) as error:
+        print(f"geo-patrol: no {name}: {error}", file=sys.stderr)
+
+
+def plain_table() -> "Table":
+    """Return an empty table in the manner of all commands."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+
+
+def percent_interval(interval: Sequence[float]) -> str:
+    """Return an interval of a share for a table."""
+    low, high = interval
+    return f"{100 * low:.1f}-{high:.1%}"
