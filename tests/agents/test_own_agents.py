@@ -32,6 +32,7 @@ def guarded(monkeypatch):
 
     def make(name, call_seconds=30.0, move_time=0.01):
         monkeypatch.setattr(guard, "CALL_SECONDS", call_seconds)
+        monkeypatch.setattr(guard, "FIRST_SECONDS", 0.0)
         made.append(GuardedAgent(own(name), move_time))
         return made[-1]
 

@@ -28,6 +28,8 @@ MOVE_TIME = 0.1
 """Seconds that an agent of a user may take by default for a decision in one game."""
 CALL_SECONDS = 2.0
 """Seconds that every call may take on top, however few games it is about."""
+FIRST_SECONDS = 8.0
+"""Seconds that a process's first decision may take on top of that: compiled code is loaded then."""
 START_SECONDS = 60.0
 """Seconds in which an agent must be imported and made."""
 _DEATH_SECONDS = 5.0
@@ -39,7 +41,7 @@ def seat_agent(name: str, move_time: float = MOVE_TIME) -> Agent:
     Args:
         name: a built-in agent's name, ``file.py:Name`` or ``module:Name``.
         move_time: seconds that one of the user's own may take for a decision in one game; a call about n games may
-            take n times as long, and ``CALL_SECONDS`` on top.
+            take n times as long, and ``CALL_SECONDS`` on top, the first one ``FIRST_SECONDS`` more.
 
     Raises:
         ValueError: there is no built-in agent of that name, or the time is not positive.
@@ -86,6 +88,7 @@ class GuardedAgent:
         self._move_time = move_time
         self._process: Any = None
         self._connection: Connection | None = None
+        self._has_decided = False
         if start:
             self._start()
 
@@ -107,7 +110,9 @@ class GuardedAgent:
     ) -> NDArray[np.int64]:
         """Ask for the orders of a decision phase."""
         games = len(observations)
-        orders, state = self._ask("act", self._seconds(games), observations, action_masks, generator)
+        seconds = self._seconds(games) + (0.0 if self._has_decided else FIRST_SECONDS)
+        orders, state = self._ask("act", seconds, observations, action_masks, generator)
+        self._has_decided = True
         generator.bit_generator.state = state  # the chance that it took there is gone here as well
         return check_orders_of_agent(orders, self.name, games)
 
@@ -128,6 +133,7 @@ class GuardedAgent:
         with _importable_main():
             self._process.start()
         theirs.close()
+        self._has_decided = False
         self.observation = self._hear("being made", START_SECONDS)
 
     def _seconds(self, games: int) -> float:
