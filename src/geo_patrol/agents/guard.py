@@ -195,7 +195,7 @@ def _importable_main() -> Iterator[None]:
 
 def _serve(name: str, connection: Connection) -> None:
     """Make an agent, and answer what is asked of it."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the match to hear
     os.dup2(2, 1)  # what an agent prints must not get into the tables
     agent = _answer(connection, _make, name)
@@ -242,8 +242,8 @@ def _act(
     return None, (orders, generator.bit_generator.state)
 
 
-def _end_with_parent() -> None:
-    """End this process when the one that plays the match is gone, even if the agent hangs."""
+def end_with_parent() -> None:
+    """End this process when the one that started it is gone, even if an agent hangs; runs in a thread."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     wait([parent.sentinel])

@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
+from geo_patrol.agents.guard import end_with_parent
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.tournament.tasks import Record, Seats, Task, play_task
 
@@ -115,6 +116,7 @@ _finished: Any = None
 def _begin(finished: Any) -> None:
     global _finished  # noqa: PLW0603  # of the worker process, which has no other place for it
     _finished = finished
+    threading.Thread(target=end_with_parent, daemon=True).start()  # which may be killed and tell nobody
 
 
 def _work(place: int, task: Task) -> Record:
