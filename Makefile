@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
+TRAINING := $(VENV)/training
+TORCH := 2.13.0
 
-.PHONY: demo test check golden bench fuzz wheel-test clean
+.PHONY: demo test test-training check golden pictures bench publish-bench bench-pictures bench-flight fuzz wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,11 +26,38 @@ test: $(VENV)/dev  ## set up, check style and types, run all tests
 	$(RUN) mypy
 	$(RUN) pytest
 
-golden: $(VENV)/dev  ## write the golden playthroughs anew; look at the difference before committing it
-	$(BIN)/python scripts/write_playthroughs.py
+# PyTorch comes first, by its version: the libraries are content with it, and would take a newer one by themselves.
+$(TRAINING)/installed: pyproject.toml
+	$(PYTHON) -m venv $(TRAINING)
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,sb3,torchrl]"
+	touch $@
 
-bench: $(VENV)/dev  ## measure speed beside Gymnasium's CartPole-v1
-	$(BIN)/python benchmarks/speed.py
+test-training: $(TRAINING)/installed  ## test with the training libraries, which are extras: more than a gigabyte
+	$(TRAINING)/bin/python -m pytest -n 0 tests/training
+
+golden: $(VENV)/dev  ## write the golden playthroughs and images anew; look at the difference before committing it
+	$(BIN)/python scripts/write_playthroughs.py
+	$(BIN)/python scripts/write_golden_pictures.py
+
+pictures: $(VENV)/dev  ## make the pictures of the documents anew
+	$(BIN)/python scripts/make_pictures.py
+
+# Peers without a wheel for this machine are left out; the table reports them as missing.
+$(VENV)/bench: $(VENV)/core benchmarks/install_peers.py
+	$(BIN)/python benchmarks/install_peers.py
+	touch $@
+
+bench: $(VENV)/bench  ## measure speed beside other environments, in about five minutes
+	$(RUN) benchmarks run
+
+publish-bench: $(VENV)/bench  ## put the figures of the last run into README.md and docs/benchmarks.md
+	$(RUN) benchmarks publish
+bench-pictures: $(VENV)/dev  ## measure frames a second, and memory over ten thousand of them
+	$(BIN)/python benchmarks/pictures.py
+
+bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and how long missions take to solve
+	$(BIN)/python benchmarks/flight.py
 
 fuzz: $(VENV)/dev  ## a million random phases on random boards, with bounds checks
 	$(BIN)/python scripts/fuzz.py --phases 1000000

@@ -16,6 +16,8 @@ for preset in geo_patrol.preset_names():
     while env.agents:
         env.step(env.sample_actions())
     gymnasium.make(geo_patrol.environment_id(preset)).reset(seed=1)
+for name in ("GeoPatrol/PlanetaryProbe-v0", "GeoPatrol/SpaceshipCommander-v0"):
+    gymnasium.make(name).reset(seed=1)
 print(geo_patrol.__file__)
 """
 

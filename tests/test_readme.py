@@ -4,10 +4,12 @@ import doctest
 import re
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from geo_patrol import Game, game, load_config
 from geo_patrol.cli.app import app
+from geo_patrol.envs import vector
 from geo_patrol.rendering.text import board_text
 
 ROOT = Path(__file__).parents[1]
@@ -17,6 +19,21 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_examples_of_the_readme():
     result = doctest.testfile(str(ROOT / "README.md"), module_relative=False, encoding="utf-8")
     assert result.attempted > 10
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize(
+    "page", [page.name for page in sorted((ROOT / "docs").glob("*.md")) if ">>>" in page.read_text()]
+)
+def test_examples_of_the_docs(page):
+    result = doctest.testfile(str(ROOT / "docs" / page), module_relative=False, encoding="utf-8")
+    assert result.attempted > 1
+    assert result.failed == 0
+
+
+def test_examples_of_make_vec():
+    result = doctest.testmod(vector)
+    assert result.attempted > 1
     assert result.failed == 0
 
 

@@ -19,6 +19,7 @@ from geo_patrol import geo_patrol_v0
 env = geo_patrol_v0.parallel_env(config="case3")
 env.reset(seed=1)
 env.step(env.sample_actions())
+gymnasium.make("GeoPatrol/SpaceshipCommander-v0", mission="courier").reset()
 print(json.dumps([geo_patrol.__file__, geo_patrol.preset_names(), sorted(gymnasium.registry), str(env.game())]))
 """
 

@@ -63,12 +63,12 @@ def _to_plain(value: Any) -> Any:
     return [_to_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _wrong(right: str) -> PydanticCustomError:
+def wrong(right: str) -> PydanticCustomError:
     """Build the error for a value; ``right`` says what to give instead."""
     return PydanticCustomError("wrong_value", "{right}", {"right": right})
 
 
-def _wrong_key(key: str, value: Any, right: str) -> PydanticCustomError:
+def wrong_key(key: str, value: Any, right: str) -> PydanticCustomError:
     """Build the error for a value that does not go with others of its table."""
     return PydanticCustomError("wrong_value", "{right}", {"right": right, "key": key, "value": _to_plain(value)})
 
@@ -84,9 +84,9 @@ def whole(low: int, high: int) -> Check:
     def check(value: Any) -> int:
         right = f"a whole number from {low} to {high}"
         if isinstance(value, bool) or not isinstance(value, _NUMBERS) or not low <= value <= high:
-            raise _wrong(right)  # NaN is not between anything
+            raise wrong(right)  # NaN is not between anything
         if int(value) != value:
-            raise _wrong(right)
+            raise wrong(right)
         return int(value)
 
     return check
@@ -97,7 +97,7 @@ def real(low: float, high: float) -> Check:
 
     def check(value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, _NUMBERS) or not low <= value <= high:
-            raise _wrong(f"a number from {low:g} to {high:g}")
+            raise wrong(f"a number from {low:g} to {high:g}")
         return float(value)
 
     return check
@@ -107,15 +107,15 @@ def check_formation(value: Any) -> tuple[tuple[int, int], ...]:
     """Check a formation: at most ten Patrols in places of (azimuth offset, count)."""
     right = f"a list of [azimuth offset from the goal sector, Patrols there], {MAX_PATROLS} Patrols at most"
     if not isinstance(value, (list, tuple)) or not value:
-        raise _wrong(right)
+        raise wrong(right)
     places = []
     for place in value:
         if not isinstance(place, (list, tuple)) or len(place) != 2:
-            raise _wrong(right)
+            raise wrong(right)
         places.append((whole(-1023, 1023)(place[0]), whole(1, MAX_PATROLS)(place[1])))
     total = sum(count for _, count in places)
     if total > MAX_PATROLS:
-        raise _wrong(f"a formation of at most {MAX_PATROLS} Patrols; these are {total}")
+        raise wrong(f"a formation of at most {MAX_PATROLS} Patrols; these are {total}")
     return tuple(places)
 
 
@@ -126,7 +126,7 @@ def check_weight(value: Any) -> float | Literal["auto"]:
     try:
         return float(real(0, MAX_WEIGHT)(value))
     except PydanticCustomError:
-        raise _wrong(f'a number from 0 to {MAX_WEIGHT}, or "auto"') from None
+        raise wrong(f'a number from 0 to {MAX_WEIGHT}, or "auto"') from None
 
 
 def _draw(check: Check, ranges: bool = True) -> Check:
@@ -139,22 +139,22 @@ def _draw(check: Check, ranges: bool = True) -> Check:
         if ranges and set(table) == {"low", "high"}:
             drawn = Range(check(table["low"]), check(table["high"]))
             if drawn.low > drawn.high:
-                raise _wrong("a range whose low is not above its high")
+                raise wrong("a range whose low is not above its high")
             return drawn
         if set(table) == {"choices"}:
             choices = table["choices"]
             if not isinstance(choices, (list, tuple)) or not 1 <= len(choices) <= MAX_CHOICES:
-                raise _wrong(f"a list of 1 to {MAX_CHOICES} choices")
+                raise wrong(f"a list of 1 to {MAX_CHOICES} choices")
             return Choice(tuple(check(choice) for choice in choices))
         forms = "{ low = .., high = .. } or { choices = [..] }" if ranges else "{ choices = [..] }"
-        raise _wrong(f"a single value or {forms}")
+        raise wrong(f"a single value or {forms}")
 
     return check_draw
 
 
 def _check_pair(value: Any) -> Any:
     if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise _wrong("a pair [same sector, adjacent sector]")
+        raise wrong("a pair [same sector, adjacent sector]")
     return value
 
 
@@ -193,10 +193,10 @@ class BoardConfig(_Table):
     @model_validator(mode="after")
     def _check_order(self) -> Self:
         if self.inner_ring > self.outer_ring:
-            raise _wrong_key("inner_ring", self.inner_ring, f"a ring not beyond the outer one, {self.outer_ring}")
+            raise wrong_key("inner_ring", self.inner_ring, f"a ring not beyond the outer one, {self.outer_ring}")
         if not self.inner_ring <= self.goal_ring <= self.outer_ring:
             right = f"a ring of the board, {self.inner_ring} to {self.outer_ring}"
-            raise _wrong_key("goal_ring", self.goal_ring, right)
+            raise wrong_key("goal_ring", self.goal_ring, right)
         return self
 
 
@@ -227,7 +227,7 @@ class PatrolsConfig(_Table):
         formations = self.formation.choices if isinstance(self.formation, Choice) else (self.formation,)
         smallest = min(sum(count for _, count in formation) for formation in formations)
         if self.count is not None and largest(self.count) > smallest:
-            raise _wrong_key("count", self.count, f"at most {smallest}, the Patrols of the formation")
+            raise wrong_key("count", self.count, f"at most {smallest}, the Patrols of the formation")
         return self
 
 
@@ -300,7 +300,7 @@ class GameConfig(_Table):
     @model_validator(mode="after")
     def _check_variants(self) -> Self:
         if len(self.variants) > MAX_VARIANTS:
-            raise _wrong_key("variants", f"{len(self.variants)} variants", f"at most {MAX_VARIANTS}")
+            raise wrong_key("variants", f"{len(self.variants)} variants", f"at most {MAX_VARIANTS}")
         return self
 
     def side(self, name: str) -> SideConfig:

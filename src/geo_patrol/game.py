@@ -169,8 +169,14 @@ class Game:
 
     def satellites(self, side: Side) -> tuple[Satellite, ...]:
         """Return a side's satellites, HVA first; the place in the tuple is the number."""
-        place = _side_index(side)
-        return tuple(self._satellite(place, number) for number in range(1 + int(self._rules.patrol_count[place])))
+        place, games = _side_index(side), self._batch.games
+        fleet = 1 + int(self._batch.rules["patrol_count"][0, place])
+        # Whole rows: asking a record for every figure takes ten times as long.
+        rows = (games[field][0, place, :fleet].tolist() for field in ("sector", "fuel", "ammo", "destroyed"))
+        return tuple(
+            Satellite(_id(place, number), sector, fuel, ammo, bool(destroyed))
+            for number, (sector, fuel, ammo, destroyed) in enumerate(zip(*rows, strict=True))
+        )
 
     def satellite(self, side: Side, number: int) -> Satellite:
         """Return one satellite.

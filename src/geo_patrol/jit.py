@@ -23,6 +23,7 @@ _COMPILED = [
     _PACKAGE / "board.py",
     *sorted(_PACKAGE.glob("engine/*.py")),
     *sorted(_PACKAGE.glob("agents/scripted/*.py")),
+    *sorted(_PACKAGE.glob("flight/engine/*.py")),
 ]
 
 

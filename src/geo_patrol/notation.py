@@ -232,21 +232,23 @@ def read_reasons(bits: int) -> tuple[EndReason, ...]:
 
 def read_outcomes(outcomes: state.Records, count: int) -> tuple[Outcome, ...]:
     """List the outcomes of an engagement that stand in records."""
-    return tuple(_read_outcome(outcomes[place]) for place in range(count))
+    return tuple(_read_outcome(*fields) for fields in outcomes[:count].tolist())  # much quicker than record by record
 
 
-def _read_outcome(outcome: state.Record) -> Outcome:
-    own: Any = SIDES[outcome.side]
-    enemy: Any = SIDES[1 - outcome.side]
-    is_guard = outcome.kind == state.GUARDING
-    attacker = None if outcome.attacker < 0 else SatelliteId(enemy if is_guard else own, int(outcome.attacker))
+def _read_outcome(
+    kind: int, side: int, attacker: int, guardian: int, target: int, success: int, probability: float
+) -> Outcome:
+    """Build an outcome from the fields of a record, in their order."""
+    own: Any = SIDES[side]
+    enemy: Any = SIDES[1 - side]
+    is_guard = kind == state.GUARDING
     return Outcome(
-        action=ENGAGEMENTS[outcome.kind],
-        attacker=attacker,
-        guardian=SatelliteId(own, int(outcome.guardian)) if is_guard else None,
-        target=SatelliteId(own if is_guard else enemy, int(outcome.target)),
-        probability=float(outcome.probability),
-        success=bool(outcome.success),
+        action=ENGAGEMENTS[kind],
+        attacker=None if attacker < 0 else SatelliteId(enemy if is_guard else own, attacker),
+        guardian=SatelliteId(own, guardian) if is_guard else None,
+        target=SatelliteId(own if is_guard else enemy, target),
+        probability=probability,
+        success=bool(success),
     )
 
 

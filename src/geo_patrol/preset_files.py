@@ -1,4 +1,4 @@
-"""Where the presets are: their names and files. Importing this costs nothing."""
+"""Where the presets and the flight missions are: their names and files. Importing this costs nothing."""
 
 from functools import cache
 from pathlib import Path
@@ -27,3 +27,22 @@ def preset_names() -> tuple[str, ...]:
 def preset_path(name: str) -> Path:
     """Return the file of a preset."""
     return _folder() / f"{name}.toml"
+
+
+@cache
+def mission_names() -> tuple[str, ...]:
+    """Return the names of all missions of the flight games, in alphabetical order.
+
+    Raises:
+        FileNotFoundError: the installation is damaged: there are none.
+    """
+    folder = _folder() / "flight"
+    names = tuple(sorted(path.stem for path in folder.glob("*.toml")))
+    if not names:
+        raise FileNotFoundError(f"there are no missions in {folder}: install geo_patrol anew")
+    return names
+
+
+def mission_path(name: str) -> Path:
+    """Return the file of a mission."""
+    return _folder() / "flight" / f"{name}.toml"

@@ -5,6 +5,10 @@ import pettingzoo
 
 from geo_patrol.preset_files import preset_names
 
+FLIGHT_IDS = {
+    "GeoPatrol/PlanetaryProbe-v0": "geo_patrol.flight.envs:PlanetaryProbe",
+    "GeoPatrol/SpaceshipCommander-v0": "geo_patrol.flight.envs:SpaceshipCommander",
+}
 _SPELLED = {"od2d": "OD2D"}
 
 
@@ -15,7 +19,7 @@ def environment_id(preset: str) -> str:
 
 
 def register_environments() -> None:
-    """Register every preset: with Gymnasium against an agent, with PettingZoo for two."""
+    """Register every preset, with Gymnasium against an agent, with PettingZoo for two; and the flight games."""
     for preset in preset_names():
         name, arguments = environment_id(preset), {"config": preset}
         gymnasium.register(
@@ -26,3 +30,5 @@ def register_environments() -> None:
         )
         for kind, entry_point in (("aec", "env"), ("parallel", "parallel_env")):
             pettingzoo.register(kind, name, f"geo_patrol.geo_patrol_v0:{entry_point}", kwargs=arguments)
+    for name, entry_point in FLIGHT_IDS.items():
+        gymnasium.register(name, entry_point=entry_point)

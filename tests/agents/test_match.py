@@ -10,11 +10,11 @@ from geo_patrol import ConfigError, Game, GeoPatrolError, load_config, make_agen
 from geo_patrol.agents import match
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.match import CHUNK_PAIRS, agent_chance, game_seed, play_match
-from geo_patrol.agents.replay import replay
 from geo_patrol.agents.results import DRAW, FIRST, REASONS, SECOND, MatchResult, wilson_interval
 from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS, PROGRADE
 from geo_patrol.errors import AgentError
 from geo_patrol.notation import read_reasons
+from geo_patrol.replays.rerun import replay
 
 PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "illegal_orders")
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pygame
 import pytest
 from typer.testing import CliRunner
 
@@ -12,6 +13,7 @@ from geo_patrol import __version__, agent_names
 from geo_patrol.cli.app import app
 from geo_patrol.cli.errors import InputError
 from geo_patrol.cli.output import whole_file
+from geo_patrol.rendering import screen
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -34,19 +36,30 @@ def process(*arguments, encoding="utf-8"):
 @pytest.mark.parametrize("arguments", [("--help",), ("-h",), ()])
 def test_first_page_tells_what_there_is(arguments):
     shown = run(*arguments).output
-    for word in ("GEO Patrol", "match", "configs", "verify", "Examples", "geo-patrol configs case1 case4"):
+    for word in (
+        "GEO Patrol",
+        "match",
+        "play",
+        "watch",
+        "configs",
+        "verify",
+        "Examples",
+        "geo-patrol configs case1 case4",
+    ):
         assert word in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("command", ["match", "configs", "verify"])
+@pytest.mark.parametrize("command", ["match", "play", "watch", "configs", "verify"])
 def test_every_command_has_help(command):
     ran = run(command, "--help")
     assert ran.exit_code == 0
     assert f"geo-patrol {command}" in ran.output or f"{command} [OPTIONS]" in ran.output
 
 
-def test_examples_of_the_first_page_run():
+def test_examples_of_the_first_page_run(monkeypatch):
+    # Somebody closes every window as soon as it is seen.
+    monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     examples = [line.split()[1:] for line in run("--help").output.splitlines() if line.startswith(" geo-patrol ")]
     assert len(examples) >= 3
     for arguments in examples:

@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 from geo_patrol import __version__, load_config
 from geo_patrol.agents import basic
 from geo_patrol.agents.match import play_match
-from geo_patrol.agents.replay import replay
 from geo_patrol.agents.results import FIRST
 from geo_patrol.cli import match as command
 from geo_patrol.cli.app import app
 from geo_patrol.notation import read_reasons
+from geo_patrol.replays.rerun import replay
 
 
 def run(*arguments, columns=80):

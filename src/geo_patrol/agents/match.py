@@ -16,8 +16,10 @@ seed, the chunk, the agent's side and its name (``agent_chance``). Hence
 
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -50,14 +52,16 @@ from geo_patrol.presets import ConfigSource, Overrides, load_config
 CHUNK_PAIRS = 128
 """Pairs whose games are played side by side. Agents' chance depends on it, so it is the same for everybody."""
 
+_SEATINGS = ((FIRST, SECOND), (SECOND, FIRST))
+"""Who is alpha and who is bravo, in either batch of a chunk."""
 _SPARE_BITS = 11  # of 64: what reads JSON numbers as floats gets the other 53 right
 _NO_STREAMS = np.empty((0, 2), np.uint64)
 _NO_SAMPLES = np.empty((0, SIDES, SATELLITES), np.int64)
 
-_SEATINGS = ((FIRST, SECOND), (SECOND, FIRST))  # who is alpha, who is bravo
-
 OnFailure: TypeAlias = Literal["raise", "forfeit"]
 """What a match does when an agent fails."""
+Keeper: TypeAlias = Callable[[tuple[str, str], list[int], list[list[NDArray[np.int8]]]], None]
+"""Takes a chunk: the agents' names, the seeds of its pairs, and the orders of either batch."""
 Progress = Callable[[int, int], None]
 """Hears how many games of a match are finished, and of how many."""
 
@@ -89,6 +93,7 @@ def play_match(
     overrides: Overrides | None = None,
     games: int = 1000,
     seed: int | None = None,
+    save: str | Path | None = None,
     progress: Progress | None = None,
     on_failure: OnFailure = "raise",
 ) -> MatchResult:
@@ -101,6 +106,8 @@ def play_match(
         overrides: single values of it, such as ``{"bravo.patrols.ammo": 3}``.
         games: how many, an even number: half of them with the sides swapped.
         seed: where all chance comes from, a whole number from 0; None takes one from the operating system.
+        save: a new file that keeps all games, see ``replays``; those of a chunk are written when it has been played. Games that
+            an agent lost by failing stand in it unfinished: the rules do not know that end.
         progress: is called after every phase with the number of finished games and of all games.
         on_failure: what happens when an agent raises an exception or returns something else than orders: "raise"
             ends the match by an ``AgentError``, "forfeit" lets the agent lose all games of the batch that are still
@@ -114,6 +121,7 @@ def play_match(
         AgentError: an agent raised an exception, or returned orders of a wrong shape or type, and ``on_failure`` is
             "raise".
         ValueError: another argument is wrong.
+        OSError: the file cannot be written; ``FileExistsError`` if it is there already.
     """
     agents = _take_agents(first, second)
     names = tell_apart(agents[0].name, agents[1].name)
@@ -123,9 +131,12 @@ def play_match(
     seed = new_seed() if seed is None else check_seed(seed)
     settled = load_config(config, overrides)
     parts = []
-    for chunk, count in enumerate(chunk_sizes(pairs)):
-        report = _onward(progress, 2 * CHUNK_PAIRS * chunk, games)
-        parts.append(play_chunk(agents, names, settled, seed, chunk, count, on_failure=on_failure, progress=report))
+    with _keep_games(save, settled) as keep:
+        for chunk, count in enumerate(chunk_sizes(pairs)):
+            hear = _onward(progress, 2 * CHUNK_PAIRS * chunk, games)
+            parts.append(
+                play_chunk(agents, names, settled, seed, chunk, count, on_failure=on_failure, keep=keep, progress=hear)
+            )
     return join_results(parts)
 
 
@@ -148,6 +159,7 @@ def play_chunk(
     pairs: int,
     *,
     on_failure: OnFailure = "raise",
+    keep: Keeper | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> MatchResult:
     """Play one chunk of a match, by itself.
@@ -160,6 +172,7 @@ def play_chunk(
         chunk: its number, from 0; its first pair is number ``CHUNK_PAIRS * chunk`` of the match.
         pairs: how many to play, at most ``CHUNK_PAIRS``.
         on_failure: as in ``play_match``.
+        keep: is given the orders of all games when the chunk has been played.
         progress: is called after every phase with the number of the chunk's finished games.
 
     Returns:
@@ -167,13 +180,16 @@ def play_chunk(
     """
     start = time.perf_counter()
     seeds = [game_seed(seed, CHUNK_PAIRS * chunk + pair) for pair in range(pairs)]
-    played = []
+    played, given = [], []
     for batch, seating in enumerate(_SEATINGS):
         seats = [
             _Seat(agents[place], names[place], side, agent_chance(seed, chunk, side, names[place]))
             for side, place in enumerate(seating)
         ]
-        played.append(_play_batch(config, seats, seeds, on_failure, _after(progress, batch * pairs)))
+        given.append(_Given(keep_all=keep is not None))
+        played.append(_play_batch(config, seats, seeds, given[batch], on_failure, _after(progress, batch * pairs)))
+    if keep is not None:
+        keep(names, seeds, [batch.orders for batch in given])
     return _gather(names, config, seed, time.perf_counter() - start, played)
 
 
@@ -256,12 +272,37 @@ class _Played:
     failures: dict[int, tuple[int, str]]  # by side: how many games were running, and what the agent did
 
 
+class _Given:
+    """The orders given in a batch of games, illegal ones included: they count, and may forfeit the game."""
+
+    def __init__(self, keep_all: bool) -> None:
+        self._keep_all = keep_all
+        self.orders: list[NDArray[np.int8]] = []
+        """(n, 2, 11) for each phase, of all games, or of game 0 alone."""
+        self.first_phases = 0
+
+    def take(self, orders: NDArray[np.int64], is_first_running: bool) -> None:
+        """Take in the orders of a phase."""
+        self.first_phases += is_first_running
+        if self._keep_all or is_first_running:
+            self.orders.append((orders if self._keep_all else orders[:1]).astype(np.int8))
+
+    def first_game(self) -> NDArray[np.int64]:
+        """Return the orders of game 0, (phases, 2, 11); an agent that fails at once leaves none."""
+        orders = [orders[0] for orders in self.orders[: self.first_phases]]
+        return np.array(orders, np.int64).reshape(-1, SIDES, SATELLITES)
+
+
 def _play_batch(
-    config: GameConfig, seats: list[_Seat], seeds: list[int], on_failure: OnFailure, progress: Callable[[int], None]
+    config: GameConfig,
+    seats: list[_Seat],
+    seeds: list[int],
+    given: _Given,
+    on_failure: OnFailure,
+    progress: Callable[[int], None],
 ) -> _Played:
     """Play games side by side to the end; finished ones stay as they are, so that rows keep their places."""
     field = _Field(config, seats, seeds)
-    given: list[NDArray[np.int64]] = []
     illegal = np.zeros((len(seeds), SIDES), np.int64)
     running = np.ones(len(seeds), np.bool_)
     failed = field.begin()
@@ -274,14 +315,12 @@ def _play_batch(
             failures = {side: (int(running.sum()), str(error)) for side, error in failed.items()}
             reports = field.forfeit(running, list(failed))
         else:
-            if running[0]:
-                given.append(orders[0].copy())  # illegal orders included: they count, and may forfeit the game
+            given.take(orders, bool(running[0]))
             reports = field.step(orders)
             illegal[running] += reports[running][:, [ALPHA_ILLEGAL, BRAVO_ILLEGAL]]
         running = reports[:, DONE] == 0
         progress(len(seeds) - int(running.sum()))
-    first_game = np.array(given, np.int64).reshape(-1, SIDES, SATELLITES)
-    return _Played(seeds, reports, illegal, first_game, failures)
+    return _Played(seeds, reports, illegal, given.first_game(), failures)
 
 
 class _Field:
@@ -352,6 +391,32 @@ class _Field:
         for side in sides:
             reports[running, ALPHA_SCORE + side] = 0
         return reports
+
+
+# Replays
+
+
+@contextmanager
+def _keep_games(path: str | Path | None, config: GameConfig) -> Iterator[Keeper | None]:
+    """Open the file that keeps the games of a match, if there is to be one."""
+    if path is None:
+        yield None
+        return
+    from geo_patrol.replays.writing import Recorder  # noqa: PLC0415 - only where games are kept
+
+    with Recorder(path, config, sync=False) as recorder:
+
+        def keep(names: tuple[str, str], seeds: list[int], orders: list[list[NDArray[np.int8]]]) -> None:
+            for pair, seed in enumerate(seeds):
+                for (alpha, bravo), given in zip(_SEATINGS, orders, strict=True):
+                    recorder.begin(seed=seed, alpha=names[alpha], bravo=names[bravo])
+                    for phase in given:
+                        if recorder.is_over:
+                            break
+                        recorder.record_codes(phase[pair])
+            recorder.sync()
+
+        yield keep
 
 
 # Results

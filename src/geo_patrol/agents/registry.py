@@ -1,31 +1,57 @@
-"""Agents by name."""
+"""Agents by name, with parameters after a colon: ``random``, ``raider:defenders=2,path=cheap``."""
 
 import difflib
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.protocol import Agent
-from geo_patrol.agents.scripted import ScriptedAgent
+from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAgent, Style, TurtleAgent
+from geo_patrol.agents.scripted.parameters import read_parameters
 
-_MAKERS: dict[str, Callable[[], Agent]] = {"random": RandomAgent, "idle": IdleAgent, "scripted": ScriptedAgent}
+
+class _Kind(NamedTuple):
+    """How agents of a name are made."""
+
+    make: Callable[..., Agent]
+    parameters: type[Any] | None = None
+    """A NamedTuple that ``make`` takes, if the name takes parameters."""
+
+
+_KINDS: dict[str, _Kind] = {
+    "random": _Kind(RandomAgent),
+    "idle": _Kind(IdleAgent),
+    "turtle": _Kind(TurtleAgent),
+    "raider": _Kind(RaiderAgent, Raid),
+    "mixed": _Kind(MixedAgent),
+    "scripted": _Kind(ScriptedAgent, Style),
+}
 
 
 def agent_names() -> tuple[str, ...]:
     """Return the names that ``make_agent`` knows."""
-    return tuple(_MAKERS)
+    return tuple(_KINDS)
 
 
 def make_agent(name: str) -> Agent:
-    """Make an agent by its name, or by where it is: ``file.py:Name``, ``module:Name``, see ``loading``.
+    """Make an agent by its name, such as ``random``, or by name and parameters, such as ``raider:defenders=2``.
+
+    One of your own is made by where it is, ``file.py:Name`` or ``module:Name``, see ``loading``: that runs its code.
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: there is none of that name, or a parameter is wrong.
     """
-    if name not in _MAKERS:
+    base, colon, text = str(name).partition(":")
+    if base not in _KINDS:
         if split_location(str(name)):
             return load_agent(name)
-        close = difflib.get_close_matches(str(name), _MAKERS, n=1)
+        close = difflib.get_close_matches(base, _KINDS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
-        raise ValueError(f"there is no agent {name!r}{hint} The agents are: {', '.join(_MAKERS)}.")
-    return _MAKERS[name]()
+        raise ValueError(f"there is no agent {name!r}{hint} The agents are: {', '.join(_KINDS)}.")
+    kind = _KINDS[base]
+    if not colon:
+        return kind.make()
+    if kind.parameters is None:
+        raise ValueError(f"agent {name!r}: {base!r} takes no parameters")
+    return kind.make(read_parameters(name, text, kind.parameters))

@@ -138,7 +138,7 @@ class MatchResult:
         reasons: (games,) int64, bits that ``notation.read_reasons`` reads, of alpha and bravo.
         winner: (games,) int64, 0 the first agent, 1 the second, -1 nobody.
         illegal_orders: (games, 2) int64, of the first and of the second agent.
-        first_game: (phases, 2, 11) int64, the orders that alpha and bravo gave in game 0; ``replay.replay`` plays it.
+        first_game: (phases, 2, 11) int64, the orders that alpha and bravo gave in game 0; ``replays.rerun.replay`` plays it.
         failures: of agents, where ``play_match`` was told to go on after them.
     """
 

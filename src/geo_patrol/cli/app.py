@@ -5,11 +5,16 @@ from typing import Annotated
 import typer
 
 from geo_patrol.cli.configs import configs
+from geo_patrol.cli.fly import fly
 from geo_patrol.cli.match import match
+from geo_patrol.cli.play import play
+from geo_patrol.cli.replay import replay
+from geo_patrol.cli.report import report
 from geo_patrol.cli.sprt import sprt
 from geo_patrol.cli.sweep import sweep
 from geo_patrol.cli.tournament import tournament
 from geo_patrol.cli.verify import verify
+from geo_patrol.cli.watch import watch
 
 _EXAMPLES = """\
 [bold]Examples[/bold]
@@ -20,9 +25,15 @@ geo-patrol match scripted random --games 1000 --seed 7
 [dim]Who wins case 1 if the defenders have a single round?[/dim]
 geo-patrol match scripted scripted -c case1 -s bravo.patrols.ammo=1
 
+[dim]How does the scripted agent do that?[/dim]
+geo-patrol watch scripted random -c case1
+
 [dim]What are the rules of case 1, and where do they differ from case 4?[/dim]
 geo-patrol configs case1
 geo-patrol configs case1 case4
+
+[dim]What is the best flight of Spaceship Commander's sample game?[/dim]
+geo-patrol fly --mission sample --solve
 """
 
 app = typer.Typer(
@@ -59,5 +70,10 @@ app.command(short_help="Play many games between two agents, and sum them up.")(m
 app.command(short_help="Rate agents: everybody against everybody, on all cores.")(tournament)
 app.command(short_help="Is one agent better than another? As few games as it takes.")(sprt)
 app.command(short_help="See how win rates follow the figures of a scenario.")(sweep)
+app.command(short_help="Play by hand, in a window or at the terminal.")(play)
+app.command(short_help="Watch two agents play, in a window.")(watch)
+app.command(short_help="Show recorded games, check them, export them.")(replay)
+app.command(short_help="Sum up recorded games as an HTML page.")(report)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)
+app.command(short_help="Fly NASA's paper games: in a window, as text, or solved.")(fly)

@@ -3,18 +3,19 @@
 import csv as csv_format
 import json as json_format
 import os
-import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeAlias
 
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.output import remove_unfinished, whole_file
+from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
     from geo_patrol.agents.results import MatchResult
@@ -29,7 +30,12 @@ Writer: TypeAlias = Callable[["MatchResult", TextIO], None]
 @plain_errors
 def match(
     first: Annotated[
-        str, typer.Argument(metavar="FIRST", help="Agent: scripted, random, idle, file.py:Name or module:Name.")
+        str,
+        typer.Argument(
+            metavar="FIRST",
+            help="Agent: random, idle, turtle, raider, mixed or scripted; with parameters: raider:defenders=5; "
+            "your own: file.py:Name or module:Name.",
+        ),
     ],
     second: Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")],
     config: Annotated[
@@ -51,6 +57,9 @@ def match(
     csv: Annotated[
         str | None, typer.Option("--csv", metavar="FILE|-", help="Write a row for every game as CSV.")
     ] = None,
+    save: Annotated[
+        str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Keep all games as a replay file, a new one.")
+    ] = None,
     move_time: Annotated[
         float,
         typer.Option("--move-time", metavar="SECONDS", help="For a decision in one game, for agents of your own."),
@@ -68,8 +77,9 @@ def match(
         json: partial(write_json, source=config, overrides=overrides or []),
         csv: write_csv,
     }
+    games_file = None if save is None else _new_file(save, f"{first} {second}")
     with _open_files(writers) as files:
-        result = _play(first, second, settled, games, seed, move_time, quiet)
+        result = _play(first, second, settled, games, seed, move_time, games_file, quiet)
         for target, file in files.items():
             writers[target](result, file)
     if _STDOUT in writers:  # the files are safe, even if nobody reads this
@@ -82,6 +92,8 @@ def match(
         from geo_patrol.cli.table import print_match
 
         print_match(result, source=config, overrides=overrides or [])
+    if games_file is not None and not quiet:
+        print(f"The games are in {games_file}; look at one with: geo-patrol replay {games_file}", file=sys.stderr)
 
 
 @contextmanager
@@ -126,8 +138,21 @@ def _check_players(
         return load_config(config, overrides)
 
 
+def _new_file(target: str, players: str) -> Path:
+    from geo_patrol.replays import save_path
+
+    return save_path(target, players)
+
+
 def _play(
-    first: str, second: str, config: "GameConfig", games: int, seed: int | None, move_time: float, quiet: bool
+    first: str,
+    second: str,
+    config: "GameConfig",
+    games: int,
+    seed: int | None,
+    move_time: float,
+    save: Path | None,
+    quiet: bool,
 ) -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
     from rich.console import Console
@@ -135,7 +160,7 @@ def _play(
 
     from geo_patrol.agents.guard import seat_agent
     from geo_patrol.agents.match import play_match
-    from geo_patrol.agents.replay import replay
+    from geo_patrol.replays.rerun import replay
 
     with leave_at_once(before=remove_unfinished):  # compiles or loads all that is needed: no part of the speed
         trial = _try_out(first, second, config)
@@ -150,6 +175,7 @@ def _play(
             config=config,
             games=games,
             seed=seed,
+            save=save,
             progress=lambda finished, _: bar.update(task, completed=finished),
             on_failure="forfeit",
         )
@@ -169,7 +195,7 @@ def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: li
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": 1,
-        "versions": _versions(),
+        "versions": versions(),
         "agents": {"first": result.agents[0], "second": result.agents[1]},
         "games": len(result),
         "seed": result.seed,
@@ -179,20 +205,6 @@ def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: li
     }
     json_format.dump(data, stream, indent=2, allow_nan=False)
     stream.write("\n")
-
-
-def _versions() -> dict[str, str]:
-    import numba
-    import numpy as np
-
-    from geo_patrol import __version__
-
-    return {
-        "geo_patrol": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-    }
 
 
 CSV_COLUMNS = (

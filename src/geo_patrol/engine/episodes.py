@@ -272,10 +272,12 @@ def gather_orders(
     """Put the orders of both sides of one game into ``orders``, (2, 11)."""
     if terms.sides == SIDES:
         for side in range(SIDES):
-            orders[side] = actions[SIDES * place + side]
+            for number in range(SATELLITES):
+                orders[side, number] = actions[SIDES * place + side, number]
     else:
-        orders[episode.seat] = actions[place]
-        orders[1 - episode.seat] = enemy_orders[place]
+        for number in range(SATELLITES):
+            orders[episode.seat, number] = actions[place, number]
+            orders[1 - episode.seat, number] = enemy_orders[place, number]
 
 
 @jit
@@ -323,9 +325,11 @@ def clear_results(slot: int, results: Results) -> None:
     results.rewards[slot] = 0.0
     results.terminations[slot] = False
     results.truncations[slot] = False
-    results.is_finished[slot] = False
-    results.returns[slot] = 0.0
-    results.statistics[slot] = 0
+    if results.is_finished[slot]:  # in the step that was written here before
+        results.is_finished[slot] = False
+        results.returns[slot] = 0.0
+        for figure in range(STATISTICS):
+            results.statistics[slot, figure] = 0
 
 
 @jit

@@ -72,11 +72,14 @@ def sample_slots(
 
 
 @jit
-def sample_episodes(episodes: Records, terms: Terms, legal: IntArray, sampled: IntArray) -> None:
-    """Draw random legal orders for every slot, (slots, 11)."""
+def sample_episodes(
+    episodes: Records, which: NDArray[np.bool_], terms: Terms, legal: IntArray, sampled: IntArray
+) -> None:
+    """Draw random legal orders for the slots of marked games, (slots, 11)."""
     draws = np.empty((SIDES, SATELLITES), np.uint64)
     for place in range(len(episodes)):
-        sample_slots(episodes[place], terms, place, legal[place], draws, sampled)
+        if which[place]:
+            sample_slots(episodes[place], terms, place, legal[place], draws, sampled)
 
 
 @jit
@@ -178,8 +181,11 @@ def clear_final(page: Page) -> None:
 
 
 @jit
-def write_final(part: Part, terms: Terms, page: Page, slots: int, rule_figures: NDArray[Any]) -> None:
-    """Write what the episodes that are over ended with, before they are reset."""
+def write_final(part: Part, terms: Terms, page: Page, slots: int, rule_figures: NDArray[Any], samples: bool) -> None:
+    """Write what the episodes that are over ended with, before they are reset.
+
+    With ``samples``, orders for the end are drawn and thrown away, as the single environments and the other modes do.
+    """
     scratch = make_scratch(part.rules[0].outer_ring)
     for place in range(len(part.games)):
         game, episode, legal = part.games[place], part.episodes[place], part.legal[place]
@@ -188,6 +194,8 @@ def write_final(part: Part, terms: Terms, page: Page, slots: int, rule_figures: 
         of_rules = place if len(part.rules) > 1 else 0
         rules = part.rules[of_rules]
         write_legal_sets(game, rules, scratch, legal)
+        if samples:
+            next_key(episode.sampler)
         find_places(game, rules, scratch)
         for slot in range(terms.sides):
             row, side = place * terms.sides + slot, side_of_slot(episode, terms, slot)
@@ -247,7 +255,7 @@ def step_part(
     if terms.mode == SAME_STEP:
         clear_final(page)
         if pending > 0:
-            write_final(part, terms, page, slots, rule_figures)
+            write_final(part, terms, page, slots, rule_figures, samples)
             begin_waiting(part, scenario, terms, opponents, onehot_slots)
             pending = 0
     describe_part(part, terms, page, slots, rule_figures, samples)

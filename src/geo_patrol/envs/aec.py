@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import SATELLITES
+from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
 from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, check_orders
@@ -47,6 +48,7 @@ class Options(TypedDict, total=False):
     reward: Reward
     max_cycles: int | None
     render_mode: str | None
+    render_size: tuple[int, int]
 
 
 class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
@@ -193,12 +195,17 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         self.rewards, self._cumulative_rewards = dict(data.rewards), dict(data.cumulative_rewards)
         self._skip_agent_selection = None
 
-    def render(self) -> str | None:
-        """Return the position as text in mode "ansi"; do nothing in mode "human", which prints by itself."""
+    def render(self) -> Rendered:
+        """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
+
+        Raises:
+            RuntimeError: ``reset`` was never called.
+        """
         return self._game.render()
 
     def close(self) -> None:
-        """Do nothing: no window is open."""
+        """Close the window, if one is open."""
+        self._game.close()
 
     def __str__(self) -> str:
         return str(self._game)

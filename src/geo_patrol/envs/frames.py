@@ -5,7 +5,7 @@ which its number of references tells. A loop that keeps the latest step alone al
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,8 @@ class Layout(NamedTuple):
     """Size and type of an observation."""
     has_final: bool
     """Whether episodes end and begin in the same step, so that what they end with is returned beside."""
+    parts: tuple[tuple[int, int], ...]
+    """The slots that each thread writes: the first, and the one after the last."""
 
 
 class Seen(NamedTuple):
@@ -61,12 +63,8 @@ class Frame:
         )
         self.final_rows = np.zeros(slots if layout.has_final else 0, np.bool_)
         """The rows of ``final`` that hold something."""
-        self.pages: list[Page] = []
+        self.pages = [self._page(start, stop) for start, stop in layout.parts]
         """The parts of it that threads write."""
-        self._held_by_itself: list[int] = []
-
-    def settle(self) -> None:
-        """Count the references that the frame has to its own arrays, when it is complete."""
         self._held_by_itself = self._references()
 
     def _references(self) -> list[int]:
@@ -91,7 +89,7 @@ class Frame:
         """Whether nobody else holds any of the arrays."""
         return self._references() == self._held_by_itself
 
-    def page(self, start: int, stop: int) -> Page:
+    def _page(self, start: int, stop: int) -> Page:
         """Return the part of the frame for some slots."""
         seen, final, here = self.seen, self.final, slice(start, stop)
         return Page(
@@ -126,11 +124,11 @@ class FramePool:
     """Frames to write to.
 
     Args:
-        make: makes a new one.
+        layout: what they look like.
     """
 
-    def __init__(self, make: Callable[[], Frame]) -> None:
-        self._make = make
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
         self._frames: list[Frame] = []
 
     def next(self, current: Frame | None) -> Frame:
@@ -138,7 +136,6 @@ class FramePool:
         for frame in self._frames:
             if frame is not current and frame.is_free:
                 return frame
-        frame = self._make()
-        frame.settle()
+        frame = Frame(self._layout)
         self._frames = [*self._frames[-KEPT + 1 :], frame]
         return frame

@@ -1,6 +1,6 @@
 """Opponents of a vector environment: one, or a mixture that may change while training, and how they are asked."""
 
-import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,6 +15,7 @@ from geo_patrol.engine.observe import observation_size, observation_type, sector
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.engine.steps import observe_seats, write_seat_masks
 from geo_patrol.envs.crew import Crew
+from geo_patrol.errors import show
 
 MAX_OPPONENTS = 1000
 """Opponents that a mixture may have."""
@@ -106,19 +107,24 @@ class OpponentTable:
         assert agent is not None, f"opponent {place} was let go while it played"
         return agent
 
-    def tell(self, whole: Part) -> None:
-        """Tell the opponents that remember something which games, the waiting ones, are new to them.
+    def tell(self, whole: Part, untold: NDArray[np.bool_]) -> None:
+        """Tell the opponents that remember something which games are new to them.
+
+        Args:
+            whole: all games.
+            untold: (games,), those that have begun since; False afterwards, but for those of an opponent that failed.
 
         Raises:
             AgentError: one raised an exception.
         """
-        if all(agent is None or is_stateless(agent) for agent in self._agents):
-            return
         places = whole.episodes["opponent"]
-        for place, agent, name in self._playing(places):
-            new = whole.waiting & (places == place)
-            if not is_stateless(agent) and new.any():
-                tell_agent(agent, name, new)
+        if untold.any() and not all(agent is None or is_stateless(agent) for agent in self._agents):
+            for place, agent, name in self._playing(places):
+                new = untold & (places == place)
+                if not is_stateless(agent) and new.any():
+                    tell_agent(agent, name, new.copy())
+                    untold &= ~new
+        untold[:] = False
 
     def ask(self, whole: Part, parts: Sequence[Part], crew: Crew, generator: np.random.Generator) -> None:
         """Find the orders of all opponents, before anything is played.
@@ -221,6 +227,6 @@ def _read_pairs(mixture: Any) -> list[tuple[Any, Any]]:
 
 def _read_weight(given: Any, weight: Any) -> float:
     is_number = isinstance(weight, (int, float, np.integer, np.floating)) and not isinstance(weight, bool)
-    if not is_number or not math.isfinite(weight) or weight < 0:
-        raise ValueError(f"opponent {given!r}: weight = {weight!r}: give a finite number from 0")
+    if not is_number or not 0 <= weight <= sys.float_info.max:
+        raise ValueError(f"opponent {given!r}: weight = {show(weight)}: give a finite number from 0")
     return float(weight)

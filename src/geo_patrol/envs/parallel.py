@@ -14,13 +14,13 @@ from geo_patrol.config import GameConfig
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.engine.turn import DONE
+from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, check_choice, check_orders
 from geo_patrol.game import Game
 from geo_patrol.presets import ConfigSource, Overrides
 
 _AGENTS = (ALPHA, BRAVO)
-RENDER_MODES = ("human", "ansi")
 _ORDER_TYPE = np.dtype(np.int64)
 _ORDER_SHAPE = (SATELLITES,)
 
@@ -53,7 +53,10 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         mask_in: "obs", "info" or "none".
         reward: "score" or "outcome".
         max_cycles: steps after which an unfinished game is truncated; None never does.
-        render_mode: "ansi" (``render`` returns text), "human" (text is printed at every reset and step), or None.
+        render_mode: "human" (a window, in which satellites glide at every step; closing it changes nothing else),
+            "rgb_array" (``render`` returns a picture, (height, width, 3) uint8), "ansi" (``render`` returns text), or
+            None.
+        render_size: width and height of pictures and of the window, in pixels.
 
     Raises:
         ConfigError: the configuration is wrong.
@@ -67,7 +70,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "geo_patrol_v0",
         "render_modes": list(RENDER_MODES),
-        "render_fps": 2,
+        "render_fps": RENDER_FPS,
         "is_parallelizable": True,
     }
 
@@ -81,6 +84,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         reward: Reward = "score",
         max_cycles: int | None = None,
         render_mode: str | None = None,
+        render_size: tuple[int, int] = RENDER_SIZE,
     ) -> None:
         EzPickle.__init__(
             self,
@@ -91,8 +95,9 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             reward=reward,
             max_cycles=max_cycles,
             render_mode=render_mode,
+            render_size=render_size,
         )
-        check_render_mode(render_mode)
+        self._display = Display(render_mode, render_size)
         self.table = Table(config, overrides, observation, reward, mask_in, max_cycles)
         self._orders = np.empty((1, SIDES, SATELLITES), np.int64)
         self.render_mode = render_mode
@@ -129,8 +134,8 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         """
         view = self.table.reset(seed)
         self.agents = list(_AGENTS)
-        if self.render_mode == "human":
-            print_position(self.game())
+        if self.render_mode is not None:
+            self._display.begin(self.table)
         return self._pack(*view)
 
     def _pack(
@@ -193,8 +198,8 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         truncated = self.table.is_out_of_cycles and not terminated
         if terminated or truncated:
             self.agents = []
-        if self.render_mode == "human":
-            print_position(self.game())
+        if self.render_mode is not None:
+            self._display.follow(self.table)
         observations, infos = self._pack(seen, masks, report)
         return (
             observations,
@@ -260,17 +265,23 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         """Go on with the game on another table."""
         self.table = table
         self.agents = [] if table.is_over else list(_AGENTS)
+        self._display.begin(table)
 
     def view(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return observations and infos of both agents as the game stands."""
         return self._pack(*self.table.view())
 
-    def render(self) -> str | None:
-        """Return the position as text in mode "ansi"; do nothing in mode "human", which prints by itself."""
-        return str(self.game()) if self.render_mode == "ansi" else None
+    def render(self) -> Rendered:
+        """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
+
+        Raises:
+            RuntimeError: ``reset`` was never called.
+        """
+        return self._display.render(self.table)
 
     def close(self) -> None:
-        """Do nothing: no window is open."""
+        """Close the window, if one is open."""
+        self._display.close()
 
     def __str__(self) -> str:
         return "geo_patrol_v0"
@@ -284,14 +295,3 @@ def agent_index(agent: str) -> int:
     """
     check_choice("agent", agent, _AGENTS)
     return _AGENTS.index(agent)
-
-
-def check_render_mode(render_mode: str | None) -> None:
-    """Raise ValueError for a render mode that there is not."""
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        raise ValueError(f"render_mode = {render_mode!r}: give {' or '.join(map(repr, RENDER_MODES))} or None")
-
-
-def print_position(game: Game) -> None:
-    """Print a position for somebody who watches the terminal."""
-    print(game, end="\n\n", flush=True)  # noqa: T201

@@ -16,7 +16,7 @@ from geo_patrol.engine.batch import check_seed
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.engine.turn import ALPHA_ILLEGAL, ALPHA_SCORE, DONE, PHASE, REASONS, TURN
-from geo_patrol.envs.parallel import RENDER_MODES, check_render_mode, print_position
+from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, View, check_choice, check_orders
 from geo_patrol.errors import RecordingError
@@ -71,7 +71,10 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         mask_in: "info", "obs" or "none".
         reward: "score" or "outcome".
         max_cycles: steps after which an unfinished game is truncated; None never does.
-        render_mode: "ansi" (``render`` returns text), "human" (text is printed at every reset and step), or None.
+        render_mode: "human" (a window, in which satellites glide at every step; closing it changes nothing else),
+            "rgb_array" (``render`` returns a picture, (height, width, 3) uint8), "ansi" (``render`` returns text), or
+            None.
+        render_size: width and height of pictures and of the window, in pixels.
 
     Raises:
         ConfigError: the configuration is wrong.
@@ -84,7 +87,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as the base class declares it
         "render_modes": list(RENDER_MODES),
-        "render_fps": 2,
+        "render_fps": RENDER_FPS,
     }
 
     def __init__(
@@ -99,6 +102,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         reward: Reward = "score",
         max_cycles: int | None = None,
         render_mode: str | None = None,
+        render_size: tuple[int, int] = RENDER_SIZE,
     ) -> None:
         EzPickle.__init__(
             self,
@@ -111,8 +115,9 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
             reward=reward,
             max_cycles=max_cycles,
             render_mode=render_mode,
+            render_size=render_size,
         )
-        check_render_mode(render_mode)
+        self._display = Display(render_mode, render_size)
         check_choice("seat", seat, get_args(Seat))
         self.opponent = check_agent(make_agent(opponent) if isinstance(opponent, str) else opponent, "opponent")
         self._table = Table(config, overrides, observation, reward, mask_in, max_cycles)
@@ -146,11 +151,11 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         )
         self.opponent.reset(np.ones(1, np.bool_))
         self._is_over = False
-        return self._pack(self._table.reset(seed))
+        view = self._table.reset(seed)
+        self._display.begin(self._table)
+        return self._pack(view)
 
     def _pack(self, view: View) -> tuple[Any, dict[str, Any]]:
-        if self.render_mode == "human":
-            print_position(self.game())
         observations, masks, report = view
         seat = self._seat
         info: dict[str, Any] = {
@@ -189,6 +194,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         terminated = bool(view[2][DONE])
         truncated = self._table.is_out_of_cycles and not terminated
         self._is_over = terminated or truncated
+        self._display.follow(self._table)
         observation, info = self._pack(view)
         return observation, reward, terminated, truncated, info
 
@@ -248,12 +254,21 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         generator = _restore_generator(data.generator)
         self._table, self.np_random, self._seat = table, generator, _SEATS.index(data.seat)
         self._is_over = table.is_over
+        self._display.begin(table)
         self.opponent.reset(np.ones(1, np.bool_))
 
     def view(self) -> tuple[Any, dict[str, Any]]:
         """Return observation and info as the game stands, as after ``restore``."""
         return self._pack(self._table.view())
 
-    def render(self) -> str | None:
-        """Return the position as text in mode "ansi"; do nothing in mode "human", which prints by itself."""
-        return str(self.game()) if self.render_mode == "ansi" else None
+    def render(self) -> Rendered:
+        """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
+
+        Raises:
+            RuntimeError: ``reset`` was never called.
+        """
+        return self._display.render(self._table)
+
+    def close(self) -> None:
+        """Close the window, if one is open."""
+        self._display.close()

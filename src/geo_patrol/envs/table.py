@@ -246,7 +246,7 @@ class Table:
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise ValueError for a value that is none of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} = {value!r}: give {' or '.join(map(repr, choices))}")
 
 

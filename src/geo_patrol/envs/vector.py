@@ -1,6 +1,6 @@
 """The native vector environment: many games, one call into the engine."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -19,6 +19,7 @@ from geo_patrol.engine.episodes import (
     SAME_STEP,
     Page,
     Part,
+    Results,
     Terms,
     reset_episodes,
     seed_episodes,
@@ -44,6 +45,7 @@ from geo_patrol.envs.vector_arguments import (
     read_seeds,
     share_out,
 )
+from geo_patrol.errors import show
 from geo_patrol.game import Game
 from geo_patrol.presets import ConfigSource, Overrides, load_config
 
@@ -54,6 +56,8 @@ _MODES = {
     AutoresetMode.SAME_STEP: SAME_STEP,
     AutoresetMode.DISABLED: DISABLED,
 }
+_NEVER = 1 << 62
+"""Phases that nobody plays."""
 _FIRST_SEAT = {"both": 0, "alpha": 0, "bravo": 1, "alternate": 0}
 
 
@@ -155,7 +159,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._terms = Terms(
             sides=SIDES if seats == "both" else 1,
             rewards_outcome=reward == "outcome",
-            max_cycles=max_cycles or 0,
+            max_cycles=min(max_cycles or 0, _NEVER),
             first_seat=_FIRST_SEAT[seats],
             alternates=seats == "alternate",
             mode=_MODES[self._mode],
@@ -173,6 +177,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         count = self.num_games
         self._batch = batch = Batch(self._config, count)
         self._episodes = records(EPISODE, count)
+        shares, sides = list(share_out(count, threads)), self._terms.sides
         outer_ring = self._config.board.outer_ring
         self._onehot_slots = sector_slots("onehot", outer_ring)
         self._slots = sector_slots(self._encoding, outer_ring)
@@ -181,6 +186,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             observation_size(self._encoding, outer_ring),
             np.dtype(observation_type(self._encoding)),
             self._mode is AutoresetMode.SAME_STEP,
+            tuple((start * sides, stop * sides) for start, stop in shares),
         )
         self._whole = Part(
             batch.games,
@@ -195,13 +201,16 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             np.zeros(count, np.bool_),
             records(OUTCOME, MAX_OUTCOMES),
         )
-        self._shares = [self._make_share(start, stop) for start, stop in share_out(count, threads)]
-        self._pool = FramePool(self._make_frame)
+        self._shares = [self._make_share(start, stop) for start, stop in shares]
+        self._pool = FramePool(self._layout)
         self._frame: Frame | None = None
         self._everywhere = np.ones(self.num_envs, np.bool_)
         self._everywhere.flags.writeable = False
+        self._all_games = np.ones(count, np.bool_)
         self._crew = Crew(len(self._shares))
         self._is_seeded = np.zeros(count, np.bool_)
+        self._untold = np.zeros(count, np.bool_)
+        """Games that have begun since opponents were told last."""
         self._wants_samples = False
         self._has_samples = False
 
@@ -228,12 +237,6 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             records(OUTCOME, MAX_OUTCOMES),
         )
         return _Share(part, start, stop)
-
-    def _make_frame(self) -> Frame:
-        frame = Frame(self._layout)
-        sides = self._terms.sides
-        frame.pages = [frame.page(share.start * sides, share.stop * sides) for share in self._shares]
-        return frame
 
     # What there is to know
 
@@ -262,15 +265,15 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     def sample_actions(self) -> NDArray[np.int64]:
         """Draw random legal orders for every slot, (slots, 11) int64, from streams of their own.
 
-        Once asked for, they are drawn in the same loop as the step, where they cost least.
+        As long as they are asked for in every step, they are drawn in the same loop, where they cost least.
         """
         frame = self._current
         self._wants_samples = True
         if self._has_samples:
             self._has_samples = False
-            return frame.sampled
+            return frame.sampled[:]
         orders = np.empty((self.num_envs, SATELLITES), np.int64)
-        sample_episodes(self._episodes, self._terms, self._batch.legal, orders)
+        sample_episodes(self._episodes, self._all_games, self._terms, self._batch.legal, orders)
         return orders
 
     def game(self, place: int) -> Game:
@@ -288,7 +291,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     @property
     def _current(self) -> Frame:
         if self._frame is None:
-            raise RuntimeError("the environment is closed" if self.closed else "call reset first")
+            raise RuntimeError("the environment is closed" if self.closed else "no games are being played: call reset")
         return self._frame
 
     def set_opponents(self, opponent: Mixture) -> None:
@@ -319,27 +322,38 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         """
         if self.closed:
             raise RuntimeError("the environment is closed")
+        if options is not None and not isinstance(options, Mapping):
+            raise ValueError(f"options = {show(options)}: give a dict, such as {{'reset_mask': ..}}")
         which = read_reset_mask((options or {}).get("reset_mask"), self.num_games, self._terms.sides)
-        if self._frame is None and not which.all():
+        before, begins_all = self._frame, bool(which.all())
+        if before is None and not begins_all:
             raise ValueError("reset_mask: the first reset begins all games: mark every slot")
         seeds = read_seeds(seed, self.num_games)
+        self._frame = None
+        self._crew.wait()
         self._seed_games(seeds, which)
-        if isinstance(seed, (int, np.integer)):
-            super().reset(seed=int(seed) % 2**63)
-        for share in self._shares:
-            share.part.waiting[:] = which[share.start : share.stop]
-            drawn = self._opponents.drawn
-            reset_episodes(share.part, self._batch.scenario, self._terms, drawn, self._onehot_slots)
-            share.pending = int(share.part.episodes["is_over"].sum())  # those that were not marked
-        self._opponents.tell(self._whole)
-        self._frame = frame = self._pool.next(self._frame)
+        first_seed = next((given for given in seeds if given is not None), None)
+        if first_seed is not None:
+            super().reset(seed=first_seed % 2**63)
+        self._untold |= which
+        frame = self._pool.next(before)
         frame.clear_results()
         for share, page in zip(self._shares, frame.pages, strict=True):
-            describe_part(
-                share.part, self._terms, page, self._slots, self._rule_figures(share.part), self._wants_samples
-            )
-        self._has_samples = self._wants_samples
+            self._reset_share(share, page, which[share.start : share.stop])
+        self._has_samples = self._wants_samples and (begins_all or self._has_samples)
+        if self._has_samples:
+            if before is not None:
+                frame.sampled[:] = before.sampled  # of games that go on
+            sample_episodes(self._episodes, which, self._terms, self._batch.legal, frame.sampled)
+        self._frame = frame
         return self._pack(frame)
+
+    def _reset_share(self, share: _Share, page: Page, which: NDArray[np.bool_]) -> None:
+        part = share.part
+        part.waiting[:] = which
+        reset_episodes(part, self._batch.scenario, self._terms, self._opponents.drawn, self._onehot_slots)
+        share.pending = int(part.episodes["is_over"].sum())  # those that were not marked
+        describe_part(part, self._terms, page, self._slots, self._rule_figures(part), False)
 
     def _seed_games(self, seeds: list[int | None], which: NDArray[np.bool_]) -> None:
         """Start streams afresh: those of marked games that have a seed, and those that never had one."""
@@ -372,18 +386,21 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         """
         before = self._current
         orders = check_actions(actions, self.num_envs)
+        self._wants_samples &= not self._has_samples  # those of the last step were not asked for
         if self._mode is AutoresetMode.DISABLED and any(share.pending for share in self._shares):
             over = np.flatnonzero(self._episodes["is_over"])
             raise RuntimeError(f"{len(over)} games are over, the first is game {over[0]}: reset them with reset_mask")
         if self._terms.sides == 1:
+            self._opponents.tell(self._whole, self._untold)
             self._opponents.ask(self._whole, [share.part for share in self._shares], self._crew, self.np_random)
         frame = self._pool.next(before)
+        self._frame = None  # until all is done: if it is interrupted, some games have been played, others have not
         self._crew.run(lambda place: self._step_share(self._shares[place], frame.pages[place], orders))
-        self._opponents.tell(self._whole)
+        self._untold |= self._whole.waiting
         self._frame = frame
         self._has_samples = self._wants_samples
         observations, infos = self._pack(frame)
-        results = frame.results
+        results = _views(frame.results)
         return observations, results.rewards, results.terminations, results.truncations, infos
 
     def _step_share(self, share: _Share, page: Page, orders: NDArray[np.int64]) -> None:
@@ -408,13 +425,13 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     # Handing out
 
     def _pack(self, frame: Frame) -> tuple[Any, dict[str, Any]]:
-        everywhere, results = self._everywhere, frame.results
+        everywhere, results = self._everywhere, _views(frame.results)
         infos: dict[str, Any] = {}
         for place, name in enumerate(_INFOS):
             infos[name] = frame.seen.figures[:, place]
             infos[f"_{name}"] = everywhere
         if self._mask_in == "info":
-            infos["action_mask"], infos["_action_mask"] = frame.seen.masks, everywhere
+            infos["action_mask"], infos["_action_mask"] = frame.seen.masks[:], everywhere
         finished = results.is_finished
         infos["finished_episode"] = {"return": results.returns, "_return": finished}
         for place, name in enumerate(_STATISTICS):
@@ -427,16 +444,16 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
 
     def _observed(self, seen: Seen) -> Any:
         if self._mask_in == "obs":
-            return {"observation": seen.observations, "action_mask": seen.masks}
-        return seen.observations
+            return {"observation": seen.observations[:], "action_mask": seen.masks[:]}
+        return seen.observations[:]
 
     def _final_infos(self, frame: Frame) -> dict[str, Any]:
-        finished, final = frame.results.is_finished, frame.final
+        finished, final = frame.results.is_finished[:], frame.final
         info: dict[str, Any] = {}
         for place, name in enumerate(_INFOS):
             info[name], info[f"_{name}"] = final.figures[:, place], finished
         if self._mask_in == "info":
-            info["action_mask"], info["_action_mask"] = final.masks, finished
+            info["action_mask"], info["_action_mask"] = final.masks[:], finished
         return {
             "final_obs": self._observed(final),
             "_final_obs": finished,
@@ -448,10 +465,15 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         """End the threads and let go of all games."""
         self._crew.dismiss()
         self._frame = None
-        self._pool = FramePool(self._make_frame)
+        self._pool = FramePool(self._layout)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._config.title!r}: {self.num_games} games, {self.num_envs} slots>"
+
+
+def _views(results: Results) -> Results:
+    """Return views, whose shapes and flags are the caller's business."""
+    return Results(*(array[:] for array in results))  # type: ignore[arg-type]
 
 
 def make_registered(*, num_envs: int, opponent: Mixture = "random", **arguments: Any) -> VectorGeoPatrol:

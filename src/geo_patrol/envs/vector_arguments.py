@@ -1,7 +1,7 @@
 """What is handed to the vector environment, checked."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from geo_patrol.engine.batch import check_seed
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.envs.table import check_choice
+from geo_patrol.errors import show
 
 Seats: TypeAlias = Literal["both", "alpha", "bravo", "alternate"]
 
@@ -70,7 +71,7 @@ def read_autoreset(mode: Any) -> AutoresetMode:
     if isinstance(mode, AutoresetMode):
         return mode
     for known in AutoresetMode:
-        if mode in (known.name.lower(), known.value):
+        if isinstance(mode, str) and mode in (known.name.lower(), known.value):
             return known
     names = ", ".join(repr(known.name.lower()) for known in AutoresetMode)
     raise ValueError(f"autoreset = {mode!r}: give one of {names}")
@@ -82,7 +83,10 @@ def check_actions(actions: Any, slots: int) -> NDArray[np.int64]:
     Raises:
         ValueError: another shape, or not whole numbers.
     """
-    orders = np.asarray(actions)
+    try:
+        orders = np.asarray(actions)
+    except ValueError:
+        raise ValueError(f"actions = {show(actions)}: give ({slots}, {SATELLITES}) order codes") from None
     if orders.shape != (slots, SATELLITES):
         raise ValueError(f"actions have shape {orders.shape}: give ({slots}, {SATELLITES}) order codes")
     if orders.dtype.kind == "f" and np.isfinite(orders).all() and (orders == np.floor(orders)).all():
@@ -91,7 +95,7 @@ def check_actions(actions: Any, slots: int) -> NDArray[np.int64]:
         orders = np.minimum(orders, ORDERS)
     elif orders.dtype.kind != "i":
         raise ValueError(f"actions of type {orders.dtype}: give whole numbers")
-    return np.ascontiguousarray(orders, np.int64)
+    return np.require(orders, np.int64, ["C", "A", "W"])  # the one kind of array that the engine is compiled for
 
 
 def read_reset_mask(mask: Any, games: int, sides: int) -> NDArray[np.bool_]:
@@ -125,7 +129,8 @@ def read_seeds(seed: Any, games: int) -> list[int | None]:
     if isinstance(seed, (int, np.integer)):
         first = check_seed(seed)
         return [first + place for place in range(games)]
-    if isinstance(seed, (str, bytes, Mapping)) or not isinstance(seed, (Sequence, np.ndarray)):
+    is_list = isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim > 0)
+    if not is_list or isinstance(seed, (str, bytes)):
         raise ValueError(f"seed = {seed!r}: give a whole number from 0 on, or one for each game")
     if len(seed) != games:
         raise ValueError(f"seed: {len(seed)} seeds: give one for each of the {games} games")

@@ -1,1 +1,19 @@
-"""Pictures of a game. ``text`` draws with letters alone."""
+"""Pictures of a game. ``text`` draws with letters alone, ``picture`` for screens, ``paper`` for print."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from geo_patrol.rendering.paper import figure, svg
+
+__all__ = ["figure", "svg"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name in __all__:
+        from importlib import import_module  # noqa: PLC0415
+
+        module = import_module("geo_patrol.rendering.paper")
+        globals().update({public: getattr(module, public) for public in __all__})
+        return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

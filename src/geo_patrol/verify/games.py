@@ -1,13 +1,13 @@
 """Replaying a recorded game: legal orders, outcomes and positions, phase by phase."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import ring_of
-from geo_patrol.config import MAX_AMMO, MAX_FUEL, SIDES
+from geo_patrol.config import MAX_AMMO, MAX_FUEL, SIDES, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.drift import play_drift
@@ -15,7 +15,7 @@ from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements
 from geo_patrol.engine.legal_sets import legal_sets
 from geo_patrol.engine.legality import ILLEGAL, write_order_costs
 from geo_patrol.engine.movement import strike_illegal_orders
-from geo_patrol.engine.turn import play_movement
+from geo_patrol.engine.turn import play_movement, play_phase
 from geo_patrol.errors import RecordingError
 from geo_patrol.notation import PHASES, Order, Outcome, SatelliteId, short_name, write_outcomes
 from geo_patrol.verify.recording import (
@@ -30,7 +30,17 @@ from geo_patrol.verify.referee import Referee
 
 
 class Difference(Exception):  # noqa: N818 - what is looked for, not a failure of the program
-    """The first place where a recording and the engine part: field, recorded value, replayed value."""
+    """The first place where a recording and the engine part.
+
+    Attributes:
+        field: what differs.
+        recorded: its value in the recording; None where the message says all.
+        replayed: its value by the rules.
+    """
+
+    def __init__(self, message: str, field: str = "", recorded: Any = None, replayed: Any = None) -> None:
+        super().__init__(message)
+        self.field, self.recorded, self.replayed = field, recorded, replayed
 
 
 def check_game(recorded: RecordedGame) -> str | None:
@@ -40,22 +50,44 @@ def check_game(recorded: RecordedGame) -> str | None:
         RecordingError: the recording does not make sense.
         ConfigError: its configuration does not.
     """
-    batch = Batch(read_config(recorded.config))
-    batch.seed([0])
-    batch.reset()
     where = "initial"
     try:
-        _compare_state(batch, recorded.initial)
+        batch = start_recorded(recorded)
         for number, phase in enumerate(recorded.phases):
             where = f"phase {number} ({phase.phase})"
-            _replay(batch, phase)
+            replay_phase(batch, phase)
     except Difference as difference:
         return f"{where}: {difference}"
     return None
 
 
-def _replay(batch: Batch, phase: RecordedPhase) -> None:
+def start_recorded(recorded: RecordedGame, config: GameConfig | None = None) -> Batch:
+    """Set up the position that a recorded game begins with, as a batch of one.
+
+    Args:
+        recorded: the game.
+        config: its configuration, if it has been read already.
+
+    Raises:
+        Difference: the recording begins with another one.
+        ConfigError: its configuration is wrong.
+    """
+    batch = Batch(config or read_config(recorded.config))
+    batch.seed([0])
+    batch.reset()
+    _compare_state(batch, recorded.initial)
+    return batch
+
+
+def replay_phase(batch: Batch, phase: RecordedPhase) -> NDArray[np.int64]:
+    """Play a recorded phase with its recorded outcomes; return the orders carried out, (2, 11), none in a drift.
+
+    Raises:
+        Difference: the recording and the rules part in it.
+        RecordingError: it does not make sense.
+    """
     game, rules = batch.games[0], batch.rules[0]
+    orders = np.zeros((state.SIDES, state.SATELLITES), np.int64)
     _compare("phase", phase.phase, PHASES[game.phase])
     _compare("done", False, bool(game.done))
     if phase.phase == "drift":
@@ -68,8 +100,9 @@ def _replay(batch: Batch, phase: RecordedPhase) -> None:
         if phase.phase == "movement":
             play_movement(game, rules, orders)
         else:
-            _replay_engagement(batch, orders, phase.outcomes or [])
+            _replay_engagement(batch, orders, [read_recorded_outcome(outcome) for outcome in phase.outcomes or []])
     _compare_state(batch, phase.after, prefix="after.")
+    return orders
 
 
 def _read_given_orders(batch: Batch, recorded: Any) -> NDArray[np.int64]:
@@ -90,18 +123,42 @@ def _costs(batch: Batch) -> NDArray[np.int64]:
     return costs
 
 
-def _replay_engagement(batch: Batch, orders: NDArray[np.int64], recorded: Iterable[RecordedOutcome]) -> None:
+def play_given(batch: Batch, orders: NDArray[np.int64], outcomes: Sequence[Outcome]) -> None:
+    """Play a decision phase of a batch of one with outcomes that are given instead of drawn; the drift follows.
+
+    Args:
+        batch: the game, played on in place.
+        orders: (2, 11) order codes; illegal ones become noop in place.
+        outcomes: what became of an engagement; they are left in ``batch.outcomes``.
+
+    Raises:
+        Difference: the outcomes cannot have come from the orders.
+    """
+    game, rules = batch.games[0], batch.rules[0]
+    carried_out = orders.copy()
+    strike_illegal_orders(game, legal_sets(game, rules), carried_out)
+    forfeits = rules.forfeit and game.illegal_orders.any()
+    if game.phase == state.MOVEMENT or forfeits or not carried_out.any():
+        _compare("number of outcomes", len(outcomes), 0)
+        play_phase(game, rules, orders, batch.outcomes)  # it draws nothing
+        return
+    orders[:] = carried_out
+    _replay_engagement(batch, orders, outcomes)
+    play_drift(game, rules)
+
+
+def _replay_engagement(batch: Batch, orders: NDArray[np.int64], outcomes: Sequence[Outcome]) -> None:
     game, rules = batch.games[0], batch.rules[0]
     pay_for_engagements(game, rules, orders)
-    outcomes = [_read_outcome(outcome) for outcome in recorded]
     if fault := Referee(game, rules, orders).judge(outcomes):
         raise Difference(f"outcomes: {fault}")
-    count = write_outcomes(outcomes, batch.outcomes)
+    count = write_outcomes(list(outcomes), batch.outcomes)
     enact_engagements(game, batch.outcomes, count)
     game.phase = state.DRIFT
 
 
-def _read_outcome(recorded: RecordedOutcome) -> Outcome:
+def read_recorded_outcome(recorded: RecordedOutcome) -> Outcome:
+    """Return a recorded outcome."""
     return Outcome(
         action=recorded.action,
         attacker=SatelliteId(*recorded.attacker) if recorded.attacker else None,
@@ -160,7 +217,7 @@ def _check_fleets(batch: Batch, recorded: RecordedState, prefix: str = "") -> No
 
 def _compare(field: str, recorded: Any, replayed: Any) -> None:
     if recorded != replayed:
-        raise Difference(f"{field}: recorded {recorded!r}, replayed {replayed!r}")
+        raise Difference(f"{field}: recorded {recorded!r}, replayed {replayed!r}", field, recorded, replayed)
 
 
 def _compare_state(batch: Batch, recorded: RecordedState, prefix: str = "") -> None:

@@ -164,7 +164,7 @@ def parse_json(text: str, where: str) -> Any:
         raise RecordingError(f"{where}: not JSON: {error}") from None
 
 
-def parse_record(kind: type[_Record], data: Any, where: str) -> Any:
+def parse_record(kind: type[BaseModel], data: Any, where: str) -> Any:
     """Check recorded data.
 
     Raises:

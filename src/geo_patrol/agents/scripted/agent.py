@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from geo_patrol.agents.scripted.fights import decide_engagement
 from geo_patrol.agents.scripted.judgement import Style
 from geo_patrol.agents.scripted.movement import decide_movement
+from geo_patrol.agents.scripted.parameters import describe_parameters
 from geo_patrol.agents.scripted.pathfinding import MOVES, end_of_sectors, make_ways, write_steps
 from geo_patrol.agents.scripted.raids import HOME_TURNS, STRIKE_TURNS, THREAT_TURNS, Plans
 from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules
@@ -82,11 +83,11 @@ class ScriptedAgent:
         style: figures of its judgement; the defaults were found by playing many variants against each other.
     """
 
-    name = "scripted"
     observation: Encoding = "tokens"
 
     def __init__(self, style: Style | None = None) -> None:
         self.style = Style() if style is None else style
+        self.name = describe_parameters("scripted", self.style)
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
         """Do nothing: it decides from what it sees alone."""

@@ -1,8 +1,9 @@
 """What a scripted player goes by: its style, and what satellites, HVAs and time are worth to it."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from geo_patrol.engine.state import HVA, SATELLITES, SIDES, Record
 from geo_patrol.jit import jit
@@ -15,32 +16,36 @@ SAFE_TURNS = 3
 """A side that is ahead starts no raid when so few turns remain."""
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+Points = Annotated[float, Field(ge=0, le=1_000)]
+
+
 class Style(NamedTuple):
     """What may differ from one scripted player to the next."""
 
-    home_share: float = 0.4
+    home_share: Share = 0.4
     """The share of the active Patrols that do not go on a raid."""
-    defenders_per_raider: float = 0.5
+    defenders_per_raider: Annotated[float, Field(ge=0, le=10)] = 0.5
     """How many Patrols stay at home for each enemy that comes."""
-    haste: float = 4.0
+    haste: Points = 4.0
     """Points that it is worth to strike one turn earlier."""
-    threshold: float = 0.4
+    threshold: Share = 0.4
     """The chance to destroy the enemy HVA that a raid must have."""
-    trust: float = 0.3
+    trust: Share = 0.3
     """The chance that a Patrol near the enemy HVA guards it."""
-    premium: float = 15.0
+    premium: Points = 15.0
     """Fuel that better odds of a strike are worth, for a difference of one."""
-    dodge: float = 0.8
+    dodge: Annotated[float, Field(ge=0, le=2)] = 0.8
     """The chance to be hit in place from which on the own HVA gives way."""
-    lead: float = 0.8
+    lead: Share = 0.8
     """The chance that the enemy HVA is expected to give way."""
-    foresight: float = 0.4
+    foresight: Share = 0.4
     """The chance that raiders are expected to know where a HVA goes, instead of going for where it is."""
-    temperature: float = 3.0
+    temperature: Annotated[float, Field(ge=0.1, le=1_000)] = 3.0
     """Points by which the choice of where a HVA goes is blurred, so that it cannot be foreseen."""
-    ending: float = 80.0
+    ending: Points = 80.0
     """Points that winning at once is worth on top of the score, and that losing at once costs."""
-    danger: float = 4.0
+    danger: Points = 4.0
     """Points that it is worth to destroy an enemy near the own HVA."""
 
 

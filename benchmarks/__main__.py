@@ -1,0 +1,101 @@
+"""The command: ``python -m benchmarks run`` measures, ``python -m benchmarks publish`` puts it into the documents."""
+
+import dataclasses
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+
+from benchmarks.contestants import CONTESTANTS
+from benchmarks.plot import draw
+from benchmarks.publish import PICTURE, PUBLISHED, documents
+from benchmarks.report import (
+    comparison_table,
+    goals_table,
+    machine_lines,
+    missing_list,
+    report,
+    sweep_table,
+    write_rounds,
+)
+from benchmarks.results import Results
+from benchmarks.rounds import FULL, QUICK
+from benchmarks.rounds import run as measure
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None, help=__doc__
+)
+_OUT = Path("build") / "benchmarks"
+_RAW = "results.json"
+
+Out = Annotated[Path, typer.Option("--out", help="Folder for the figures, the report and the picture.")]
+
+
+@app.command()
+def run(
+    out: Out = _OUT,
+    quick: Annotated[bool, typer.Option(help="Only see that everything runs, in seconds.")] = False,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Turns of each contestant (9).")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0.001, help="Length of a turn (0.35).")] = None,
+    only: Annotated[str, typer.Option(help="Only contestants with this in their names.")] = "",
+) -> None:
+    """Measure everything side by side; about five minutes."""
+    if not any(only in name for name in CONTESTANTS):
+        raise typer.BadParameter(f"{only!r} is in none of {', '.join(CONTESTANTS)}", param_hint="--only")
+    plan = QUICK if quick else FULL
+    plan = dataclasses.replace(plan, rounds=rounds or plan.rounds, seconds=seconds or plan.seconds)
+    logs = out / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    results = measure(plan, only, logs)
+    write(results, out)
+    show(results, out)
+    failed = [point for point in results.points if point.missing is not None and not point.is_peer]
+    if failed:
+        raise typer.Exit(1)
+
+
+def write(results: Results, out: Path) -> None:
+    """Write the raw figures, the report, and the picture if it can be drawn."""
+    (out / _RAW).write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    (out / "report.md").write_text(report(results), encoding="utf-8")
+    with (out / "rounds.csv").open("w", encoding="utf-8") as file:
+        write_rounds(results, file)
+    try:
+        draw(results, out / "throughput.svg", out / "throughput.png")
+    except ModuleNotFoundError as error:
+        print(f"no picture: {error.name} is not installed")
+    except ValueError as error:
+        print(f"no picture: {error}")
+
+
+def show(results: Results, out: Path) -> None:
+    """Print what matters most."""
+    console = Console(width=2000, soft_wrap=True, highlight=False, markup=False)
+    tables = (comparison_table(results), missing_list(results), goals_table(results), sweep_table(results))
+    for part in (machine_lines(results), *tables):
+        if part:
+            console.print(part, end="\n\n")
+    print(f"written to {out}: {', '.join(sorted(path.name for path in out.iterdir() if path.is_file()))}")
+
+
+@app.command()
+def publish(out: Out = _OUT) -> None:
+    """Put the figures of the last full run into README.md and docs/benchmarks.md."""
+    try:
+        results = Results.model_validate_json((out / _RAW).read_text(encoding="utf-8"))
+    except (OSError, ValidationError) as error:
+        raise typer.BadParameter(f"no figures in {out}: {error}", param_hint="--out") from None
+    if results.is_quick:
+        raise typer.BadParameter(f"{out} holds a quick run, which says nothing of speed", param_hint="--out")
+    PICTURE.parent.mkdir(exist_ok=True)
+    draw(results, PICTURE)
+    for path, text in documents(results).items():
+        path.write_text(text, encoding="utf-8")
+    shutil.copyfile(out / _RAW, PUBLISHED)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,79 @@
+"""The environments of geo_patrol."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from benchmarks.contestants.base import Contestant, Load
+
+BATCH, QUICK_BATCH = 1024, 32
+SIDES = 2
+
+
+def make_vector(batch: int, observation: Literal["onehot", "tokens"], threads: int) -> Load:
+    """Return the vector environment with both seats of every game, orders drawn by its own sampler."""
+    import geo_patrol
+
+    envs = geo_patrol.make_vec(
+        "geo_patrol", batch, seats="both", observation=observation, threads=threads, mask_in="info"
+    )
+    observations, infos = envs.reset(seed=0)
+
+    def step() -> Any:
+        return envs.step(envs.sample_actions())
+
+    payload = observations.nbytes + infos["action_mask"].nbytes
+    return Load(step, envs.num_envs, batch, payload, ended_share)
+
+
+def ended_share(result: Any) -> float:
+    """Return the share of slots that ended, from what a vector environment's step returned."""
+    _, _, terminations, truncations, _ = result
+    return float(np.mean(terminations | truncations))
+
+
+def make_parallel(batch: int) -> Load:  # noqa: ARG001 - always one game
+    """Return the parallel environment with its defaults, orders drawn by its own sampler."""
+    from geo_patrol import geo_patrol_v0
+
+    env = geo_patrol_v0.parallel_env()
+    env.reset(seed=0)
+
+    def step() -> None:
+        env.step(env.sample_actions())
+        if not env.agents:
+            env.reset()
+
+    return Load(step, SIDES, 1)
+
+
+def _vector(observation: Literal["onehot", "tokens"], threads: int) -> Contestant:
+    plural = "threads" if threads > 1 else "thread"
+    return Contestant(
+        name=f"{observation}-{threads}",
+        title=f"geo_patrol vector, {observation}, {threads} {plural}",
+        process=f"geo_patrol-{threads}",
+        packages=("numpy", "numba", "gymnasium"),
+        batch=BATCH,
+        quick_batch=QUICK_BATCH,
+        includes="legal sampling, rules, masks and observations of both sides, auto-reset",
+        make=lambda batch: make_vector(batch, observation, threads),
+        threads=threads,
+        is_peer=False,
+    )
+
+
+CONTESTANTS = [
+    *(_vector(observation, threads) for threads in (1, 2) for observation in ("tokens", "onehot")),
+    Contestant(
+        name="parallel",
+        title="geo_patrol parallel_env",
+        process="geo_patrol-parallel",
+        packages=("pettingzoo",),
+        batch=1,
+        quick_batch=1,
+        includes="legal sampling, rules, masks and one-hot observations of both sides, reset",
+        make=make_parallel,
+        is_peer=False,
+    ),
+]

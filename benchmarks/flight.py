@@ -1,0 +1,92 @@
+"""Speed of the flight games: ``python benchmarks/flight.py``.
+
+Steps a second beside Gymnasium's CartPole-v1, both as ``gymnasium.make`` makes them and with random actions, in rounds
+that take turns; and how long the solver takes for missions of the package.
+"""
+
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+from rich import box
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import geo_patrol  # noqa: F401 - registers the environments
+from geo_patrol.flight import solve
+
+ROUNDS = 9
+STEPS = 30_000
+MISSIONS = ("sample", "sample_20", "survey_loop", "base_camp", "courier")
+TARGET = {"sample_20": "< 60 s, proved"}
+
+
+def steps_per_second(step: Callable[[], None]) -> float:
+    """Return how often a function runs in a second."""
+    start = time.perf_counter()
+    for _ in range(STEPS):
+        step()
+    return STEPS / (time.perf_counter() - start)
+
+
+def make_step(env: gymnasium.Env[Any, Any], draw: Callable[[], Any]) -> Callable[[], None]:
+    """Return a function that plays one step, and resets where an episode is over."""
+    env.reset(seed=0)
+
+    def step() -> None:
+        *_, terminated, truncated, _ = env.step(draw())
+        if terminated or truncated:
+            env.reset()
+
+    return step
+
+
+def make_flight(name: str) -> Callable[[], None]:
+    """Return a function that plays a step of a flight environment with random legal actions."""
+    env = gymnasium.make(name)
+    env.action_space.seed(0)
+    sampler: Any = env.unwrapped
+    return make_step(env, sampler.sample_action)
+
+
+def make_cartpole() -> Callable[[], None]:
+    """Return a function that plays a step of CartPole-v1 with random actions."""
+    env: gymnasium.Env[Any, Any] = gymnasium.make("CartPole-v1")
+    env.action_space.seed(0)
+    return make_step(env, env.action_space.sample)
+
+
+def main() -> None:
+    """Measure everything and print two tables."""
+    console = Console(width=120)
+    steps = Table("environment", "steps/s", "CartPole-v1", "ratio (median)", "spread", "target", box=box.MARKDOWN)
+    cartpole = make_cartpole()
+    for name in ("GeoPatrol/SpaceshipCommander-v0", "GeoPatrol/PlanetaryProbe-v0"):
+        ours = make_flight(name)
+        steps_per_second(ours)  # warm up
+        rounds = [
+            (steps_per_second(ours), steps_per_second(cartpole))
+            for _ in track(range(ROUNDS), name, console=console, transient=True)
+        ]
+        ratios = sorted(one / other for one, other in rounds)
+        one, other = (statistics.median(column) for column in zip(*rounds, strict=True))
+        spread = f"{ratios[0]:.2f} .. {ratios[-1]:.2f}"
+        steps.add_row(name, f"{one:,.0f}", f"{other:,.0f}", f"{statistics.median(ratios):.2f}", spread, ">= 0.5")
+    console.print(f"{platform.machine()}, Python {platform.python_version()}, gymnasium {gymnasium.__version__}")
+    console.print(steps)
+
+    solving = Table("mission", "best", "status", "flights followed", "seconds", "target", box=box.MARKDOWN)
+    solve("sample", {"turns": 2})  # compiled before it is measured
+    for name in MISSIONS:
+        solution = solve(name)
+        figures = str(solution.score), solution.status, f"{solution.states:,}", f"{solution.seconds:.2f}"
+        solving.add_row(name, *figures, TARGET.get(name, ""))
+    console.print(solving)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""What is measured on."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from benchmarks.contestants import CONTESTANTS
+from benchmarks.processes import CAN_PIN
+from benchmarks.results import Machine
+
+
+def processor_name() -> str:
+    """Return the name of the processor."""
+    listed = Path("/proc/cpuinfo")
+    if listed.exists():
+        for line in listed.read_text().splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                return " ".join(value.split())
+    return platform.processor() or platform.machine()
+
+
+def _memory_gib() -> float:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, ValueError, OSError):
+        return 0.0
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of all packages measured that are installed."""
+    found = {}
+    for package in sorted({package for contestant in CONTESTANTS.values() for package in contestant.packages}):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def describe_machine() -> Machine:
+    """Return what a reader must know to judge the figures."""
+    return Machine(
+        processor=f"{processor_name()} ({platform.machine()})",
+        cores=os.cpu_count() or 1,
+        memory_gib=_memory_gib(),
+        system=platform.system(),
+        python=platform.python_version(),
+        versions=_versions(),
+        load=round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        is_pinned=CAN_PIN,
+    )

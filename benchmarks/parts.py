@@ -1,0 +1,70 @@
+"""The compiled parts of a step, one after another and timed each: the only place that knows the engine's inside."""
+
+import time
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from geo_patrol.engine.batch import Batch
+from geo_patrol.engine.legal_sets import write_masks
+from geo_patrol.engine.observe import observation_size, observation_type, observe_games, sector_slots
+from geo_patrol.engine.sample import sample_orders_of_games
+from geo_patrol.engine.setup import reset_games
+from geo_patrol.engine.state import ORDERS, SATELLITES, SIDES, IntArray, Records
+from geo_patrol.engine.turn import play_orders
+from geo_patrol.jit import jit
+from geo_patrol.presets import load_config
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@jit
+def play_games(games: Records, rules: Records, legal: IntArray, orders: IntArray, outcomes: Records) -> None:
+    """Play one phase of every game, and nothing else."""
+    for place in range(len(games)):
+        play_orders(games[place], rules[0], legal[place], orders[place], outcomes)
+
+
+class Parts:
+    """Games that are played in separate passes over the batch: what the vector environment does in one."""
+
+    def __init__(self, observation: Literal["onehot", "tokens"], games: int) -> None:
+        batch = Batch(load_config("geo_patrol"), games)
+        batch.seed(range(games))
+        batch.reset()
+        outer_ring = batch.config.board.outer_ring
+        slots, figures = sector_slots(observation, outer_ring), batch.rule_figures(observation)
+        shape = (games, SIDES, observation_size(observation, outer_ring))
+        observations = np.zeros(shape, observation_type(observation))
+        words = np.zeros((games * SIDES, SATELLITES, ORDERS), np.int8).view(np.int32)
+        orders = np.zeros((games, SIDES, SATELLITES), np.int64)
+        streams = np.zeros((games, 2), np.uint64)
+        streams[:, 0] = np.arange(games)
+        sets = batch.legal.reshape(games * SIDES, SATELLITES)
+
+        def set_up_finished() -> None:
+            reset_games(batch.games, batch.scenario, batch.rules, batch.slots, batch.games["done"] != 0)
+
+        self.parts: dict[str, Callable[[], None]] = {
+            "sampling": lambda: sample_orders_of_games(batch.legal, streams, orders),
+            "rules": lambda: play_games(batch.games, batch.rules, batch.legal, orders, batch.outcomes),
+            "resets": set_up_finished,
+            "legal orders": batch.find_legal,
+            "masks": lambda: write_masks(sets, words),
+            "observations": lambda: observe_games(batch.games, batch.rules, slots, figures, observations),
+        }
+
+    def microseconds(self, seconds: float) -> dict[str, float]:
+        """Play for a while; return how long each part takes in a step of the whole batch."""
+        total = dict.fromkeys(self.parts, 0.0)
+        steps = 0
+        start = last = time.perf_counter()
+        while last - start < seconds:
+            for name, part in self.parts.items():
+                part()
+                now = time.perf_counter()
+                total[name] += now - last
+                last = now
+            steps += 1
+        return {name: taken / steps * 1e6 for name, taken in total.items()}

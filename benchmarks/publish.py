@@ -1,0 +1,36 @@
+"""Puts a run's figures into the documents, so that nobody copies figures by hand."""
+
+import re
+from pathlib import Path
+
+from benchmarks.report import machine_lines, readme_table, report, startup_lines
+from benchmarks.results import Results
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+DOCUMENT = ROOT / "docs" / "benchmarks.md"
+PICTURE = ROOT / "docs" / "pictures" / "throughput.svg"
+PUBLISHED = Path(__file__).with_name("published.json")
+"""The raw figures of the run that the documents show."""
+
+
+def put_between_markers(text: str, block: str) -> str:
+    """Replace what stands between the two comments that mark the figures in a document.
+
+    Raises:
+        ValueError: there is not exactly one such place.
+    """
+    marked = re.compile(r"(<!-- benchmarks: begin[^>]*-->\n).*?(<!-- benchmarks: end -->)", re.DOTALL)
+    if len(marked.findall(text)) != 1:
+        raise ValueError("a document needs one place between <!-- benchmarks: begin --> and <!-- benchmarks: end -->")
+    return marked.sub(lambda found: f"{found[1]}{block.strip()}\n{found[2]}", text)
+
+
+def documents(results: Results) -> dict[Path, str]:
+    """Return the documents as they should be with the figures of a run."""
+    picture = f"![Agent steps a second over the number of games]({PICTURE.relative_to(DOCUMENT.parent)})"
+    blocks = {
+        README: "\n\n".join((readme_table(results), startup_lines(results), machine_lines(results))),
+        DOCUMENT: f"{report(results)}\n{picture}",
+    }
+    return {path: put_between_markers(path.read_text(encoding="utf-8"), block) for path, block in blocks.items()}

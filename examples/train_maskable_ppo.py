@@ -1,0 +1,190 @@
+"""Train MaskablePPO, first against the random agent, then against the scripted one, and plot its win rates.
+
+    pip install "geo_patrol[sb3]"
+    python examples/train_maskable_ppo.py --minutes 10 --seed 0
+
+writes the policy (maskable_ppo.zip) and the curve (maskable_ppo.png). How far it gets is told in docs/training.md.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.vec_env import VecNormalize
+from torch import nn
+
+from geo_patrol import play_match
+from geo_patrol.envs.adapters.sb3 import make_sb3_vec
+from geo_patrol.envs.adapters.sb3_policy import OrderPolicy
+
+RIVALS = ("random", "scripted")
+STAGES = ((0.0, {"random": 1}), (0.07, {"scripted": 3, "idle": 1}))
+"""Who is played against, from which share of the time on."""
+LEARNING_RATE = 7e-4
+
+
+class Trunk(BaseFeaturesExtractor):
+    """The layers that the policy and the value share, which halves the work."""
+
+    def __init__(self, space, width=256):
+        super().__init__(space, width)
+        self.layers = nn.Sequential(nn.Linear(space.shape[0], width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+
+    def forward(self, observations):
+        return self.layers(observations)
+
+
+class PolicyAgent:
+    """The policy as an agent, so that it can play matches; it draws its orders, as mixing pays in this game."""
+
+    name = "MaskablePPO"
+    observation = "onehot"
+    stateless = True
+
+    def __init__(self, model):
+        self.model = model
+
+    def reset(self, new_games):
+        pass
+
+    def act(self, observations, action_masks, generator):
+        orders, _ = self.model.predict(observations, action_masks=action_masks.reshape(len(action_masks), -1))
+        return orders
+
+
+class Clock:
+    """The time of the training, and the learning rate, which declines with it."""
+
+    def __init__(self, minutes):
+        self.start, self.seconds = time.perf_counter(), 60 * minutes
+
+    @property
+    def elapsed(self):
+        return time.perf_counter() - self.start
+
+    @property
+    def done(self):
+        return min(self.elapsed / self.seconds, 1.0)
+
+    def learning_rate(self, _):
+        return LEARNING_RATE * max(1 - self.done, 0.05)
+
+
+class Coach(BaseCallback):
+    """Keeps the time: changes opponents, evaluates, shows progress, and ends the training."""
+
+    def __init__(self, clock, seed, games, evaluations):
+        super().__init__()
+        self.clock, self.match_seed, self.games = clock, 1000 * seed, games
+        self.evaluation_at = list(np.linspace(0, 1, evaluations + 1))
+        self.stages = list(STAGES)
+        self.history = {rival: [] for rival in RIVALS}  # (steps, win rate, lower end, upper end)
+        self.progress = Progress(
+            TextColumn("training"),
+            BarColumn(),
+            TextColumn("{task.fields[said]}"),
+            TimeRemainingColumn(),
+            console=Console(width=110),
+        )
+        self.task = self.progress.add_task("training", total=1.0, said="")
+
+    def _on_rollout_start(self):
+        while self.stages and self.clock.done >= self.stages[0][0]:
+            _, opponents = self.stages.pop(0)
+            self.training_env.env_method("set_opponents", opponents)
+            self.progress.console.print(f"{self.num_timesteps:>9,} steps: training against {', '.join(opponents)}")
+        if self.clock.done >= self.evaluation_at[0]:
+            while len(self.evaluation_at) > 1 and self.clock.done >= self.evaluation_at[0]:
+                del self.evaluation_at[0]
+            self.evaluate(self.games)
+        speed = self.num_timesteps / self.clock.elapsed
+        self.progress.update(
+            self.task, completed=self.clock.done, said=f"{self.num_timesteps:,} steps, {speed:,.0f} a second"
+        )
+
+    def _on_step(self):
+        return self.clock.done < 1
+
+    def evaluate(self, games):
+        """Play fresh games against every rival, half of them from each side."""
+        said = []
+        for rival in RIVALS:
+            self.match_seed += 1
+            total = play_match(PolicyAgent(self.model), rival, games=games, seed=self.match_seed).summary().total
+            self.history[rival].append((self.num_timesteps, total.win_rate, *total.win_interval))
+            low, high = total.win_interval
+            said.append(f"{rival} {total.win_rate:6.1%} ({low:.1%}-{high:.1%})")
+        self.progress.console.print(f"{self.num_timesteps:>9,} steps: win rate against {', '.join(said)}")
+
+
+def plot(history, path, title):
+    """Draw the win rates over the steps, with their 95 % Wilson intervals."""
+    mpl.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for rival, points in history.items():
+        steps, rate, low, high = np.array(points).T
+        axes.plot(steps / 1e6, 100 * rate, marker=".", label=f"against {rival}")
+        axes.fill_between(steps / 1e6, 100 * low, 100 * high, alpha=0.2)
+    axes.set(xlabel="million steps", ylabel="games won, %", ylim=(-2, 102), title=title)
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower right", frameon=False)
+    figure.savefig(path, dpi=120)
+
+
+def train(minutes, seed, threads, games, evaluations):
+    """Train for a time, and return the model and its coach."""
+    torch.set_num_threads(threads)
+    env = make_sb3_vec("geo_patrol", num_games=128, opponent="random", seats="alternate", reward="score")
+    env = VecNormalize(env, norm_obs=False, gamma=0.99)  # scales rewards
+    clock = Clock(minutes)
+    coach = Coach(clock, seed, games, evaluations)
+    model = MaskablePPO(
+        OrderPolicy,
+        env,
+        learning_rate=clock.learning_rate,
+        n_steps=32,
+        batch_size=512,
+        n_epochs=3,
+        gamma=0.99,
+        gae_lambda=0.95,
+        ent_coef=0.003,
+        policy_kwargs={"features_extractor_class": Trunk, "net_arch": []},
+        seed=seed,
+        device="cpu",
+    )
+    with coach.progress:
+        model.learn(total_timesteps=10**12, callback=coach)
+        coach.evaluate(5 * games)
+    env.close()
+    return model, coach
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long to train (default 10)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1, help="threads of the network (default 1)")
+    parser.add_argument("--games", type=int, default=200, help="games of each evaluation (default 200)")
+    parser.add_argument("--evaluations", type=int, default=20, help="how often to evaluate (default 20)")
+    parser.add_argument("--out", type=Path, default=Path(), help="folder for the policy and the curve")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    model, coach = train(arguments.minutes, arguments.seed, arguments.threads, arguments.games, arguments.evaluations)
+    model.save(arguments.out / "maskable_ppo.zip")
+    title = f"MaskablePPO on GEO Patrol, {arguments.minutes:g} minutes"
+    plot(coach.history, arguments.out / "maskable_ppo.png", title)
+    print(f"saved {arguments.out / 'maskable_ppo.zip'} and {arguments.out / 'maskable_ppo.png'}")
+
+
+if __name__ == "__main__":
+    main()

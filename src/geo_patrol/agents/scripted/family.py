@@ -1,0 +1,201 @@
+"""Agents of the raiding family: turtle, raider, mixed."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.scripted.agent import keys_of_rows
+from geo_patrol.agents.scripted.parameters import describe_parameters
+from geo_patrol.agents.scripted.raid_engagement import order_engagement
+from geo_patrol.agents.scripted.raid_movement import Desk, make_desk, order_movement
+from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules, split_by_ways
+from geo_patrol.agents.scripted.tactics import TACTICS, Raid, draw_raid, raid_tactics, turtle_tactics, write_raid
+from geo_patrol.agents.scripted.ways import Ways, find_table
+from geo_patrol.engine.legal_sets import write_legal_sets
+from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.sample import check_masks, read_mask
+from geo_patrol.engine.scratch import make_scratch
+from geo_patrol.engine.state import (
+    ENGAGEMENT,
+    GAME,
+    MOVEMENT,
+    NOOP,
+    RULES,
+    SATELLITES,
+    SIDES,
+    IntArray,
+    Record,
+    Records,
+    records,
+)
+from geo_patrol.jit import jit
+
+_OWN = 0
+
+
+@jit
+def order_side(
+    game: Record,
+    rules: Record,
+    legal: IntArray,
+    side: int,
+    ways: Ways,
+    tactics: Record,
+    key: np.uint64,
+    desk: Desk,
+    orders: IntArray,
+) -> None:
+    """Give the orders of one side, (11,), in either phase; the same key gives the same orders.
+
+    ``legal``: (2, 11), sets; of the enemy's, the HVA's moves alone are looked at.
+    """
+    orders[:] = NOOP
+    if game.phase == MOVEMENT:
+        order_movement(game, rules, legal, side, ways, tactics, key, desk, orders)
+    else:
+        order_engagement(game, rules, legal, side, tactics, orders)
+
+
+@jit
+def order_rows(
+    observations: IntArray,
+    masks: IntArray,
+    rows: IntArray,
+    ways: Ways,
+    tactics: Records,
+    keys: NDArray[np.uint64],
+    game: Record,
+    rules: Record,
+    orders: IntArray,
+) -> None:
+    """Give the orders of those rows of a batch for which some ways hold.
+
+    ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``tactics``: (n,) or (1,) for all, ``keys``: (n,),
+    ``orders``: (n, 11), overwritten. ``game`` and ``rules`` are scratch records.
+    """
+    legal, desk = np.zeros((SIDES, SATELLITES), np.int32), make_desk()
+    read_rules(observations[rows[0]], rules)
+    scratch = make_scratch(rules.outer_ring)
+    for place in range(len(rows)):
+        row = rows[place]
+        read_rules(observations[row], rules)
+        read_game(observations[row], game, rules)
+        game.phase = MOVEMENT if observations[row, MOVEMENT_PHASE] else ENGAGEMENT
+        write_legal_sets(game, rules, scratch, legal)
+        for number in range(SATELLITES):
+            legal[_OWN, number] &= read_mask(masks[row, number])
+        tactic = tactics[row if len(tactics) > 1 else 0]
+        order_side(game, rules, legal, _OWN, ways, tactic, keys[row], desk, orders[row])
+        for number in range(SATELLITES):
+            if not (legal[_OWN, number] >> orders[row, number]) & 1:
+                orders[row, number] = NOOP
+
+
+def order_batch(
+    observations: NDArray[Any], action_masks: NDArray[np.int8], tactics: Records, keys: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """Return the orders of a batch, (n, 11), by tactics, (n,) or (1,) for all, and keys, (n,).
+
+    Raises:
+        ValueError: observations or masks have another shape or type, or describe no board.
+    """
+    masks = check_masks(action_masks)
+    seen = check_observations(observations, len(masks))
+    orders = np.zeros(masks.shape[:2], np.int64)
+    game, rules = records(GAME, 1), records(RULES, 1)  # of this call alone: threads may share an agent
+    for figures, rows in split_by_ways(seen):
+        order_rows(seen, masks, rows, find_table(figures), tactics, keys, game[0], rules[0], orders)
+    return orders
+
+
+class _Tactician:
+    """Plays every game by the same tactics; remembers nothing."""
+
+    observation: Encoding = "tokens"
+
+    def __init__(self, name: str, tactics: Records) -> None:
+        self.name = name
+        self._tactics = tactics
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Do nothing: it decides from what it sees alone."""
+
+    def act(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Give the orders of one decision phase.
+
+        Equal observations and an equal generator give equal orders.
+
+        Raises:
+            ValueError: observations or masks have another shape or type, or describe no board.
+        """
+        key = np.uint64(generator.integers(1 << 63))
+        return self.act_by_keys(observations, action_masks, keys_of_rows(key, len(action_masks)))
+
+    def act_by_keys(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Give the orders of one decision phase; equal observations and equal keys give equal orders.
+
+        Raises:
+            ValueError: observations or masks have another shape or type, or describe no board.
+        """
+        return order_batch(observations, action_masks, self._tactics, keys)
+
+
+class TurtleAgent(_Tactician):
+    """Guards its own HVA with everything, and does nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__("turtle", turtle_tactics())
+
+
+class RaiderAgent(_Tactician):
+    """Sends all Patrols but a few against the enemy HVA, so that they arrive together.
+
+    Args:
+        raid: its parameters.
+    """
+
+    def __init__(self, raid: Raid | None = None) -> None:
+        self.raid = Raid() if raid is None else raid
+        super().__init__(describe_parameters("raider", self.raid), raid_tactics(self.raid))
+
+
+class MixedAgent:
+    """Plays every game as a raider whose parameters it draws when the game begins.
+
+    It remembers them, so a row of a batch must stay the same game until ``reset`` says otherwise.
+    """
+
+    name = "mixed"
+    observation: Encoding = "tokens"
+
+    def __init__(self) -> None:
+        self._tactics = records(TACTICS, 0)
+        self._is_new = np.zeros(0, np.bool_)
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Hear that games begin, and forget what was drawn for the old ones."""
+        if len(new_games) != len(self._is_new):
+            self._tactics = records(TACTICS, len(new_games))
+            self._is_new = np.ones(len(new_games), np.bool_)
+        self._is_new |= new_games
+
+    def act(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Give the orders of one decision phase.
+
+        Raises:
+            ValueError: observations or masks have another shape or type, or describe no board.
+        """
+        if len(action_masks) != len(self._is_new):
+            self.reset(np.ones(len(action_masks), np.bool_))
+        for place in np.flatnonzero(self._is_new):
+            write_raid(draw_raid(generator), self._tactics[place])
+        self._is_new[:] = False
+        key = np.uint64(generator.integers(1 << 63))
+        return order_batch(observations, action_masks, self._tactics, keys_of_rows(key, len(action_masks)))

@@ -1,0 +1,71 @@
+"""Parameters of agents as text, as in ``raider:defenders=2,path=cheap``."""
+
+import difflib
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from geo_patrol.errors import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Parameters = TypeVar("_Parameters", bound=NamedTuple)
+
+
+@cache
+def _adapters(kind: type[NamedTuple]) -> dict[str, TypeAdapter[Any]]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: TypeAdapter(hints[name]) for name in kind._fields}
+
+
+def read_parameters(agent: str, text: str, kind: type[_Parameters]) -> _Parameters:
+    """Read ``name=value,name=value``.
+
+    Args:
+        agent: the agent's name.
+        text: the parameters; those that it does not name keep their defaults.
+        kind: a NamedTuple whose fields have a default and, as pydantic understands it, a type with bounds.
+
+    Raises:
+        ValueError: a parameter is unknown, given twice, or has a wrong value.
+    """
+    values: dict[str, Any] = {}
+    for item in text.split(","):
+        name, equals, value = (part.strip() for part in item.partition("="))
+        if not equals:
+            raise ValueError(f"agent {agent!r}: {show(item)}: give parameters as name=value,name=value")
+        if name not in kind._fields:
+            raise ValueError(f"agent {agent!r}: there is no parameter {show(name)}{_hint(name, kind)}")
+        if name in values:
+            raise ValueError(f"agent {agent!r}: {name} is given twice")
+        values[name] = _read_value(agent, name, value, kind)
+    make: Callable[..., _Parameters] = kind
+    return make(**values)
+
+
+def _hint(name: str, kind: type[NamedTuple]) -> str:
+    close = difflib.get_close_matches(name, kind._fields, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    return f"{hint} It takes: {', '.join(kind._fields)}."
+
+
+def _read_value(agent: str, name: str, value: str, kind: type[NamedTuple]) -> Any:
+    try:
+        return _adapters(kind)[name].validate_python(value)
+    except ValidationError as error:
+        wrong = "; ".join(detail["msg"] for detail in error.errors())
+        raise ValueError(f"agent {agent!r}: {name} = {show(value)}: {wrong}") from None
+
+
+def describe_parameters(agent: str, parameters: NamedTuple) -> str:
+    """Return an agent's name with those parameters that are not the default, as ``read_parameters`` reads them."""
+    make: Callable[[], NamedTuple] = type(parameters)
+    defaults = make()
+    changed = [
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value, default in zip(parameters._fields, parameters, defaults, strict=True)
+        if value != default
+    ]
+    return f"{agent}:{','.join(changed)}" if changed else agent

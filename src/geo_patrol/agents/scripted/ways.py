@@ -1,0 +1,140 @@
+"""The exact table of cheapest ways to a drifting target: made once for a set of rules, then looked up.
+
+Everything drifts, on each ring at its own pace, but all at a known one. So the price of a way depends on the sector of
+the satellite, the sector of the target, and the number of turns to the arrival alone; what a satellite can afford is a
+comparison with its fuel. The table is filled backward in time, from the arrival.
+"""
+
+from collections import OrderedDict
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.scripted.pathfinding import (
+    MOVE,
+    MOVES,
+    PRICE,
+    UNREACHABLE,
+    end_of_sectors,
+    first_sector,
+    step_back,
+    write_goals,
+    write_steps,
+)
+from geo_patrol.board import prograde
+from geo_patrol.engine.state import NOOP, SIDES, IntArray
+from geo_patrol.jit import jit
+
+IN_SECTOR, NEARBY = 0, 1
+"""Where a way ends: in the target's sector; or, if that is cheaper, next to it."""
+REACHES = 2
+FAR = 32_767
+"""The price of what cannot be done. Tanks hold less."""
+NEARBY_PREMIUM = 6
+"""Fuel that arriving in the target's sector may cost more than arriving next to it: the odds there are better."""
+
+_MOST_PRICES = 1 << 24
+_MOST_BYTES = 1 << 28
+_TURNS_PER_RING, _MORE_TURNS = 2, 4
+
+
+class Ways(NamedTuple):
+    """The ways of the satellites of both sides.
+
+    ``prices[side, reach, target, sector, turns]`` is the fuel that it takes from a sector, before a movement phase, to
+    arrive at a target after so many drifts and one more movement phase; ``target`` is its sector now.
+    """
+
+    prices: NDArray[np.int16]
+    moves: NDArray[np.int8]
+    """The first move of each way, an order code; of moves at the same price, the lowest."""
+
+
+class WayFigures(NamedTuple):
+    """The figures of the rules on which ways depend."""
+
+    inner_ring: int
+    outer_ring: int
+    move_costs: tuple[tuple[int, ...], tuple[int, ...]]
+    """Of each side, prograde to radial out."""
+    station_keeping_costs: tuple[int, int]
+
+
+def turns_ahead(inner_ring: int, outer_ring: int) -> int:
+    """Return for how many turns of arrival a table has room.
+
+    The cheapest way to the other side of a board goes in to its innermost ring and out again. The largest boards (ten
+    rings) would take gigabytes; satellites could not pay for ways across them, and their tables look less far ahead.
+    """
+    wanted = _TURNS_PER_RING * (outer_ring - inner_ring + 1) + _MORE_TURNS
+    sectors = 1 << (outer_ring + 1)
+    return max(min(wanted, _MOST_PRICES // (SIDES * REACHES * sectors * sectors)), 1)
+
+
+@jit
+def write_table(
+    board: tuple[int, int], costs: IntArray, station_keeping: int, premium: int, prices: IntArray, moves: IntArray
+) -> None:
+    """Fill the table of one side and reach; ``prices`` and ``moves``: (sectors, sectors, turns)."""
+    inner_ring, outer_ring = board
+    start, end = first_sector(inner_ring), end_of_sectors(outer_ring)
+    steps, after, way = np.zeros((end, MOVES), np.int64), np.zeros(end, np.int64), np.zeros((2, end), np.int64)
+    write_steps(inner_ring, outer_ring, steps)
+    for turns in range(prices.shape[2]):
+        for target in range(start, end):
+            if turns == 0:
+                write_goals(target, premium, start, end, after)
+            else:
+                ahead = prograde(target)
+                for sector in range(start, end):
+                    after[sector] = prices[ahead, prograde(sector), turns - 1] + station_keeping
+            step_back(steps, costs, start, end, after, way)
+            for sector in range(start, end):
+                price = way[PRICE, sector]
+                prices[target, sector, turns] = min(price, FAR)
+                moves[target, sector, turns] = way[MOVE, sector] if price < FAR else NOOP
+
+
+def make_table(figures: WayFigures) -> Ways:
+    """Return the tables of both sides."""
+    board = figures.inner_ring, figures.outer_ring
+    sectors = end_of_sectors(figures.outer_ring)
+    shape = (SIDES, REACHES, sectors, sectors, turns_ahead(*board))
+    ways = Ways(np.full(shape, FAR, np.int16), np.zeros(shape, np.int8))
+    for side in range(SIDES):
+        costs = np.array((0, *figures.move_costs[side]), np.int64)
+        keeping = figures.station_keeping_costs[side]
+        for reach, premium in ((IN_SECTOR, UNREACHABLE), (NEARBY, NEARBY_PREMIUM)):
+            write_table(board, costs, keeping, premium, ways.prices[side, reach], ways.moves[side, reach])
+    return ways
+
+
+class _Shelf:
+    """Tables that were made before, those used last, up to a number of bytes. Threads may share it."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._tables: OrderedDict[WayFigures, Ways] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, figures: WayFigures) -> Ways:
+        """Return the tables for some figures, made if they are not there."""
+        with self._lock:
+            if figures in self._tables:
+                self._tables.move_to_end(figures)
+                return self._tables[figures]
+            ways = self._tables[figures] = make_table(figures)
+            self._bytes += _size(ways)
+            while self._bytes > self._most_bytes and len(self._tables) > 1:
+                self._bytes -= _size(self._tables.popitem(last=False)[1])
+            return ways
+
+
+def _size(ways: Ways) -> int:
+    return ways.prices.nbytes + ways.moves.nbytes
+
+
+find_table = _Shelf(_MOST_BYTES).find

@@ -1,0 +1,139 @@
+"""``geo-patrol play``: play by hand, against an agent or another person at the same screen."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geo_patrol.cli.errors import InputError, bad_input, plain_errors
+from geo_patrol.cli.watch import begin_game, window_title
+
+if TYPE_CHECKING:
+    from geo_patrol.agents import Agent
+    from geo_patrol.cli.saving import Keeper
+    from geo_patrol.rendering.live import LiveGame
+
+_SIDES = ("alpha", "bravo")
+_PERSON = "person"
+
+
+@plain_errors
+def play(
+    side: Annotated[
+        str, typer.Option("--as", metavar="SIDE", help="The side that you play: alpha or bravo.")
+    ] = "alpha",
+    against: Annotated[
+        str,
+        typer.Option(
+            "--against",
+            metavar="AGENT|person",
+            help="Agent: scripted, random or idle; person: somebody else at the same screen.",
+        ),
+    ] = "scripted",
+    config: Annotated[
+        str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
+    ] = "geo_patrol",
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="Of the first game; a fresh one by default.")
+    ] = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="Play at the terminal, in the rule books' dialogue, instead of a window.")
+    ] = False,
+    save: Annotated[
+        str | None,
+        typer.Option("--save", metavar="FOLDER|FILE", help="Where games are kept; by default in a folder of yours."),
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="FILE", help="Go on with the interrupted game of a replay.")
+    ] = None,
+) -> None:
+    """Play a game in a window, with the mouse alone or with keys; or at the terminal (--text).
+
+    Click a satellite, then where it should go or whom it should engage, and commit. ? shows all keys.
+
+    The other side's orders stay hidden until both sides have committed. Every phase is kept in a replay file at once: a
+    game that is left, by Ctrl-C too, can be resumed.
+    """
+    if resume is not None:
+        if save is not None:
+            raise InputError("--resume goes on in its file: leave --save out")
+        from geo_patrol.cli.saving import Keeper
+
+        _play(Keeper.resume(resume, has_window=not text), text)
+        return
+    agents = _seat_players(side, against)
+    _begin(agents, config, overrides, seed, text, save)
+
+
+def _seat_players(side: str, against: str) -> "tuple[Agent | None, Agent | None]":
+    from geo_patrol.agents import make_agent
+
+    if side not in _SIDES:
+        raise InputError(f"--as {side}: give alpha or bravo")
+    if against == _PERSON:
+        return None, None
+    with bad_input():
+        agent = make_agent(against)
+    return (None, agent) if side == "alpha" else (agent, None)
+
+
+def _begin(
+    agents: "tuple[Agent | None, Agent | None]",
+    config: str,
+    overrides: list[str] | None,
+    seed: int | None,
+    text: bool,
+    save: str | None,
+) -> None:
+    from geo_patrol.cli.saving import Keeper
+    from geo_patrol.replays import kept_games
+
+    live = begin_game(config, overrides, agents, seed, has_window=not text)
+    _play(Keeper.begin(f"{kept_games()}/" if save is None else save, live), text)
+
+
+def _play(keeper: "Keeper", text: bool) -> None:
+    """Play, and say where the games are."""
+    try:
+        with keeper:
+            if text:
+                _play_at_terminal(keeper.live)
+            else:
+                _play_in_window(keeper)
+    finally:
+        if told := keeper.tell("--text " * text):
+            print(f"\n{told}", file=sys.stderr)
+
+
+def _play_at_terminal(live: "LiveGame") -> None:
+    from geo_patrol.textplay import Leave, play_text
+
+    alpha, bravo = live.timeline.names
+    print(f"{alpha} (alpha) against {bravo} (bravo), seed {live.seed}. ? for help, q to leave.")
+    try:
+        play_text(live)
+    except Leave:
+        raise typer.Exit from None
+
+
+def _play_in_window(keeper: "Keeper") -> None:
+    """Play games in a window until it is closed."""
+    from geo_patrol.rendering.live import LiveGame
+    from geo_patrol.rendering.play import play as show
+
+    first = keeper.live
+    waiting = [first]
+
+    def new_game() -> LiveGame:
+        if waiting:
+            return waiting.pop()
+        live = LiveGame(first.config, first.agents)
+        keeper.add(live)
+        return live
+
+    show(new_game, window_title(first))

@@ -1,0 +1,254 @@
+"""``geo-patrol replay``: show recorded games, check them, and turn them into pictures, films and tables."""
+
+import csv as csv_format
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from geo_patrol.cli.errors import FAILED, InputError, bad_input, leave_at_once, plain_errors
+from geo_patrol.cli.output import whole_file
+from geo_patrol.errors import RecordingError
+
+if TYPE_CHECKING:
+    from geo_patrol.rendering.timeline import Timeline
+    from geo_patrol.replays import Replay, ReplayReader
+    from geo_patrol.replays.rerun import PlayedPhase
+
+_STDOUT = "-"
+_SMALLEST, _LARGEST = (320, 240), (7680, 4320)
+
+
+@plain_errors
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A replay: .jsonl, .jsonl.gz or .jsonl.zst.")],
+    game: Annotated[int, typer.Option("--game", "-g", metavar="N", min=0, help="Which game of the file, from 0.")] = 0,
+    text: Annotated[bool, typer.Option("--text", help="Print the game turn by turn instead of a window.")] = False,
+    gif: Annotated[
+        Path | None, typer.Option("--gif", metavar="FILE", help="Write the game as an animated GIF.")
+    ] = None,
+    mp4: Annotated[Path | None, typer.Option("--mp4", metavar="FILE", help="Write the game as a film.")] = None,
+    png: Annotated[
+        str | None,
+        typer.Option("--png", metavar="TURN", help="Write a picture: 7 (turn 7 begins), 7e (its engagement), end."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Of --png; named after FILE by default.")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option("--size", metavar="WxH", help="Of pictures and films: 1280x720, a GIF 800x450.")
+    ] = None,
+    speed: Annotated[
+        float, typer.Option("--speed", metavar="X", min=0.1, max=20, help="Of films: 2 is twice as fast.")
+    ] = 1.0,
+    csv: Annotated[
+        str | None, typer.Option("--csv", metavar="FILE|-", help="Write a row for every game of the file as CSV.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Check all games of the file against the rules.")] = False,
+) -> None:
+    """Show a recorded game, in a window or as text, and check it against the rules.
+
+    A game that does not follow the rules is shown up to where it leaves them; exit status 1 then. --check and --csv
+    look at all games of the file. Recorded games of the published implementation can be given as well.
+    """
+    if output is not None and png is None:
+        raise InputError("--output is the file of --png TURN: give --png too")
+    with leave_at_once():  # loads what is compiled
+        from geo_patrol.replays import ReplayReader
+    reader = ReplayReader(file)
+    pictures = _Pictures(gif, mp4, png, output, _read_size(size), speed)
+    ok = True
+    if check or csv is not None:
+        ok = _check_all(reader, csv, sys.stdout if csv != _STDOUT else sys.stderr)
+    elif text and not pictures:
+        ok = _print(reader, game)
+    else:
+        ok = _show(reader, game, pictures)
+    for fault in reader.faults:
+        print(f"geo-patrol: {file}: {fault}", file=sys.stderr)
+    if reader.fault_count > len(reader.faults):
+        print(f"geo-patrol: {file}: and {reader.fault_count - len(reader.faults):,} more faults", file=sys.stderr)
+    if not ok or reader.faults:
+        raise typer.Exit(FAILED)
+
+
+def _read_size(text: str | None) -> tuple[int, int] | None:
+    """Read 1280x720."""
+    if text is None:
+        return None
+    width, sign, height = text.lower().partition("x")
+    parts = (width, height)
+    if not sign or not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):
+        raise InputError(f"--size {text}: give width x height, such as 1280x720")
+    size = int(width), int(height)
+    if not all(low <= part <= high for low, part, high in zip(_SMALLEST, size, _LARGEST, strict=True)):
+        raise InputError(f"--size {text}: give 320x240 to 7680x4320")
+    return size
+
+
+# All games of a file
+
+
+def _check_all(reader: "ReplayReader", csv: str | None, report: TextIO) -> bool:
+    """Check all games; print how many agree and the first that does not, and write the table."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from geo_patrol.replays.summaries import CSV_COLUMNS, csv_row, summarise
+
+    console = Console(stderr=True)
+    games = track(
+        reader, f"checking {reader.path.name}", console=console, transient=True, disable=not console.is_terminal
+    )
+    count, faults = 0, []
+    with _table(csv) as write_row:
+        write_row(CSV_COLUMNS)
+        for replay in games:
+            summary = summarise(replay)
+            write_row(csv_row(summary))
+            count += 1
+            if summary.status == "disagrees":
+                faults.append(summary.fault)
+    print(f"{reader.path}: {count - len(faults):,} of {count:,} games agree with the rules", file=report)
+    if faults:
+        print(f"  first difference: {faults[0]}", file=report)
+    return not faults
+
+
+@contextmanager
+def _table(target: str | None) -> Iterator[Callable[[Iterable[Any]], object]]:
+    """Open a CSV table: a file, standard output, or none at all."""
+    if target is None:
+        yield lambda _: None
+    elif target == _STDOUT:
+        yield csv_format.writer(sys.stdout, lineterminator="\n").writerow
+    else:
+        with whole_file(target) as stream:
+            yield csv_format.writer(stream, lineterminator="\n").writerow
+
+
+# One game
+
+
+class _Phases:
+    """The phases of a game as far as they follow the rules; then ``fault`` says where they leave them."""
+
+    def __init__(self, replay: "Replay") -> None:
+        self._replay = replay
+        self.fault: str | None = None
+
+    def __iter__(self) -> "Iterator[PlayedPhase]":
+        from geo_patrol.replays import play
+
+        try:
+            yield from play(self._replay)
+        except RecordingError as error:
+            self.fault = str(error)
+
+    def judge(self) -> bool:
+        """Say on standard error where the game leaves the rules; return whether it does not."""
+        if self.fault is not None:
+            print(f"geo-patrol: {self.fault}; the game is shown up to there", file=sys.stderr)
+        return self.fault is None
+
+
+def _print(reader: "ReplayReader", number: int) -> bool:
+    """Print one game; return whether it follows the rules."""
+    from geo_patrol.cli.show import print_game
+    from geo_patrol.replays import find, start
+
+    replay = find(reader, number)
+    phases = _Phases(replay)
+    alpha, bravo = replay.agents
+    print(f"GAME {number} of {reader.path.name}: {alpha} (alpha) against {bravo} (bravo)\n")
+    print_game(start(replay), phases, replay.agents)
+    return phases.judge()
+
+
+def _show(reader: "ReplayReader", number: int, pictures: "_Pictures") -> bool:
+    """Show one game in a window, or write its pictures; return whether it follows the rules."""
+    from geo_patrol.rendering.timeline import Timeline
+    from geo_patrol.replays import find, start
+
+    replay = find(reader, number)
+    phases, timeline = _Phases(replay), Timeline(start(replay), replay.agents)
+    for phase in phases:
+        timeline.append(phase.orders, phase.game)
+    follows = phases.judge()
+    if pictures:
+        pictures.write(timeline, reader.path)
+    else:
+        _watch(timeline, f"{reader.path.name}, game {number}")
+    return follows
+
+
+def _watch(timeline: "Timeline", name: str) -> None:
+    from geo_patrol.rendering.screen import NoScreenError
+    from geo_patrol.rendering.watch import watch
+
+    alpha, bravo = timeline.names
+    try:
+        watch(timeline, title=f"{name}: {alpha} (alpha) against {bravo} (bravo)")
+    except NoScreenError as error:
+        raise InputError(f"{error}; or give --text, --png TURN, --gif FILE or --mp4 FILE") from None
+
+
+class _Pictures:
+    """The pictures and films that are wanted of a game."""
+
+    def __init__(
+        self,
+        gif: Path | None,
+        mp4: Path | None,
+        png: str | None,
+        output: Path | None,
+        size: tuple[int, int] | None,
+        speed: float,
+    ) -> None:
+        self._gif, self._mp4, self._png, self._output = gif, mp4, png, output
+        self._size, self._speed = size, speed
+
+    def __bool__(self) -> bool:
+        return any(target is not None for target in (self._gif, self._mp4, self._png))
+
+    def write(self, timeline: "Timeline", source: Path) -> None:
+        """Write them, and say where they are.
+
+        Raises:
+            InputError: the game has no such turn, or the size does not suit it.
+        """
+        from geo_patrol.replays.films import save_gif, save_mp4, save_png
+
+        with bad_input():
+            if self._png is not None:
+                index = moment_of(timeline, self._png)
+                path = self._output or Path(f"{source.name.partition('.')[0]}-turn-{self._png}.png")
+                save_png(timeline, index, path, self._size or (1280, 720))
+                print(f"written: {path}")
+            if self._gif is not None:
+                save_gif(timeline, self._gif, self._size or (800, 450), self._speed)
+                print(f"written: {self._gif}")
+            if self._mp4 is not None:
+                save_mp4(timeline, self._mp4, self._size or (1280, 720), self._speed)
+                print(f"written: {self._mp4}")
+
+
+def moment_of(timeline: "Timeline", turn: str) -> int:
+    """Return the index of a moment: "7" is where turn 7 begins, "7e" its engagement phase, "end" the last one.
+
+    Raises:
+        InputError: there is none.
+    """
+    if turn == "end":
+        return len(timeline) - 1
+    phase = "engagement" if turn.endswith("e") else "movement"
+    number = turn.removesuffix("e")
+    if number.isascii() and number.isdigit() and len(number) <= 5:
+        for index, moment in enumerate(timeline):
+            if moment.game.turn == int(number) and moment.game.phase == phase:
+                return index
+    last = timeline[-1].game.turn
+    raise InputError(f"--png {turn}: give a turn from 1 to {last}, perhaps with an e for its engagement phase, or end")

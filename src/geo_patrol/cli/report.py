@@ -1,0 +1,54 @@
+"""``geo-patrol report``: an HTML page about recorded games."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geo_patrol.cli.errors import leave_at_once, plain_errors
+from geo_patrol.cli.output import whole_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from geo_patrol.replays import ReplayReader
+
+
+@plain_errors
+def report(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Replays, .jsonl, .jsonl.gz or .jsonl.zst.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The page; one of that name is replaced.")
+    ] = "report.html",
+    title: Annotated[str | None, typer.Option("--title", help="Of the page; the files' names by default.")] = None,
+    positions: Annotated[
+        int, typer.Option("--positions", metavar="N", min=0, max=200, help="Show positions of the first N games.")
+    ] = 40,
+) -> None:
+    """Sum up recorded games as one HTML page that needs no network.
+
+    Win rates with intervals, score curves, heat maps of the sectors, when satellites were lost, and positions. Every
+    game is checked against the rules; those that break them are named and not counted.
+    """
+    with whole_file(output) as stream:
+        with leave_at_once():  # loads what is compiled
+            from geo_patrol.replays import ReplayReader
+        from geo_patrol.report import write_report
+
+        readers = [ReplayReader(file) for file in files]
+        named = title or ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
+        stream.write(write_report(_shown(readers), named, positions))
+    print(f"written: {output}")
+
+
+def _shown(readers: "list[ReplayReader]") -> "Iterator[ReplayReader]":
+    """Show on a terminal which file is being read."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    for reader in readers:
+        if console.is_terminal:
+            with console.status(f"reading {reader.path.name}"):
+                yield reader
+        else:
+            yield reader

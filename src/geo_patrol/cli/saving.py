@@ -1,0 +1,122 @@
+"""Games that are kept while they are watched or played."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from geo_patrol.cli.errors import InputError, bad_input, leave_at_once
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from geo_patrol.agents import Agent
+    from geo_patrol.rendering.live import LiveGame
+    from geo_patrol.rendering.timeline import Moment
+    from geo_patrol.replays import Recorder
+
+PERSON = "person"
+"""What replays call whoever gives orders by hand."""
+
+
+class Keeper:
+    """Keeps the games of a session in one replay file, phase by phase.
+
+    Args:
+        recorder: of the file.
+
+    Attributes:
+        path: of the file.
+        live: the game that was begun last.
+    """
+
+    live: "LiveGame"
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self._recorder = recorder
+        self.path = recorder.path
+
+    @classmethod
+    def begin(cls, target: str, live: "LiveGame") -> Self:
+        """Begin a new file with a game.
+
+        Raises:
+            RecordingError: the file is there already, or cannot be.
+        """
+        from geo_patrol.replays import Recorder, save_path
+
+        path = save_path(target, " ".join(_names(live)))
+        with leave_at_once():
+            keeper = cls(Recorder(path, live.config))
+        keeper.add(live)
+        return keeper
+
+    def add(self, live: "LiveGame") -> None:
+        """Keep a further game, which has just begun."""
+        alpha, bravo = _names(live)
+        self._recorder.begin(seed=live.seed, alpha=alpha, bravo=bravo)
+        self._follow(live)
+
+    def _follow(self, live: "LiveGame") -> None:
+        self.live = live
+        live.observers.append(self._record)
+
+    def _record(self, live: "LiveGame", _moment: "Moment") -> None:
+        if live is self.live:  # not one that was left for another
+            self._recorder.record_codes(live.given)
+
+    @classmethod
+    def resume(cls, path: Path, *, has_window: bool) -> Self:
+        """Go on with the interrupted game at the end of a file.
+
+        Raises:
+            RecordingError: the file cannot be read, or its last game is over or does not follow the rules.
+            InputError: an agent that plays in it is not known.
+            NoScreenError: a window is wanted, and there is no screen.
+        """
+        from geo_patrol.cli.watch import begin_game
+        from geo_patrol.replays.resuming import reopen, unfinished_game
+
+        with leave_at_once():
+            replay = unfinished_game(path)
+        agents = _agent(replay.agents[0]), _agent(replay.agents[1])
+        live = begin_game(replay.config, None, agents, replay.seed, has_window=has_window)
+        past = [phase.codes for phase in replay.phases]
+        live.resume(past)
+        assert replay.seed is not None
+        keeper = cls(reopen(path, replay))
+        keeper._recorder.resume(replay.seed, past)
+        keeper._follow(live)
+        return keeper
+
+    def tell(self, arguments: str = "") -> str | None:
+        """Return where the games are and what to do with them; None if nothing was played."""
+        if not self.path.exists():
+            return None
+        if self.live.is_over:
+            return f"The game is saved. Look at it with: geo-patrol replay {self.path}"
+        return f"The game is saved. Go on with: geo-patrol play {arguments}--resume {self.path}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        self._recorder.close()
+
+
+def _names(live: "LiveGame") -> tuple[str, str]:
+    alpha, bravo = (PERSON if agent is None else agent.name for agent in live.agents)
+    return alpha, bravo
+
+
+def _agent(name: str) -> "Agent | None":
+    """Make the agent that a replay names; a file of a stranger must not have code run."""
+    from geo_patrol.agents import make_agent
+    from geo_patrol.agents.guard import is_own_agent
+
+    if name == PERSON:
+        return None
+    if is_own_agent(name):
+        raise InputError(f"agent {name!r}: a replay's own agents are not loaded, for that would run code that it names")
+    with bad_input():
+        return make_agent(name)

@@ -1,0 +1,92 @@
+"""How environments show their games: render modes, and what each of them does."""
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.envs.table import Table
+
+if TYPE_CHECKING:
+    from geo_patrol.rendering.viewer import Viewer
+
+RENDER_MODES = ("human", "rgb_array", "ansi")
+RENDER_FPS = 2
+"""Phases a second in a window, and pictures a second in a video of an episode."""
+RENDER_SIZE = (1280, 720)
+
+Rendered: TypeAlias = str | NDArray[np.uint8] | None
+
+
+class Display:
+    """Shows the game of a table by a render mode. Nothing is drawn, and pygame not imported, unless asked for.
+
+    Args:
+        render_mode: "human", "rgb_array", "ansi" or None.
+        render_size: width and height of pictures in pixels.
+
+    Raises:
+        ValueError: there is no such mode, or the size is none.
+    """
+
+    def __init__(self, render_mode: str | None, render_size: tuple[int, int]) -> None:
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode = {render_mode!r}: give {', '.join(map(repr, RENDER_MODES))} or None")
+        self._mode = render_mode
+        self._size = _check_size(render_size)
+        self._viewer: Viewer | None = None
+
+    def begin(self, table: Table) -> None:
+        """Take up the game of a table that has been reset or restored."""
+        if self._mode in ("human", "rgb_array"):
+            self._need_viewer().begin(table.game())
+            self._show(moving=False)
+
+    def follow(self, table: Table) -> None:
+        """Take up the position after a step."""
+        if self._mode in ("human", "rgb_array"):
+            self._need_viewer().follow(table.game())
+            self._show(moving=True)
+
+    def render(self, table: Table) -> Rendered:
+        """Return the position as text or as a picture, or show it in the window, as the mode says.
+
+        Raises:
+            RuntimeError: no game has begun.
+        """
+        if self._mode is None:
+            return None
+        table.check_begun()
+        if self._mode == "ansi":
+            return str(table.game())
+        if self._mode == "rgb_array":
+            return self._need_viewer().array()
+        self._show(moving=False)
+        return None
+
+    def close(self) -> None:
+        """Close the window, if one is open."""
+        if self._viewer is not None:
+            self._viewer.close()
+
+    def _show(self, moving: bool) -> None:
+        if self._mode == "human":
+            self._need_viewer().show(moving)
+
+    def _need_viewer(self) -> "Viewer":
+        if self._viewer is None:
+            from geo_patrol.rendering.viewer import Viewer  # noqa: PLC0415 - imports pygame
+
+            self._viewer = Viewer(self._size, RENDER_FPS)
+        return self._viewer
+
+
+def _check_size(size: Any) -> tuple[int, int]:
+    right = "give width and height in pixels, such as (1280, 720)"
+    if not isinstance(size, (tuple, list)) or len(size) != 2:
+        raise ValueError(f"render_size = {size!r}: {right}")
+    width, height = size
+    for value, low in ((width, 320), (height, 240)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= 8192:
+            raise ValueError(f"render_size = {size!r}: {right}, from 320 x 240 to 8192 x 8192")
+    return int(width), int(height)

@@ -1,0 +1,76 @@
+"""Orders as text: "launch D13", "coast", "stay", "engines down-right"; and as the codes of the action space."""
+
+from typing import Any
+
+import numpy as np
+
+from geo_patrol.errors import OrderError, show
+from geo_patrol.flight.engine.state import COAST, DOCKED, ENGINES, FLYING, LANDED, ON_PAD, ORDERS
+from geo_patrol.flight.grid import DIRECTION_NAMES, LAUNCHES, Point, point_name, read_point
+
+MODE_NAMES = ("on the pad", "flying", "landed", "docked")
+ONLY_FROM_PLANETS = "only a ship on a planet is launched"
+_FORMS = {
+    ON_PAD: '"launch D13"',
+    FLYING: '"coast", or "engines" with up, up-right, right, down-right, down, down-left, left or up-left',
+    LANDED: '"stay", or "launch D13"',
+    DOCKED: '"stay", or "engines" with a direction',
+}
+
+
+def order_text(order: int, mode: int, position: Point) -> str:
+    """Return an order as text; what 0 is called and where a launch leads depends on where the ship is."""
+    if order >= ENGINES:
+        right, down = LAUNCHES[order - ENGINES]
+        return f"launch {point_name((position[0] + right, position[1] + down))}"
+    if order == COAST:
+        return "coast" if mode == FLYING else "stay"
+    return f"engines {DIRECTION_NAMES[order]}"
+
+
+def read_order(text: Any, mode: int, position: Point) -> int:
+    """Return the code of an order.
+
+    Args:
+        text: as ``order_text`` writes it, or an order code; "none" and the bare name of a direction will do as well.
+        mode: of the ship.
+        position: of the ship, which launches start from.
+
+    Raises:
+        OrderError: it cannot be read.
+    """
+    if isinstance(text, str):
+        return _read_text(text, mode, position)
+    try:
+        code = -1 if isinstance(text, np.ndarray) and text.ndim else int(text)
+    except (TypeError, ValueError, OverflowError):
+        code = -1
+    if isinstance(text, bool) or code != text or not 0 <= code < ORDERS:
+        raise OrderError(f"order {show(text)}: give {_FORMS[mode]}, or a code from 0 to {ORDERS - 1}")
+    return code
+
+
+def _read_text(text: str, mode: int, position: Point) -> int:
+    words = text.lower().split()
+    match words:
+        case ["coast"] | ["stay"] | ["none"] | ["engines", "none"]:
+            return COAST
+        case ["engines", direction] | [direction] if direction in DIRECTION_NAMES:
+            return DIRECTION_NAMES.index(direction)
+        case ["launch", reference]:
+            if mode in (FLYING, DOCKED):
+                raise OrderError(f"order {show(text)}: the ship is {MODE_NAMES[mode]}; {ONLY_FROM_PLANETS}")
+            return _read_launch(text, reference, position)
+    raise OrderError(f"order {show(text)}: give {_FORMS[mode]}")
+
+
+def _read_launch(text: str, reference: str, position: Point) -> int:
+    try:
+        column, row = read_point(reference)
+    except ValueError as error:
+        raise OrderError(f"order {show(text)}: give {error}") from None
+    move = column - position[0], row - position[1]
+    if move not in LAUNCHES:
+        start = point_name(position)
+        raise OrderError(f"order {show(text)}: give a point at a distance of exactly three grids from {start}")
+    return ENGINES + LAUNCHES.index(move)

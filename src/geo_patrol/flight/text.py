@@ -1,0 +1,153 @@
+"""A flight as plain text: the map, the flight log as the paper game keeps it, and the score sheet."""
+
+from geo_patrol.flight.flight import LINE_NAMES, Ending, Flight, Turn
+from geo_patrol.flight.grid import DIRECTION_NAMES, DIRECTIONS, ROW_LETTERS, Point, point_name, read_point
+from geo_patrol.flight.mission import Mission
+
+_LOG_HEADINGS = ("turn", "from", "move", "coast", "gravity", "engines", "end", "move", "points")
+_SHORT = {"explore": "expl", "return": "retn", "landing": "land", "survey": "surv", "microgravity": "micr"}
+_TURN_MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDE"
+"""A sign for each of forty turns on the map."""
+
+
+def flight_text(flight: Flight) -> str:
+    """Return a whole flight: heading, goals, map, log, score sheet, and how it ended."""
+    parts = [heading_text(flight), map_text(flight), log_text(flight), score_text(flight)]
+    if flight.is_over:
+        parts.append(result_text(flight))
+    return "\n\n".join(part for part in parts if part)
+
+
+def heading_text(flight: Flight) -> str:
+    """Return title, turn, place and score in a line, and below it what the mission asks for."""
+    mission = flight.mission
+    game = "Planetary Probe" if mission.is_probe else "Spaceship Commander"
+    where = f"{flight.mode} at {flight.position_name}"
+    lines = [f"{mission.title} | {game} | turn {flight.turn} of {mission.turns}, {where} | score {flight.score}"]
+    goals = goals_text(mission)
+    if goals:
+        lines.append(goals)
+    if flight.fuel_left is not None:
+        lines.append(f"Fuel and launches: {flight.fuel_left} of {mission.fuel_limit} points left")
+    return "\n".join(lines)
+
+
+def goals_text(mission: Mission) -> str:
+    """Return the optional and advanced rules of a mission in a line; empty for the basic game."""
+    parts = [f"survey {', '.join(mission.survey)}"] if mission.survey else []
+    if mission.land_on:
+        parts.append(f"land on {', '.join(mission.land_on)}")
+    if mission.end_at:
+        parts.append(f"end at {mission.end_at}")
+    if mission.fuel_limit is not None:
+        parts.append(f"at most {mission.fuel_limit} points of fuel and launches")
+    if mission.race:
+        parts.append("race: fewest turns win")
+    if mission.advanced:
+        parts.append("advanced rules")
+    return f"Mission: {'; '.join(parts)}" if parts else ""
+
+
+def map_text(flight: Flight) -> str:
+    """Return the map.
+
+    "O" is a planet with weak gravity, "@" one with strong gravity, "H" the home planet; "+" a point of a gravity well,
+    "S" a station, "." an empty point. A turn's endpoint is marked by its number, from turn 10 on by letters.
+    """
+    mission = flight.mission
+    signs = _map_signs(mission)
+    for turn in flight.turns:
+        if signs.get(turn.end) not in ("O", "@", "H", "S"):
+            signs[turn.end] = _TURN_MARKS[turn.number - 1]
+    columns = range(1, mission.columns + 1)
+    heading = "".join(f"{column:>3}" for column in columns)
+    lines = [f"  {heading}"]
+    for row in range(1, mission.rows + 1):
+        points = "".join(f"{signs.get((column, row), '.'):>3}" for column in columns)
+        lines.append(f"{ROW_LETTERS[row - 1]} {points}")
+    legend = "O weak gravity  @ strong gravity  H home  + gravity well"
+    lines.append(f"  {legend}{'  S station' if mission.stations else ''}  1-9, a-z: turns")
+    return "\n".join(lines)
+
+
+def _map_signs(mission: Mission) -> dict[Point, str]:
+    signs: dict[Point, str] = {}
+    for reference in mission.planets:
+        column, row = read_point(reference)
+        reach = mission.reach(reference)
+        for right in range(-reach, reach + 1):
+            for down in range(-reach, reach + 1):
+                signs[column + right, row + down] = "+"
+    for reference, gravity in mission.planets.items():
+        signs[read_point(reference)] = "O" if gravity == "weak" else "@"
+    signs[read_point(mission.home)] = "H"
+    for reference in mission.stations:
+        signs[read_point(reference)] = "S"
+    return signs
+
+
+def shift_text(shift: Point) -> str:
+    """Return a shift of one grid in words, "-" for none."""
+    return "-" if shift == (0, 0) else DIRECTION_NAMES[DIRECTIONS.index(shift)]
+
+
+def move_text(move: Point) -> str:
+    """Return a move as the paper log writes it: grids to the right or left, then up or down, such as "R3 U1"."""
+    right, down = move
+    parts = [f"{'R' if right > 0 else 'L'}{abs(right)}"] if right else []
+    if down:
+        parts.append(f"{'D' if down > 0 else 'U'}{abs(down)}")
+    return " ".join(parts) or "0"
+
+
+def log_text(flight: Flight) -> str:
+    """Return the flight log: a line a turn with the coast, gravity and engine steps, the endpoint, and the points."""
+    lines = [f"{'turn':>4}  {'from':<5}{'coast to':<10}{'gravity':<12}{'engines':<12}{'end':<5}{'move':<8}points"]
+    lines += [_log_line(flight, turn) for turn in flight.turns]
+    return "\n".join(lines) if flight.turn else ""
+
+
+def _log_line(flight: Flight, turn: Turn) -> str:
+    coast = point_name(turn.coasted)
+    gravity, engines = shift_text(turn.gravity), ""
+    if turn.is_launch:
+        coast, gravity, engines = "-", "-", "launch"
+    elif turn.order == "stay" and turn.start == turn.end:
+        coast, engines = "stays", "-"
+    else:
+        engines = shift_text(turn.engines)
+    points = ", ".join(f"{name} {points:+d}" for name, points in turn.points.items() if points)
+    notes = _notes(flight, turn)
+    end = point_name(turn.end)
+    line = f"{turn.number:>4}  {point_name(turn.start):<5}{coast:<10}{gravity:<12}{engines:<12}{end:<5}"
+    return f"{line}{move_text(turn.move):<8}{points}{f'  ({notes})' if notes else ''}".rstrip()
+
+
+def _notes(flight: Flight, turn: Turn) -> str:
+    is_last = flight.is_over and turn.number == flight.turn
+    if is_last and flight.ending == Ending.LEFT_MAP:
+        return "off the map"
+    if is_last and flight.ending == Ending.CRASHED:
+        return "crash"
+    return turn.mode if turn.mode != "flying" else ""
+
+
+def score_text(flight: Flight) -> str:
+    """Return the score sheet: every line of it by turn, and in total."""
+    turns = flight.turns
+    if not turns:
+        return ""
+    heading = "".join(f"{turn.number:>3}" for turn in turns)
+    lines = [f"{'':<13}{heading}  total"]
+    for name in LINE_NAMES:
+        points = "".join(f"{turn.points[name] or '.':>3}" for turn in turns)
+        lines.append(f"{name:<13}{points}{flight.score_sheet[name]:>7}")
+    sums = "".join(f"{turn.score or '.':>3}" for turn in turns)
+    lines.append(f"{'total':<13}{sums}{flight.score:>7}")
+    return "\n".join(lines)
+
+
+def result_text(flight: Flight) -> str:
+    """Return how the flight ended, whether the mission was fulfilled, and the score."""
+    verdict = "Mission accomplished" if flight.is_success else "Mission failed"
+    return f"{verdict}: {flight.reason}. Score {flight.score}."

@@ -1,0 +1,41 @@
+"""A game as a film: one picture after the other."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.rendering.picture import Picture
+from geo_patrol.rendering.playback import MOVING_PART, phase_seconds
+from geo_patrol.rendering.timeline import Timeline
+
+FIRST_SECONDS, LAST_SECONDS = 1.0, 3.0
+"""How long the first and the last position stand still."""
+
+
+def film(
+    timeline: Timeline, picture: Picture, frames_per_second: float = 20.0, speed: float = 1.0
+) -> Iterator[NDArray[np.uint8]]:
+    """Yield the pictures of a whole game.
+
+    Args:
+        timeline: the game.
+        picture: draws it.
+        frames_per_second: of the film.
+        speed: how many times faster than in a window it goes.
+
+    Yields:
+        (height, width, 3) uint8, new arrays; pictures that stand still are repeated.
+    """
+    yield from _still(picture.frame(timeline.scene(0)), FIRST_SECONDS * frames_per_second)
+    for index in range(1, len(timeline)):
+        scene = timeline.scene(index)
+        frames = max(round(phase_seconds(scene) / speed * frames_per_second), 1)
+        for frame in range(1, frames + 1):
+            yield picture.frame(scene, min(frame / frames / MOVING_PART, 1.0))
+    yield from _still(picture.frame(timeline.scene(-1)), LAST_SECONDS * frames_per_second)
+
+
+def _still(frame: NDArray[np.uint8], count: float) -> Iterator[NDArray[np.uint8]]:
+    for _ in range(round(count)):
+        yield frame.copy()

@@ -1,0 +1,142 @@
+"""A game that is being played: agents and people give orders, and its past is kept."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents import Agent
+from geo_patrol.config import GameConfig
+from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
+from geo_patrol.engine.state import NOOP, ORDERS, SATELLITES
+from geo_patrol.engine.turn import play_phase
+from geo_patrol.errors import AgentError
+from geo_patrol.game import Game
+from geo_patrol.notation import Order, Side
+from geo_patrol.rendering.timeline import BothOrders, Moment, Timeline
+
+SIDES: tuple[Side, Side] = ("alpha", "bravo")
+
+Observer: TypeAlias = Callable[["LiveGame", Moment], None]
+"""Hears of every finished phase: the game, and the moment with the orders of both sides and what followed from them."""
+
+
+class LiveGame:
+    """One game with its timeline.
+
+    Args:
+        config: what is played.
+        agents: who orders for alpha and for bravo; None is a person, whose orders come with ``play``.
+        seed: where all chance comes from, the agents' too; None takes one from the operating system.
+        observers: are called after every phase.
+
+    Attributes:
+        given: (2, 11) order codes of the last phase as they were given, illegal ones included.
+
+    Raises:
+        ValueError: the seed is wrong.
+    """
+
+    given: NDArray[np.int64]
+
+    def __init__(
+        self,
+        config: GameConfig,
+        agents: tuple[Agent | None, Agent | None],
+        seed: int | None = None,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self.seed = fresh_seed() >> 31 if seed is None else check_seed(seed)  # short enough to be typed again
+        self.config = config
+        self.agents = agents
+        self.observers = list(observers)
+        self._batch = Batch(config)
+        self._batch.seed([self.seed])
+        self._batch.reset()
+        self._chances = [np.random.default_rng([self.seed % 2**64, side]) for side in range(len(agents))]
+        for agent in agents:
+            if agent is not None:
+                agent.reset(np.ones(1, np.bool_))
+        names = ("you" if agents[0] is None else agents[0].name, "you" if agents[1] is None else agents[1].name)
+        self.timeline = Timeline(self.game, ("person 1", "person 2") if agents == (None, None) else names)
+
+    @property
+    def game(self) -> Game:
+        """The game as it stands; a copy."""
+        return Game.from_batch(self._batch)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.timeline.is_complete
+
+    def advance(self) -> None:
+        """Let the agents play the next phase; people hold. A finished game stays as it is.
+
+        Raises:
+            AgentError: an agent raised an exception, or returned something else than orders.
+        """
+        self.play(((), ()))
+
+    def play(self, orders: BothOrders) -> None:
+        """Play the next phase. A finished game stays as it is.
+
+        Args:
+            orders: of the people, legal ones; those of agents are asked for.
+
+        Raises:
+            AgentError: an agent raised an exception, or returned something else than orders.
+        """
+        if self.is_over:
+            return
+        self._play(np.array([self._codes(side, orders[side]) for side in range(len(SIDES))], np.int64))
+
+    def resume(self, past: Iterable[NDArray[np.integer[Any]]]) -> None:
+        """Play what was played of the game before, as (2, 11) order codes of every phase.
+
+        Agents are asked again, and not heeded: so they remember, and take the same chance, as they did then.
+
+        Raises:
+            AgentError: an agent raised an exception, or returned something else than orders.
+        """
+        for codes in past:
+            for side, agent in enumerate(self.agents):
+                if agent is not None:
+                    self._ask(agent, side)
+            self._play(codes.astype(np.int64))
+
+    def _play(self, codes: NDArray[np.int64]) -> None:
+        self.given = codes.copy()
+        record, rules = self._batch.games[0], self._batch.rules[0]
+        count = int(play_phase(record, rules, codes, self._batch.outcomes))  # strikes illegal orders
+        carried_out = _as_orders(codes[0]), _as_orders(codes[1])
+        moment = self.timeline.append(carried_out, Game.from_batch(self._batch, count))
+        for observer in self.observers:
+            observer(self, moment)
+
+    def _codes(self, side: int, orders: tuple[Order, ...]) -> NDArray[np.int64]:
+        agent = self.agents[side]
+        if agent is not None:
+            return self._ask(agent, side)
+        codes = np.full(SATELLITES, NOOP, np.int64)
+        for order in orders:
+            codes[order.satellite] = order.code
+        return codes
+
+    def _ask(self, agent: Agent, side: int) -> NDArray[np.int64]:
+        observation = self._batch.observe(agent.observation)[:, side].copy()
+        mask = self._batch.masks()[:, side].copy()
+        try:
+            orders = np.asarray(agent.act(observation, mask, self._chances[side]))
+        except Exception as error:
+            raise AgentError(f"agent {agent.name!r}: act raised {type(error).__name__}: {error}") from error
+        if orders.shape != (1, SATELLITES) or orders.dtype.kind not in "iu":
+            right = f"whole numbers of shape (1, {SATELLITES})"
+            raise AgentError(f"agent {agent.name!r}: act returned {orders.dtype} of shape {orders.shape}: give {right}")
+        codes: NDArray[np.int64] = np.clip(orders[0], -1 if orders.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
+        return codes
+
+
+def _as_orders(codes: NDArray[np.int64]) -> tuple[Order, ...]:
+    return tuple(Order.from_code(number, int(code)) for number, code in enumerate(codes) if code != NOOP)

@@ -1,0 +1,159 @@
+"""The orders that a person is giving for one side in one phase. No drawing here."""
+
+from dataclasses import dataclass
+
+from geo_patrol.board import prograde, radial_in, radial_out, retrograde
+from geo_patrol.game import Game
+from geo_patrol.notation import MOVES, Order, SatelliteId, Side, short_name
+
+_STEPS = {"prograde": prograde, "retrograde": retrograde, "radial_in": radial_in, "radial_out": radial_out}
+
+
+@dataclass(frozen=True)
+class Option:
+    """A legal order.
+
+    Attributes:
+        order: the order.
+        cost: fuel that it costs.
+        probability: that an engagement succeeds; None for a move.
+        sector: where a move leads; None for an engagement.
+        aim: whom it is aimed at, or the guarded HVA; None for a move.
+    """
+
+    order: Order
+    cost: int
+    probability: float | None
+    sector: int | None
+    aim: SatelliteId | None
+
+    @property
+    def price(self) -> str:
+        """Odds and cost in a few letters."""
+        odds = "" if self.probability is None else f"{self.probability:.0%}  "
+        return f"{odds}-{self.cost} fuel"
+
+    @property
+    def brief(self) -> str:
+        """The order in a word or two, without its satellite."""
+        if self.sector is not None:
+            return f"to {self.sector}"
+        return self.order.action + ("" if self.order.target is None else f" {short_name(self.order.target)}")
+
+    @property
+    def words(self) -> str:
+        """The order in words, without its satellite."""
+        if self.sector is not None:
+            return f"{self.order.action.replace('_', ' ')} to {self.sector}"
+        if self.order.target is None:
+            return "guard the HVA"
+        return f"{self.order.action} {short_name(self.order.target)}"
+
+
+class OrderDesk:
+    """Pending orders of one side, until they are committed.
+
+    Args:
+        game: the position; it is only looked at.
+        side: whose orders they are.
+
+    Attributes:
+        pending: the order of each satellite that has one.
+        selected: the satellite that is being given an order.
+        sectors: where all satellites are.
+    """
+
+    def __init__(self, game: Game, side: Side) -> None:
+        self.side = side
+        self.pending: dict[int, Order] = {}
+        self.selected: int | None = None
+        self.sectors = {one.id: one.sector for fleet in ("alpha", "bravo") for one in game.satellites(fleet)}
+        self._past: list[dict[int, Order]] = []
+        self._options = {
+            number: tuple(_describe(game, side, order) for order in orders if order.action != "noop")
+            for number, orders in game.legal_orders(side).items()
+        }
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether any satellite may do anything but hold."""
+        return any(self._options.values())
+
+    @property
+    def can_guard(self) -> bool:
+        """Whether any satellite may guard."""
+        return any(self._guard_of(number) for number in self._options)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is anything to undo."""
+        return bool(self._past)
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """What has been ordered, by satellite."""
+        return tuple(self.pending[number] for number in sorted(self.pending))
+
+    def options(self, number: int | None) -> tuple[Option, ...]:
+        """Return what a satellite may be ordered; nothing for None."""
+        return () if number is None else self._options[number]
+
+    def option_of(self, number: int) -> Option | None:
+        """Return the option that a satellite has been given."""
+        order = self.pending.get(number)
+        return next((option for option in self._options[number] if option.order == order), None)
+
+    def select(self, number: int | None) -> None:
+        """Choose the satellite to be given an order; None chooses none."""
+        self.selected = number
+
+    def select_next(self) -> None:
+        """Choose the next satellite that may be given an order and has none."""
+        free = [number for number, options in self._options.items() if options and number not in self.pending]
+        if free:
+            after = -1 if self.selected is None else self.selected
+            self.selected = next((number for number in free if number > after), free[0])
+
+    def give(self, order: Order) -> None:
+        """Give an order to its satellite, in place of the one that it may have; then none is selected."""
+        self._change({**self.pending, order.satellite: order})
+        self.selected = None
+
+    def hold(self, number: int) -> None:
+        """Take a satellite's order back: it holds."""
+        self._change({one: order for one, order in self.pending.items() if one != number})
+        self.selected = None
+
+    def hold_all(self) -> None:
+        """Take all orders back."""
+        self._change({})
+        self.selected = None
+
+    def guard_all(self) -> None:
+        """Order every satellite that may guard to do so."""
+        guards = {number: guard for number in self._options if (guard := self._guard_of(number))}
+        self._change({**self.pending, **guards})
+        self.selected = None
+
+    def undo(self) -> None:
+        """Return to the orders before the last change."""
+        if self._past:
+            self.pending = self._past.pop()
+
+    def _change(self, orders: dict[int, Order]) -> None:
+        if orders != self.pending:
+            self._past.append(self.pending)
+            self.pending = orders
+
+    def _guard_of(self, number: int) -> Order | None:
+        return next((option.order for option in self._options[number] if option.order.action == "guard"), None)
+
+
+def _describe(game: Game, side: Side, order: Order) -> Option:
+    cost = game.cost(side, order)
+    if order.action in MOVES:
+        start = game.satellite(side, order.satellite).sector
+        return Option(order, cost, None, int(_STEPS[order.action](start)), None)
+    enemy: Side = "bravo" if side == "alpha" else "alpha"
+    aim = SatelliteId(side, 0) if order.target is None else SatelliteId(enemy, order.target)
+    return Option(order, cost, game.probability(side, order), None, aim)

@@ -1,0 +1,140 @@
+"""Windows. Several may be open at once; each hears of its own events only."""
+
+import os
+import sys
+from typing import TypeAlias
+
+import pygame
+
+from geo_patrol.errors import GeoPatrolError
+
+Event: TypeAlias = "pygame.event.Event"
+
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+_SMALLEST = (640, 480)
+_WANTED_PART = 0.9
+"""Of the desktop, at most, that a new window takes."""
+_open: "list[Screen]" = []
+
+
+class NoScreenError(GeoPatrolError):
+    """There is no screen to open a window on."""
+
+
+def init_display() -> None:
+    """Get ready for windows.
+
+    Raises:
+        NoScreenError: there is no screen.
+    """
+    os.environ.setdefault("SDL_MOUSE_FOCUS_CLICKTHROUGH", "1")  # the click that raises a window counts as well
+    if sys.platform == "win32":
+        os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")
+    if sys.platform == "linux" and not any(map(os.environ.get, _DISPLAYS)):  # SDL would look for one, and complain
+        raise _no_screen("DISPLAY is not set")
+    try:
+        if not pygame.display.get_init():
+            pygame.display.init()
+        driver = pygame.display.get_driver()
+    except pygame.error as error:
+        raise _no_screen(str(error)) from None
+    if driver == "offscreen" and "SDL_VIDEODRIVER" not in os.environ:  # what SDL falls back to
+        pygame.display.quit()
+        raise _no_screen("no display found")
+
+
+def _no_screen(why: str) -> NoScreenError:
+    return NoScreenError(
+        f"there is no screen to open a window on ({why}): run it on a desktop, set DISPLAY, or put xvfb-run before "
+        "the command"
+    )
+
+
+def is_unseen() -> bool:
+    """Tell whether windows are only pretended, as in tests."""
+    return pygame.display.get_driver() in ("dummy", "offscreen")
+
+
+class Screen:
+    """A window that shows pictures.
+
+    Args:
+        title: in its frame.
+        size: width and height in points; it is made smaller where the desktop is.
+
+    Raises:
+        NoScreenError: there is no screen.
+    """
+
+    def __init__(self, title: str, size: tuple[int, int] = (1280, 720)) -> None:
+        init_display()
+        if not _open:
+            pygame.event.clear([pygame.QUIT, pygame.WINDOWCLOSE])  # meant windows that are gone
+        desktop = pygame.display.get_desktop_sizes()[0]
+        size = max(size[0], _SMALLEST[0]), max(size[1], _SMALLEST[1])
+        part = min(1.0, *(_WANTED_PART * most / wanted for most, wanted in zip(desktop, size, strict=True)))
+        try:
+            self._window: pygame.Window | None = pygame.Window(
+                title, (round(size[0] * part), round(size[1] * part)), resizable=True, allow_high_dpi=True
+            )
+        except pygame.error as error:
+            raise _no_screen(str(error)) from None
+        self._window.minimum_size = _SMALLEST
+        self._events: list[Event] = []
+        _open.append(self)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has closed it."""
+        return self._window is not None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels; on screens of high resolution more than in points."""
+        assert self._window is not None
+        width, height = self._window.get_surface().get_size()
+        return width, height
+
+    def pixel(self, point: tuple[int, int]) -> tuple[int, int]:
+        """Return the pixel of an event's place, which is in points."""
+        assert self._window is not None
+        points, pixels = self._window.size, self.size
+        across, down = (round(at * many / few) for at, many, few in zip(point, pixels, points, strict=True))
+        return across, down
+
+    def show(self, picture: pygame.Surface) -> None:
+        """Show a picture of the window's size."""
+        if self._window is not None:
+            self._window.get_surface().blit(picture, (0, 0))
+            self._window.flip()
+
+    def events(self) -> list[Event]:
+        """Return what happened to the window since the last call; a window that was closed is gone after it."""
+        _distribute_events()
+        events, self._events = self._events, []
+        if any(event.type in (pygame.QUIT, pygame.WINDOWCLOSE) for event in events):
+            self.close()
+        return events
+
+    def hear(self, event: Event) -> None:
+        """Take up an event that is for this window, or for all."""
+        if getattr(event, "window", None) in (None, self._window):
+            self._events.append(event)
+
+    def set_title(self, title: str) -> None:
+        """Change the title in its frame."""
+        if self._window is not None:
+            self._window.title = title
+
+    def close(self) -> None:
+        """Close the window, if it is open."""
+        if self._window is not None:
+            self._window.destroy()
+            self._window = None
+            _open.remove(self)
+
+
+def _distribute_events() -> None:
+    for event in pygame.event.get():
+        for screen in _open:
+            screen.hear(event)

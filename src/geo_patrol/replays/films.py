@@ -1,0 +1,138 @@
+"""Pictures and films of recorded games, paced as the window paces them."""
+
+import secrets
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.errors import GeoPatrolError
+from geo_patrol.rendering.film import film
+from geo_patrol.rendering.picture import Picture
+from geo_patrol.rendering.timeline import Timeline
+
+MP4_FPS, GIF_FPS = 30.0, 12.5
+"""Pictures a second; a GIF counts in hundredths of a second."""
+_PALETTE_FRAMES = 40
+_H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "20", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+_GIF = "paletteuse=dither=none:diff_mode=rectangle"
+
+
+class FilmError(GeoPatrolError):
+    """A film or a picture that cannot be made."""
+
+
+def save_png(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) -> None:
+    """Write the picture of a moment as a PNG file.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: the size is too small or too large.
+    """
+    import pygame  # noqa: PLC0415 - slow to import, and greets on standard output unless told not to
+
+    picture = Picture(*size, timeline[0].game.config)
+    surface = picture.draw(timeline.scene(index))
+    with _whole(path) as beside:
+        pygame.image.save(surface, beside)
+
+
+def save_mp4(timeline: Timeline, path: Path, size: tuple[int, int], speed: float = 1.0) -> None:
+    """Write a game as an H.264 film.
+
+    Args:
+        timeline: the game.
+        path: of the film.
+        size: width and height; odd ones are made even.
+        speed: how many times faster than in a window.
+
+    Raises:
+        FilmError: the extra ``video`` is not installed, or ffmpeg fails.
+        OSError: the file cannot be written.
+        ValueError: the size is too small or too large.
+    """
+    even = size[0] // 2 * 2, size[1] // 2 * 2
+    with _whole(path) as beside:
+        _film(_frames(timeline, even, MP4_FPS, speed), even, MP4_FPS, [*_H264, str(beside)])
+
+
+def save_gif(timeline: Timeline, path: Path, size: tuple[int, int], speed: float = 1.0) -> None:
+    """Write a game as a GIF, with one palette of 256 colours for all of it; the arguments are those of ``save_mp4``.
+
+    Raises:
+        FilmError: the extra ``video`` is not installed, or ffmpeg fails.
+        OSError: the file cannot be written.
+        ValueError: the size is too small or too large.
+    """
+    with _whole(path) as beside, tempfile.TemporaryDirectory() as folder:
+        palette = str(Path(folder) / "palette.png")
+        _film(_samples(timeline, size), size, 1.0, ["-vf", "palettegen", "-update", "1", palette])
+        frames = _frames(timeline, size, GIF_FPS, speed)
+        _film(frames, size, GIF_FPS, ["-i", palette, "-lavfi", _GIF, "-loop", "0", str(beside)])
+
+
+def _frames(timeline: Timeline, size: tuple[int, int], fps: float, speed: float) -> Iterator[NDArray[np.uint8]]:
+    return film(timeline, Picture(*size, timeline[0].game.config), fps, speed)
+
+
+def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.uint8]]:
+    """Draw some pictures with all the colours that a film may have."""
+    picture = Picture(*size, timeline[0].game.config)
+    step = max(len(timeline) // _PALETTE_FRAMES, 1)
+    for index in range(0, len(timeline), step):
+        yield picture.frame(timeline.scene(index), 0.5)
+
+
+def _film(frames: Iterable[NDArray[np.uint8]], size: tuple[int, int], fps: float, output: list[str]) -> None:
+    """Hand frames to ffmpeg one by one.
+
+    Args:
+        frames: (height, width, 3) uint8.
+        size: width and height.
+        fps: frames a second.
+        output: what ffmpeg is to do with them: further inputs, filters, the file.
+    """
+    frame_format = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:g}", "-i", "-"]
+    command = [_ffmpeg(), "-y", "-nostdin", "-loglevel", "error", *frame_format, *output]
+    with tempfile.TemporaryFile() as told:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=told)  # noqa: S603
+        assert process.stdin is not None
+        try:
+            with process.stdin as pipe:
+                for frame in frames:
+                    pipe.write(np.ascontiguousarray(frame).data)
+        except BrokenPipeError:
+            pass  # it has given up, and says why
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            status = process.wait()
+        if status != 0:
+            told.seek(0)
+            words = told.read(10_000).decode(errors="replace").strip().splitlines() or [f"status {status}"]
+            raise FilmError(f"ffmpeg cannot write the film: {words[-1]}")
+
+
+def _ffmpeg() -> str:
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise FilmError("films need another package: pip install 'geo_patrol[video]'") from None
+    return str(get_ffmpeg_exe())
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """Give the name of a file beside a path, of the same ending, that takes its place when it is finished."""
+    beside = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
+    try:
+        beside.touch(exist_ok=False)
+        yield beside
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

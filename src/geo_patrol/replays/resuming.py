@@ -1,0 +1,57 @@
+"""Going on with a game whose recording was interrupted."""
+
+import secrets
+from pathlib import Path
+
+from geo_patrol.errors import RecordingError
+from geo_patrol.replays.checking import play
+from geo_patrol.replays.reading import ReplayReader
+from geo_patrol.replays.replay import Replay
+from geo_patrol.replays.streams import open_stream, read_lines
+from geo_patrol.replays.writing import Recorder
+
+
+def unfinished_game(path: str | Path) -> Replay:
+    """Return the last game of a file, which must have been interrupted.
+
+    Raises:
+        RecordingError: the file cannot be read, its last game is over, or does not follow the rules.
+    """
+    replay = None
+    for replay in ReplayReader(path):  # noqa: B007
+        pass
+    assert replay is not None  # a file without games raises
+    if replay.seed is None:
+        raise RecordingError(f"{path}: its last game, {replay.number}, has no seed: what is to come cannot be drawn")
+    last = None
+    for last in play(replay):  # noqa: B007
+        pass
+    if replay.is_finished or (last is not None and last.game.is_over):
+        raise RecordingError(f"{path}: its last game, {replay.number}, is over; geo-patrol replay shows it")
+    return replay
+
+
+def reopen(path: Path, replay: Replay) -> Recorder:
+    """Open a file at the end of its last game, to go on with it.
+
+    What a crash left of a phase is cut off: the file is written anew up to there and takes the place of the old one.
+    The recorder goes on with ``resume``.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    last = replay.phases[-1].line if replay.phases else replay.line
+    beside = path.with_name(f".{secrets.token_hex(4)}.{path.name}")  # the ending says how it is packed
+    try:
+        stream = open_stream(beside, "x")
+        try:
+            for number, line, _ in read_lines(path):
+                stream.write(line + b"\n")
+                if number == last:
+                    break
+        finally:
+            stream.close()
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return Recorder(path, replay.config, append=True)

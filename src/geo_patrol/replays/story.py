@@ -1,0 +1,50 @@
+"""A game in words: its phases, its result."""
+
+import textwrap
+from collections.abc import Sequence
+
+from geo_patrol.game import Game
+from geo_patrol.notation import Order
+from geo_patrol.rendering.text import board_text, fleets_text, heading_text, outcomes_text
+from geo_patrol.replays.rerun import PlayedPhase
+
+WIDTH = 80
+
+
+def position_text(game: Game) -> str:
+    """Return heading, board and both fleets."""
+    return f"{heading_text(game)}\n\n{board_text(game)}\n\n{fleets_text(game)}"
+
+
+def phase_text(phase: PlayedPhase) -> str:
+    """Return what was ordered and what came of it; after an engagement, the score."""
+    lines = []
+    if phase.name == "movement":
+        lines.append(f"--- Turn {phase.turn} {'-' * (WIDTH - 10 - len(str(phase.turn)))}")
+        lines.append("MOVEMENT:")
+        lines += [orders_text(side, orders) for side, orders in zip(("alpha", "bravo"), phase.orders, strict=True)]
+    else:
+        lines.append(outcomes_text(phase.outcomes))
+    for side, count in zip(("alpha", "bravo"), phase.illegal_orders, strict=True):
+        if count:
+            lines.append(f"    {side}: {count} illegal order{'s' * (count > 1)}")
+    if phase.name == "engagement" or phase.game.is_over:
+        scores = phase.game.scores
+        lines.append(f"SCORE: alpha {scores['alpha']}, bravo {scores['bravo']}")
+    return "\n".join(lines)
+
+
+def orders_text(side: str, orders: Sequence[Order]) -> str:
+    """Return a side's orders in lines of at most 80 letters."""
+    listed = ", ".join(map(str, orders)) or "no orders"
+    return textwrap.fill(f"{side}: {listed}", WIDTH, initial_indent="    ", subsequent_indent=" " * 11)
+
+
+def result_text(game: Game, alpha: str, bravo: str) -> str:
+    """Return who won, when, by how much and why; of a game that goes on, where it stands."""
+    score = f"{game.scores['alpha']} to {game.scores['bravo']}"
+    if not game.is_over:
+        return f"Not played to its end: turn {game.turn}, {game.phase}, {score}"
+    names = {"alpha": alpha, "bravo": bravo}
+    result = "Draw" if game.winner is None else f"{names[game.winner]} ({game.winner}) wins"
+    return f"{result} in turn {game.turn}, {score}: {', '.join(map(str, game.reasons))}"

@@ -1,0 +1,225 @@
+"""Files of lines: plain, gzip or zstd, written so that a crash leaves all but the last phase readable, read within bounds.
+
+Endings decide what is written, the first bytes what is read. Files come from strangers: lines have a length at which
+they are refused, and a file that unpacks to far more than recorded games do is refused as well.
+"""
+
+import gzip
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, TypeVar
+
+from geo_patrol.errors import RecordingError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MAX_LINE_BYTES = 1 << 18
+"""A line is a phase, or a game of the published implementation; those take up to 120 kB."""
+_CHUNK = 1 << 14
+_ALWAYS_FINE = 1 << 26
+"""Bytes that any file may unpack to."""
+_MAX_RATIO = 400
+"""How many times its size a larger file may unpack to; thousands of equal games reach about 150."""
+_WINDOW_LOG_MAX = 23  # 8 MB; our own files use less, and whoever wrote a file does not choose how much memory it takes
+
+
+_Bytes = TypeVar("_Bytes", bytes, bytearray)
+
+
+class LineStream(Protocol):
+    """Where lines are written to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Take bytes."""
+
+    def sync(self) -> None:
+        """Hand everything over to the operating system, so that the end of this process cannot lose it."""
+
+    def close(self) -> None:
+        """End the stream and the file."""
+
+
+class _Stream:
+    """A file, with a packer in between if its ending asks for one; ``flush`` is what makes all of it readable."""
+
+    def __init__(self, file: BinaryIO, packer: Any = None, flush_mode: Any = None) -> None:
+        self._file, self._packer, self._flush_mode = file, packer, flush_mode
+
+    def write(self, data: bytes, /) -> int:
+        return int((self._packer or self._file).write(data))
+
+    def sync(self) -> None:
+        if self._packer is not None:
+            self._packer.flush(self._flush_mode)
+        self._file.flush()
+
+    def close(self) -> None:
+        with self._file:
+            if self._packer is not None:
+                self._packer.close()
+
+
+def open_stream(path: Path, mode: str) -> LineStream:
+    """Open a file for lines, packed as its ending says: ``.gz``, ``.zst``, or anything else for plain text.
+
+    Args:
+        path: where.
+        mode: "x" for a new file; "a" goes on after what is there, with a packed part of its own.
+
+    Raises:
+        OSError: it cannot be opened; ``FileExistsError`` if a new file is there already.
+    """
+    file: BinaryIO = path.open(f"{mode}b")  # type: ignore[assignment]
+    if path.suffix == ".gz":
+        # Neither name nor time go into the file: the same games give the same bytes.
+        return _Stream(file, gzip.GzipFile("", "wb", fileobj=file, mtime=0), zlib.Z_SYNC_FLUSH)
+    if path.suffix == ".zst":
+        options = {int(zstd.CompressionParameter.checksum_flag): 1}
+        return _Stream(file, zstd.ZstdFile(file, "w", options=options), zstd.ZstdFile.FLUSH_BLOCK)
+    return _Stream(file)
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
+    """Read the lines of a file, packed or not.
+
+    Yields:
+        Each line's number from 1, its bytes, and whether it is whole; only the last one may lack its end.
+
+    Raises:
+        RecordingError: the file cannot be read, or from here on is damaged, or no recorded game; what has been yielded
+            before is sound.
+    """
+    number, rest = 0, bytearray()
+    for chunk in _unpacked(path):
+        if b"\n" in chunk:
+            *lines, end = bytes(rest + chunk).split(b"\n")
+            rest = bytearray(end)
+            for line in lines:
+                number += 1
+                yield number, _check_length(number, line), True
+        else:
+            rest += chunk
+        _check_length(number + 1, rest)
+    if rest:
+        yield number + 1, bytes(rest), False
+
+
+def _check_length(number: int, line: _Bytes) -> _Bytes:
+    if len(line) > MAX_LINE_BYTES:
+        raise RecordingError(f"line {number} is longer than {MAX_LINE_BYTES:,} bytes; no recorded game has such lines")
+    return line
+
+
+def _unpacked(path: Path) -> Iterator[bytes]:
+    """Read a file in pieces, unpacked if its first bytes say that it is packed."""
+    taken = given = 0
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+            pieces = _pieces(file, start)
+            kind = _Gzip if start[:2] == b"\x1f\x8b" else _Zstd if start == b"\x28\xb5\x2f\xfd" else None
+            if kind is None:
+                yield from pieces
+                return
+            unpack = _unpack(pieces, kind)
+            for taken, piece in unpack:
+                given += len(piece)
+                if given > max(_ALWAYS_FINE, _MAX_RATIO * taken):
+                    raise RecordingError(
+                        f"unpacks to more than {_MAX_RATIO} times its size, which no recorded games do"
+                    )
+                yield piece
+    except OSError as error:
+        raise RecordingError(f"cannot be read: {error.strerror or error}") from None
+
+
+def _pieces(file: BinaryIO, start: bytes) -> Iterator[bytes]:
+    piece = start
+    while piece:
+        yield piece
+        piece = file.read(_CHUNK)
+
+
+class _Unpacker:
+    """Unpacks one part of a packed file, in pieces of bounded size.
+
+    Attributes:
+        is_hungry: whether it needs more of the file before it can give more.
+    """
+
+    def __init__(self, unpacker: Any) -> None:
+        self._unpacker = unpacker
+        self.is_hungry = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the part has ended."""
+        return bool(self._unpacker.eof)
+
+    @property
+    def left_over(self) -> bytes:
+        """What was fed beyond the end of the part."""
+        return bytes(self._unpacker.unused_data)
+
+    def feed(self, data: bytes) -> bytes:
+        """Take in a piece of the file; return a piece of what was packed."""
+        raise NotImplementedError
+
+    def more(self) -> bytes:
+        """Return a further piece of what was packed."""
+        raise NotImplementedError
+
+
+class _Gzip(_Unpacker):
+    def __init__(self) -> None:
+        super().__init__(zlib.decompressobj(wbits=31))
+
+    def feed(self, data: bytes) -> bytes:
+        unpacked: bytes = self._unpacker.decompress(data, _CHUNK)
+        self.is_hungry = len(unpacked) < _CHUNK and not self._unpacker.unconsumed_tail
+        return unpacked
+
+    def more(self) -> bytes:
+        return self.feed(self._unpacker.unconsumed_tail)
+
+
+class _Zstd(_Unpacker):
+    def __init__(self) -> None:
+        options = {int(zstd.DecompressionParameter.window_log_max): _WINDOW_LOG_MAX}
+        super().__init__(zstd.ZstdDecompressor(options=options))
+
+    def feed(self, data: bytes) -> bytes:
+        unpacked: bytes = self._unpacker.decompress(data, _CHUNK)
+        self.is_hungry = self._unpacker.needs_input
+        return unpacked
+
+    def more(self) -> bytes:
+        return self.feed(b"")
+
+
+def _unpack(pieces: Iterator[bytes], kind: type[_Gzip | _Zstd]) -> Iterator[tuple[int, bytes]]:
+    """Unpack parts that stand one after the other; yield how much has been taken in, and the next piece."""
+    taken, part, waiting = 0, None, b""
+    try:
+        while True:
+            if not waiting:
+                waiting = next(pieces, b"")
+                taken += len(waiting)
+                if not waiting:
+                    break
+            part = part or kind()
+            yield taken, part.feed(waiting)
+            waiting = b""
+            while not part.is_whole and not part.is_hungry:
+                yield taken, part.more()
+            if part.is_whole:
+                waiting, part = part.left_over, None
+    except (zlib.error, zstd.ZstdError) as error:
+        raise RecordingError(f"is damaged: {error}") from None
+    if part is not None:
+        raise RecordingError("is cut short: the packed file has no end")

@@ -1,0 +1,152 @@
+"""Charts of a report, drawn by matplotlib as SVG. They hold no text of strangers but agents' names, as plain text."""
+
+import io
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geo_patrol.agents.results import wilson_interval
+from geo_patrol.errors import GeoPatrolError
+from geo_patrol.notation import Side
+from geo_patrol.rendering.shapes import INK, SIDE_FILLS, SIDE_LINES, SOFT
+from geo_patrol.report.collect import Collected, Standing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SIDES: tuple[Side, Side] = ("alpha", "bravo")
+_GRID = "#e4e8ef"
+_MAX_BARS = 24
+"""Agents in the chart of win rates."""
+
+
+class MissingReportError(GeoPatrolError):
+    """The extra ``plots`` is not installed."""
+
+
+def _new(width: float, height: float) -> "tuple[Figure, Axes]":
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingReportError("reports need other packages: pip install 'geo_patrol[plots]'") from None
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(SOFT)
+    axes.tick_params(colors=SOFT, labelsize=9, labelcolor=INK)
+    axes.grid(color=_GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _svg(figure: "Figure") -> str:
+    from matplotlib import rc_context  # noqa: PLC0415 - an extra
+
+    stream = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "geo_patrol", "font.family": "sans-serif"}):
+        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    return stream.getvalue()
+
+
+def win_rates(collected: Collected) -> str:
+    """Draw every agent's win rate with its 95 % interval, on either side and on both."""
+    marks = {"alpha": ("s", SIDE_FILLS["alpha"]), "bravo": ("D", SIDE_FILLS["bravo"]), "either": ("o", INK)}
+    names = list(dict.fromkeys(name for name, _ in collected.standings))[:_MAX_BARS]
+    figure, axes = _new(7.2, 1.0 + 0.62 * len(names))
+    for row, name in enumerate(reversed(names)):
+        for place, (where, (marker, colour)) in enumerate(marks.items()):
+            standing = collected.standings.get((name, where))
+            if standing is not None and standing.games:
+                _interval(axes, standing, row + 0.22 * (1 - place), marker, colour)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(names) - 0.4))
+    axes.set_yticks(range(len(names)), [_short(name) for name in reversed(names)], parse_math=False)
+    axes.set_xticks(np.linspace(0, 1, 6), [f"{share:.0%}" for share in np.linspace(0, 1, 6)])
+    axes.set_xlabel("games won, 95 % Wilson interval", color=INK, fontsize=9)
+    handles = [
+        axes.plot([], [], marker, color=colour, label=f"as {where}" if where != "either" else "on both sides")[0]
+        for where, (marker, colour) in marks.items()
+    ]
+    figure.legend(handles=handles, loc="outside upper right", ncols=3, frameon=False, fontsize=9)
+    return _svg(figure)
+
+
+def _interval(axes: "Axes", standing: Standing, height: float, marker: str, colour: str) -> None:
+    low, high = wilson_interval(standing.wins, standing.games)
+    axes.plot([low, high], [height, height], color=colour, linewidth=2.2, solid_capstyle="round")
+    axes.plot([standing.wins / standing.games], [height], marker, color=colour, markersize=7)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 28 else f"{name[:27]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def score_curves(collected: Collected) -> str:
+    """Draw the mean score after every turn, with the middle 80 % of the games, and how many games go on."""
+    figure, axes = _new(7.2, 3.3)
+    counts: list[int] = []
+    for side in _SIDES:
+        scores = [np.array(turn) for turn in collected.curves[side] if turn]
+        counts = [len(turn) for turn in scores]
+        turns = np.arange(len(scores))
+        low, high = (np.array([np.quantile(turn, share) for turn in scores]) for share in (0.1, 0.9))
+        colour = SIDE_FILLS[side]
+        axes.fill_between(turns, low, high, color=colour, alpha=0.16, linewidth=0)
+        axes.plot(turns, [turn.mean() for turn in scores], color=colour, linewidth=2.2, label=side)
+    axes.set_xlabel("turns played", color=INK, fontsize=9)
+    axes.set_ylabel("score", color=INK, fontsize=9)
+    axes.set_xlim(0, max(len(counts) - 1, 1))
+    _whole_turns(axes)
+    axes.legend(frameon=False, fontsize=9, loc="upper center", ncols=2)
+    _games_that_go_on(axes, counts)
+    return _svg(figure)
+
+
+def _games_that_go_on(axes: "Axes", counts: Sequence[int]) -> None:
+    beside = axes.twinx()
+    beside.spines[["top", "left", "bottom"]].set_visible(False)
+    beside.spines["right"].set_color(_GRID)
+    beside.plot(range(len(counts)), counts, color=SOFT, linewidth=1.2, linestyle=(0, (2, 2)))
+    beside.set_ylim(0, max(counts, default=1) * 1.08)
+    beside.tick_params(colors=SOFT, labelsize=8)
+    beside.set_ylabel("games that got so far (dotted)", color=SOFT, fontsize=8)
+
+
+def _whole_turns(axes: "Axes") -> None:
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an extra
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
+
+
+def losses(collected: Collected) -> str:
+    """Draw in which turns satellites were lost."""
+    figure, axes = _new(7.2, 2.8)
+    last = max((turn for turn, _, _ in collected.losses), default=1)
+    turns = np.arange(1, last + 1)
+    for offset, side in zip((-0.2, 0.2), _SIDES, strict=True):
+        patrols, hvas = (
+            np.array([collected.losses[turn, side, is_hva] for turn in turns.tolist()]) for is_hva in (False, True)
+        )
+        axes.bar(turns + offset, patrols, 0.38, color=SIDE_FILLS[side], label=f"{side} Patrols")
+        axes.bar(
+            turns + offset, hvas, 0.38, bottom=patrols, color="white", edgecolor=SIDE_LINES[side], hatch="////",
+            linewidth=0.9, label=f"{side} HVA",
+        )  # fmt: skip
+    axes.set_xlabel("turn", color=INK, fontsize=9)
+    axes.set_ylabel("satellites lost", color=INK, fontsize=9)
+    axes.set_xlim(0.4, last + 0.6)
+    _whole_turns(axes)
+    axes.legend(frameon=False, fontsize=9, ncols=2)
+    return _svg(figure)
+
+
+def lengths(turns: Counter[int]) -> str:
+    """Draw how many turns games took."""
+    figure, axes = _new(7.2, 2.2)
+    axes.bar(list(turns), list(turns.values()), 0.8, color=SOFT)
+    axes.set_xlabel("turns of a game", color=INK, fontsize=9)
+    axes.set_ylabel("games", color=INK, fontsize=9)
+    _whole_turns(axes)
+    return _svg(figure)

@@ -1,0 +1,188 @@
+"""One side's orders for one phase, asked for token by token, as the rule books' program does.
+
+Numbers are the books': 0 NOOP, 1 Prograde, 2 Retrograde, 3 Radial In, 4 Radial Out; 0 NOOP, 1 Shoot, 2 Collide,
+3 Guard. Only what is legal is listed, with what it costs and how likely it is to succeed.
+"""
+
+from geo_patrol.errors import OrderError
+from geo_patrol.game import Game
+from geo_patrol.notation import ENGAGEMENTS, MOVES, Order, Side, short_name
+from geo_patrol.replays.story import orders_text, position_text
+from geo_patrol.textplay.console import Console, Leave
+from geo_patrol.textplay.texts import HELP, action_lines, target_lines, token_text
+
+_ACTIONS = {"movement": MOVES, "engagement": ("noop", *ENGAGEMENTS)}
+_ILLEGAL = "Invalid selection. Please select a legal action"
+
+
+class OrderDialogue:
+    """Asks a player for the orders of one phase; they may be changed until they are committed.
+
+    Args:
+        console: where the player is.
+        game: the position, which stays as it is.
+        side: the player's.
+    """
+
+    def __init__(self, console: Console, game: Game, side: Side) -> None:
+        self._console, self._game, self._side = console, game, side
+        self._legal = game.legal_orders(side)
+        self._tokens = [number for number, orders in self._legal.items() if len(orders) > 1]
+        self._chosen: dict[int, Order] = {}
+        self._place = 0
+
+    def run(self) -> tuple[Order, ...]:
+        """Return the orders that the player commits, without noops.
+
+        Raises:
+            Leave: the player wants to stop.
+        """
+        if not self._tokens:
+            self._console.tell(f"\nNo token of {self._side} has a choice in this {self._game.phase} phase.")
+            return ()
+        while True:
+            while self._place < len(self._tokens):
+                self._ask_token(self._tokens[self._place])
+            if self._is_committed():
+                return self._orders()
+
+    def _orders(self) -> tuple[Order, ...]:
+        return tuple(order for _, order in sorted(self._chosen.items()) if order.action != "noop")
+
+    # Asking
+
+    def _ask_token(self, number: int) -> None:
+        """Ask for the order of a token, until there is one or the player goes elsewhere."""
+        tell = self._console.tell
+        tell(f"\n{token_text(self._game, self._side, number)}")
+        tell("Select an action from the list")
+        tell("\n".join(action_lines(self._game, self._side, self._legal[number], self._actions)))
+        while True:
+            answer = self._console.ask("Select action: ")
+            if self._is_command(answer):
+                return
+            order = self._read_order(number, answer)
+            if order is not None:
+                self._chosen[number] = order
+                self._place += 1
+                return
+
+    @property
+    def _actions(self) -> tuple[str, ...]:
+        return _ACTIONS[self._game.phase]
+
+    def _read_order(self, number: int, answer: str) -> Order | None:
+        """Return the order that an answer stands for; None, and why, if it stands for none."""
+        if answer.isascii() and answer.isdigit() and len(answer) < 3 and int(answer) < len(self._actions):
+            return self._order_of(number, self._actions[int(answer)])
+        try:
+            order = Order.parse(f"{short_name(number)} {answer}")
+        except OrderError:
+            if answer in ENGAGEMENTS and self._game.phase == "engagement":
+                return self._order_of(number, answer)
+            last = len(self._actions) - 1
+            self._console.tell(f"Invalid selection. Please select a number between 0 and {last} (? for help)")
+            return None
+        return self._legal_or_none(number, order)
+
+    def _order_of(self, number: int, action: str) -> Order | None:
+        """Return the order for an action by its name, with a target that the player picks if it takes one."""
+        orders = [order for order in self._legal[number] if order.action == action]
+        if not orders:
+            self._console.tell(_ILLEGAL)
+            return None
+        return orders[0] if orders[0].target is None else self._ask_target(orders)
+
+    def _ask_target(self, orders: list[Order]) -> Order | None:
+        tell = self._console.tell
+        tell("Select a target from the list (u: another action)")
+        tell("\n".join(target_lines(self._game, self._side, orders)))
+        by_target = {order.target: order for order in orders}
+        while True:
+            answer = self._console.ask("Select target: ")
+            if answer in ("u", "undo"):
+                return None
+            if answer in ("q", "quit"):
+                raise Leave
+            target = _target_number(answer)
+            if target in by_target:
+                return by_target[target]
+            tell(_ILLEGAL if target is not None else "Invalid selection. Please select a number between 0 and 10")
+
+    def _legal_or_none(self, number: int, order: Order) -> Order | None:
+        if order in self._legal[number]:
+            return order
+        self._console.tell(_ILLEGAL)
+        return None
+
+    # Commands
+
+    def _is_command(self, answer: str) -> bool:
+        """Carry out a command that goes elsewhere; return whether the answer was one."""
+        if answer in ("q", "quit", "exit"):
+            raise Leave
+        if answer in ("u", "undo"):
+            self._undo()
+        elif answer in ("?", "h", "help"):
+            self._console.tell(HELP)
+        elif answer in ("b", "board"):
+            self._console.tell(f"\n{position_text(self._game)}")
+        elif answer in ("o", "orders"):
+            self._console.tell(orders_text(f"{self._side} so far", self._orders()))
+        elif answer == "rest":
+            self._order_rest("noop")
+        elif answer.startswith("all "):
+            self._order_all(answer.removeprefix("all ").strip())
+        else:
+            return False
+        return True
+
+    def _undo(self) -> None:
+        if self._place == 0:
+            self._console.tell("There is nothing to undo in this phase.")
+            return
+        self._place -= 1
+        number = self._tokens[self._place]
+        taken = self._chosen.pop(number, None)
+        if taken is not None:
+            self._console.tell(f"Undone: {taken}")
+
+    def _order_all(self, action: str) -> None:
+        """Give this token and the rest one action without a target."""
+        action = action.replace(" ", "_").replace("hold", "noop")
+        if action not in self._actions or action in ("shoot", "collide"):
+            self._console.tell(f"all {action}: give an action of this phase that takes no target")
+        else:
+            self._order_rest(action)
+
+    def _order_rest(self, action: str) -> None:
+        """Give an action to this token and the rest of those that may take it; the others do nothing."""
+        for number in self._tokens[self._place :]:
+            order = Order(number, action)
+            self._chosen[number] = order if order in self._legal[number] else Order(number, "noop")
+        self._place = len(self._tokens)
+
+    def _is_committed(self) -> bool:
+        """Show the orders, and ask whether they stand."""
+        orders = self._orders()
+        fuel = sum(self._game.cost(self._side, order) for order in orders)
+        self._console.tell(f"\n{self._game.phase.upper()} orders for {fuel} fuel:\n{orders_text(self._side, orders)}")
+        while True:
+            answer = self._console.ask("Commit (Enter), undo the last (u), or begin again (r)? ")
+            if answer in ("", "y", "yes", "commit"):
+                return True
+            if answer in ("r", "again"):
+                self._chosen.clear()
+                self._place = 0
+                return False
+            if self._is_command(answer):
+                return False
+            self._console.tell("Invalid selection. Press Enter to commit, u to undo, r to begin again, ? for help")
+
+
+def _target_number(answer: str) -> int | None:
+    """Return the number of a target: "3", "p3" or "hva"."""
+    if answer == "hva":
+        return 0
+    digits = answer.removeprefix("p")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 3 and int(digits) <= 10 else None

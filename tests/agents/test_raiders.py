@@ -1,0 +1,278 @@
+"""The raiding family: turtle, raider, mixed: what they do, the same from both sides, better than chance everywhere."""
+
+import numpy as np
+import pytest
+
+from geo_patrol import load_config, make_agent, make_vec, play_match
+from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, TurtleAgent
+from geo_patrol.agents.scripted.ways import IN_SECTOR, WayFigures, find_table
+from geo_patrol.board import sector_at
+from geo_patrol.engine.batch import Batch
+from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GUARD, NOOP, SHOOT, SIDES
+from geo_patrol.engine.turn import play_phase
+from geo_patrol.preset_files import preset_names
+
+COSTS = (5, 5, 10, 10)
+SCRIPTS = ["turtle", "raider", "raider:defenders=0,path=cheap,reach=sector", "mixed"]
+
+
+def start(preset="geo_patrol", count=1, **overrides):
+    batch = Batch(load_config(preset, overrides), count)
+    batch.seed(range(count))
+    batch.reset()
+    return batch
+
+
+def orders_of(agent, batch, side, seed=0):
+    seen, masks = batch.observe("tokens")[:, side], batch.masks()[:, side]
+    return agent.act(seen, masks, np.random.default_rng(seed))
+
+
+def play(batch, agents, phases):
+    for phase in range(phases):
+        orders = np.stack([orders_of(agent, batch, side, phase) for side, agent in enumerate(agents)], axis=1)
+        for place, game in enumerate(batch.games):
+            play_phase(game, batch.rules[place if len(batch.rules) > 1 else 0], orders[place], batch.outcomes)
+        assert not batch.games["illegal_orders"].any()
+
+
+def near_alpha(batch, enemy_patrol, offset=0):
+    """Put an enemy Patrol near alpha's HVA and open the engagement phase."""
+    game = batch.games[0]
+    game["phase"] = ENGAGEMENT
+    game["sector"][1, enemy_patrol] = sector_at(4, offset)
+
+
+def test_turtle_guards_with_all_that_can_and_does_nothing_else():
+    batch = start()
+    near_alpha(batch, 3)
+    allowed = batch.masks()[0, 0, :, GUARD] == 1
+    assert allowed.sum() == 6  # two Patrols in the HVA's sector, two on either side
+    orders = orders_of(TurtleAgent(), batch, 0)[0]
+    assert (orders == np.where(allowed, GUARD, NOOP)).all()
+
+
+def test_turtle_rests_while_nobody_comes_and_gathers_when_somebody_does():
+    batch = start()
+    batch.games[0]["sector"][1, 1:] = sector_at(4, 8)
+    assert not orders_of(TurtleAgent(), batch, 0).any()
+    batch.games[0]["sector"][1, 1] = sector_at(4, 3)
+    orders = orders_of(TurtleAgent(), batch, 0)[0]
+    away = batch.games[0]["sector"][0] != batch.games[0]["sector"][0, 0]
+    assert (orders[away] != NOOP).all()
+    assert not orders[~away].any()
+
+
+@pytest.mark.parametrize("path", ["quick", "cheap"])
+@pytest.mark.parametrize("defenders", [0, 4, 10])
+def test_raiders_arrive_exactly_when_the_table_says(path, defenders):
+    """Raiders who set out together strike together, and have paid what the table promised for that turn."""
+    batch = start()
+    game = batch.games[0]
+    raider = RaiderAgent(Raid(defenders=defenders, path=path, reach="sector", lead=0.0))
+    table = find_table(WayFigures(1, 4, (COSTS, COSTS), (1, 1)))
+    prices = table.prices[0, IN_SECTOR, game["sector"][1, 0], game["sector"][0, 1:]].astype(int)  # (10, turns)
+    arriving = (prices + 5 <= 100).sum(0).clip(max=10 - defenders)
+    soonest = int(np.argmax(arriving >= 0.75 * arriving.max()))
+    for turn in range(11):
+        play(batch, [raider, make_agent("idle")], 1)
+        strikers = np.flatnonzero(game["sector"][0, 1:] == game["sector"][1, 0])
+        if len(strikers) > 0:
+            assert len(strikers) == arriving[turn]
+            assert (100 - game["fuel"][0, 1:][strikers] == prices[strikers, turn]).all()
+            assert turn == soonest if path == "quick" else turn > soonest
+            return
+        play(batch, [raider, make_agent("idle")], 1)
+    assert defenders == 10
+
+
+def test_defenders_of_a_raider_stay():
+    batch = start()
+    play(batch, [RaiderAgent(Raid(defenders=7)), make_agent("idle")], 6)
+    moved = batch.games[0]["fuel"][0, 1:] < 100 - 3
+    assert moved.sum() == 3
+
+
+def test_a_raider_in_the_sector_alone_does_not_strike_from_afar():
+    batch = start()
+    game = batch.games[0]
+    game["phase"] = ENGAGEMENT
+    game["sector"][0, 4] = sector_at(4, 9)
+    assert orders_of(RaiderAgent(Raid(reach="sector")), batch, 0)[0, 4] == NOOP
+    assert orders_of(RaiderAgent(Raid(reach="adjacent")), batch, 0)[0, 4] == SHOOT
+    game["sector"][0, 4] = sector_at(4, 8)
+    assert orders_of(RaiderAgent(Raid(reach="sector")), batch, 0)[0, 4] == SHOOT
+    game["ammo"][0, 4] = 0
+    assert orders_of(RaiderAgent(Raid(reach="sector")), batch, 0)[0, 4] == COLLIDE
+    order = orders_of(RaiderAgent(Raid(first="patrols")), batch, 0)[0, 4]
+    assert order == COLLIDE  # nothing to shoot with
+    game["ammo"][0, 4] = 1
+    order = orders_of(RaiderAgent(Raid(first="patrols")), batch, 0)[0, 4]
+    assert SHOOT < order < COLLIDE
+
+
+def test_a_raider_does_not_destroy_the_enemy_hva_where_that_loses():
+    batch = start()
+    game = batch.games[0]
+    game["phase"] = ENGAGEMENT
+    game["sector"][0, 4] = game["sector"][1, 0]
+    game["score"][:] = 100, 250
+    assert orders_of(RaiderAgent(), batch, 0)[0, 4] not in (SHOOT, COLLIDE)
+    game["score"][:] = 151, 250
+    assert orders_of(RaiderAgent(), batch, 0)[0, 4] == SHOOT
+
+
+def test_as_many_guard_as_attack():
+    batch = start()
+    for patrol in range(1, 4):
+        near_alpha(batch, patrol)
+    orders = orders_of(RaiderAgent(), batch, 0)[0]
+    assert (orders == GUARD).sum() == 3
+    guards = np.flatnonzero(orders == GUARD)
+    at_home = np.flatnonzero(batch.games[0]["sector"][0] == batch.games[0]["sector"][0, 0])[1:]
+    assert set(at_home) <= set(guards)  # it costs least there
+    assert ((orders[1:] > SHOOT) & (orders[1:] < COLLIDE)).sum() == 3  # the others within range shoot
+
+
+def test_the_hva_gives_way_as_often_as_told():
+    batch = start(count=400)
+    for game in batch.games:
+        game["sector"][1, 1] = sector_at(4, 1)
+    for dodge, least, most in ((0.0, 0, 0), (0.5, 0.25, 0.5), (1.0, 0.6, 0.9)):  # one of four ways is off the board
+        moves = orders_of(RaiderAgent(Raid(dodge=dodge)), batch, 0)[:, 0]
+        assert least <= (moves != NOOP).mean() <= most
+
+
+def test_a_displaced_hva_returns():
+    batch = start()
+    batch.games[0]["sector"][0, 0] = sector_at(4, 2)
+    play(batch, [TurtleAgent(), make_agent("idle")], 4)
+    assert batch.games[0]["sector"][0, 0] == batch.games[0]["goal"][0]
+
+
+@pytest.mark.parametrize(("name", "least"), [("turtle", 0.9), ("raider", 0.95), ("mixed", 0.75)])
+@pytest.mark.parametrize("preset", preset_names())
+def test_every_preset_from_either_side_against_random(preset, name, least):
+    result = play_match(name, "random", config=preset, games=160, seed=5)
+    for side in range(SIDES):
+        assert (result.winner[result.first_side == side] == 0).mean() >= least
+
+
+@pytest.mark.parametrize("opponent", ["random", "idle"])
+def test_the_raider_beats_those_who_do_not_look(opponent):
+    assert (play_match("raider", opponent, games=400, seed=1).winner == 0).mean() >= 0.97
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_same_seed_gives_the_same_match(name):
+    first, second = (play_match(name, "scripted", games=20, seed=9) for _ in range(2))
+    np.testing.assert_array_equal(first.scores, second.scores)
+
+
+def half_turn(sector):
+    ring = (sector + 1).bit_length() - 1
+    return int(sector_at(ring, sector + 1 - (1 << ring) + (1 << ring - 1))) if sector else 0
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("phases", [6, 7, 11])
+def test_mirrored_positions_get_the_same_orders(name, phases):
+    batch = start("od2d", 20)
+    play(batch, [make_agent("raider"), make_agent("scripted")], phases)
+    mirror = batch.copy()
+    for game, twin in zip(batch.games, mirror.games, strict=True):
+        for field in ("score", "goal_points", "fuel", "ammo", "destroyed"):
+            twin[field] = game[field][::-1]
+        for side in range(SIDES):
+            twin["goal"][side] = half_turn(int(game["goal"][1 - side]))
+            twin["sector"][side] = [half_turn(int(sector)) for sector in game["sector"][1 - side]]
+    for side in range(SIDES):
+        orders = orders_of(make_agent(name), batch, side, seed=3)
+        np.testing.assert_array_equal(orders, orders_of(make_agent(name), mirror, 1 - side, seed=3))
+
+
+@pytest.mark.parametrize("name", SCRIPTS[:3])
+def test_rows_do_not_depend_on_the_rest_of_the_batch(name):
+    drawn = {"both.costs.prograde": {"low": 3, "high": 8}, "both.costs.radial_in": {"choices": [5, 10]}}
+    batch = start("geo_patrol", 30, **drawn)
+    play(batch, [make_agent("raider"), make_agent("raider")], 5)
+    agent, seen, masks = make_agent(name), batch.observe("tokens")[:, 1], batch.masks()[:, 1]
+    keys = np.arange(30, dtype=np.uint64)
+    whole = agent.act_by_keys(seen, masks, keys)
+    parts = [agent.act_by_keys(seen[i : i + 1], masks[i : i + 1], keys[i : i + 1]) for i in range(30)]
+    np.testing.assert_array_equal(whole, np.concatenate(parts))
+
+
+def test_an_empty_batch():
+    batch = start()
+    seen, masks = batch.observe("tokens")[:0, 0], batch.masks()[:0, 0]
+    for name in SCRIPTS:
+        assert make_agent(name).act(seen, masks, np.random.default_rng(0)).shape == (0, 11)
+
+
+def test_masks_are_kept_to():
+    batch = start()
+    seen, masks = batch.observe("tokens")[:, 0], batch.masks()[:, 0].copy()
+    masks[:, :, 1:] = 0
+    assert not RaiderAgent().act(seen, masks, np.random.default_rng(0)).any()
+
+
+@pytest.mark.parametrize("board", [(1, 1, 1), (2, 2, 2), (3, 3, 5), (2, 3, 6), (1, 5, 5), (7, 8, 8)], ids=str)
+def test_is_never_illegal_on_any_board(board):
+    names = ("board.inner_ring", "board.goal_ring", "board.outer_ring")
+    batch = start("geo_patrol", 4, **dict(zip(names, board, strict=True)))
+    play(batch, [RaiderAgent(), MixedAgent()], 30)
+
+
+def test_mixed_draws_once_a_game():
+    agent, batch = MixedAgent(), start(count=50)
+    agent.reset(np.ones(50, np.bool_))
+    play(batch, [agent, agent], 1)
+    drawn = agent._tactics.copy()
+    assert len(np.unique(drawn["defenders"])) > 3
+    play(batch, [agent, agent], 3)
+    np.testing.assert_array_equal(agent._tactics, drawn)
+    new = np.arange(50) < 25
+    agent.reset(new)
+    orders_of(agent, batch, 0, seed=77)
+    assert (agent._tactics[25:] == drawn[25:]).all()
+    assert (agent._tactics[:25] != drawn[:25]).any()
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_plays_as_an_opponent_of_the_vector_environment(name):
+    envs = make_vec("geo_patrol", 8, opponent=name)
+    envs.reset(seed=1)
+    for _ in range(30):
+        envs.step(envs.sample_actions())
+    envs.close()
+
+
+def test_names_carry_the_parameters_that_differ():
+    assert make_agent("raider").name == "raider"
+    assert make_agent("raider:defenders=2, lead=0.25").name == "raider:defenders=2,lead=0.25"
+    assert make_agent(make_agent("raider:path=cheap").name).raid == Raid(path="cheap")
+    assert make_agent("scripted:home_share=0.5").style.home_share == 0.5
+    assert make_agent("scripted:home_share=0.5").name == "scripted:home_share=0.5"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("raidr", "there is no agent 'raidr'; did you mean 'raider'?"),
+        ("raider:", "agent 'raider:': '': give parameters as name=value,name=value"),
+        ("raider:defenders", "'defenders': give parameters as name=value"),
+        ("raider:defender=3", "there is no parameter 'defender'; did you mean 'defenders'? It takes: defenders, path"),
+        ("raider:defenders=3,defenders=4", "defenders is given twice"),
+        ("raider:defenders=11", "agent 'raider:defenders=11': defenders = '11': Input should be less than or equal"),
+        ("raider:defenders=two", "defenders = 'two': Input should be a valid integer"),
+        ("raider:path=slow", "path = 'slow': Input should be 'quick' or 'cheap'"),
+        ("raider:lead=nan", "lead = 'nan'"),
+        ("scripted:home_share=2", "home_share = '2': Input should be less than or equal to 1"),
+        ("turtle:defenders=3", "agent 'turtle:defenders=3': 'turtle' takes no parameters"),
+    ],
+)
+def test_wrong_names_and_parameters(name, message):
+    with pytest.raises(ValueError, match="agent") as raised:
+        make_agent(name)
+    assert message in str(raised.value)

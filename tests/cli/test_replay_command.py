@@ -1,0 +1,310 @@
+"""``geo-patrol replay``: what it shows, checks and exports."""
+
+import csv
+import io
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from geo_patrol import play_match
+from geo_patrol.cli.app import app
+from geo_patrol.rendering import watch
+from geo_patrol.replays import ReplayReader, play, read_replay
+
+GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
+
+
+def run(*arguments):
+    return CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, ["replay", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    path = tmp_path_factory.mktemp("played") / "games.jsonl"
+    play_match("scripted", "random", config="case1", games=4, seed=7, save=path)
+    return path
+
+
+@pytest.fixture
+def tampered(played, tmp_path):
+    """The second game's third phase is not what the rules say."""
+    lines = [json.loads(line) for line in played.read_text().splitlines()]
+    starts = [place for place, line in enumerate(lines) if line["type"] == "game"]
+    lines[starts[1] + 3]["after"]["fuel"][0][0] = 3
+    path = tmp_path / "tampered.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_text_shows_the_game(played):
+    ran = run(played, "--text", "--game", 1)
+    replay = read_replay(played, 1)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert "GAME 1 of games.jsonl: random (alpha) against scripted (bravo)" in ran.stdout
+    assert [int(turn) for turn in re.findall(r"^--- Turn (\d+) -", ran.stdout, re.MULTILINE)] == list(
+        range(1, replay.end.turns + 1)
+    )
+    shown = re.sub(r"\s+", " ", ran.stdout)
+    for phase in play(replay):
+        for outcome in phase.outcomes:
+            assert re.search(rf"{outcome.action} .*{outcome.target} .*{outcome.probability:.1%}", shown)
+    score = f"{replay.end.score[0]} to {replay.end.score[1]}"
+    assert f"wins in turn {replay.end.turns}, {score}: {', '.join(replay.end.reasons)}" in ran.stdout
+
+
+def test_text_shows_games_of_the_published_implementation():
+    ran = run(GOLDEN, "--text", "--game", 299)
+    assert ran.exit_code == 0
+    assert "ENGAGEMENT OUTCOMES" in ran.stdout
+
+
+def test_a_tampered_game_is_shown_up_to_where_it_leaves_the_rules(tampered):
+    ran = run(tampered, "--text", "--game", 1)
+    assert ran.exit_code == 1
+    assert ran.stderr.startswith("geo-patrol: game 1, turn 2, movement: after.fuel of alpha HVA: recorded 3, replayed ")
+    assert ran.stderr.endswith("the game is shown up to there\n")
+    assert "Turn 1 -" in ran.stdout
+    assert "Turn 2 -" not in ran.stdout
+    assert "Not played to its end: turn 2, movement" in ran.stdout
+
+
+def test_check_looks_at_all_games(played, tampered):
+    ran = run(played, "--check")
+    assert (ran.exit_code, ran.stdout) == (0, f"{played}: 4 of 4 games agree with the rules\n")
+    ran = run(tampered, "--check")
+    assert ran.exit_code == 1
+    assert ran.stdout.startswith(f"{tampered}: 3 of 4 games agree with the rules\n  first difference: game 1, turn 2")
+
+
+def test_damage_is_said_and_the_rest_is_shown(played, tmp_path):
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(played.read_bytes()[:-200])
+    ran = run(path, "--check")
+    assert ran.exit_code == 1
+    assert re.fullmatch(rf"geo-patrol: {path}: line \d+ is cut short\n", ran.stderr)
+    assert "4 of 4 games agree" in ran.stdout
+
+
+def test_csv_has_a_row_for_every_game(played, tmp_path):
+    target = tmp_path / "games.csv"
+    ran = run(played, "--csv", target)
+    assert (ran.exit_code, ran.stdout) == (0, f"{played}: 4 of 4 games agree with the rules\n")
+    rows = list(csv.DictReader(io.StringIO(target.read_text())))
+    for row, replay in zip(rows, ReplayReader(played), strict=True):
+        assert (row["alpha"], row["bravo"], row["status"]) == (*replay.agents, "finished")
+        assert [int(row["alpha_score"]), int(row["bravo_score"])] == replay.end.score
+        assert row["winner"] == (replay.end.winner or "draw")
+        assert row["turns"] == str(replay.end.turns)
+        *_, last = play(replay)
+        for side in ("alpha", "bravo"):
+            assert int(row[f"{side}_lost"]) == sum(not one.is_active for one in last.game.satellites(side))
+        outcomes = [outcome for phase in replay.phases for outcome in phase.outcomes if outcome.action == "shoot"]
+        shots = [int(row[f"{side}_shoot_tries"]) for side in ("alpha", "bravo")]
+        assert shots == [sum(one.attacker.side == side for one in outcomes) for side in ("alpha", "bravo")]
+    assert run(played, "--csv", "-").stdout == target.read_text()
+
+
+def test_csv_of_strangers_computes_nothing_in_a_spreadsheet(played, tmp_path):
+    path = tmp_path / "games.jsonl"
+    path.write_text(played.read_text().replace('"scripted"', '"=HYPERLINK(1)"'))
+    assert ",'=HYPERLINK(1),random," in run(path, "--csv", "-").stdout
+
+
+# The window, pictures and films
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """What the window would show."""
+    shown = []
+    monkeypatch.setattr(watch, "watch", lambda timeline, *_, title: shown.append((timeline, title)))
+    return shown
+
+
+def test_the_window_shows_the_game(played, watched):
+    assert run(played, "-g", 2).exit_code == 0
+    ((timeline, title),) = watched
+    assert title == "games.jsonl, game 2: scripted (alpha) against random (bravo)"
+    replay = read_replay(played, 2)
+    assert len(timeline) == len(replay.phases) + 1
+    assert timeline[-1].game.scores == dict(zip(("alpha", "bravo"), replay.end.score, strict=True))
+    assert [moment.outcomes for moment in timeline][:-1] == [phase.outcomes for phase in replay.phases]
+
+
+def test_without_a_screen_the_message_says_what_to_do(played):
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+    }
+    ran = subprocess.run(
+        [sys.executable, "-m", "geo_patrol", "replay", str(played)],
+        capture_output=True, text=True, timeout=120, check=False, env=environment,
+    )  # fmt: skip
+    if sys.platform == "linux":
+        assert ran.returncode == 2
+        assert "there is no screen" in ran.stderr
+        assert "--text" in ran.stderr
+        assert "Traceback" not in ran.stderr
+
+
+def pixels(path):
+    import pygame
+
+    return pygame.surfarray.array3d(pygame.image.load(path))
+
+
+def test_png_is_the_picture_of_a_turn(played, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for turn in ("1", "2", "2e", "end"):
+        ran = run(played, "--png", turn, "--size", "640x360")
+        assert (ran.exit_code, ran.stdout) == (0, f"written: games-turn-{turn}.png\n")
+    pictures = [pixels(path) for path in sorted(tmp_path.glob("*.png"))]
+    assert {picture.shape for picture in pictures} == {(640, 360, 3)}
+    assert all((one != other).any() for one, other in itertools.pairwise(pictures))
+    assert run(played, "--png", "1", "-o", "other.png").stdout == "written: other.png\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "games-turn-1.png", "games-turn-2.png", "games-turn-2e.png", "games-turn-end.png", "other.png",
+    ]  # fmt: skip
+
+
+def test_films_play_the_game(played, tmp_path):
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    gif, mp4 = tmp_path / "game.gif", tmp_path / "game.mp4"
+    gif.write_text("old")
+    ran = run(played, "--gif", gif, "--mp4", mp4, "--size", "321x241", "--speed", 8)
+    assert (ran.exit_code, ran.stdout) == (0, f"written: {gif}\nwritten: {mp4}\n")
+    for path, (width, height) in ((gif, (321, 241)), (mp4, (320, 240))):
+        unpack = [
+            imageio_ffmpeg.get_ffmpeg_exe(),
+            "-loglevel",
+            "error",
+            "-i",
+            path,
+            "-f",
+            "rawvideo",
+            "-pix_fmt",
+            "rgb24",
+            "-",
+        ]
+        film = np.frombuffer(subprocess.run(unpack, capture_output=True, check=True).stdout, np.uint8)
+        frames = film.reshape(-1, height, width, 3)
+        assert len(frames) > 20
+        assert (frames[0] != frames[-1]).any()
+        assert frames[-1].std() > 10
+    assert sorted(tmp_path.iterdir()) == [gif, mp4]
+
+
+def test_a_film_that_fails_leaves_the_old_one(played, tmp_path, monkeypatch):
+    from geo_patrol.replays import films
+
+    path = tmp_path / "game.gif"
+    path.write_text("old")
+    monkeypatch.setattr(films, "_GIF", "nonsense")
+    ran = run(played, "--gif", path)
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith("geo-patrol: ffmpeg cannot write the film: ")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_films_without_their_package_say_what_to_install(played, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    ran = run(played, "--mp4", tmp_path / "game.mp4")
+    assert ran.exit_code == 2
+    assert ran.stderr == "geo-patrol: films need another package: pip install 'geo_patrol[video]'\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--game", 4), "there is no game 4: the file holds 4 games, 0 to 3"),
+        (("--game", -1), "--game"),
+        (("--png", "0"), "--png 0: give a turn from 1 to"),
+        (("--png", "99"), "--png 99: give a turn from 1 to"),
+        (("--png", "x" * 50), "--png xx"),
+        (("--output", "x.png"), "--output is the file of --png TURN"),
+        (("--png", "1", "--size", "big"), "--size big: give width x height, such as 1280x720"),
+        (("--png", "1", "--size", "10x10"), "--size 10x10: give 320x240 to 7680x4320"),
+        (("--gif", "no/where.gif"), "where.gif"),
+        (("--csv", "no/where.csv"), "no/where.csv cannot be written"),
+        (("--gif", "x.gif", "--speed", 0), "--speed"),
+    ],
+)
+def test_wrong_input_is_one_message(arguments, told, played, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run(played, *arguments)
+    assert ran.exit_code in (1, 2)
+    assert told in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_replays(tmp_path):
+    for path, told in (
+        (tmp_path / "none.jsonl", "cannot be read: No such file or directory"),
+        (Path(__file__), "line 1: not JSON"),
+        (tmp_path, "cannot be read: Is a directory"),
+    ):
+        ran = run(path, "--text")
+        assert ran.exit_code == 2
+        assert ran.stderr.startswith(f"geo-patrol: {path}: {told}")
+
+
+# --save of the other commands
+
+
+def test_match_saves_its_games(tmp_path):
+    command = ["match", "idle", "random", "-n", "6", "--seed", "3", "--save"]
+    runner = CliRunner(env={"COLUMNS": "80"})
+    ran = runner.invoke(app, [*command, f"{tmp_path}/games/"])
+    (path,) = (tmp_path / "games").iterdir()
+    assert f"The games are in {path}" in ran.stderr
+    assert len(list(ReplayReader(path))) == 6
+    ran = runner.invoke(app, [*command, str(path)])
+    assert ran.exit_code == 2
+    assert ran.stderr == f"geo-patrol: {path} is there already: give another name, or a folder, to keep both\n"
+    ran = runner.invoke(app, [*command, str(tmp_path / "one.jsonl.zst"), "--quiet"])
+    assert (ran.exit_code, ran.output) == (0, "")
+    assert len(list(ReplayReader(tmp_path / "one.jsonl.zst"))) == 6
+
+
+def test_watch_saves_its_game(tmp_path, monkeypatch):
+    def show(timeline, advance, title):
+        for _ in range(3):
+            advance()
+
+    monkeypatch.setattr(watch, "watch", show)
+    path = tmp_path / "game.jsonl"
+    arguments = ["watch", "scripted", "random", "--config", "case1", "--seed", "3", "--save", str(path)]
+    ran = CliRunner(env={"SDL_VIDEODRIVER": "dummy"}).invoke(app, arguments)
+    assert ran.exit_code == 0, ran.output
+    replay = read_replay(path)
+    assert replay.agents == ("scripted", "random")
+    assert len(replay.phases) == 3
+    assert run(path, "--check").exit_code == 0
+
+
+def test_resuming_what_cannot_be_resumed(played, tmp_path):
+    def resume(*arguments):
+        return CliRunner().invoke(app, ["play", "--text", *map(str, arguments)])
+
+    ran = resume("--resume", played)
+    assert ran.stderr == f"geo-patrol: {played}: its last game, 3, is over; geo-patrol replay shows it\n"
+    ran = resume("--resume", GOLDEN)
+    assert "has no seed: what is to come cannot be drawn" in ran.stderr
+    ran = resume("--resume", played, "--save", tmp_path)
+    assert ran.stderr == "geo-patrol: --resume goes on in its file: leave --save out\n"
+    lines = played.read_text().replace('"random"', '"bobby"').splitlines(keepends=True)
+    (tmp_path / "bobby.jsonl").write_text("".join(lines[:3]))
+    assert "there is no agent 'bobby'" in resume("--resume", tmp_path / "bobby.jsonl").stderr
+    assert (tmp_path / "bobby.jsonl").read_text() == "".join(lines[:3])

@@ -1,0 +1,191 @@
+"""``geo-patrol report``: one page that is whole, right, and safe to open."""
+
+import gzip
+import html
+import json
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from replay_files import record
+from typer.testing import CliRunner
+
+from geo_patrol import load_config, play_match
+from geo_patrol.agents.results import wilson_interval
+from geo_patrol.cli.app import app
+from geo_patrol.replays import ReplayReader
+from geo_patrol.report.collect import Collector, seen_from_goal
+
+GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
+HOSTILE = "<script>alert(1)</script>'\"&$\\frac{"
+
+
+def run(*arguments):
+    return CliRunner(env={"COLUMNS": "80"}).invoke(app, ["report", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    path = tmp_path_factory.mktemp("played") / "games.jsonl.gz"
+    play_match("scripted", "random", config="case1", games=30, seed=7, save=path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(played):
+    target = played.with_name("page.html")
+    ran = run(played, "-o", target)
+    assert (ran.exit_code, ran.stdout) == (0, f"written: {target}\n")
+    return target.read_text()
+
+
+class Page(HTMLParser):
+    """Collects what a page is made of."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.links, self.sources, self.open = [], set(), [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.tags.append((tag, given))
+        self.ids |= {given["id"]} if "id" in given else set()
+        self.links += [given["href"]] if "href" in given else []
+        self.sources += [given["src"]] if "src" in given else []
+
+
+def words(page):
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page.partition("<main>")[2])))
+
+
+def test_results_are_those_of_the_match(page):
+    result = play_match("scripted", "random", config="case1", games=30, seed=7)
+    for tally, where in zip(
+        (result.summary().as_alpha, result.summary().as_bravo, result.summary().total),
+        ("alpha", "bravo", "either"),
+        strict=True,
+    ):
+        low, high = wilson_interval(tally.wins, tally.games)
+        row = f"scripted {where} {tally.games} {tally.wins} {tally.draws} {tally.losses} {tally.win_rate:.1%}"
+        assert f"{row} {100 * low:.1f} to {high:.1%} {tally.mean_score_difference:+.1f}" in words(page)
+
+
+def test_the_page_needs_nothing_else(page):
+    made = Page(page)
+    assert {tag for tag, _ in made.tags}.isdisjoint({"script", "link", "iframe", "object", "embed", "base", "form"})
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in made.sources)
+    assert all(link.startswith("#") and link[1:] in made.ids for link in made.links)
+    assert not re.search(r"https?://(?!www\.w3\.org/)", page)
+    assert "default-src 'none'" in page
+    assert len(made.sources) == 4
+    assert len([link for link in made.links if link.startswith("#game-")]) > 30
+
+
+def test_charts_maps_and_positions_are_there(page):
+    for heading in (
+        "Results",
+        "How games ended",
+        "Scores",
+        "Sectors",
+        "When satellites were lost",
+        "Games",
+        "Positions",
+    ):
+        assert re.search(rf"<h2>{heading}</h2>", page)
+    assert page.count('class="position"') > 30
+    assert "where alpha's Patrols were" in html.unescape(page)
+
+
+def test_equal_games_give_equal_pages(played, page):
+    again = played.with_name("again.html")
+    run(played, "-o", again)
+    assert again.read_text() == page
+
+
+def test_texts_of_strangers_stay_texts(played, tmp_path):
+    path, target = tmp_path / "hostile.jsonl", tmp_path / "page.html"
+    lines = [json.loads(line) for line in gzip.decompress(played.read_bytes()).splitlines()]
+    for line in lines:
+        if line["type"] == "game":
+            line["agents"]["alpha"] = line["config"]["title"] = HOSTILE
+    lines[3]["after"]["score"][0] += 1
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"type": "<img src=x onerror=alert(1)>"}\n')
+    ran = run(path, "-o", target, "--title", HOSTILE)
+    assert ran.exit_code == 0, ran.stderr
+    page = target.read_text()
+    made = Page(page)
+    tags = {tag for tag, _ in made.tags}
+    assert "script" not in tags
+    assert not any(name.startswith("on") for _, given in made.tags for name in given)
+    assert all(source.startswith("data:") for source in made.sources)
+    assert HOSTILE in html.unescape(page)
+    assert "These games do not follow the rules" in page
+    assert "game 0, turn 2, movement: after.score of alpha: recorded" in page
+    assert "29 games" in page
+
+
+def test_games_of_many_boards_and_of_the_published_implementation(tmp_path):
+    for config in ("od2d", "case4"):
+        play_match("scripted", "idle", config=config, games=2, seed=1, save=tmp_path / f"{config}.jsonl")
+    target = tmp_path / "page.html"
+    config = load_config("geo_patrol", {"board.outer_ring": 7, "board.goal_ring": 6, "turn_limit": 3})
+    play_match("random", "random", config=config, games=2, seed=1, save=tmp_path / "seven.jsonl")
+    ran = run(*sorted(tmp_path.glob("*.jsonl")), GOLDEN, "-o", target, "--positions", 2)
+    assert ran.exit_code == 0, ran.stderr
+    page = target.read_text()
+    assert "rings 1 to 7, goal ring 6" in page
+    assert len(page) < 3_000_000
+
+
+def test_a_page_without_results(tmp_path):
+    record(tmp_path / "game.jsonl", phases=3)
+    target = tmp_path / "page.html"
+    assert run(tmp_path / "game.jsonl", "-o", target).exit_code == 0
+    page = target.read_text()
+    assert "Results</h2>" not in page
+    assert "unfinished" in page
+    assert "No satellite was lost" in page
+
+
+def test_nothing_to_report(tmp_path):
+    (tmp_path / "empty.jsonl").touch()
+    target = tmp_path / "page.html"
+    target.write_text("old")
+    ran = run(tmp_path / "empty.jsonl", "-o", target)
+    assert ran.exit_code == 2
+    assert "there is no game in it" in ran.stderr
+    assert target.read_text() == "old"
+
+
+def test_missing_packages_are_named(played, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    ran = run(played, "-o", tmp_path / "page.html")
+    assert ran.exit_code == 2
+    assert ran.stderr == "geo-patrol: reports need other packages: pip install 'geo_patrol[plots]'\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_collector_counts_what_happened(played):
+    collector = Collector(positions=0)
+    for replay in ReplayReader(played):
+        collector.add(replay, "games")
+    collected = collector.collected
+    assert collected.games == 30
+    assert len(collected.curves["alpha"][0]) == 30
+    assert sum(collected.causes.values()) == sum(collected.losses.values())
+    (heat,) = collected.heat.values()
+    assert heat.losses.total() == sum(collected.losses.values())
+
+
+def test_sectors_are_seen_from_the_goal():
+    board = load_config("od2d").board  # goal ring 4 of five
+    for turns in range(16):
+        goal = 15 + turns
+        assert seen_from_goal(goal, goal, board) == 15
+        assert seen_from_goal(15 + (turns + 8) % 16, goal, board) == 23
+        assert seen_from_goal(31 + 2 * turns, goal, board) == 31
+        assert seen_from_goal(31 + 2 * turns + 1, goal, board) == 32
+        assert seen_from_goal(7 + turns // 2, goal, board) == 7

@@ -1,0 +1,107 @@
+"""``geo-patrol watch`` and ``geo-patrol play``: arguments, and what they say where there is no screen."""
+
+import os
+import subprocess
+import sys
+
+import pygame
+import pytest
+from typer.testing import CliRunner
+
+from geo_patrol.cli.app import app
+from geo_patrol.rendering import play as play_window
+from geo_patrol.rendering import screen, watch
+from geo_patrol.replays import ReplayReader, check
+
+
+def run(*arguments):
+    return CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["watch", "scriptd", "random"], "did you mean 'scripted'?"),
+        (["watch", "scripted", "random", "--config", "case9"], "case9"),
+        (["watch", "scripted", "random", "--seed", -1], "seed = -1"),
+        (["watch", "scripted", "random", "--set", "turn_limit=0"], "turn_limit = 0"),
+        (["play", "--as", "charlie"], "--as charlie: give alpha or bravo"),
+        (["play", "--against", "nobody"], "there is no agent 'nobody'"),
+    ],
+)
+def test_wrong_arguments_are_explained(arguments, said):
+    ran = run(*arguments)
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith("geo-patrol: ")
+    assert said in ran.stderr
+    assert screen._open == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")
+@pytest.mark.parametrize("arguments", [["watch", "scripted", "random"], ["play"]])
+def test_without_a_screen_they_say_what_to_do(arguments):
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY")
+    }
+    command = [sys.executable, "-m", "geo_patrol", *arguments]
+    ran = subprocess.run(command, env=kept, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert "there is no screen to open a window on" in ran.stderr
+    assert "geo-patrol match --show" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_watching_shows_the_game_that_the_seed_says(monkeypatch):
+    seen = []
+    monkeypatch.setattr(watch, "watch", lambda *what: seen.append(what))
+    for _ in range(2):
+        assert run("watch", "scripted", "random", "-c", "case1", "--seed", 5).exit_code == 0
+    for timeline, advance, title in seen:
+        assert title == "Case 1: three rounds: scripted (alpha) against random (bravo), seed 5"
+        for _ in range(6):
+            advance()
+        assert len(timeline) == 7
+    assert seen[0][0][-1].game == seen[1][0][-1].game
+
+
+def test_playing_seats_a_person_and_begins_further_games(monkeypatch):
+    games = []
+    monkeypatch.setattr(play_window, "play", lambda new_game, title: games.extend([new_game(), new_game(), title]))
+    assert run("play", "--as", "bravo", "--against", "scripted", "--config", "case1", "--seed", 5).exit_code == 0
+    first, second, title = games
+    assert [agent and agent.name for agent in first.agents] == ["scripted", None]
+    assert first.seed == 5
+    assert second.seed != 5
+    assert title == "Case 1: three rounds: scripted (alpha) against you (bravo), seed 5"
+    games.clear()
+    assert run("play", "--against", "person").exit_code == 0
+    assert games[0].agents == (None, None)
+
+
+def test_games_in_a_window_are_kept(monkeypatch, tmp_path):
+    def show(new_game, _):
+        first = new_game()
+        first.advance()
+        second = new_game()
+        second.advance()
+        first.advance()  # a game that was left is no longer kept
+        second.advance()
+
+    monkeypatch.setattr(play_window, "play", show)
+    ran = run("play", "--config", "case1", "--seed", 1, "--save", f"{tmp_path}/games/")
+    (path,) = (tmp_path / "games").iterdir()
+    assert ran.stderr == f"\nThe game is saved. Go on with: geo-patrol play --resume {path}\n"
+    first, second = ReplayReader(path)
+    assert (first.seed, first.agents) == (1, ("person", "scripted"))
+    assert (len(first.phases), len(second.phases)) == (1, 2)
+    assert (check(first), check(second)) == (None, None)
+
+
+def test_a_window_that_is_closed_at_once_ends_well(monkeypatch):
+    monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
+    for arguments in (["watch", "scripted", "random"], ["play"]):
+        ran = run(*arguments)
+        assert (ran.exit_code, ran.output) == (0, "")

@@ -1,0 +1,74 @@
+"""Game i of a vector environment is, bit for bit, the single environment with its seed."""
+
+import os
+from pathlib import Path
+
+import pytest
+from vector_reference import Singles, assert_plays_as_singles
+
+from geo_patrol import make_vec, preset_names
+
+RANDOM_SCENARIOS = Path(__file__).parents[2] / "examples" / "random_scenarios.toml"
+CONFIGS = [*preset_names(), RANDOM_SCENARIOS]
+LONG = bool(os.environ.get("GEO_PATROL_LONG_TESTS"))
+"""The full product of presets, sizes, threads and encodings over 2,000 phases."""
+
+
+def play_both(config, games, steps, *, threads=1, autoreset="next_step", seed=5, spoils=False, look=True, **options):
+    envs = make_vec(config, games, threads=threads, autoreset=autoreset, **options)
+    finished = assert_plays_as_singles(
+        envs, Singles(config, games, mode=autoreset, **options), steps, seed=seed, spoils=spoils, games=look
+    )
+    envs.close()
+    return finished
+
+
+@pytest.mark.parametrize("encoding", ["onehot", "tokens"])
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: Path(config).stem)
+def test_both_sides_of_every_configuration(config, encoding):
+    assert play_both(config, 7, 150, observation=encoding) >= 2
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+@pytest.mark.parametrize("mask_in", ["obs", "info", "none"])
+def test_all_modes_and_masks_with_illegal_orders(mode, mask_in):
+    for config in ("case1", RANDOM_SCENARIOS):
+        options = {"observation": "tokens", "mask_in": mask_in, "max_cycles": 40}
+        assert play_both(config, 5, 130, autoreset=mode, spoils=True, **options) >= 20
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+@pytest.mark.parametrize("seats", ["alpha", "bravo", "alternate"])
+@pytest.mark.parametrize("opponent", ["random", "idle", "scripted"])
+def test_one_side_against_an_opponent(mode, seats, opponent):
+    options = {"observation": "tokens", "opponent": opponent, "seats": seats, "reward": "outcome"}
+    assert play_both("case3", 4, 100, autoreset=mode, **options) >= 2
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+@pytest.mark.parametrize("opponent", [None, "scripted", "random"])
+def test_threads(mode, opponent):
+    options = {"observation": "tokens", "opponent": opponent, "max_cycles": 20, "threads": 2}
+    assert play_both(RANDOM_SCENARIOS, 70, 45, autoreset=mode, look=False, **options) >= 140
+
+
+def test_forfeits():
+    overrides = {"illegal_orders": "forfeit"}
+    assert play_both("od2d", 6, 40, overrides=overrides, spoils=True, observation="tokens") > 100
+
+
+@pytest.mark.skipif(not LONG, reason="takes half an hour: set GEO_PATROL_LONG_TESTS=1")
+@pytest.mark.parametrize("encoding", ["onehot", "tokens"])
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: Path(config).stem)
+@pytest.mark.parametrize(("games", "threads"), [(1, 1), (7, 1), (64, 1), (64, 2)])
+def test_two_thousand_phases(config, encoding, games, threads):
+    for mode in ("next_step", "same_step") if games < 64 else ("next_step",):
+        play_both(config, games, 2000, threads=threads, observation=encoding, autoreset=mode, look=games < 64)
+
+
+@pytest.mark.skipif(not LONG, reason="takes half an hour: set GEO_PATROL_LONG_TESTS=1")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: Path(config).stem)
+def test_a_thousand_games(config, threads):
+    play_both(config, 1000, 150, threads=threads, observation="tokens", look=False)
+    play_both(config, 1000, 60, threads=threads, observation="tokens", opponent="scripted", look=False)

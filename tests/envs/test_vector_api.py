@@ -1,0 +1,293 @@
+"""Gymnasium's vector API: ids, spaces, wrappers, reset in all modes, seeds, copies, closing."""
+
+import copy
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector.utils import batch_space
+from gymnasium.wrappers import vector as wrappers
+from vector_reference import Singles, assert_same
+
+import geo_patrol
+from geo_patrol import environment_id, make_vec, preset_names
+from geo_patrol.envs.solo import SoloGeoPatrol
+
+MODES = ("next_step", "same_step", "disabled")
+TOKENS = {"observation": "tokens"}
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_made_by_id(preset):
+    envs = gymnasium.make_vec(environment_id(preset), num_envs=3, opponent="idle", **TOKENS)
+    assert isinstance(envs, VectorEnv)
+    assert envs.spec.id == environment_id(preset)
+    assert envs.num_envs == 3
+    twin = make_vec(preset, 3, opponent="idle", **TOKENS)
+    assert_same(envs.reset(seed=1), twin.reset(seed=1))
+    assert_same(envs.step(envs.sample_actions()), twin.step(twin.sample_actions()))
+    default = gymnasium.make_vec(environment_id(preset))
+    assert (default.num_envs, default.unwrapped.opponent_names) == (1, ("random",))
+
+
+@pytest.mark.parametrize("mask_in", ["obs", "info"])
+@pytest.mark.parametrize("encoding", ["onehot", "tokens"])
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_spaces(mask_in, encoding, opponent):
+    envs = make_vec("case1", 3, opponent=opponent, mask_in=mask_in, observation=encoding)
+    single = SoloGeoPatrol("case1", mask_in=mask_in, observation=encoding)
+    assert envs.num_envs == (6 if opponent is None else 3)
+    assert envs.single_observation_space == single.observation_space
+    assert envs.single_action_space == single.action_space
+    assert envs.observation_space == batch_space(single.observation_space, envs.num_envs)
+    assert envs.observation_space is envs.observation_space
+    assert envs.action_space == batch_space(single.action_space, envs.num_envs)
+    assert envs.observation_space.contains(envs.reset(seed=1)[0])
+    for _ in range(30):
+        actions = envs.action_space.sample()
+        assert envs.action_space.contains(actions)
+        assert envs.observation_space.contains(envs.step(actions)[0])
+        assert envs.action_space.contains(envs.sample_actions())
+
+
+def test_sampled_actions_and_those_of_the_space_are_legal():
+    envs = make_vec("case1", 20, **TOKENS)
+    envs.reset(seed=1)
+    envs.action_space.seed(1)
+    for step in range(30):
+        masks = envs.action_masks()
+        assert (masks.shape, masks.dtype) == ((40, 308), np.bool_)
+        shaped = masks.reshape(40, 11, 28)
+        for actions in (envs.sample_actions(), envs.action_space.sample(mask=shaped), envs.action_space.sample(masks)):
+            assert np.take_along_axis(shaped, actions[..., None], 2).all()
+        infos = envs.step(actions)[4]
+        assert not infos["illegal_orders"].any(), step
+
+
+# Wrappers
+
+
+def roll(envs, steps=60):
+    envs.reset(seed=3)
+    returned = [envs.step(envs.unwrapped.sample_actions()) for _ in range(steps)]
+    envs.close()
+    return returned
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_record_episode_statistics_agrees_with_ours(mode, opponent):
+    envs = make_vec("case1", 5, autoreset=mode, opponent=opponent, max_cycles=25, **TOKENS)
+    episodes = 0
+    for _, _, terminations, truncations, infos in roll(wrappers.RecordEpisodeStatistics(envs), 110):
+        over, ours = terminations | truncations, infos["finished_episode"]
+        assert (infos["_finished_episode"] == over).all()
+        if over.any():
+            assert_same(infos["episode"]["r"], ours["return"])
+            assert_same(infos["episode"]["l"], ours["length"])
+            episodes += over.sum()
+        assert not ours["return"][~over].any()
+    assert episodes >= 20
+
+
+@pytest.mark.parametrize("mask_in", ["obs", "info", "none"])
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_infos_as_lists(mode, mask_in):
+    options = {"autoreset": mode, "mask_in": mask_in, "max_cycles": 7, **TOKENS}
+    lists = roll(wrappers.DictInfoToList(make_vec("case1", 2, **options)))
+    tables = roll(make_vec("case1", 2, **options))
+    for (_, _, _, _, rows), (_, _, _, _, table) in zip(lists, tables, strict=True):
+        for slot, row in enumerate(rows):
+            assert row["score"] == table["score"][slot]
+            assert ("finished_episode" in row) == bool(table["_finished_episode"][slot])
+            if mode == "same_step" and table["_final_obs"][slot]:
+                assert row["final_info"]["turn"] == table["final_info"]["turn"][slot]
+                if mask_in == "obs":
+                    assert_same(row["final_obs"], {key: value[slot] for key, value in table["final_obs"].items()})
+                else:
+                    assert_same(row["final_obs"], table["final_obs"][slot])
+
+
+def test_wrappers_of_observations_and_rewards():
+    plain = roll(make_vec("case1", 3, **TOKENS))
+    flat = roll(wrappers.FlattenObservation(make_vec("case1", 3, mask_in="obs", **TOKENS)))
+    assert flat[0][0].shape == (6, 249 + 308)
+    double = roll(wrappers.DtypeObservation(make_vec("case1", 3, **TOKENS), np.float64))
+    clipped = roll(wrappers.ClipReward(make_vec("case1", 3, **TOKENS), -1, 1))
+    filtered = roll(wrappers.FilterObservation(make_vec("case1", 3, mask_in="obs", **TOKENS), ["observation"]))
+    for step, returned in enumerate(plain):
+        assert_same(double[step][0], returned[0].astype(float))
+        assert_same(clipped[step][1], np.clip(returned[1], -1, 1))
+        assert_same(filtered[step][0]["observation"], returned[0])
+    normal = roll(wrappers.NormalizeObservation(make_vec("case1", 3)), 100)
+    assert np.abs(np.concatenate([returned[0] for returned in normal]).mean(axis=0)).max() < 3
+    normal = roll(wrappers.NormalizeReward(make_vec("case1", 3)))
+    assert np.isfinite([returned[1] for returned in normal]).all()
+
+
+# Beside Gymnasium's own vector environment
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mask_in", ["obs", "info"])
+def test_the_same_as_gymnasiums_own(mode, mask_in):
+    options = {"opponent": "scripted", "mask_in": mask_in, "max_cycles": 9, **TOKENS}
+    envs = make_vec("case1", 4, autoreset=mode, **options)
+    autoreset = AutoresetMode[mode.upper()]
+    sync = SyncVectorEnv([lambda: SoloGeoPatrol("case1", **options)] * 4, autoreset_mode=autoreset)
+    assert envs.metadata["autoreset_mode"] == sync.metadata["autoreset_mode"]
+    assert envs.observation_space == sync.observation_space
+    (seen, infos), (expected, their_infos) = envs.reset(seed=7), sync.reset(seed=7)
+    assert_same(seen, expected)
+    for step in range(60):
+        actions = envs.sample_actions()
+        returned, expected = envs.step(actions), sync.step(actions)
+        assert_same(returned[:4], expected[:4], f"step {step}")
+        infos, their_infos = returned[4], expected[4]
+        for name in set(their_infos) - {"final_obs", "final_info", "_final_obs", "_final_info"}:
+            assert_same(infos[name], their_infos[name], f"step {step}, {name}")
+        for name in ("_final_obs", "_final_info"):
+            if mode == "same_step" and name in their_infos:
+                assert_same(infos[name], their_infos[name])
+        for slot in np.flatnonzero(their_infos.get("_final_obs", [])):
+            ours, theirs = infos["final_obs"], their_infos["final_obs"][slot]
+            one = {key: value[slot] for key, value in ours.items()} if mask_in == "obs" else ours[slot]
+            assert_same(one, theirs)
+            for name in set(their_infos["final_info"]):
+                assert_same(infos["final_info"][name][slot], their_infos["final_info"][name][slot])
+        over = returned[2] | returned[3]
+        if mode == "disabled" and over.any():
+            (seen, _), (expected, _) = (one.reset(options={"reset_mask": over.copy()}) for one in (envs, sync))
+            assert_same(seen, expected)
+
+
+# Resets
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_resets_of_some_games_with_and_without_seeds(mode):
+    random, options = np.random.default_rng(4), {"max_cycles": 4, **TOKENS}
+    envs, singles = make_vec("case1", 6, autoreset=mode, **options), Singles("case1", 6, mode=mode, **options)
+    assert_same(envs.reset(seed=3), singles.reset(range(3, 9)))
+    for step in range(60):
+        if step % 5 == 4 or (mode == "disabled" and any(game.is_over for game in singles.games)):
+            which = random.random(6) < 0.4
+            which |= np.array([game.is_over for game in singles.games]) if mode == "disabled" else step % 9 == 0
+            which[0] |= not which.any()
+            seeds = [int(seed) if seed < 50 else None for seed in random.integers(0, 100, 6)]
+            given = [None, seeds, np.int64(step), step, tuple(seeds)][step % 5]
+            used = (
+                [None] * 6 if given is None else (seeds if isinstance(given, (list, tuple)) else range(step, step + 6))
+            )
+            begun = envs.reset(seed=given, options={"reset_mask": which.repeat(2), "unknown": 1})
+            expected = singles.reset(used, which)
+            for slot in np.flatnonzero(which.repeat(2)):
+                assert_same(begun[0][slot], expected[0][slot])
+            assert_same(begun, expected)
+        actions = envs.sample_actions()
+        assert_same(envs.step(actions), singles.step(actions), f"step {step}")
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_a_whole_reset_in_the_middle(mode):
+    envs, singles = make_vec("case1", 4, autoreset=mode, **TOKENS), Singles("case1", 4, mode=mode, **TOKENS)
+    assert_same(envs.reset(seed=3), singles.reset(range(3, 7)))
+    for seeds in (None, [8, None, 2**64 + 5, 0], None, [1, 2, 3, 4]):
+        for _ in range(7):
+            actions = envs.sample_actions()
+            assert_same(actions, singles.sample())
+            assert_same(envs.step(actions), singles.step(actions))
+        assert_same(envs.sample_actions(), singles.sample())
+        assert_same(envs.reset(seed=seeds), singles.reset(seeds))
+
+
+def test_finished_games_are_not_stepped_when_nothing_resets_them():
+    envs = make_vec("case1", 3, autoreset="disabled", max_cycles=4, **TOKENS)
+    envs.reset(seed=1)
+    for _ in range(4):
+        over = envs.step(envs.sample_actions())[3]
+    assert over.all()
+    before = [envs.game(place) for place in range(3)]
+    with pytest.raises(RuntimeError, match="3 games are over, the first is game 0: reset them with reset_mask"):
+        envs.step(envs.sample_actions())
+    envs.reset(options={"reset_mask": np.array([True, True, False, False, True, True])})
+    with pytest.raises(RuntimeError, match="1 games are over, the first is game 1"):
+        envs.step(envs.sample_actions())
+    assert envs.game(1) == before[1]
+    assert envs.game(0) != before[0]
+    envs.reset(options={"reset_mask": np.array([False, False, True, True, False, False])})
+    assert not envs.step(envs.sample_actions())[3].any()
+
+
+def test_a_reset_without_seed_is_a_new_game_and_with_none_before_by_chance():
+    one, other = (make_vec("geo_patrol", 4, **TOKENS) for _ in range(2))
+    one.reset(), other.reset()
+    assert one.game(0) != other.game(0)
+    assert len({one.game(place).save()["chance"]["key"] for place in range(4)}) == 4
+    one.reset(seed=[5, None, 5, None])
+    assert one.game(0) == one.game(2)
+    assert one.game(1) != one.game(3)
+
+
+@pytest.mark.parametrize("seed", [4, [4, 9, 2]])
+def test_seeds_decide_what_agents_without_keys_draw(seed):
+    class Drawing:
+        name, observation = "drawing", "tokens"
+
+        def reset(self, new_games):
+            pass
+
+        def act(self, observations, action_masks, generator):
+            return geo_patrol.make_agent("random").act(observations, action_masks, generator)
+
+    one, other = (make_vec("case1", 3, opponent=Drawing(), **TOKENS) for _ in range(2))
+    one.reset()
+    one.step(one.sample_actions())
+    assert_same(one.reset(seed=seed), other.reset(seed=seed))
+    for _ in range(20):
+        actions = other.sample_actions()
+        assert_same(one.step(actions), other.step(actions))
+
+
+# Copies, closing
+
+
+@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))])
+def test_copies_have_the_same_arguments(twin_of):
+    options = {"overrides": {"turn_limit": 7}, "threads": 2, "autoreset": "same_step", "max_cycles": 5, **TOKENS}
+    envs = make_vec("case1", 64, opponent="idle", seats="bravo", reward="outcome", mask_in="obs", **options)
+    envs.reset(seed=1)
+    envs.step(envs.sample_actions())
+    envs.set_opponents({"random": 2, "scripted": 1})
+    twin = twin_of(envs)
+    assert (twin.num_envs, twin.config, twin.metadata) == (envs.num_envs, envs.config, envs.metadata)
+    assert twin.opponent_names == ("random", "scripted")
+    with pytest.raises(RuntimeError, match="call reset"):
+        twin.step(np.zeros((64, 11), int))
+    expected = make_vec(
+        "case1", 64, opponent={"random": 2, "scripted": 1}, seats="bravo", reward="outcome", mask_in="obs", **options
+    )
+    assert_same(twin.reset(seed=2), expected.reset(seed=2))
+    for _ in range(10):
+        actions = expected.sample_actions()
+        assert_same(twin.step(actions), expected.step(actions))
+    for one in (envs, twin, expected):
+        one.close()
+
+
+def test_before_reset_and_after_close():
+    envs = make_vec("case1", 2, **TOKENS)
+    calls = (envs.sample_actions, envs.action_masks, lambda: envs.game(0), lambda: envs.step(np.zeros((4, 11), int)))
+    for call in calls:
+        with pytest.raises(RuntimeError, match="call reset"):
+            call()
+    seen, _ = envs.reset(seed=1)
+    before = seen.copy()
+    envs.close()
+    envs.close()
+    for call in (*calls, envs.reset):
+        with pytest.raises(RuntimeError, match="the environment is closed"):
+            call()
+    assert_same(seen, before)

@@ -1,0 +1,258 @@
+"""Wrong arguments of a vector environment get one clear message, and nothing has changed after it."""
+
+import re
+
+import numpy as np
+import pytest
+from vector_reference import assert_same
+
+from geo_patrol import ConfigError, make_agent, make_vec
+from geo_patrol.agents.basic import RandomAgent
+
+TOKENS = {"observation": "tokens"}
+PAIR = np.array(["both", "alpha"])
+
+
+class NoAgent:
+    name = "Eve"
+
+
+class OddEncoding(RandomAgent):
+    observation = "pixels"
+
+
+ARGUMENTS = [
+    ({"num_games": 0}, "num_games = 0: give a whole number from 1 to 1,048,576"),
+    ({"num_games": -3}, "num_games = -3: give a whole number"),
+    ({"num_games": 2**20 + 1}, "num_games = 1048577: give a whole number from 1 to 1,048,576"),
+    ({"num_games": True}, "num_games = True: give a whole number"),
+    ({"num_games": 2.0}, "num_games = 2.0: give a whole number"),
+    ({"num_games": "3"}, "num_games = '3': give a whole number"),
+    ({"num_games": None}, "num_games = None: give a whole number"),
+    ({"num_games": np.array([2])}, "num_games = array([2]): give a whole number"),
+    ({"threads": 0}, "threads = 0: give a whole number from 1 to 256"),
+    ({"threads": 257}, "threads = 257: give a whole number from 1 to 256"),
+    ({"threads": 1.5}, "threads = 1.5: give a whole number"),
+    ({"threads": None}, "threads = None: give a whole number"),
+    ({"seats": "charlie"}, "seats = 'charlie': give 'both' or 'alpha' or 'bravo' or 'alternate'"),
+    ({"seats": 3, "opponent": "idle"}, "seats = 3: give 'both'"),
+    ({"seats": PAIR, "opponent": "idle"}, "seats = array(['both', 'alpha'], dtype='<U5'): give 'both'"),
+    ({"seats": "alpha"}, "seats = 'alpha': give an opponent for the other side, such as opponent=\"scripted\""),
+    ({"seats": "both", "opponent": "idle"}, 'seats = "both": both sides are played: give no opponent'),
+    ({"opponent": "randm"}, "there is no agent 'randm'; did you mean 'random'?"),
+    ({"opponent": ""}, "there is no agent ''. The agents are: random, idle, scripted."),
+    ({"opponent": 3}, "opponent = 3: give an agent's name, an Agent, or a mixture of them with weights"),
+    ({"opponent": NoAgent}, "give an agent's name"),
+    ({"opponent": RandomAgent}, "give an agent's name or an Agent"),
+    ({"opponent": OddEncoding()}, "agent 'random' has observation = 'pixels': it must be 'onehot' or 'tokens'"),
+    ({"opponent": []}, "opponent = []: give at least one opponent with a positive weight"),
+    ({"opponent": {"random": 0}}, "give at least one opponent with a positive weight"),
+    ({"opponent": {"random": -1}}, "opponent 'random': weight = -1: give a finite number from 0"),
+    ({"opponent": {"random": float("nan")}}, "opponent 'random': weight = nan: give a finite number from 0"),
+    ({"opponent": {"random": float("inf")}}, "opponent 'random': weight = inf: give a finite number from 0"),
+    ({"opponent": {"random": 10**400}}, "opponent 'random': weight = 1000000000"),
+    ({"opponent": {"random": 10**5000}}, "opponent 'random': weight = <int>: give a finite number from 0"),
+    ({"opponent": {"random": "1"}}, "opponent 'random': weight = '1': give a finite number from 0"),
+    ({"opponent": {"random": True}}, "opponent 'random': weight = True: give a finite number from 0"),
+    ({"opponent": {None: 1}}, "opponent = None: give an agent's name or an Agent"),
+    ({"opponent": ["random", "idle"]}, "opponent: 'random': a mixture consists of pairs (agent, weight)"),
+    ({"opponent": ("random", 1)}, "opponent: 'random': a mixture consists of pairs (agent, weight)"),
+    ({"opponent": [("random", 1, 2)]}, "opponent: ('random', 1, 2): a mixture consists of pairs"),
+    ({"opponent": [("idle", 1), ("idle", 2)]}, "opponent 'idle' is given twice: give each one once"),
+    ({"opponent": [(make_agent("idle"), 1)] * 1001}, "opponent: 1001 opponents: give at most 1000"),
+    ({"autoreset": "always"}, "autoreset = 'always': give one of 'next_step', 'same_step', 'disabled'"),
+    ({"autoreset": None}, "autoreset = None: give one of"),
+    ({"autoreset": PAIR}, "autoreset = array(['both', 'alpha'], dtype='<U5'): give one of"),
+    ({"mask_in": "observation"}, "mask_in = 'observation': give 'obs' or 'info' or 'none'"),
+    ({"mask_in": PAIR}, "mask_in = array("),
+    ({"observation": "pixels"}, "observation = 'pixels': give 'onehot' or 'tokens'"),
+    ({"observation": None}, "observation = None: give 'onehot' or 'tokens'"),
+    ({"reward": "win"}, "reward = 'win': give 'score' or 'outcome'"),
+    ({"reward": 1}, "reward = 1: give 'score' or 'outcome'"),
+    ({"max_cycles": 0}, "max_cycles = 0: give a whole number from 1, or None"),
+    ({"max_cycles": True}, "max_cycles = True: give a whole number from 1, or None"),
+    ({"max_cycles": 2.0}, "max_cycles = 2.0: give a whole number from 1, or None"),
+    ({"config": "case9"}, "there is no preset 'case9'"),
+    ({"config": 3}, "config = 3: give a preset's name"),
+    ({"overrides": {"turn_limt": 3}}, "turn_limt = 3: there is no such key; did you mean turn_limit?"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), ARGUMENTS, ids=[message[:50] for _, message in ARGUMENTS])
+def test_arguments(arguments, message):
+    with pytest.raises((ValueError, ConfigError), match=re.escape(message)):
+        make_vec(**{"config": "case1", "num_games": 2, **TOKENS} | arguments)
+
+
+def test_arguments_of_any_size_and_kind():
+    envs = make_vec("case1", np.int32(2), threads=np.int64(200), max_cycles=2**70, autoreset="SameStep", **TOKENS)
+    envs.reset(seed=1)
+    envs.step(envs.sample_actions())
+    tiny = make_vec("case1", 50, opponent={"random": 5e-324, "idle": 1.7e308}, **TOKENS)
+    assert set(tiny.reset(seed=1)[1]["opponent"]) == {1}
+
+
+def pair():
+    envs, twin = (make_vec("case1", 3, max_cycles=9, **TOKENS) for _ in range(2))
+    for one in (envs, twin):
+        one.reset(seed=1)
+        one.step(one.sample_actions())
+    return envs, twin
+
+
+def assert_unchanged(envs, twin):
+    for _ in range(12):
+        actions = envs.sample_actions()
+        assert_same(actions, twin.sample_actions())
+        assert_same(envs.step(actions), twin.step(actions))
+    assert_same(envs.reset(), twin.reset())
+
+
+ACTIONS = [
+    (None, "actions have shape (): give (6, 11) order codes"),
+    ("noop", "actions have shape (): give (6, 11)"),
+    ({"alpha": 1}, "actions have shape (): give (6, 11)"),
+    ([], "actions have shape (0,): give (6, 11)"),
+    (np.zeros((6, 12), int), "actions have shape (6, 12): give (6, 11)"),
+    (np.zeros((3, 2, 11), int), "actions have shape (3, 2, 11): give (6, 11)"),
+    (np.zeros((3, 11), int), "actions have shape (3, 11): give (6, 11)"),
+    ([[0] * 11] * 5 + [[0]], "give (6, 11) order codes"),
+    (np.full((6, 11), 0.5), "actions of type float64: give whole numbers"),
+    (np.full((6, 11), np.nan), "actions of type float64: give whole numbers"),
+    (np.full((6, 11), np.inf), "actions of type float64: give whole numbers"),
+    (np.zeros((6, 11), complex), "actions of type complex128: give whole numbers"),
+    (np.zeros((6, 11), bool), "actions of type bool: give whole numbers"),
+    (np.zeros((6, 11), object), "actions of type object: give whole numbers"),
+    (np.full((6, 11), 2**70), "actions of type object: give whole numbers"),
+    (np.zeros((6, 11), "S2"), "actions of type |S2: give whole numbers"),
+]
+
+
+@pytest.mark.parametrize(("actions", "message"), ACTIONS, ids=[message[:50] for _, message in ACTIONS])
+def test_actions(actions, message):
+    envs, twin = pair()
+    with pytest.raises(ValueError, match=re.escape(message)):
+        envs.step(actions)
+    assert_unchanged(envs, twin)
+
+
+def read_only(actions):
+    actions.flags.writeable = False
+    return actions
+
+
+KINDS = {
+    "list": lambda actions: actions.tolist(),
+    "float": lambda actions: actions.astype(float),
+    "half": lambda actions: actions.astype(np.float16),
+    "int8": lambda actions: actions.astype(np.int8),
+    "uint64": lambda actions: actions.astype(np.uint64),
+    "other end first": lambda actions: actions.astype(">i4"),
+    "by columns": np.asfortranarray,
+    "every second": lambda actions: actions.repeat(2, axis=1)[:, ::2],
+    "read-only": read_only,
+    "masked": np.ma.asarray,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_actions_of_all_kinds_are_played_alike_and_left_alone(kind):
+    envs, twin = pair()
+    compiled = len(_signatures())
+    for _ in range(12):
+        actions = twin.sample_actions()
+        given = KINDS[kind](actions.copy())
+        before = np.array(given)
+        assert_same(envs.step(given), twin.step(actions))
+        assert (np.asarray(given) == before).all()
+    assert len(_signatures()) == compiled, "another kind of array is compiled anew"
+
+
+def _signatures():
+    from geo_patrol.engine.steps import step_part
+
+    return getattr(step_part, "signatures", [])
+
+
+def test_huge_codes_are_illegal_and_no_more():
+    envs, twin = pair()
+    huge = [-(2**63), -1, 28, 2**31, 2**63 - 1]
+    for code in huge:
+        actions = twin.sample_actions()
+        actions[:, 1] = code
+        noop = actions.copy()
+        noop[:, 1] = 0
+        infos, expected = envs.step(actions)[4], twin.step(noop)[4]
+        assert_same(infos["score"], expected["score"])
+        assert (infos["illegal_orders"] >= expected["illegal_orders"]).all()
+    actions[:] = 28
+    for kind in (np.full((6, 11), 1e300), np.full((6, 11), 2**64 - 1, np.uint64)):
+        assert_same(envs.step(kind)[:4], twin.step(actions)[:4])
+
+
+SEEDS = [
+    (-1, "seed = -1: give a whole number from 0 on"),
+    (1.5, "seed = 1.5: give a whole number from 0 on, or one for each game"),
+    (True, "seed = True: give a whole number from 0 on"),
+    (np.True_, "seed = np.True_: give a whole number from 0 on"),
+    ("123", "seed = '123': give a whole number from 0 on"),
+    (b"123", "seed = b'123': give a whole number from 0 on"),
+    ({0: 1, 1: 2, 2: 3}, "seed = {0: 1, 1: 2, 2: 3}: give a whole number from 0 on"),
+    (np.array(5), "seed = array(5): give a whole number from 0 on"),
+    ([1, 2], "seed: 2 seeds: give one for each of the 3 games"),
+    ([1, 2, -3], "seed = -3: give a whole number from 0 on"),
+    ([1, 2.0, 3], "seed = 2.0: give a whole number from 0 on"),
+    ([1, True, 3], "seed = True: give a whole number from 0 on"),
+    (np.zeros((3, 1), int), "seed = array([0]): give a whole number from 0 on"),
+    (np.zeros(3), "seed = np.float64(0.0): give a whole number from 0 on"),
+]
+
+
+@pytest.mark.parametrize(("seed", "message"), SEEDS, ids=lambda value: str(value)[:30])
+def test_seeds(seed, message):
+    envs, twin = pair()
+    with pytest.raises(ValueError, match=re.escape(message)):
+        envs.reset(seed=seed)
+    assert_unchanged(envs, twin)
+
+
+MASKS = [
+    (np.array([True] * 3 + [False] * 3), "reset_mask: slots 2 and 3 are one game: mark both or none"),
+    (np.zeros(6, bool), "reset_mask marks no slot: mark at least one"),
+    (np.ones(3, bool), "give an array of 6 bool"),
+    (np.ones((6, 1), bool), "give an array of 6 bool"),
+    (np.ones(6, int), "reset_mask = array([1, 1, 1, 1, 1, 1]): give an array of 6 bool"),
+    ([True] * 6, "reset_mask = [True, True, True, True, True, True]: give an array of 6 bool"),
+    ("all", "reset_mask = 'all': give an array of 6 bool"),
+]
+
+
+@pytest.mark.parametrize(("mask", "message"), MASKS, ids=lambda value: str(value)[:30])
+def test_masks(mask, message):
+    envs, twin = pair()
+    with pytest.raises(ValueError, match=re.escape(message)):
+        envs.reset(seed=4, options={"reset_mask": mask})
+    assert_unchanged(envs, twin)
+
+
+def test_the_first_reset_begins_all_games():
+    envs = make_vec("case1", 2, **TOKENS)
+    with pytest.raises(ValueError, match="the first reset begins all games: mark every slot"):
+        envs.reset(seed=1, options={"reset_mask": np.array([True, True, False, False])})
+    twin = make_vec("case1", 2, **TOKENS)
+    assert_same(envs.reset(seed=1, options={"reset_mask": np.ones(4, bool)}), twin.reset(seed=1))
+
+
+@pytest.mark.parametrize("options", [[1], "reset_mask", 3])
+def test_options_that_are_no_table(options):
+    envs, twin = pair()
+    with pytest.raises(ValueError, match=r"options = .*: give a dict"):
+        envs.reset(options=options)
+    assert_unchanged(envs, twin)
+
+
+@pytest.mark.parametrize("place", [3, -1, True, 1.0, None, "0"])
+def test_games_that_there_are_not(place):
+    envs, _ = pair()
+    with pytest.raises(ValueError, match=re.escape(f"game {place!r}: give a whole number from 0 to 2")):
+        envs.game(place)

@@ -1,0 +1,355 @@
+"""Threads, forks and batches change nothing, and threads end."""
+
+import gc
+import itertools
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import configs, seeds
+from vector_reference import assert_same, spoil
+
+from geo_patrol import make_vec
+from geo_patrol.envs.crew import Crew
+from geo_patrol.envs.vector_arguments import GAMES_PER_THREAD, share_out
+
+
+def joined(parts):
+    """Put what batches returned side by side."""
+    if isinstance(parts[0], dict):
+        return {key: joined([part[key] for part in parts]) for key in parts[0]}
+    if isinstance(parts[0], tuple):
+        return tuple(joined(pieces) for pieces in zip(*parts, strict=True))
+    return np.concatenate(parts)
+
+
+@settings(max_examples=12)
+@given(
+    config=configs(),
+    seed=seeds,
+    mode=st.sampled_from(["next_step", "same_step"]),
+    opponent=st.sampled_from([None, "random", "scripted"]),
+    encoding=st.sampled_from(["onehot", "tokens"]),
+    cut=st.integers(1, 69),
+    threads=st.integers(1, 3),
+    max_cycles=st.sampled_from([None, 1, 2, 7]),
+)
+def test_batches_and_threads_change_nothing(config, seed, mode, opponent, encoding, cut, threads, max_cycles):
+    options = {"opponent": opponent, "autoreset": mode, "observation": encoding, "max_cycles": max_cycles}
+    envs = make_vec(config, 70, threads=threads, **options)
+    parts = [make_vec(config, cut, **options), make_vec(config, 70 - cut, **options)]
+    places = (0, cut)
+    begun = [part.reset(seed=seed + place) for part, place in zip(parts, places, strict=True)]
+    assert_same(envs.reset(seed=seed), joined(begun))
+    random = np.random.default_rng(0)
+    space, middle = envs.single_observation_space, cut * (2 if opponent is None else 1)
+    for _ in range(14):
+        actions = envs.sample_actions()
+        assert_same(actions, joined([part.sample_actions() for part in parts]))
+        actions = spoil(actions, random)
+        whole = envs.step(actions)
+        pieces = [part.step(orders) for part, orders in zip(parts, np.split(actions, [middle]), strict=True)]
+        assert_same(whole, joined(pieces))
+        assert space.contains(whole[0][0])
+        if opponent is None:
+            rewards = whole[1].reshape(-1, 2)
+            assert (rewards[:, 0] == -rewards[:, 1]).all()
+            assert not np.signbit(rewards[rewards == 0]).any()
+    envs.close()
+
+
+@given(games=st.integers(1, 5000), threads=st.integers(1, 256))
+def test_shares_cover_all_games_once(games, threads):
+    shares = list(share_out(games, threads))
+    assert shares[0][0] == 0
+    assert shares[-1][1] == games
+    assert all(stop == start for (_, stop), (start, _) in itertools.pairwise(shares))
+    assert all(start < stop for start, stop in shares)
+    assert len(shares) == max(1, min(threads, games // GAMES_PER_THREAD))
+
+
+def test_alternate_seats_are_balanced():
+    envs = make_vec("case1", 10, opponent="idle", seats="alternate", max_cycles=3, autoreset="same_step")
+    infos = envs.reset(seed=1)[1]
+    for _ in range(12):
+        assert infos["seat"].sum() == 5
+        infos = envs.step(envs.sample_actions())[4]
+    counts = np.zeros(2, int)
+    envs.reset(seed=1)
+    for _ in range(60):
+        finished = envs.step(envs.sample_actions())[4]["finished_episode"]
+        counts += np.bincount(finished["seat"][finished["_seat"]], minlength=2)
+    assert counts[0] == counts[1] > 50
+
+
+# Threads end
+
+
+def helpers():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("geo_patrol-")]
+
+
+def wait_for_no_helpers(but=()):
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        if not [thread for thread in helpers() if thread not in but]:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def started(threads=3):
+    envs = make_vec("case1", 32 * threads, threads=threads, observation="tokens", mask_in="none")
+    envs.reset(seed=1)
+    envs.step(envs.sample_actions())
+    return envs
+
+
+def test_threads_end_when_the_environment_is_closed():
+    before = helpers()
+    envs = started()
+    assert len(helpers()) == len(before) + 2
+    envs.close()
+    envs.close()
+    assert wait_for_no_helpers(before)
+
+
+def test_threads_end_when_the_environment_is_dropped():
+    before = helpers()
+    envs = started()
+    for _ in range(3):
+        with pytest.raises(ValueError, match="actions"):
+            envs.step(None)
+    del envs
+    gc.collect()
+    assert wait_for_no_helpers(before)
+
+
+def test_threads_end_though_an_agent_failed():
+    class Failing:
+        name, observation = "Eve", "tokens"
+
+        def reset(self, new_games):
+            pass
+
+        def act(self, observations, action_masks, generator):
+            raise OSError
+
+        def act_by_keys(self, observations, action_masks, keys):
+            raise OSError
+
+    before = helpers()
+    envs = make_vec("case1", 64, opponent=Failing(), threads=2, observation="tokens")
+    envs.reset(seed=1)
+    with pytest.raises(ValueError, match="act_by_keys raised OSError"):
+        envs.step(envs.sample_actions())
+    del envs
+    gc.collect()
+    assert wait_for_no_helpers(before)
+
+
+def test_small_batches_have_no_threads():
+    before = helpers()
+    envs = make_vec("case1", 63, threads=2, observation="tokens")
+    envs.reset(seed=1)
+    envs.step(envs.sample_actions())
+    assert helpers() == before
+
+
+@pytest.mark.parametrize("failing", [[0], [1], [2], [0, 2], [1, 2], [0, 1, 2]])
+def test_a_crew_does_all_shares_whatever_fails(failing):
+    crew, done = Crew(3), []
+
+    def work(share):
+        time.sleep(0.001 * share)
+        done.append(share)
+        if share in failing:
+            raise ValueError(f"share {share}")
+
+    for _ in range(3):
+        done.clear()
+        with pytest.raises(ValueError, match=f"share {failing[0]}"):
+            crew.run(work)
+        assert sorted(done) == [0, 1, 2]
+        done.clear()
+        crew.run(done.append)
+        assert sorted(done) == [0, 1, 2]
+    crew.dismiss()
+
+
+def test_a_run_that_is_interrupted_is_waited_for():
+    crew, done = Crew(2), []
+
+    def slow(share):
+        if share == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.05)
+        done.append(share)
+
+    with pytest.raises(KeyboardInterrupt):
+        crew.run(slow)
+    assert done == [1]
+    crew.run(done.append)
+    assert sorted(done) == [0, 1, 1]
+    crew.dismiss()
+
+
+def test_an_interrupted_step_asks_for_a_reset(monkeypatch):
+    envs, twin = (make_vec("case1", 64, threads=2, observation="tokens") for _ in range(2))
+    for one in (envs, twin):
+        one.reset(seed=1)
+    run = envs._crew.run
+
+    def interrupted(work):
+        run(work)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(envs._crew, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        envs.step(envs.sample_actions())
+    monkeypatch.undo()
+    with pytest.raises(RuntimeError, match="no games are being played: call reset"):
+        envs.step(twin.sample_actions())
+    assert_same(envs.reset(seed=2)[0], twin.reset(seed=2)[0])
+    actions = twin.sample_actions()
+    assert_same(envs.step(actions), twin.step(actions))
+    for one in (envs, twin):
+        one.close()
+
+
+def run_script(script, **variables):
+    return subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=os.environ | variables,
+    )
+
+
+INTERRUPTED = """
+import _thread, threading, time
+import numpy as np
+from geo_patrol import make_vec
+
+make = lambda: make_vec("case1", 2000, threads=2, observation="tokens", mask_in="none")
+envs, twin = make(), make()
+for one in (envs, twin):
+    one.reset(seed=1)
+actions = np.zeros((4000, 11), np.int64)
+interruptions = 0
+running = True
+def interrupt():
+    while running:
+        time.sleep(0.003)
+        _thread.interrupt_main()
+thread = threading.Thread(target=interrupt, daemon=True)
+thread.start()
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    try:
+        try:
+            while time.monotonic() < end:
+                envs.step(actions)
+        except RuntimeError as error:
+            assert "call reset" in str(error), error
+            envs.reset(seed=1)
+    except KeyboardInterrupt:
+        interruptions += 1
+while thread.is_alive():
+    try:
+        running = False
+        thread.join()
+    except KeyboardInterrupt:
+        pass
+envs.reset(seed=1)
+for _ in range(40):
+    for one, other in zip(envs.step(actions)[:4], twin.step(actions)[:4]):
+        assert one.tobytes() == other.tobytes()
+envs.close()
+print("ok", interruptions > 5)
+"""
+
+
+def test_ctrl_c_leaves_an_environment_that_can_be_reset():
+    result = run_script(INTERRUPTED)
+    assert (result.stdout, result.stderr) == ("ok True\n", "")
+
+
+FORKED = """
+import os, sys
+import numpy as np
+from geo_patrol import make_vec
+
+envs = make_vec("case1", 64, threads=2, observation="tokens", mask_in="none")
+envs.reset(seed=1)
+envs.step(envs.sample_actions())
+actions = envs.sample_actions()
+read, write = os.pipe()
+child = os.fork()
+if child == 0:
+    for _ in range(3):
+        seen = envs.step(actions)[0]
+    os.write(write, np.int64(seen.astype(np.int64).sum()).tobytes())
+    envs.close()
+    del envs
+    os._exit(0)
+for _ in range(3):
+    seen = envs.step(actions)[0]
+assert os.waitpid(child, 0)[1] == 0
+assert np.frombuffer(os.read(read, 8), np.int64)[0] == seen.astype(np.int64).sum()
+envs.close()
+print("ok")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_fork_plays_on_with_threads_of_its_own():
+    result = run_script(FORKED)
+    assert (result.stdout, result.stderr) == ("ok\n", "")
+
+
+PLAIN = """
+import hashlib
+import numpy as np
+from geo_patrol import make_vec
+
+digest = hashlib.sha256()
+def add(returned):
+    if isinstance(returned, np.ndarray):
+        digest.update(returned.tobytes())
+        return
+    for one in returned.values() if isinstance(returned, dict) else returned:
+        add(one)
+
+for options in (
+    dict(autoreset="next_step", observation="onehot", mask_in="obs"),
+    dict(autoreset="same_step", opponent=dict(random=1, idle=1), seats="alternate"),
+    dict(autoreset="disabled", reward="outcome"),
+):
+    envs = make_vec("case1", 2, **(dict(observation="tokens", max_cycles=5) | options))
+    add(envs.reset(seed=3))
+    for _ in range(8):
+        actions = envs.sample_actions()
+        actions[0, 1:4] = [-(2**63), 28, 2**63 - 1]
+        returned = envs.step(actions)
+        add(returned)
+        over = returned[2] | returned[3]
+        if options["autoreset"] == "disabled" and over.any():
+            add(envs.reset(options=dict(reset_mask=over)))
+print(digest.hexdigest())
+"""
+
+
+def test_the_same_without_compilation():
+    compiled = run_script(PLAIN)
+    assert len(compiled.stdout) == 65, compiled.stderr
+    plain = run_script(PLAIN, NUMBA_DISABLE_JIT="1")
+    assert (plain.stdout, plain.stderr) == (compiled.stdout, "")

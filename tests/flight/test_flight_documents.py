@@ -1,0 +1,64 @@
+"""What the pages of the flight games show is what happens."""
+
+import doctest
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from geo_patrol import flight as package
+from geo_patrol.flight import load_mission, mission_names, observation_names
+from geo_patrol.flight.flight import Flight
+from geo_patrol.flight.pictures.scene import flight_drawing
+from geo_patrol.flight.pictures.svg import fit_on_a4, svg_text
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("planetary_probe", "spaceship_commander")
+}
+BEST = json.loads((ROOT / "tests" / "data" / "best_flights.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_examples_of_the_pages(name):
+    result = doctest.testfile(str(ROOT / "docs" / f"{name}.md"), module_relative=False, encoding="utf-8")
+    assert result.attempted > 5
+    assert result.failed == 0
+
+
+def test_best_scores_of_the_pages():
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|$", "\n".join(PAGES.values()), re.MULTILINE)
+    shown = dict(rows)
+    assert set(shown) >= set(mission_names())
+    for name, known in BEST.items():
+        turns = f"{known['turns']} turns, " if load_mission(name).race else ""
+        points = " points" if turns else ""
+        assert shown[name].startswith(f"{turns}{known['score']}{points}"), name
+
+
+def test_observations_of_the_page():
+    names = observation_names()
+    assert names[22].startswith("planet 0:")
+    assert names[22 + 13].startswith("planet 1:")
+    assert names[152].startswith("station 0:")
+    assert names[8].startswith("gravity")
+    assert names[21] == "score / 100"
+
+
+def test_picture_of_the_sample_game():
+    orders = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
+    drawing = flight_drawing(Flight.from_orders("sample", orders))
+    written = (ROOT / "docs" / "sample_flight.svg").read_text(encoding="utf-8")
+    assert written == svg_text(drawing, millimetres=fit_on_a4(drawing))
+
+
+def test_public_names():
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+        assert name in dir(package)
+    lazy = {name for names in package._HOMES.values() for name in names}
+    assert lazy == set(package.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'Flihgt'"):
+        package.Flihgt  # noqa: B018

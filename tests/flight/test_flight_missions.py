@@ -1,0 +1,177 @@
+"""Missions: files, errors, and the ones of the package."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ships import SAMPLE, mission
+
+from geo_patrol import ConfigError
+from geo_patrol.flight import Flight, Mission, load_mission, mission_names, random_mission_with_witness
+from geo_patrol.preset_files import mission_path
+
+MISSING = "MISSING"
+
+
+def test_missions_of_the_package_use_every_optional_rule_alone_and_together():
+    loaded = [load_mission(name) for name in mission_names()]
+    own = [settled for settled in loaded if "sample" not in settled.title.lower()]
+    assert len(own) >= 6
+    rules = ("end_at", "land_on", "survey", "fuel_limit", "race", "stations")
+    used = [{rule for rule in rules if getattr(settled, rule) not in (None, (), False)} for settled in own]
+    assert set(rules) in used
+    assert set().union(*(rule for rule in used if len(rule) == 1)) >= {"land_on", "survey", "fuel_limit", "stations"}
+    assert {settled.end[0] for settled in own if settled.end} == {"well", "planet", "station"}
+    for rule in ("survey", "land_on", "fuel_limit", "race", "stations", "end_at"):
+        assert {settled.advanced for settled in own if getattr(settled, rule) not in (None, (), False)} == {True, False}
+    assert {settled.game for settled in own} == {"planetary_probe", "spaceship_commander"}
+
+
+@pytest.mark.parametrize("name", mission_names())
+def test_files_say_their_source(name):
+    text = mission_path(name).read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert "NASA" in text or "A mission of our own." in text
+
+
+WRONG = [
+    ({"turns": 0}, "turns = 0: give a whole number from 1 to 40"),
+    ({"turns": 41}, "turns = 41: give a whole number from 1 to 40"),
+    ({"turns": "many"}, "turns = 'many': give a whole number from 1 to 40"),
+    ({"turns": True}, "turns = True: give a whole number"),
+    ({"trun": 3}, "trun = 3: there is no such key; did you mean turns?"),
+    ({"game": "chess"}, "game = 'chess': give 'planetary_probe' or 'spaceship_commander'"),
+    ({"columns": 4}, "columns = 4: give a whole number from 5 to 40"),
+    ({"rows": 27}, "rows = 27: give a whole number from 5 to 26"),
+    ({"race": 1, "survey": ["E6"]}, "race = 1: give true or false"),
+    ({"title": 3}, "title = 3: give a text in quotes"),
+    ({"planets": {}}, "planets = {}: give a table of grid references"),
+    ({"planets": ["E6"]}, "planets = ['E6']: give a table"),
+    ({"planets": {"E": "weak"}}, "planets.E = 'weak': give a grid reference: the letter of a row and the number of a"),
+    ({"planets": {"E0": "weak"}}, "planets.E0 = 'weak': give a grid reference"),
+    ({"planets": {"E6": "heavy"}}, "planets.E6 = 'heavy': give 'weak' or 'strong'"),
+    ({"planets": {"E6": "weak", "e06": "weak"}}, "planets.e06 = 'weak': give each planet once; E6 is there already"),
+    ({"planets": {"E16": "weak", "J6": "weak"}}, "planets.J6 = 'weak': give a point of the map, A1 to I25"),
+    ({"planets": {"E16": "weak", "E26": "weak"}}, "planets.E26 = 'weak': give a point of the map, A1 to I25"),
+    (
+        {"planets": {"E16": "weak", "F20": "weak"}},
+        "planets.F20 = 'weak': give wells that do not overlap: F20 is 4 grids from E16, give at least 5",
+    ),
+    ({"planets": {"E16": "weak", "E21": "strong"}}, "E21 is 5 grids from E16, give at least 6"),
+    ({"planets": {f"{row}{5 * n + 1}": "weak" for row in "AFK" for n in range(4)}, "rows": 20}, "1 to 10 planets"),
+    ({"home": "E6"}, "home = 'E6': give a planet with weak gravity, one of E16, F22"),
+    ({"home": "A1"}, "home = 'A1': give a planet with weak gravity, one of E16, F22"),
+    ({"home": "somewhere"}, "home = 'somewhere': give a grid reference"),
+    ({"home": 3}, "home = 3: give a grid reference"),
+    ({"planets": {"E6": "strong"}, "home": "E6"}, "home = 'E6': give a planet with weak gravity"),
+    (
+        {"planets": {"C3": "weak"}, "home": "C3", "columns": 5, "rows": 5},
+        "home = 'C3': give a planet with a launch point on the map, three grids away, or give a larger map",
+    ),
+    ({"stations": ["A26"]}, "stations = ['A26']: give a point of the map, A1 to I25; A26 is none"),
+    ({"stations": ["E6"]}, "stations = ['E6']: give points without a planet; there is one at E6"),
+    ({"stations": ["A1", "a1"]}, "stations = ['A1', 'a1']: give a list that names A1 once"),
+    ({"stations": [f"A{n}" for n in range(1, 8)]}, "give a list of at most 6 grid references"),
+    ({"stations": "A1"}, "stations = 'A1': give a list of at most 6 grid references"),
+    ({"survey": ["E16"]}, "survey = ['E16']: give planets other than the home planet: E6, F22"),
+    ({"survey": ["A1"]}, "survey = ['A1']: give planets other than the home planet"),
+    ({"land_on": ["E6"]}, "land_on = ['E6']: give planets with weak gravity: E16, F22"),
+    ({"fuel_limit": -1}, "fuel_limit = -1: give a whole number from 0 to 400"),
+    ({"end_at": "E6"}, "end_at = 'E6': give what is to be reached and where"),
+    ({"end_at": "well B2"}, "end_at = 'well B2': give well and the point of a planet: E6, E16, F22"),
+    (
+        {"end_at": "planet E6"},
+        "end_at = 'planet E6': give planet and the point of a planet with weak gravity: E16, F22",
+    ),
+    ({"end_at": "station A1"}, "end_at = 'station A1': give station and the point of a station: none here"),
+    ({"race": True}, "race = True: give something to race for with it: end_at, survey or land_on"),
+    ({"game": "planetary_probe", "advanced": True}, "advanced = True: give nothing of the kind in a mission of"),
+    ({"game": "planetary_probe", "fuel_limit": 3}, "fuel_limit = 3: give nothing of the kind"),
+    ({"game": "planetary_probe", "land_on": ["F22"]}, "land_on = ['F22']: give nothing of the kind"),
+    ({"game": "planetary_probe", "end_at": "planet F22"}, "end_at = 'planet F22': give a well"),
+    ({"planets": MISSING}, "planets is missing"),
+    ({"home": MISSING}, "home is missing"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG, ids=str)
+def test_wrong_mission(changes, message):
+    values = {"title": "test", "turns": 20, "home": "E16", "planets": SAMPLE} | changes
+    values = {key: value for key, value in values.items() if value != MISSING}
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_mission(values)
+
+
+def test_faults_are_listed():
+    with pytest.raises(ConfigError) as fault:
+        load_mission("sample", {"turns": 0, "home": "?", "fuel": 3})
+    assert str(fault.value).splitlines()[0] == "sample.toml with overrides: 3 faults"
+
+
+@pytest.mark.parametrize("source", ["sampel", "no/such.toml", 3, None, "a\0b"])
+def test_missing_missions(source):
+    with pytest.raises(ConfigError, match="mission"):
+        load_mission(source)
+    with pytest.raises(ConfigError, match="did you mean 'sample'"):
+        load_mission("sampel")
+
+
+def test_files_and_extends(tmp_path):
+    path = tmp_path / "longer.toml"
+    path.write_text('extends = "sample"\ntitle = "Longer"\nturns = 30\n[planets]\nF22 = "strong"\n')
+    longer = load_mission(path)
+    assert (longer.turns, longer.home, longer.planets["F22"], longer.planets["E6"]) == (30, "E16", "strong", "strong")
+    path.write_text('extends = "longer.toml"\n')
+    with pytest.raises(ConfigError, match="extend each other, or in a circle"):
+        load_mission(path)
+    for text in ("turns = ", "\xff", "extends = 3"):
+        path.write_bytes(text.encode("latin-1"))
+        with pytest.raises(ConfigError):
+            load_mission(path)
+    path.write_text("#" * 70_000)
+    with pytest.raises(ConfigError, match="larger than 65,536 bytes"):
+        load_mission(path)
+
+
+def test_overrides():
+    assert load_mission("sample", ["turns=20"]) == load_mission("sample_20", {"title": "Sample game"}).model_copy(
+        update={"description": load_mission("sample").description}
+    )
+    assert load_mission("courier", ["fuel_limit=none", "race=false"]).fuel_limit is None
+    assert load_mission("sample", ["planets.E6=weak"]).planets["E6"] == "weak"
+    with pytest.raises(ConfigError, match="give key=value"):
+        load_mission("sample", ["turns"])
+
+
+def test_missions_are_plain_data():
+    settled = mission(stations=["A1"], survey=["E6"], end_at="well F22")
+    assert load_mission(settled.to_dict()) == settled
+    assert settled.to_dict()["stations"] == ["A1"]
+    assert isinstance(settled, Mission)
+    assert load_mission(settled) is settled
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32), st.sampled_from(["planetary_probe", "spaceship_commander"]))
+def test_random_missions_can_be_fulfilled(seed, game):
+    drawn = random_mission_with_witness(np.random.default_rng(seed), game=game)
+    again = random_mission_with_witness(np.random.default_rng(seed), game=game)
+    assert drawn.mission == again.mission
+    assert drawn.mission.game == game
+    assert Flight.from_orders(drawn.mission, drawn.witness.order_codes).is_success
+    assert load_mission(drawn.mission.to_dict()) == drawn.mission
+
+
+def test_random_missions_differ():
+    random = np.random.default_rng(5)
+    drawn = [random_mission_with_witness(random).mission for _ in range(60)]
+    assert len({str(settled) for settled in drawn}) == 60
+    for rule in ("race", "advanced", "survey", "stations", "fuel_limit", "end_at", "land_on"):
+        assert {bool(getattr(settled, rule)) for settled in drawn} == {True, False}, rule
+
+
+def test_random_mission_of_an_unknown_game():
+    with pytest.raises(ValueError, match="game = 'chess': give"):
+        random_mission_with_witness(np.random.default_rng(0), game="chess")

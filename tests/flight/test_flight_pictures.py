@@ -1,0 +1,306 @@
+"""Pictures, printable sheets, and the window."""
+
+import os
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import gymnasium
+import numpy as np
+import pytest
+from ships import mission, ship
+
+from geo_patrol.flight import Flight, load_mission, mission_names, solve
+from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
+from geo_patrol.flight.pictures.drawing import BLUE, GREEN, ORANGE, SKY, VERMILION, Circle, Line, Text
+from geo_patrol.flight.pictures.layout import Layout
+from geo_patrol.flight.pictures.scene import COASTED, PULLED, flight_drawing
+from geo_patrol.flight.pictures.sheets import blank_map, score_lines, score_sheet
+from geo_patrol.flight.pictures.svg import fit_on_a4, svg_text
+
+SAMPLE = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
+
+
+@pytest.fixture
+def no_screen(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
+def texts(drawing):
+    return [shape.text for shape in drawing.shapes if isinstance(shape, Text)]
+
+
+def lines(drawing, color, layout):
+    """Return the lines of a color as pairs of grid points; the legend lies elsewhere."""
+    return [
+        (layout.point_at(shape.start), layout.point_at(shape.end))
+        for shape in drawing.shapes
+        if isinstance(shape, Line) and shape.color == color and shape.start[1] < layout.bottom + 1
+    ]
+
+
+def test_steps_of_a_turn_are_drawn_apart():
+    flight = Flight.from_orders("sample", SAMPLE[:7])
+    layout = Layout(flight.mission)
+    whole = flight_drawing(flight)
+    assert lines(whole, GREEN, layout) == [((16, 5), (13, 4))]  # the launch
+    assert lines(whole, BLUE, layout)[-1] == ((4, 6), (6, 7))
+    assert lines(whole, SKY, layout)[-1] == ((4, 6), (4, 7))
+    assert lines(whole, ORANGE, layout)[-1] == ((4, 7), (5, 6))
+    assert lines(whole, VERMILION, layout) == [((5, 6), (6, 7))]
+    coasted, pulled = (flight_drawing(flight, steps=steps) for steps in (COASTED, PULLED))
+    assert [len(lines(drawing, ORANGE, layout)) for drawing in (coasted, pulled, whole)] == [4, 5, 5]
+    assert lines(pulled, VERMILION, layout) == []
+
+
+def test_turns_are_numbered_and_scored():
+    flight = Flight.from_orders("sample", SAMPLE)
+    shown = texts(flight_drawing(flight))
+    assert {str(number) for number in range(1, 16)} <= set(shown)
+    for text in (
+        "G6",
+        "DR",
+        "E23",
+        "microgravity",
+        "21",
+        "Mission accomplished: flown to the last turn, 15. Score 21.",
+    ):
+        assert text in shown
+
+
+def test_wells_have_a_gravity_stroke_at_each_point():
+    drawing = blank_map(load_mission("sample"))
+    dots = [shape for shape in drawing.shapes if isinstance(shape, Circle) and shape.radius < 2]
+    assert len(dots) == 48 + 24 + 24
+    cut = blank_map(mission({"A1": "weak", "E16": "weak"}))
+    assert len([shape for shape in cut.shapes if isinstance(shape, Circle) and shape.radius < 2]) == 8 + 24
+
+
+@pytest.mark.parametrize("name", mission_names())
+def test_every_mission_is_drawn_within_its_paper(name):
+    flight = solve(name, max_states=300).flight
+    for drawing in (flight_drawing(flight), blank_map(flight.mission), score_sheet(flight.mission)):
+        root = ET.fromstring(svg_text(drawing))
+        assert root.tag.endswith("svg")
+        for shape in drawing.shapes:
+            if isinstance(shape, Line):
+                for x, y in (shape.start, shape.end):
+                    assert 0 <= x <= drawing.width
+                    assert 0 <= y <= drawing.height
+
+
+def test_svg_escapes_what_a_mission_is_called():
+    flight = Flight(mission(title='<b> & "co"'))
+    written = svg_text(flight_drawing(flight))
+    assert "<b>" not in written
+    assert '<b> & "co"' in "".join(ET.fromstring(written).itertext())
+
+
+@pytest.mark.parametrize("title", ["\x00\x1b", "\ud800", "a\x0bb"])
+def test_titles_that_cannot_be_printed_are_told(title):
+    with pytest.raises(ValueError, match=r"title = .*: give"):
+        mission(title=title)
+
+
+def test_sheets_fit_on_a4():
+    for drawing in (blank_map(load_mission("sample")), score_sheet(load_mission("grand_tour"))):
+        width, height = fit_on_a4(drawing)
+        assert min(width, height) <= 190.01
+        assert max(width, height) <= 277.01
+        assert width / height == pytest.approx(drawing.width / drawing.height)
+
+
+def test_score_sheet_has_the_lines_that_a_mission_can_score():
+    assert score_lines(load_mission("sample_probe")) == ("explore", "survey")
+    assert score_lines(load_mission("sample")) == ("explore", "survey", "microgravity", "fuel")
+    assert score_lines(load_mission("touchdown")) == ("explore", "survey", "microgravity", "fuel", "launch")
+    assert len(score_lines(load_mission("courier"))) == 7
+    shown = texts(score_sheet(load_mission("sample_20")))
+    assert [text for text in shown if re.fullmatch(r"\d+", text)] == [str(number) for number in range(1, 21)]
+
+
+# Render modes
+
+
+@pytest.mark.parametrize("env", [PlanetaryProbe, SpaceshipCommander])
+def test_rgb_array(env):
+    made = env(render_mode="rgb_array")
+    made.reset()
+    first = made.render()
+    assert first.dtype == np.uint8
+    assert first.ndim == 3
+    assert first.shape[2] == 3
+    made.step(19)
+    second = made.render()
+    assert second.shape == first.shape
+    assert (first != second).any()
+
+
+@pytest.mark.parametrize("env", [PlanetaryProbe, SpaceshipCommander])
+def test_ansi(env):
+    made = env(render_mode="ansi")
+    made.reset()
+    assert made.render() == str(made.flight())
+
+
+def test_rendering_needs_a_reset_and_a_mode():
+    with pytest.raises(RuntimeError, match="call reset first"):
+        SpaceshipCommander(render_mode="ansi").render()
+    env = SpaceshipCommander()
+    env.reset()
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert env.render() is None
+
+
+@pytest.mark.parametrize("name", ["GeoPatrol/PlanetaryProbe-v0", "GeoPatrol/SpaceshipCommander-v0"])
+@pytest.mark.usefixtures("no_screen")
+def test_gymnasium_check_of_all_render_modes(name):
+    from gymnasium.utils.env_checker import check_env
+
+    check_env(gymnasium.make(name, render_mode="rgb_array").unwrapped)
+
+
+# The window
+
+
+@pytest.fixture
+def window(no_screen):
+    from geo_patrol.flight.pictures.window import Window
+
+    made = Window(fps=1000)
+    yield made
+    made.close()
+
+
+def press(*events):
+    import pygame
+
+    for event in events:
+        if isinstance(event, int):
+            event = pygame.event.Event(pygame.KEYDOWN, key=event)  # noqa: PLW2901
+        pygame.event.post(event)
+
+
+def test_a_closed_window_never_ends_a_run(window):
+    import pygame
+
+    env = SpaceshipCommander(render_mode="human")
+    env._window = window
+    env.reset()
+    env.step(28)
+    press(pygame.event.Event(pygame.QUIT))
+    env.step(0)
+    assert window.is_closed
+    *_, info = env.step(0)
+    assert info["turn"] == 3
+    env.close()
+    env.close()
+
+
+def test_human_mode_opens_a_window_by_itself(no_screen, monkeypatch):
+    env = PlanetaryProbe(render_mode="human")
+    env.metadata = env.metadata | {"render_fps": 1000}
+    env.reset()
+    env.step(19)
+    assert not env._window.is_closed
+    env.close()
+    env.reset()
+    env.close()
+
+
+def player(flight, window):
+    from geo_patrol.flight.pictures.window import Player
+
+    made = Player(flight, window)
+    made._draw()
+    return made
+
+
+def test_playing_by_keys(window, monkeypatch):
+    import pygame
+
+    from geo_patrol.flight.pictures import window as module
+
+    monkeypatch.setattr(module, "_STEP_SECONDS", 0.001)
+    made = player(Flight("sample"), window)
+    press(
+        pygame.K_RIGHT,
+        *[pygame.K_LEFT] * 7,
+        pygame.K_RETURN,
+        pygame.K_s,
+        pygame.K_KP8,
+        pygame.K_BACKSPACE,
+        pygame.K_F1,
+    )
+    press(pygame.event.Event(pygame.WINDOWEXPOSED), pygame.K_ESCAPE)
+    flown = made.play()
+    assert [turn.order for turn in flown.turns] == ["launch E13", "coast"]
+    assert window.is_closed
+
+
+def test_playing_by_mouse(window, monkeypatch):
+    import pygame
+
+    from geo_patrol.flight.pictures import window as module
+
+    monkeypatch.setattr(module, "_STEP_SECONDS", 0.001)
+    made = player(Flight("sample"), window)
+    layout = Layout(made.flight.mission)
+
+    def click(column, row):
+        x, y = (round(part * window._scale) for part in layout.at((column, row)))
+        press(pygame.event.Event(pygame.MOUSEMOTION, pos=(x, y)))
+        press(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(x, y), button=1))
+
+    click(13, 4)
+    click(1, 9)  # nothing is there
+    click(10, 3)
+    press(pygame.K_r)
+    click(19, 5)
+    for event in window.handle_events():
+        made._handle(event)
+    assert [turn.order for turn in made.flight.turns] == ["launch E19"]
+
+
+def test_probe_is_played_with_one_choice(window):
+    import pygame
+
+    made = player(Flight("sample_probe"), window)
+    press(pygame.K_RETURN, pygame.K_RETURN, pygame.K_s, pygame.K_RIGHT, pygame.K_ESCAPE)
+    flown = made.play()
+    assert flown.is_over
+    assert flown.turns[0].order == "launch B16"
+
+
+def test_choices_say_what_they_cost(window):
+    from geo_patrol.flight.pictures.window import choices
+
+    labels = [choice.label for choice in choices(ship(mission(), "A12", (0, 0)))]
+    assert labels[:2] == ["coast", "engines up, off the map (-2)"]
+    landed = [choice.label for choice in choices(ship(mission(advanced=True), "F22", landed=True))]
+    assert landed[:2] == ["stay", "launch C22 (-7)"]
+    assert choices(Flight("sample"))[0].label == "launch B16"
+
+
+def test_without_a_screen_the_error_says_what_to_do():
+    environment = {
+        key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+    }
+    command = [sys.executable, "-m", "geo_patrol", "fly"]
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    if sys.platform == "linux":
+        assert ran.returncode == 2
+        assert "no window can be opened here" in ran.stderr
+        assert "--text" in ran.stderr
+        assert "Traceback" not in ran.stderr
+
+
+def test_fonts_are_loaded_once_a_size():
+    from geo_patrol.flight.pictures import paint
+
+    drawing = flight_drawing(Flight("sample"))
+    paint.paint(drawing)
+    before = paint._font.cache_info().misses
+    paint.paint(drawing)
+    assert paint._font.cache_info().misses == before

@@ -1,0 +1,164 @@
+"""The solver: equal to brute force, never beaten, and the best known flights of the missions of the package."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ships import fly_at_random, mission, missions
+
+from geo_patrol.flight import Flight, load_mission, mission_names, rank, solve
+from geo_patrol.flight.engine.bounds import HOPELESS, least_cycle, most_still
+
+BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
+"""The best known flight of each mission; its status, and the orders that fly it."""
+LONG = {"grand_tour"}
+"""Missions that take the solver more than a few seconds."""
+
+
+def every_flight(flight):
+    """Yield all flights of a mission that have ended."""
+    if flight.is_over:
+        yield flight
+        return
+    for code in flight.action_mask().nonzero()[0]:
+        trial = flight.copy()
+        trial.fly(int(code))
+        yield from every_flight(trial)
+
+
+@settings(max_examples=60)
+@given(missions(probe=False, turns=(2, 4), columns=(7, 12), rows=(7, 9), planets=3))
+def test_solver_equals_brute_force_on_small_maps(settled):
+    best = max(every_flight(Flight(settled)), key=rank)
+    solution = solve(settled)
+    assert rank(solution.flight) == rank(best)
+    assert solution.is_proved
+    assert solution.bound == solution.score
+
+
+NEAR = {"E6": "weak", "E11": "weak"}
+NEAR_MISSIONS = [
+    {"advanced": True, "home": "E6"},
+    {"advanced": True, "home": "E11", "stations": ["C8", "G9"]},
+    {"land_on": ["E11"], "home": "E6", "fuel_limit": 6},
+    {"end_at": "planet E11", "home": "E6", "race": True},
+    {"end_at": "station G9", "stations": ["G9"], "home": "E6", "race": True, "advanced": True},
+    {"survey": ["E11"], "land_on": ["E6"], "home": "E6", "advanced": True, "race": True},
+]
+
+
+@pytest.mark.parametrize("values", NEAR_MISSIONS, ids=str)
+def test_solver_equals_brute_force_where_planets_are_near(values):
+    settled = mission(NEAR, turns=4, columns=13, **values)
+    best = max(every_flight(Flight(settled)), key=rank)
+    assert rank(solve(settled).flight) == rank(best)
+
+
+@pytest.mark.parametrize("name", sorted(set(mission_names()) - LONG))
+def test_best_known_scores(name):
+    solution = solve(name)
+    known = BEST[name]
+    assert (solution.score, solution.flight.turn, solution.status) == (known["score"], known["turns"], known["status"])
+    assert solution.flight.is_success
+    assert solution.bound_turns == (known["turns"] if solution.flight.mission.race else None)
+
+
+@pytest.mark.parametrize("name", mission_names())
+def test_best_known_flights(name):
+    known = BEST[name]
+    flight = Flight.from_orders(name, known["orders"])
+    assert (flight.is_over, flight.is_success) == (True, True)
+    assert (flight.score, flight.turn) == (known["score"], known["turns"])
+
+
+@pytest.mark.parametrize("name", mission_names())
+def test_random_flights_never_beat_the_best_known_one(name):
+    best = rank(Flight.from_orders(name, BEST[name]["orders"]))
+    chooser = random.Random(name)
+    start = Flight(name)
+    for number in range(770):  # some 10,000 over all missions
+        flight = fly_at_random(start.copy(), chooser, coasting=number % 4 * 0.25)
+        assert rank(flight) <= best
+
+
+@settings(max_examples=30)
+@given(missions(turns=(1, 15)), st.integers(0, 2**32))
+def test_random_flights_never_beat_the_solver(settled, seed):
+    solution = solve(settled, max_states=2_000)
+    chooser = random.Random(seed)
+    for _ in range(20):
+        flight = fly_at_random(Flight(settled), chooser)
+        if solution.is_proved:
+            assert rank(flight) <= rank(solution.flight)
+        elif flight.is_success and not settled.race:
+            assert flight.score <= solution.bound
+        elif flight.is_success:
+            assert flight.turn >= solution.bound_turns
+
+
+@settings(max_examples=60)
+@given(missions(probe=False, turns=(1, 25)), st.integers(0, 2**32))
+def test_bound_of_what_can_still_be_earned_is_never_too_low(settled, seed):
+    flight = Flight(settled)
+    charts = flight._charts
+    charts[0]["least_cycle"] = least_cycle(charts[0])
+    bounds, scores = [], []
+    chooser = random.Random(seed)
+    while not flight.is_over:
+        if flight.turn:
+            bounds.append(most_still(charts[0], flight._flights[0]))
+            scores.append(flight.score)
+        orders = [
+            int(code)
+            for code in (flight.staying_mask() if chooser.random() < 0.9 else flight.action_mask()).nonzero()[0]
+        ]
+        flight.fly(chooser.choice(orders or [int(flight.action_mask().argmax())]))
+    for bound, score in zip(bounds, scores, strict=True):
+        assert flight.score <= score + bound or (bound <= HOPELESS // 2 and not flight.is_success)
+
+
+def test_narrow_search_says_best_found_and_gives_a_bound():
+    narrow, wide = solve("base_camp", max_states=200), solve("base_camp")
+    assert narrow.status == "best found"
+    assert narrow.score <= wide.score <= narrow.bound
+    assert wide.is_proved
+
+
+def test_race_that_is_not_proved_has_a_bound_of_turns():
+    narrow = solve("courier", max_states=300)
+    assert narrow.status == "best found"
+    assert narrow.bound_turns <= BEST["courier"]["turns"] <= narrow.flight.turn
+
+
+def test_mission_that_cannot_be_fulfilled_is_proved_to_be_so():
+    settled = mission(survey=["E6"], turns=1)
+    solution = solve(settled)
+    assert (solution.is_proved, solution.flight.is_success) == (True, False)
+    probe = solve("probe_slalom", {"survey": ["F15", "G20", "G9"], "turns": 3})
+    assert (probe.is_proved, probe.flight.is_success) == (True, False)
+
+
+def test_longer_missions_are_not_worse():
+    scores = [solve("sample", {"turns": turns}).score for turns in range(2, 21, 3)]
+    assert scores == sorted(scores)
+
+
+def test_progress_is_told_turn_by_turn():
+    told = []
+    solve("sample", progress=lambda turn, turns: told.append((turn, turns)))
+    assert told == [] or told[0] == (1, 15)
+    solve("base_camp", max_states=20_000, progress=lambda turn, turns: told.append((turn, turns)))
+    assert (18, 18) in told
+
+
+@pytest.mark.parametrize("states", [0, -1, 1.5, True, "many", 10**9])
+def test_wrong_number_of_states(states):
+    with pytest.raises(ValueError, match=r"max_states = .*: give a whole number from 1 to 10000000"):
+        solve("sample", max_states=states)
+
+
+def test_same_mission_same_flight():
+    assert solve("survey_loop").flight == solve(load_mission("survey_loop")).flight

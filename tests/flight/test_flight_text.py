@@ -1,0 +1,122 @@
+"""Orders, grid references and flights as text."""
+
+import doctest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ships import mission, ship
+
+from geo_patrol import OrderError
+from geo_patrol.flight import Flight, flight
+from geo_patrol.flight.grid import LAUNCHES, point_name, read_point
+from geo_patrol.flight.text import map_text, move_text
+
+
+def test_examples_of_flight():
+    result = doctest.testmod(flight)
+    assert result.attempted > 3
+    assert result.failed == 0
+
+
+@given(st.integers(1, 99), st.integers(1, 26))
+def test_grid_references_name_points(column, row):
+    assert read_point(point_name((column, row))) == (column, row)
+
+
+@pytest.mark.parametrize("text", ["", "E", "6E", "E0", "E100", "E6 ", "É6", "E-6", "E٣", None, 6])
+def test_wrong_grid_references(text):
+    if text == "E6 ":
+        assert read_point(text) == (6, 5)
+        return
+    with pytest.raises(ValueError, match="a grid reference"):
+        read_point(text)
+
+
+def test_launches_go_round_clockwise():
+    assert LAUNCHES[0] == (0, -3)
+    assert LAUNCHES[6] == (3, 0)
+    assert LAUNCHES[12] == (0, 3)
+    assert LAUNCHES[18] == (-3, 0)
+    assert len(set(LAUNCHES)) == 24
+    for one, other in zip(LAUNCHES, (*LAUNCHES[1:], LAUNCHES[0]), strict=True):
+        assert max(abs(one[0] - other[0]), abs(one[1] - other[1])) == 1
+
+
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        ("", "order '': give \"launch D13\""),
+        ("launch", "order 'launch': give \"launch D13\""),
+        ("launch E13 now", 'give "launch D13"'),
+        ("launch nowhere", "give a grid reference"),
+        ("launch E12", "give a point at a distance of exactly three grids from E16"),
+        ("launch A99", "give a point at a distance of exactly three grids from E16"),
+        (33, 'order 33: give "launch D13", or a code from 0 to 32'),
+        (-1, "or a code from 0 to 32"),
+        (1.5, "or a code from 0 to 32"),
+        (None, "or a code from 0 to 32"),
+        (True, "or a code from 0 to 32"),
+    ],
+)
+def test_wrong_orders_are_told_and_change_nothing(order, told):
+    flown = Flight("sample")
+    with pytest.raises(OrderError) as error:
+        flown.fly(order)
+    assert told in str(error.value)
+    assert flown == Flight("sample")
+
+
+def test_orders_are_read_in_several_forms():
+    settled = mission()
+    for text in ("engines up-right", "UP-RIGHT", " engines   up-right ", 2):
+        assert ship(settled, "H11", (1, 0)).read_order(text) == 2
+    for text in ("coast", "none", "engines none", 0):
+        assert ship(settled, "H11", (1, 0)).read_order(text) == 0
+    assert Flight("sample").read_order("Launch d13") == Flight("sample").read_order("launch D13") == 28
+
+
+def test_orders_after_the_end_are_told():
+    over = Flight.from_orders("sample_probe", ["launch D13"])
+    with pytest.raises(OrderError, match="the flight is over"):
+        over.fly("coast")
+
+
+def test_flight_log_reads_as_the_paper_one():
+    text = str(Flight.from_orders("sample", ["launch D13", "coast", "coast", "engines up"]))
+    assert "   1  E16  -         -           launch      D13  L3 U1" in text
+    assert "   3  C10  B7        down        -           C7   L3      explore +3, survey +1, microgravity +1" in text
+    assert "   4  C7   C4        down-right  up          C5   L2      survey +1, fuel -2" in text
+    assert "explore        .  .  3  .      3" in text
+    assert "total          .  1  5 -1      5" in text
+    assert "Mission accomplished" not in text
+
+
+def test_crash_and_the_edge_are_noted():
+    assert "E6   R1 U1" in str(Flight.from_orders("sample_probe", ["launch D13"]))
+    assert "(crash)" in str(Flight.from_orders("sample_probe", ["launch D13"]))
+    left = ship(mission(), "A12", (0, -1), turn=0)
+    left.fly("coast")
+    assert "(off the map)" in str(left)
+
+
+def test_map_shows_planets_wells_stations_and_turns():
+    flown = Flight.from_orders(mission(stations=["I1"]), ["launch D13", "coast"])
+    lines = map_text(flown).splitlines()
+    assert lines[0].split() == [str(column) for column in range(1, 26)]
+    signs = {line[0]: line[2:] for line in lines[1:10]}
+    at = lambda name: signs[name[0]][3 * int(name[1:]) - 1]  # noqa: E731
+    assert [at(name) for name in ("E6", "E16", "F22", "I1", "D13", "C10", "B3", "A1")] == list("@HOS12+.")
+
+
+@pytest.mark.parametrize(("move", "text"), [((0, 0), "0"), ((3, -1), "R3 U1"), ((-2, 0), "L2"), ((0, 4), "D4")])
+def test_moves_as_text(move, text):
+    assert move_text(move) == text
+
+
+def test_longest_flight_has_a_mark_for_each_turn():
+    hover = ["launch E13", "engines right", "engines right", "engines right", *["coast"] * 36]
+    flown = Flight.from_orders(mission({"E16": "weak"}, turns=40), hover)
+    assert flown.turn == 40
+    assert "E" in map_text(flown)
+    assert repr(flown) == "<Flight 'test': turn 40, flying at E10, score 30, last turn>"

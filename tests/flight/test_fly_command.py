@@ -1,0 +1,130 @@
+"""``geo-patrol fly``: solved, by orders, as text; pictures and sheets; wrong input."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from geo_patrol.cli.app import app
+from geo_patrol.flight import Flight, mission_names
+
+
+def run(*arguments, typed=None):
+    runner = CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1", "SDL_VIDEODRIVER": "dummy"})
+    return runner.invoke(app, ["fly", *map(str, arguments)], input=typed)
+
+
+def test_solve_prints_the_flight_log_and_that_it_is_proved():
+    shown = run("--mission", "sample", "--solve").stdout
+    assert "Proved: no flight scores better than 21 points." in shown
+    assert re.search(r"^total .* 21$", shown, re.MULTILINE)
+    assert re.search(r"^ +1  E16 .*launch ", shown, re.MULTILINE)
+    assert "Mission accomplished" in shown
+
+
+def test_solve_says_best_found_with_a_bound():
+    shown = run("-m", "base_camp", "--solve", "--max-states", 200).stdout
+    assert re.search(r"Best found: \d+ points; no flight has more than \d+\.", shown)
+    race = run("-m", "courier", "--solve", "--max-states", 300).stdout
+    assert re.search(r"Best found: \d+ turns, \d+ points; no flight wins in under \d+\.", race)
+
+
+def test_solve_says_when_nothing_fulfils_the_mission():
+    shown = run("-s", 'survey=["E6"]', "-s", "turns=1", "--solve").stdout
+    assert "Proved: no flight fulfils this mission" in shown
+    assert "Mission failed" in shown
+
+
+def test_solve_of_a_race_names_the_turns():
+    assert "Proved: no flight scores better than 4 points in 6 turns." in run("-m", "docking_race", "--solve").stdout
+
+
+def test_orders():
+    shown = run("--orders", "launch D13; coast; engines down-right;").stdout
+    assert str(Flight.from_orders("sample", ["launch D13", "coast", "engines down-right"])) in shown
+    assert run("-m", "sample_probe", "-o", "launch D13").stdout.endswith("Score 8.\n")
+
+
+def test_text_play():
+    typed = "help\nlaunch d13\nfoo\nlaunch e13\n\ncoast\nback\nlog\nmap\nagain\nlaunch E13\nquit\n"
+    ran = run("--text", typed=typed)
+    assert ran.exit_code == 0
+    assert "order 'foo': give" in ran.stdout
+    assert "only a ship on a planet is launched" in ran.stdout
+    assert ran.stdout.rstrip().endswith("total          .      0")
+    assert "launch      E13" in "\n".join(ran.stdout.splitlines()[-14:])
+
+
+def test_text_play_to_the_end_of_the_input_and_of_the_game():
+    ran = run("--text", "-m", "sample_probe", typed="launch D13\ncoast\n")
+    assert ran.exit_code == 0
+    assert "crashed at E6 in turn 8" in ran.stdout
+    assert "the flight is over (crashed)" in ran.stdout
+    assert "over > " in ran.stdout
+
+
+def test_list_names_every_mission():
+    shown = run("--list").stdout
+    assert all(re.search(rf"^{name} ", shown, re.MULTILINE) for name in mission_names())
+
+
+def test_random_missions_are_repeated_by_their_seed():
+    first, second, other = (run("-m", "random", "--seed", seed, "--orders", "").stdout for seed in (7, 7, 8))
+    assert first == second != other
+    assert "Planetary Probe" in run("-m", "random", "--game", "planetary_probe", "--orders", "").stdout
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".txt", ".SVG"])
+def test_save(tmp_path, suffix):
+    path = tmp_path / f"flight{suffix}"
+    assert run("--orders", "launch D13; coast", "--save", path).exit_code == 0
+    starts = {".svg": b"<svg ", ".png": b"\x89PNG", ".txt": b"Sample game"}[suffix.lower()]
+    content = path.read_bytes()
+    assert content.startswith(starts)
+    if suffix == ".png":
+        assert content.endswith(b"IEND\xaeB`\x82")
+
+
+def test_sheets_alone_need_no_window(tmp_path):
+    chart, sheet = tmp_path / "map.svg", tmp_path / "sheet.png"
+    ran = run("-m", "courier", "--blank-map", chart, "--score-sheet", sheet)
+    assert (ran.exit_code, ran.output) == (0, "")
+    assert chart.read_bytes().startswith(b"<svg ")
+    assert sheet.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("-m", "lost"), "there is no mission 'lost'"),
+        (("-m", "lost.toml"), "there is no mission file 'lost.toml'"),
+        (("-s", "turns=0"), "turns = 0: give a whole number from 1 to 40"),
+        (("-s", "turns"), "override 'turns': give key=value"),
+        (("--solve", "--text"), "--solve and --text: give one of them"),
+        (("--solve", "--orders", "coast"), "--solve and --orders: give one of them"),
+        (("--text", "--window"), "--text and --window: give one of them"),
+        (("--max-states", "5"), "--max-states is for --solve"),
+        (("--solve", "--max-states", "0"), "max_states = 0: give a whole number"),
+        (("--orders", "coast"), "the first turn is a launch"),
+        (("--orders", "launch D13; fly"), "order ' fly': give"),
+        (("--seed", "3"), "--seed is for --mission random"),
+        (("-m", "random", "--seed", "-1"), "--seed -1: give a whole number from 0"),
+        (("-m", "random", "--game", "chess", "--solve"), "game = 'chess': give"),
+        (("--save", "x.gif", "--solve"), "x.gif cannot be written: give a file that ends in .svg or .png or .txt"),
+        (("--blank-map", "x.txt"), "x.txt cannot be written: give a file that ends in .svg or .png"),
+        (("--save", "/nonexistent/x.svg", "--solve"), "cannot be written: No such file"),
+    ],
+)
+def test_wrong_input_is_one_message_and_status_2(arguments, told):
+    ran = run(*arguments)
+    assert ran.exit_code == 2
+    assert ran.stdout == ""
+    assert told in ran.stderr
+
+
+def test_a_window_that_is_closed_prints_the_flight(monkeypatch):
+    from geo_patrol.flight.pictures.window import Player
+
+    monkeypatch.setattr(Player, "play", lambda self: self.flight)
+    assert "on the pad at E16" in run().stdout
+    assert "Proved" in run("-m", "sample_probe", "--solve", "--window").stdout

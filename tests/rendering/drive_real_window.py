@@ -1,0 +1,86 @@
+"""Play a whole game in a real window, with xdotool moving and pressing the mouse; run by test_real_windows."""
+
+import random
+import subprocess
+import time
+
+import pygame
+
+from geo_patrol import SatelliteId, load_config, make_agent
+from geo_patrol.rendering.live import LiveGame
+from geo_patrol.rendering.play import PlayWindow
+
+
+class Hand:
+    """Moves the mouse over the window and clicks."""
+
+    def __init__(self, window):
+        self.window, self.clicks = window, 0
+
+    def wait(self, seconds=0.03):
+        """Let the window run on."""
+        last, end = time.monotonic(), time.monotonic() + seconds
+        while time.monotonic() < end:
+            for event in self.window.screen.events():
+                self.window.handle(event)
+            now = time.monotonic()
+            self.window.tick(now - last)
+            last = now
+            time.sleep(0.005)
+        if self.window.screen.is_open:
+            self.window.screen.show(self.window.draw())
+
+    def click(self, pixel):
+        left, top = self.window.screen._window.position
+        subprocess.run(["xdotool", "mousemove", str(left + pixel[0]), str(top + pixel[1]), "click", "1"], check=True)
+        self.clicks += 1
+        self.wait()
+
+    def push(self, name):
+        self.click(self.window.bar.rect_of(name).center)
+
+
+def click_token(hand, number):
+    window = hand.window
+    across, down = window.picture.layout.geometry.point(window._slots()[SatelliteId("bravo", number)].place)
+    hand.click((round(across), round(down)))
+
+
+def order(hand, chance):
+    """Give some satellites orders by clicking them and one of their options."""
+    window, desk = hand.window, hand.window.session.desk
+    for number in range(11):
+        if desk.options(number) and chance.random() < 0.25:
+            click_token(hand, number)
+            assert desk.selected == number, (desk.selected, number)
+            option, rect = chance.choice(window._choices()[:-1])
+            hand.click(rect.center)
+            assert desk.pending[number] == option.order
+    before = desk.orders
+    if before:
+        hand.push("undo")
+        assert desk.orders != before
+    hand.push("commit the orders of this phase")
+
+
+def play_by_mouse():
+    config = load_config("geo_patrol")
+    window = PlayWindow(lambda: LiveGame(config, (make_agent("scripted"), None), 4))
+    assert pygame.display.get_driver() == "x11"
+    hand, chance = Hand(window), random.Random(1)
+    hand.wait(0.5)
+    hand.click((20, 20))  # the first click may only raise the window
+    while window.session.stage != "over":
+        if window.session.stage == "showing" or not window.playback.has_rested:
+            hand.click((20, 20))
+        else:
+            order(hand, chance)
+    assert window.session.live.is_over
+    hand.push("a new game")
+    assert window.session.stage == "ordering"
+    window.screen.close()
+    return hand.clicks
+
+
+if __name__ == "__main__":
+    print(f"played to the end with {play_by_mouse()} clicks")  # noqa: T201

@@ -1,0 +1,43 @@
+"""Golden images: making them, and comparing pictures with them. A picture of 4K is kept at a third of its size."""
+
+from pathlib import Path
+
+import numpy as np
+import pygame
+from positions import PICTURES, scene_of
+
+from geo_patrol.rendering.picture import Picture
+
+FOLDER = Path(__file__).parent / "golden"
+LARGEST = 2000
+"""Pictures wider than this are kept smaller."""
+NOTICEABLE = 48
+"""Difference of a colour, of 255, that counts as another one."""
+TOLERANCE = 0.0002
+"""Part of the pixels that may be another colour: smoothing differs a little from one version of SDL to the next."""
+
+
+def path_of(name):
+    return FOLDER / f"{name.replace(' ', '_')}.png"
+
+
+def draw(name):
+    """Draw a picture as it is kept: (height, width, 3)."""
+    make, progress, size = PICTURES[name]
+    scene = scene_of(make)
+    frame = Picture(*size, scene.game.config).frame(scene, progress)
+    assert frame.shape == (size[1], size[0], 3)
+    if size[0] > LARGEST:
+        frame = frame.reshape(size[1] // 3, 3, size[0] // 3, 3, 3).mean(axis=(1, 3)).astype(np.uint8)
+    return frame
+
+
+def load(name):
+    surface = pygame.image.load(str(path_of(name)))
+    return pygame.surfarray.array3d(surface).swapaxes(0, 1)
+
+
+def difference(one, other):
+    """Return which part of the pixels has another colour."""
+    assert one.shape == other.shape
+    return float((np.abs(one.astype(int) - other.astype(int)).max(axis=-1) > NOTICEABLE).mean())

@@ -1,0 +1,137 @@
+"""Positions for pictures: what the golden images show. Odds of 0 and 1 make their engagements certain."""
+
+from geo_patrol import Game
+from geo_patrol.rendering.timeline import Timeline
+
+SIDES = ("alpha", "bravo")
+CERTAIN = {
+    "alpha.odds.shoot": [1, 1],
+    "alpha.odds.collide": [1, 1],
+    "bravo.odds.shoot": [0, 0],
+    "bravo.odds.collide": [0, 0],
+}
+BOARD_7 = {"extends": "geo_patrol", "board": {"inner_ring": 1, "outer_ring": 7, "goal_ring": 7}}
+
+
+def arranged(config="geo_patrol", overrides=None, phase="movement", turn=0, **fleets):
+    """Build a game with satellites put elsewhere: ``alpha={1: {"sector": 17, "fuel": 40}}``."""
+    saved = Game(config, seed=1, overrides=overrides).save()
+    saved["phase"], saved["turn"] = phase, turn
+    for side, satellites in fleets.items():
+        for number, figures in satellites.items():
+            for name, value in figures.items():
+                saved[side][name][number] = value
+    return Game.restore(saved)
+
+
+def everywhere(sector, count=11):
+    """Put so many satellites of a side into a sector."""
+    return {number: {"sector": sector} for number in range(count)}
+
+
+def played(game, *phases):
+    """Play phases, each a pair of orders, and return the timeline."""
+    timeline = Timeline(game, SIDES_PLAYERS)
+    game = game.copy()
+    for alpha, bravo in phases:
+        game.step(alpha, bravo)
+        timeline.append(((), ()), game)
+    return timeline
+
+
+SIDES_PLAYERS = ("scripted", "random")
+
+
+def fight(alpha_orders, bravo_orders, overrides=CERTAIN):
+    """Let Patrols meet around sector 19, and return the timeline of one engagement."""
+    alpha = {1: {"sector": 19}, 2: {"sector": 19}, 3: {"sector": 20}, 4: {"sector": 9}}
+    bravo = {
+        0: {"sector": 20},
+        1: {"sector": 19},
+        2: {"sector": 20},
+        3: {"sector": 21},
+        4: {"sector": 9},
+        5: {"sector": 20},
+    }
+    game = arranged(overrides=overrides, phase="engagement", turn=6, alpha=alpha, bravo=bravo)
+    return played(game, (alpha_orders, bravo_orders))
+
+
+def shots():
+    return fight("P1 shoot P1; P2 shoot P2; P3 shoot P5", "P2 shoot P3; P3 shoot P3; P4 shoot P4")
+
+
+def collisions():
+    return fight("P1 collide P1; P4 collide P4", "P2 collide P3; P3 collide P3")
+
+
+def guards():
+    overrides = CERTAIN | {"bravo.odds.guard": [1, 0]}
+    return fight("P3 shoot HVA; P2 shoot HVA", "P2 guard; P3 guard; P5 guard", overrides)
+
+
+def moves():
+    game = arranged(turn=3, alpha={1: {"sector": 7, "fuel": 35}, 2: {"sector": 1}, 3: {"sector": 4, "fuel": 12}})
+    return played(
+        game, ("P1 radial_out; P2 prograde; P3 radial_in; P9 prograde; HVA retrograde", "P1 radial_in; P10 prograde")
+    )
+
+
+def destroyed():
+    """End a game: alpha's HVA is shot, and a few satellites have run dry before."""
+    empty = {number: {"fuel": 0} for number in (3, 4)} | {5: {"fuel": 0, "destroyed": 1}}
+    alpha = {0: {"sector": 20, "fuel": 64}} | empty
+    bravo = {1: {"sector": 20}, 2: {"sector": 19}} | empty
+    game = arranged(overrides={"bravo.odds.shoot": [1, 1]}, phase="engagement", turn=11, alpha=alpha, bravo=bravo)
+    return played(game, ("", "P1 shoot HVA"))
+
+
+def drawn_game():
+    return played(arranged(overrides={"turn_limit": 1}, phase="engagement"), ("", ""))
+
+
+def crowd():
+    return played(arranged(alpha=everywhere(20), bravo=everywhere(20)))
+
+
+def three_crowds():
+    alpha = everywhere(40, 6) | {number: {"sector": 55} for number in range(6, 11)}
+    return played(arranged("od2d", alpha=alpha, bravo=everywhere(31, 11)))
+
+
+def ring_7():
+    return played(
+        arranged(BOARD_7, phase="engagement", alpha={5: {"sector": 100}}, bravo={6: {"sector": 49}}), ("", "")
+    )
+
+
+def small_fleets():
+    return played(arranged("case5"))
+
+
+PICTURES = {
+    "start": (lambda: played(arranged()), 1.0, (1280, 720)),
+    "moving": (moves, 0.5, (1280, 720)),
+    "shots growing": (shots, 0.12, (1280, 720)),
+    "shots": (shots, 1.0, (1280, 720)),
+    "collisions": (collisions, 0.6, (1280, 720)),
+    "guards": (guards, 1.0, (1280, 720)),
+    "drifting": (guards, 0.8, (1280, 720)),
+    "crowd": (crowd, 1.0, (1280, 720)),
+    "three crowds": (three_crowds, 1.0, (1280, 720)),
+    "hva destroyed": (destroyed, 1.0, (1280, 720)),
+    "draw": (drawn_game, 1.0, (1280, 720)),
+    "ring 7": (ring_7, 1.0, (1280, 720)),
+    "ring 7 drifting": (ring_7, 0.4, (1280, 720)),
+    "small fleets": (small_fleets, 1.0, (1280, 720)),
+    "small": (shots, 1.0, (640, 480)),
+    "small crowd": (crowd, 1.0, (640, 480)),
+    "upright": (shots, 1.0, (720, 1280)),
+    "4k": (shots, 1.0, (3840, 2160)),
+}
+"""Name: timeline whose last scene is shown, progress, size."""
+
+
+def scene_of(make):
+    """Return the last scene of a timeline."""
+    return make().scene(-1)

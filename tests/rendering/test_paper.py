@@ -1,0 +1,88 @@
+"""Positions for papers: matplotlib figures and SVG."""
+
+import io
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from strategies import games, play_on
+
+from geo_patrol import Game, load_config
+from geo_patrol.rendering import figure, paper, svg
+from geo_patrol.rendering.shapes import SIZE, Circle, Label, Polygon, position_shapes
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_a_figure_shows_every_satellite():
+    game = play_on(Game("case1", seed=3), 9, seed=1)
+    drawn = figure(game)
+    (axes,) = drawn.axes
+    numbers = [text.get_text() for text in axes.texts]
+    assert numbers.count("H") == 2
+    assert axes.get_title() == paper.caption(game)
+    assert f"turn {game.turn}, engagement" in axes.get_title()
+    for number in range(1, 8):
+        assert numbers.count(str(number)) >= 2
+    for form in ("png", "pdf", "svg"):
+        stream = io.BytesIO()
+        drawn.savefig(stream, format=form)
+        assert len(stream.getvalue()) > 5000
+
+
+def test_several_positions_in_one_figure():
+    from matplotlib.figure import Figure
+
+    together = Figure()
+    for axes in together.subplots(1, 2):
+        assert figure(Game("od2d", seed=1), axes=axes, title=False) is together
+        assert axes.get_title() == ""
+    together.savefig(io.BytesIO())
+
+
+def test_titles_are_plain_text():
+    config = load_config("case1", {"title": "$\\frac{<b>&"})
+    figure(Game(config, seed=1)).savefig(io.BytesIO())
+    assert ET.fromstring(svg(Game(config, seed=1)))[0].text.startswith("$\\frac{<b>&: turn 1")
+
+
+def test_svg_stands_alone_and_names_what_it_shows():
+    game = Game("geo_patrol", seed=1)
+    root = ET.fromstring(svg(game))
+    assert root.tag == f"{SVG}svg"
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert texts.count("H") == 2
+    assert texts.count("15") == 1  # a sector
+    assert {element.tag.removeprefix(SVG) for element in root} <= {
+        "title",
+        "rect",
+        "polygon",
+        "circle",
+        "polyline",
+        "text",
+    }
+
+
+def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(paper.MissingPlotsError, match=r"pip install 'geo_patrol\[plots\]'"):
+        figure(Game("case1", seed=1))
+
+
+@settings(max_examples=25)
+@given(games())
+def test_any_position_stays_on_the_paper_without_overlap(game):
+    shapes = list(position_shapes(game))
+    fleets = sum(len(game.satellites(side)) for side in ("alpha", "bravo"))
+    discs = [shape for shape in shapes if isinstance(shape, Circle)]
+    assert len(discs) == fleets - 2
+    assert sum(isinstance(shape, Polygon) for shape in shapes) == 4  # goals and HVAs
+    for shape in discs:
+        assert all(shape.radius <= place <= SIZE - shape.radius for place in shape.centre)
+    for place, one in enumerate(discs):
+        for other in discs[:place]:
+            distance = ((one.centre[0] - other.centre[0]) ** 2 + (one.centre[1] - other.centre[1]) ** 2) ** 0.5
+            assert distance >= (one.radius + other.radius) * 0.99
+    assert all(label.size > 0 for label in shapes if isinstance(label, Label))
+    ET.fromstring(svg(game))

@@ -1,0 +1,216 @@
+"""Pictures: golden images, what they show, and that nothing is made twice."""
+
+import itertools
+
+import numpy as np
+import pygame
+import pytest
+from golden_images import PICTURES, TOLERANCE, difference, draw, load
+from positions import arranged, crowd, guards, played, shots
+
+from geo_patrol import Game, preset_names
+from geo_patrol.rendering import glyphs, theme
+from geo_patrol.rendering.fleets import full_fuel
+from geo_patrol.rendering.motion import Motion
+from geo_patrol.rendering.panel import most_telling, outcome_words
+from geo_patrol.rendering.picture import Picture
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_golden_images(name):
+    assert difference(draw(name), load(name)) <= TOLERANCE
+
+
+@pytest.mark.parametrize("change", [{"fuel": 60}, {"sector": 30}, {"fuel": 0}])
+def test_golden_images_see_a_change_of_one_satellite(change):
+    timeline = played(arranged(alpha={1: change}))
+    frame = Picture(1280, 720, timeline[0].game.config).frame(timeline.scene(0))
+    assert difference(frame, load("start")) > TOLERANCE
+
+
+def test_ammo_shows_on_the_satellite_and_in_the_table():
+    picture = Picture(1280, 720, Game(seed=1).config)
+    one, none = (picture.frame(arranged(alpha={1: {"ammo": ammo}})).astype(int) for ammo in (1, 0))
+    changed = np.argwhere(np.abs(one - none).max(axis=-1) > 60)
+    assert (changed[:, 1] < 700).sum() > 5
+    assert (changed[:, 1] > 900).sum() > 5
+
+
+@pytest.mark.parametrize("size", [(320, 240), (640, 480), (1279, 721)])
+def test_frames_are_new_arrays_of_the_size_asked_for(size):
+    picture = Picture(*size, Game(seed=1).config)
+    frames = [picture.frame(Game(seed=1)) for _ in range(2)]
+    assert frames[0].shape == (size[1], size[0], 3)
+    assert frames[0].dtype == np.uint8
+    assert frames[0].flags.c_contiguous
+    assert np.array_equal(*frames)
+    assert not np.shares_memory(*frames)
+    frames[0][:] = 0
+    assert np.array_equal(picture.frame(Game(seed=1)), frames[1])
+
+
+@pytest.mark.parametrize("size", [(319, 240), (640, 100), (9000, 800), (640.0, 480), (True, 480)])
+def test_sizes_that_are_none_are_refused(size):
+    with pytest.raises(ValueError, match=r"of a picture = .*: give a whole number from"):
+        Picture(*size, Game(seed=1).config)
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_every_preset_can_be_drawn(preset):
+    game = Game(preset, seed=1)
+    picture = Picture(640, 360, game.config)
+    assert len(np.unique(picture.frame(game).reshape(-1, 3), axis=0)) > 100
+
+
+@pytest.mark.parametrize("rings", [(1, 1, 1), (1, 10, 10), (3, 3, 3), (5, 7, 6)])
+def test_odd_boards_can_be_drawn(rings):
+    inner, outer, goal = rings
+    config = {"extends": "geo_patrol", "board": {"inner_ring": inner, "outer_ring": outer, "goal_ring": goal}}
+    timeline = played(Game(config, seed=1), ("", ""), ("", ""))
+    picture = Picture(640, 480, timeline[0].game.config)
+    for progress in (0, 0.5, 1):
+        picture.frame(timeline.scene(-1), progress)
+
+
+def test_progress_leads_from_one_position_to_the_next():
+    timeline = played(arranged(), ("P1 radial_in; P9 prograde", "P3 retrograde"))
+    picture = Picture(1280, 720, timeline[0].game.config)
+    board = np.s_[:, :710]
+    start, end = picture.frame(timeline.scene(0))[board], picture.frame(timeline.scene(1))[board]
+    assert np.array_equal(picture.frame(timeline.scene(1), 0)[board], start)
+    assert np.array_equal(picture.frame(timeline.scene(1), 5), picture.frame(timeline.scene(1), 1))
+    assert not np.array_equal(picture.frame(timeline.scene(1), 0.5)[board], start)
+    assert not np.array_equal(picture.frame(timeline.scene(1), 0.5)[board], end)
+
+
+def test_the_board_turns_with_the_drift():
+    timeline = played(arranged(phase="engagement"), ("", ""))
+    motion = Motion(Picture(1280, 720, timeline[0].game.config).layout.geometry, timeline.scene(1))
+    assert motion.has_drifted
+    clock = motion.clock(0.5)
+    for satellite, slot in motion.start.items():
+        moved = motion.slot(satellite, clock).place[1] - slot.place[1]
+        assert moved == pytest.approx(2 * np.pi / 16 / 2)
+    assert motion.goal_turn("alpha", clock) == (16, -0.5)
+
+
+def test_half_a_turn_goes_the_way_that_was_ordered():
+    from geo_patrol import Order
+    from geo_patrol.rendering.timeline import Timeline
+
+    game = arranged(alpha={1: {"sector": 1}, 2: {"sector": 2}})
+    timeline = Timeline(game)
+    orders = ((Order(1, "prograde"), Order(2, "retrograde")), ())
+    game.step(*orders)
+    timeline.append(orders, game)
+    motion = Motion(Picture(640, 480, game.config).layout.geometry, timeline.scene(1))
+    start, clock = motion.start, motion.clock(1.0)
+    ways = {one.number: motion.slot(one, clock).place[1] - start[one].place[1] for one in start if one.side == "alpha"}
+    assert ways[1] > 2
+    assert ways[2] < -2
+
+
+def test_a_frame_does_not_depend_on_those_before_it():
+    timeline = guards()
+    game = timeline[-1].game.copy()
+    game.step(alpha="P1 prograde")
+    timeline.append(((), ()), game)
+    kept = Picture(640, 480, game.config)
+    for index, progress in [(1, 0.1), (1, 0.2), (1, 0.7), (2, 0.3), (2, 1), (1, 0.7), (0, 1), (1, 1), (2, 0.3)]:
+        scene = timeline.scene(index)
+        frame = kept.frame(scene, progress)
+        assert np.array_equal(frame, Picture(640, 480, game.config).frame(scene, progress))
+        assert np.array_equal(frame, kept.frame(scene, progress))
+        if index == 1:
+            kept.draw(scene, 0.5).fill((255, 0, 0))
+
+
+def test_all_that_stays_is_made_once(monkeypatch):
+    timeline = crowd()
+    picture = Picture(1280, 720, timeline[0].game.config)
+    scene = timeline.scene(0)
+    picture.frame(scene)
+
+    def fail(*_, **__):
+        raise AssertionError("made again")
+
+    monkeypatch.setattr(pygame.font, "Font", fail)
+    monkeypatch.setattr(pygame.image, "load", fail)
+    monkeypatch.setattr(pygame.transform, "smoothscale", fail)
+    for _ in range(3):
+        picture.frame(scene)
+
+
+def test_surfaces_are_forgotten_when_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(glyphs, "_ROOM", 20)
+    glyphs.forget_all()
+    for number in range(100):
+        glyphs.text(str(number), 12, theme.TEXT)
+    assert len(glyphs._surfaces) == 20
+    first = glyphs.text("99", 12, theme.TEXT)
+    assert glyphs.text("99", 12, theme.TEXT) is first
+
+
+def test_pictures_survive_a_restart_of_pygame():
+    picture = Picture(640, 480, Game(seed=1).config)
+    before = picture.frame(Game(seed=1))
+    pygame.quit()
+    assert np.array_equal(picture.frame(Game(seed=1)), before)
+
+
+def test_the_most_telling_outcomes_come_first_where_there_is_no_room():
+    outcomes = shots().scene(-1).outcomes
+    assert most_telling(outcomes, 6) == list(outcomes)
+    few = most_telling(outcomes, 4)
+    assert [outcome_words(outcome) for outcome in few] == ["hit", "hit", "hit"]
+
+
+def test_mirrored_fleets_have_the_fuel_of_alpha():
+    game = Game({"extends": "case1", "mirror": True}, seed=1)
+    assert full_fuel(game, "bravo", 1) == full_fuel(game, "alpha", 1) == 100
+
+
+# Colours
+
+_DEFICIENCIES = {  # Machado, Oliveira, Fernandes 2009, severity 1
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "usual": np.eye(3),
+}
+
+
+def lab(colour, matrix):
+    """Return a colour as it is seen, in CIELAB."""
+    linear = np.array([x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in np.array(colour) / 255])
+    seen = np.clip(np.array(matrix) @ linear, 0, 1)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ seen
+    x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", _DEFICIENCIES)
+def test_colours_are_told_apart_with_any_colour_vision(vision):
+    matrix = _DEFICIENCIES[vision]
+    colours = [*theme.SIDES.values(), theme.INACTIVE, theme.RINGS[0], theme.TEXT]
+    for one, other in itertools.combinations(colours, 2):
+        assert np.linalg.norm(lab(one, matrix) - lab(other, matrix)) > 25
+
+
+def contrast(one, other):
+    def luminance(colour):
+        return (lab(colour, np.eye(3))[0] + 16) ** 3 / 116**3
+
+    light, dark = sorted([luminance(one), luminance(other)], reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_words_stand_out_from_their_ground():
+    grounds = (theme.PANEL, theme.CARD, theme.SPACE)
+    for ground in grounds:
+        for colour in (theme.TEXT, theme.SOFT, *theme.SIDES_BRIGHT.values()):
+            assert contrast(colour, ground) > 7
+        assert contrast(theme.FAINT, ground) > 3.9
+    for side in ("alpha", "bravo"):
+        assert contrast(theme.INK[side], theme.SIDES[side]) > 3
+    assert contrast(theme.SECTOR_NUMBER, theme.RINGS[1]) > 3.5

@@ -1,0 +1,158 @@
+"""Real windows on a virtual screen, driven with xdotool."""
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("Xvfb") and shutil.which("xdotool")), reason="Xvfb and xdotool are not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def screen():
+    """Start a virtual screen; give the environment variables for it."""
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"]
+    server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        display = f":{answer.readline().strip()}"
+    kept = {name: value for name, value in os.environ.items() if name not in ("SDL_VIDEODRIVER", "WAYLAND_DISPLAY")}
+    yield kept | {"DISPLAY": display, "COLUMNS": "80"}
+    server.terminate()
+    server.wait(10)
+
+
+@contextmanager
+def started(screen, *arguments, **options):
+    """Run Python with arguments; whatever happens, it does not stay."""
+    process = subprocess.Popen(
+        [sys.executable, *map(str, arguments)],
+        env=screen,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def xdotool(screen, *arguments):
+    return subprocess.run(["xdotool", *map(str, arguments)], env=screen, check=False, capture_output=True, text=True)
+
+
+def window_of(screen, process):
+    """Wait for the window of a process, and return its number."""
+    for _ in range(600):
+        assert process.poll() is None, process.communicate()
+        found = xdotool(screen, "search", "--onlyvisible", "--pid", process.pid).stdout.split()
+        if found:
+            time.sleep(0.3)
+            return found[-1]
+        time.sleep(0.1)
+    raise AssertionError("no window")
+
+
+class ClientMessage(ctypes.Structure):
+    """Xlib's XClientMessageEvent, padded to the size of an XEvent."""
+
+    _fields_ = [
+        ("type", ctypes.c_int),
+        ("serial", ctypes.c_ulong),
+        ("send_event", ctypes.c_int),
+        ("display", ctypes.c_void_p),
+        ("window", ctypes.c_ulong),
+        ("message_type", ctypes.c_ulong),
+        ("format", ctypes.c_int),
+        ("data", ctypes.c_long * 5),
+        ("padding", ctypes.c_long * 24),
+    ]
+
+
+def close_window(display, window):
+    """Press a window's button to close it, as a window manager does."""
+    x11 = ctypes.CDLL("libX11.so.6")
+    x11.XOpenDisplay.restype = ctypes.c_void_p
+    x11.XInternAtom.restype = ctypes.c_ulong
+    connection = ctypes.c_void_p(x11.XOpenDisplay(display.encode()))
+    protocols, delete = (x11.XInternAtom(connection, name, 0) for name in (b"WM_PROTOCOLS", b"WM_DELETE_WINDOW"))
+    client_message = 33
+    event = ClientMessage(type=client_message, window=int(window), message_type=protocols, format=32)
+    event.data[0] = delete
+    assert x11.XSendEvent(connection, ctypes.c_ulong(int(window)), 0, ctypes.c_long(0), ctypes.byref(event))
+    x11.XCloseDisplay(connection)
+
+
+def end_of(process, seconds=60):
+    out, err = process.communicate(timeout=seconds)
+    return process.returncode, out, err
+
+
+def test_a_game_is_played_to_its_end_by_mouse_alone(screen):
+    with started(screen, Path(__file__).with_name("drive_real_window.py")) as process:
+        status, out, err = end_of(process, 300)
+    assert status == 0, err
+    assert "played to the end" in out
+
+
+def test_watching_hears_keys_and_saves_pictures(screen, tmp_path):
+    command = ["-m", "geo_patrol", "watch", "scripted", "random", "--config", "case1", "--seed", 5]
+    with started(screen, *command, cwd=tmp_path) as process:
+        window = window_of(screen, process)
+        xdotool(screen, "windowfocus", window)
+        for key in ("e", "s", "space", "Left", "Right", "question", "s", "s", "q"):
+            xdotool(screen, "key", key)
+            time.sleep(0.15)
+        assert end_of(process) == (0, "", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["geo_patrol-1.png", "geo_patrol-2.png"]
+
+
+@pytest.mark.parametrize(
+    "command", [("watch", "scripted", "scripted"), ("play", "--as", "bravo", "--against", "random")]
+)
+def test_ctrl_c_ends_in_a_line(screen, command):
+    with started(screen, "-m", "geo_patrol", *command) as process:
+        window_of(screen, process)
+        process.send_signal(signal.SIGINT)
+        assert end_of(process) == (130, "", "geo-patrol: interrupted\n")
+
+
+@pytest.mark.parametrize("command", [("watch", "scripted", "scripted"), ("play", "--against", "person")])
+def test_a_window_closed_in_the_middle_ends_it(screen, command):
+    with started(screen, "-m", "geo_patrol", *command) as process:
+        window = window_of(screen, process)
+        close_window(screen["DISPLAY"], window)
+        assert end_of(process) == (0, "", "")
+
+
+TRAINING = """
+from geo_patrol import geo_patrol_v0
+env = geo_patrol_v0.parallel_env(render_mode="human")
+env.reset(seed=1)
+print("begun", flush=True)
+for seed in range(40):
+    env.reset(seed=seed)
+    while env.agents:
+        env.step(env.sample_actions())
+print("trained")
+"""
+
+
+def test_training_goes_on_when_its_window_is_closed(screen):
+    with started(screen, "-c", TRAINING) as process:
+        assert process.stdout.readline() == "begun\n"
+        close_window(screen["DISPLAY"], window_of(screen, process))
+        assert end_of(process, 120) == (0, "trained\n", "")

@@ -1,0 +1,68 @@
+"""Where satellites stand: inside their sectors, without overlap, on any board and however many."""
+
+import itertools
+import math
+
+import pytest
+
+from geo_patrol.board import ring_of
+from geo_patrol.config import BoardConfig
+from geo_patrol.rendering.geometry import BoardGeometry, sector_angle
+from geo_patrol.rendering.layout import make_layout
+from geo_patrol.rendering.slots import sector_slots
+
+BOARDS = [(1, 4), (1, 5), (1, 7), (4, 4), (2, 6), (1, 1), (1, 10)]
+
+
+@pytest.mark.parametrize(("inner", "outer"), BOARDS)
+def test_satellites_of_a_sector_do_not_overlap(inner, outer):
+    geometry = BoardGeometry(BoardConfig(inner_ring=inner, outer_ring=outer, goal_ring=outer), (360, 360), 345)
+    for ring in range(inner, outer + 1):
+        for count in (1, 2, 3, 5, 8, 11, 16, 22):
+            slots = sector_slots(geometry, ring, count)
+            assert len(slots) == count
+            points = [geometry.point(slot.place) for slot in slots]
+            for (one, slot), (other, _) in itertools.combinations(zip(points, slots, strict=True), 2):
+                assert math.dist(one, other) >= 2 * slot.radius
+            for slot in slots:
+                distance, angle = slot.place
+                assert geometry.inner_edge(ring) + slot.radius <= distance <= geometry.outer_edge(ring) - slot.radius
+                assert distance * math.sin(sector_angle(ring) / 2 - abs(angle)) >= slot.radius or ring == 1
+
+
+def test_twenty_two_are_large_enough_to_be_told_apart():
+    geometry = make_layout(1280, 720, BoardConfig(inner_ring=1, outer_ring=4, goal_ring=4), 11).geometry
+    assert sector_slots(geometry, 4, 22)[0].radius > 6
+    assert sector_slots(geometry, 4, 2)[0].radius > 15
+
+
+@pytest.mark.parametrize(("inner", "outer"), BOARDS)
+def test_a_click_into_a_sector_finds_it(inner, outer):
+    geometry = BoardGeometry(BoardConfig(inner_ring=inner, outer_ring=outer, goal_ring=outer), (360, 350), 345)
+    for sector in range((1 << inner) - 1, (2 << outer) - 1):
+        ring = int(ring_of(sector))
+        outline = geometry.wedge(sector, inset=geometry.band * 0.1 if ring < 8 else 0.4)
+        middle = [sum(axis) / len(outline) for axis in zip(*outline, strict=True)]
+        if ring > 1:  # the middle of half a ring is nearer to the Earth
+            assert geometry.sector_of(tuple(middle)) == sector
+    assert geometry.sector_of((360, 350)) is None
+    assert geometry.sector_of((0, 0)) is None
+
+
+@pytest.mark.parametrize(
+    "size", [(320, 240), (640, 480), (1280, 720), (720, 1280), (3840, 2160), (1000, 1000), (3440, 1440)]
+)
+@pytest.mark.parametrize("toolbar", [0, 3])
+def test_parts_of_a_picture_lie_inside_it_and_apart(size, toolbar):
+    layout = make_layout(*size, BoardConfig(inner_ring=1, outer_ring=5, goal_ring=4), 11, toolbar)
+    whole = (0, 0, *size)
+    parts = [layout.board, layout.header, *layout.tables]
+    for part in parts:
+        assert layout.board.clamp(whole) == layout.board
+        assert part.left >= 0
+        assert part.right <= size[0]
+    for one, other in itertools.combinations(parts, 2):
+        assert not one.colliderect(other)
+    if size[0] >= 640:
+        assert layout.outcomes.height > 0
+        assert layout.toolbar.bottom <= size[1]

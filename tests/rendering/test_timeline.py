@@ -1,0 +1,79 @@
+"""Timelines and scenes."""
+
+import pytest
+from positions import arranged, guards, played, shots
+
+from geo_patrol import Game, Order
+from geo_patrol.rendering.timeline import Scene, Timeline
+
+
+def test_a_timeline_keeps_copies_of_its_own():
+    game = Game(seed=1)
+    timeline = Timeline(game)
+    game.step(alpha="P1 radial_in")
+    orders = ((Order(1, "radial_in"),), ())
+    complete = timeline.append(orders, game)
+    game.step()
+    assert [moment.game.phase for moment in timeline] == ["movement", "engagement"]
+    assert (timeline[0], timeline[0].orders) == (complete, orders)
+    assert timeline[0].game.satellite("alpha", 1).sector == 29
+    assert timeline[1].orders == ((), ())
+    assert not timeline.is_complete
+
+
+def test_scenes_know_what_led_to_them():
+    timeline = shots()
+    assert timeline.scene(0).before is None
+    scene = timeline.scene(-1)
+    assert scene.before is timeline[0]
+    assert [outcome.success for outcome in scene.outcomes] == [True] * 3 + [False] * 3
+    assert scene.outcomes_turn == 7
+    assert [(point.turns, point.alpha) for point in scene.scores] == [(6, 200), (7, scene.game.scores["alpha"])]
+    with pytest.raises(IndexError):
+        timeline.scene(2)
+
+
+def test_outcomes_stay_until_the_next_engagement():
+    timeline = played(arranged(), ("", ""), ("", ""), ("", ""))
+    game = shots()[-1].game
+    timeline = played(game, ("", ""))
+    assert timeline.scene(1).outcomes == ()
+    longer = shots()
+    game = longer[-1].game.copy()
+    for _ in range(2):
+        game.step()
+        longer.append(((), ()), game)
+    assert len(longer.scene(2).outcomes) == 6
+    assert longer.scene(3).outcomes == ()
+    assert [longer.next_engagement(index) for index in (0, 1)] == [1, None]
+    assert [longer.previous_engagement(index) for index in (3, 1)] == [1, None]
+
+
+def test_scores_are_kept_turn_by_turn():
+    game = Game(seed=1)
+    timeline = Timeline(game)
+    while not game.is_over:
+        game.step()
+        timeline.append(((), ()), game)
+    assert timeline.is_complete
+    points = timeline.scene(-1).scores
+    assert [point.turns for point in points] == list(range(game.turn + 1))
+    assert (points[-1].alpha, points[-1].bravo) == (game.scores["alpha"], game.scores["bravo"])
+    assert len(timeline.scene(4).scores) == 3
+
+
+def test_a_forfeit_counts_at_once():
+    saved = Game({"extends": "geo_patrol", "illegal_orders": "forfeit"}, seed=1)
+    timeline = Timeline(saved)
+    after = saved.save()
+    after["phase"], after["done"], after["reasons"] = "drift", True, 64
+    after["alpha"]["score"] = 0
+    timeline.append(((), ()), Game.restore(after))
+    assert [point.alpha for point in timeline.scene(-1).scores][-1] == 0
+
+
+def test_the_scene_of_a_bare_position_shows_its_last_outcomes():
+    game = guards()[-1].game
+    scene = Scene.of(game)
+    assert (scene.game, scene.before, scene.outcomes_turn) == (game, None, 7)
+    assert len(scene.outcomes) == 6

@@ -1,0 +1,393 @@
+"""Files that are damaged, cut short, tampered with or hostile: a clear message, or the part that is sound."""
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+import time
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from replay_files import ENDINGS, read, read_anyhow, short_game, short_lines, write_lines
+
+from geo_patrol import RecordingError, load_config
+from geo_patrol.replays import Disagreement, Recorder, ReplayReader, check, play, read_replay, streams, write_replays
+
+GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
+
+
+def positions(replay):
+    """Return what is played in a replay as far as it agrees with the rules."""
+    figures = []
+    with suppress(RecordingError):
+        for phase in play(replay):
+            game = phase.game
+            figures.append([game.scores, game.satellites("alpha"), game.satellites("bravo")])
+    return figures
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = tmp_path_factory.mktemp("whole") / "game.jsonl"
+    path.write_bytes(b"".join(short_lines()))
+    replay = read_replay(path)
+    assert check(replay) is None
+    return positions(replay)
+
+
+def test_cut_short_at_every_byte(whole, tmp_path):
+    data, path = b"".join(short_lines()), tmp_path / "cut.jsonl"
+    header, seen = len(short_lines()[0]), -1
+    for size in range(len(data)):
+        path.write_bytes(data[:size])
+        if size < header - 1:
+            with pytest.raises(RecordingError, match=r"line 1 is cut short|there is no game in it"):
+                list(ReplayReader(path))
+            continue
+        (replay,), faults = read(path)
+        complete = data[:size].count(b"\n") - 1
+        assert len(replay.phases) >= complete - 1
+        if len(replay.phases) != seen:  # the same phases as one byte before need no second look
+            seen = len(replay.phases)
+            assert positions(replay) == whole[:seen]
+        is_between_lines = data[:size].endswith((b"\n", b"}")) and not faults
+        assert is_between_lines or faults[0].endswith("is cut short")
+
+
+@pytest.mark.parametrize("ending", ENDINGS[1:])
+def test_packed_files_cut_short_at_every_byte(ending, whole, tmp_path):
+    plain, path, cut = tmp_path / "game.jsonl", tmp_path / f"game.{ending}", tmp_path / "cut"
+    plain.write_bytes(b"".join(short_lines()))
+    write_replays(path, ReplayReader(plain))
+    data, most = path.read_bytes(), 0
+    for size in range(len(data)):
+        cut.write_bytes(data[:size])
+        replays, faults = read_anyhow(cut)
+        assert faults
+        assert replays or faults[0].startswith(f"{cut}: ")
+        for replay in replays:
+            assert positions(replay) == whole[: len(replay.phases)]
+            most = max(most, len(replay.phases))
+    assert most >= len(whole) - 1
+
+
+def test_bits_flipped_at_a_thousand_places(whole, tmp_path):
+    data, path = b"".join(short_lines()), tmp_path / "flipped.jsonl"
+    chance, told = random.Random(5), 0
+    for _ in range(1000):
+        place, bit = chance.randrange(len(data)), 1 << chance.randrange(8)
+        path.write_bytes(data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :])
+        replays, faults = read_anyhow(path)
+        assert replays or faults[0].startswith(f"{path}: line 1")
+        told += not replays
+        for replay in replays:
+            fault = replay.fault or check(replay)
+            told += fault is not None or bool(faults)
+            if fault is None and not faults:  # in a name, or in a figure that did not matter in this game
+                assert positions(replay) == whole
+    assert told > 700
+
+
+@pytest.mark.parametrize("ending", ENDINGS[1:])
+def test_bits_flipped_in_packed_files(ending, whole, tmp_path):
+    plain, path, flipped = tmp_path / "game.jsonl", tmp_path / f"game.{ending}", tmp_path / "flipped"
+    plain.write_bytes(b"".join(short_lines()))
+    write_replays(path, ReplayReader(plain))
+    data, chance = path.read_bytes(), random.Random(6)
+    for _ in range(300):
+        place, bit = chance.randrange(len(data)), 1 << chance.randrange(8)
+        flipped.write_bytes(data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :])
+        replays, faults = read_anyhow(flipped)
+        assert replays or faults[0].startswith(f"{flipped}: ")
+        for replay in replays:
+            assert replay.fault or faults or check(replay) or positions(replay) == whole
+
+
+def test_games_after_a_damaged_one_are_read(tmp_path):
+    path = tmp_path / "games.jsonl"
+    good, bad = b"".join(short_lines()), list(short_lines())
+    bad[3] = bad[3].replace(b'"phase"', b'"phrase"', 1)
+    path.write_bytes(good + b"".join(bad) + b"\n\n" + good)
+    replays, faults = read(path)
+    assert [check(replay) for replay in replays] == [None, None, None]
+    assert [len(replay.phases) for replay in replays] == [4, 2, 4]
+    line = len(short_lines()) + 4
+    assert faults == [f"line {line}: type = 'phrase': give 'game', 'phase' or 'end'"]
+    assert [replay.fault for replay in replays] == [None, faults[0], None]
+    assert [replay.number for replay in replays] == [0, 1, 2]
+
+
+# Tampered games: where they stop agreeing
+
+TAMPERED = [
+    ((0, "seed"), 123, r"game 0, turn 1, engagement: outcomes"),
+    (
+        (0, "config", "alpha", "hva", "fuel"),
+        50,
+        r"game 0, turn 1, movement: after.fuel of alpha HVA: recorded \d+, replayed \d+",
+    ),
+    ((1, "turn"), 2, r"game 0, turn 1, movement: phase: recorded turn 2, movement, replayed turn 1, movement"),
+    ((1, "phase"), "engagement", r"phase: recorded turn 1, engagement, replayed turn 1, movement"),
+    ((1, "after", "fuel", 1, 2), 7, r"game 0, turn 1, movement: after.fuel of bravo P2: recorded 7, replayed \d+"),
+    ((2, "after", "score", 1), 3, r"game 0, turn 1, engagement: after.score of bravo: recorded 3, replayed \d+"),
+    ((2, "after", "goal", 0), 1, r"after.goal of alpha: recorded 1, replayed 2"),
+    (
+        (2, "outcomes", 0, "success"),
+        None,
+        r"game 0, turn 1, engagement: outcomes.0.success: recorded \w+, replayed \w+",
+    ),
+    ((2, "outcomes", 0, "probability"), 0.25, r"outcomes.0.probability: recorded 0.25, replayed 0.\d"),
+    (
+        (2, "outcomes", 0, "target"),
+        "alpha:Patrol:9",
+        r"outcomes.0.target: recorded alpha:Patrol:9, replayed \w+:\w+:\d",
+    ),
+    ((2, "outcomes"), [], r"number of outcomes: recorded 0, replayed \d"),
+    ((-1, "winner"), "nobody", None),
+    ((-1, "score", 0), 77, r"turn \d, end: score: recorded \[77, \d+\], replayed \[\d+, \d+\]"),
+    ((-1, "turns"), 9, r"end: turns: recorded 9, replayed \d"),
+    ((-1, "reasons"), ["win_score (alpha)"], r"end: reasons: recorded \['win_score \(alpha\)'\], replayed"),
+]
+
+
+def tamper(lines, place, value):
+    """Replace a value of lines; None turns a flag around."""
+    *steps, last = place
+    target = lines
+    for step in steps:
+        target = target[step]
+    target[last] = (not target[last]) if value is None else value
+    return lines
+
+
+@pytest.mark.parametrize(("place", "value", "told"), TAMPERED, ids=lambda value: str(value)[:40])
+def test_a_tampered_game_says_where_it_leaves_the_rules(place, value, told, tmp_path):
+    path = write_lines(tmp_path / "game.jsonl", tamper(short_game(), place, value))
+    if told is None:
+        (replay,), faults = read(path)
+        assert "winner = 'nobody'" in faults[0]
+        return
+    (replay,), faults = read(path)
+    assert faults == []
+    with pytest.raises(Disagreement, match=told) as caught:
+        list(play(replay))
+    assert caught.value.recorded != caught.value.replayed
+    assert caught.value.turn >= 1
+
+
+def test_a_tampered_order_is_found_in_its_phase(tmp_path):
+    lines = short_game()
+    orders = lines[3]["orders"]["alpha"]
+    orders[:] = [] if orders else ["HVA prograde"]
+    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
+    assert check(replay).startswith("game 0, turn 2, movement: after.")
+
+
+def test_a_game_that_goes_on_after_its_end(tmp_path):
+    lines = short_game()
+    lines.insert(-1, lines[1])
+    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
+    assert "turn 1, movement: game: recorded goes on, replayed over since turn" in check(replay)
+    del lines[-3:-1]
+    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
+    assert "end: game: recorded over, replayed goes on with engagement" in check(replay)
+
+
+def test_tampered_recordings_of_the_published_implementation(tmp_path):
+    recorded = json.loads(gzip.decompress(GOLDEN.read_bytes()).splitlines()[0])
+    recorded["phases"][1]["after"]["fuel"][0][3] += 1
+    (replay,), _ = read(write_lines(tmp_path / "games.jsonl", [recorded]))
+    assert "game 0, turn 1, engagement: after.fuel of alpha P3: recorded" in check(replay)
+    recorded["initial"]["goal"] = [16, 24]
+    (replay,), _ = read(write_lines(tmp_path / "games.jsonl", [recorded]))
+    assert check(replay) == "game 0, turn 1, start: goal of alpha: recorded 16.0, replayed 15"
+
+
+def test_games_without_a_seed_are_checked_by_the_referee(tmp_path):
+    lines = short_game()
+    lines[0]["seed"] = None
+    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
+    assert check(replay) is None
+    lines[2]["outcomes"][0]["probability"] = 0.123
+    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
+    assert "probability 0.123, by the rules" in check(replay)
+
+
+# Lines that do not make sense: line and field
+
+WRONG = [
+    ((0, "version"), 2, "line 1: version = 2: a later format than this program reads, which is 1; update geo_patrol"),
+    ((0, "version"), 10**30, "line 1: version = 1000000000000000000000000000000: a later format"),
+    ((0, "version"), 0, "line 1: version = 0: input should be 1"),
+    ((0, "format"), "chess", "line 1: format = 'chess': input should be 'geo_patrol replay'"),
+    ((0, "seed"), -1, "line 1: seed = -1: input should be greater than or equal to 0"),
+    ((0, "seed"), 2**64, "line 1: seed = 18446744073709551616: input should be less than 18446744073709551616"),
+    ((0, "seed"), "7", "line 1: seed = '7': input should be a valid integer"),
+    ((0, "agents", "alpha"), 3, "line 1: agents.alpha = 3: input should be a valid string"),
+    (
+        (0, "config", "turn_limit"),
+        0,
+        "line 1: config: saved configuration: 1 fault\n  turn_limit = 0: give a whole number",
+    ),
+    ((0, "config", "turn_limt"), 5, "turn_limt = 5: there is no such key; did you mean turn_limit?"),
+    ((0, "config", "alpha", "patrols", "fuel"), {"low": 1, "high": 2}, "a replay holds every figure as it was drawn"),
+    ((0, "extra"), 5, "line 1: extra = 5: extra inputs are not permitted"),
+    ((1, "turn"), 0, "line 2: turn = 0: input should be greater than or equal to 1"),
+    ((1, "phase"), "drift", "line 2: phase = 'drift': input should be 'movement' or 'engagement'"),
+    ((1, "orders", "alpha"), ["P1 fly"], "line 2: orders.alpha.0 = 'P1 fly': order 'P1 fly': 'fly' is no action"),
+    ((1, "orders", "bravo"), ["P1 guard", "P1 noop"], "line 2: orders.bravo.1 = 'P1 noop': P1 has an order already"),
+    ((1, "orders", "alpha"), ["P1 guard"] * 12, "line 2: orders.alpha = "),
+    ((1, "after", "fuel", 0), [1] * 12, "line 2: after.fuel.0 = "),
+    ((1, "after", "fuel", 0), [1, 2], "line 2: after = {'sector': "),
+    ((1, "after", "ammo", 0, 0), 10**6, "line 2: after.ammo.0.0 = 1000000: input should be less than 32768"),
+    ((2, "outcomes", 0, "target"), "alpha:HVA:1", "outcomes.0.target = 'alpha:HVA:1': give a satellite such as"),
+    ((2, "outcomes", 0, "probability"), 2, "line 3: outcomes.0.probability = 2: input should be less than or equal"),
+    ((2, "type"), "stage", "line 3: type = 'stage': give 'game', 'phase' or 'end'"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "told"), WRONG, ids=lambda value: str(value)[:40])
+def test_wrong_lines_are_named_with_their_field(place, value, told, tmp_path):
+    path = write_lines(tmp_path / "game.jsonl", tamper(short_game(), place, value))
+    replays, (fault, *_) = read_anyhow(path)
+    assert [(len(replay.phases), replay.fault) for replay in replays] == [(place[0] - 1, fault)] * (place[0] > 0)
+    assert replays or fault.startswith(f"{path}: ")
+    assert told in fault
+    assert len(fault) < 500
+
+
+def test_no_files(tmp_path):
+    with pytest.raises(RecordingError, match="cannot be read: No such file"):
+        read(tmp_path / "none.jsonl")
+    with pytest.raises(RecordingError, match="cannot be read: Is a directory"):
+        read(tmp_path)
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(RecordingError, match=r"empty\.jsonl: there is no game in it"):
+        read(tmp_path / "empty.jsonl")
+
+
+def test_names_and_titles_cannot_talk_to_a_terminal(tmp_path):
+    lines = short_game()
+    lines[0]["agents"]["alpha"] = "\x1b[2Jann\n\u202e"
+    lines[0]["config"]["title"] = "\x1b]0;owned\x07" + "x" * 1000
+    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
+    assert replay.agents[0] == "\ufffd[2Jann\ufffd\ufffd"
+    assert replay.config.title.isprintable()
+    assert len(replay.config.title) == 200
+    assert check(replay) is None
+
+
+# Hostile files: bounded in memory and time
+
+_MEASURE = r"""
+import json, re, sys
+from geo_patrol.errors import GeoPatrolError
+from geo_patrol.replays import ReplayReader
+def peak():  # of this program, not of the one that started it
+    return int(re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())[1])
+base = peak()
+for path in sys.argv[1:]:
+    games, told = 0, None
+    try:
+        reader = ReplayReader(path)
+        for replay in reader:
+            games += 1
+        told = reader.faults[0] if reader.faults else None
+    except GeoPatrolError as error:
+        told = str(error).removeprefix(f"{path}: ")
+    print(json.dumps([path, games, told, (peak() - base) // 1024]), flush=True)
+"""
+
+
+def zstd_frame(window, size, body):
+    """Build a zstd frame with any window descriptor and any claimed content size."""
+    return b"\x28\xb5\x2f\xfd" + bytes([0xC0]) + bytes([window]) + size.to_bytes(8, "little") + body
+
+
+def gzip_of(chunk, times):
+    packer = zlib.compressobj(9, wbits=31)
+    return b"".join(packer.compress(chunk) for _ in range(times)) + packer.flush()
+
+
+def hostile_files():
+    """List names, contents and what must be said of them."""
+    lines = [line.decode() for line in short_lines()]
+    header = short_game()[0]
+    deep = lines[0].replace('"description"', '"deep": ' + "[" * 50_000 + "]" * 50_000 + ', "description"', 1)
+    many = json.dumps({**header, **{f"k{number}": 0 for number in range(20_000)}})
+    listed = json.dumps({**short_game()[1], "orders": {"alpha": [0] * 80_000, "bravo": []}})
+    keys = json.dumps({**header, "config": {f"k{number}": 0 for number in range(20_000)}})
+    million = "\n".join(["{}"] * 1_000_000)
+    return {
+        "digits.jsonl": (
+            lines[0].replace('"seed":5', '"seed":' + "9" * 200_000),
+            "line 1: not JSON: number out of range",
+        ),
+        "power.jsonl": (lines[0].replace('"seed":5', '"seed":1e99999'), "line 1: seed = "),
+        "deep.jsonl": (deep, "line 1: not JSON: recursion limit exceeded"),
+        "long.jsonl": ("x" * 10_000_000, "line 1 is longer than 262,144 bytes"),
+        "zeros.jsonl.gz": (gzip_of(b"\0" * (1 << 20), 256), "line 1 is longer than 262,144 bytes"),
+        "blank.jsonl.gz": (gzip_of(b"\n" * (1 << 20), 256), "no game in 10,000 lines; reading ends here"),
+        "claim.jsonl.zst": (zstd_frame(0xF8, 1 << 40, b"\x01\x00\x00"), "is damaged: "),
+        "members.jsonl.gz": (gzip.compress(b"x") * 100_000, "line 1 is cut short"),
+        "million.jsonl.gz": (gzip.compress(million.encode()), "line 1: type = None: give 'game', 'phase' or 'end'"),
+        "keys.jsonl": (many, "line 1: "),
+        "list.jsonl": (lines[0] + listed, "line 2: orders.alpha = "),
+        "config.jsonl": (keys, "line 1: config: saved configuration: "),
+        "endless.jsonl.gz": (
+            gzip_of(lines[0].encode(), 1) + gzip_of(lines[1].encode() * 100, 300),
+            "the game is longer than",
+        ),
+        "noise.jsonl": (random.Random(1).randbytes(1_000_000), "line 1"),
+        "text16.jsonl": (lines[0].encode("utf-16"), "line 1: not JSON"),
+        "later.jsonl": (json.dumps({**header, "version": 99}), "line 1: version = 99: a later format"),
+        "golden.jsonl": ('{"phases": ' + "[" * 100_000, "line 1 is cut short"),
+    }
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="tells its peak of memory nowhere")
+def test_hostile_files_are_bounded_in_memory_and_time(tmp_path):
+    told = {}
+    for name, (content, message) in hostile_files().items():
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        told[str(tmp_path / name)] = message
+    start = time.monotonic()
+    ran = subprocess.run(
+        [sys.executable, "-c", _MEASURE, *told], capture_output=True, text=True, timeout=300, check=True
+    )
+    assert time.monotonic() - start < 120
+    results = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [result[0] for result in results] == list(told)
+    for path, games, message, growth in results:
+        assert told[path] in message, path
+        assert len(message) < 4000
+        assert games <= 1
+        assert growth < 60, path
+
+
+def test_what_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "_ALWAYS_FINE", 1 << 16)
+    monkeypatch.setattr(streams, "_MAX_RATIO", 40)
+    path = tmp_path / "games.jsonl.gz"
+    path.write_bytes(gzip_of(b"".join(short_lines()), 2000))
+    reader = ReplayReader(path)
+    assert sum(1 for _ in reader) < 2000
+    assert "unpacks to more than 40 times its size" in reader.faults[-1]
+
+
+def test_a_long_game_fits(tmp_path):
+    path = tmp_path / "long.jsonl.zst"
+    config = load_config("case1", {"turn_limit": 10_000, "both.points.win": 1_000_000, "both.costs.station_keeping": 0})
+    with Recorder(path, config, sync=False) as recorder:
+        recorder.begin(seed=1, alpha="a", bravo="b")
+        nothing = np.zeros((2, 11), np.int64)
+        while not recorder.is_over:
+            recorder.record_codes(nothing)
+    (replay,), faults = read(path)
+    assert faults == []
+    assert replay.is_finished
+    assert len(replay.phases) == 20_000

@@ -1,0 +1,260 @@
+"""What is recorded is what was played, and what is read is what was recorded."""
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from replay_files import ENDINGS, read, record
+from strategies import configs, seeds, small
+
+from geo_patrol import Game, OrderError, RecordingError, load_config, play_match, preset_names
+from geo_patrol.agents import basic
+from geo_patrol.engine.batch import Batch
+from geo_patrol.notation import read_reasons
+from geo_patrol.replays import Recorder, ReplayReader, check, play, read_replay, save_path, start, write_replays
+from geo_patrol.replays.drawn import drawn_config
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "data" / "reference_games.jsonl.gz"
+SCENARIOS = ROOT / "examples" / "random_scenarios.toml"
+
+
+@pytest.mark.parametrize("config", [*preset_names(), SCENARIOS])
+def test_a_thousand_random_games(config, tmp_path):
+    games = 112 if config != SCENARIOS else 104  # eight presets and the scenarios make 1,000
+    path = tmp_path / "games.jsonl.zst"
+    result = play_match("random", "random", config=config, games=games, seed=11, save=path)
+    count = 0
+    for place, replay in enumerate(ReplayReader(path)):
+        count += 1
+        assert check(replay) is None
+        assert replay.number == place
+        assert replay.seed == result.seeds[place]
+        first = int(result.first_side[place])
+        assert replay.agents == (result.agents[first], result.agents[1 - first])
+        assert replay.end.score == [int(score) for score in result.scores[place][[first, 1 - first]]]
+        assert replay.end.turns == result.turns[place]
+        assert replay.end.reasons == [str(reason) for reason in read_reasons(int(result.reasons[place]))]
+        winner = int(result.winner[place])
+        assert replay.end.winner == (None if winner < 0 else ("alpha", "bravo")[winner ^ first])
+    assert count == games
+    plain, again = tmp_path / "plain.jsonl", tmp_path / "again.jsonl"
+    assert write_replays(plain, ReplayReader(path)) == games
+    write_replays(again, ReplayReader(plain))
+    assert plain.read_bytes() == again.read_bytes()
+
+
+def test_all_recorded_games_load_agree_and_come_back(tmp_path):
+    path, count = tmp_path / "golden.jsonl.gz", 0
+    assert write_replays(path, ReplayReader(GOLDEN)) == 300
+    for published, replay in zip(ReplayReader(GOLDEN), ReplayReader(path), strict=True):
+        count += 1
+        assert (check(published), check(replay)) == (None, None)
+        assert replay.config == published.config
+        assert published.is_finished
+        for recorded, again in zip(published.phases, replay.phases, strict=True):
+            assert (recorded.turn, recorded.phase, recorded.outcomes) == (again.turn, again.phase, again.outcomes)
+            assert (recorded.codes == again.codes).all()
+            assert (recorded.figures == again.figures).all()
+    assert count == 300
+
+
+def test_a_published_game_plays_as_it_was_recorded():
+    replay = read_replay(GOLDEN, 7)
+    played = list(play(replay))
+    assert len(played) == len(replay.phases)
+    for phase, recorded in zip(played, replay.phases, strict=True):
+        assert (phase.turn, phase.name, phase.outcomes) == (recorded.turn, recorded.phase, recorded.outcomes)
+        assert list(phase.game.scores.values()) == recorded.figures[-2:].tolist()
+
+
+def test_replayed_positions_are_those_of_the_game(tmp_path):
+    path = tmp_path / "game.jsonl"
+    game = record(path, "case1", seed=4)
+    replay = read_replay(path)
+    assert (replay.agents, replay.seed, replay.config) == (("ann", "bob"), 4, load_config("case1"))
+    assert start(replay) == Game("case1", seed=4)
+    *_, last = play(replay)
+    assert last.game == game
+    assert last.game.outcomes == game.outcomes == last.outcomes
+    assert replay.is_finished
+
+
+@given(config=configs(), seed=seeds)
+def test_games_of_any_configuration(config, seed, tmp_path_factory):
+    path = tmp_path_factory.mktemp("any") / "game.jsonl"
+    record(path, config, seed=seed, phases=20)
+    (replay,), faults = read(path)
+    assert (check(replay), faults, replay.fault) == (None, [], None)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_endings_say_how_files_are_packed(ending, tmp_path):
+    record(tmp_path / "plain", seed=2)
+    record(tmp_path / f"game.{ending}", seed=2)
+    packed = (tmp_path / f"game.{ending}").read_bytes()
+    starts = {"jsonl": b"{", "jsonl.gz": b"\x1f\x8b", "jsonl.zst": b"\x28\xb5\x2f\xfd"}
+    assert packed.startswith(starts[ending])
+    if ending == "jsonl.gz":
+        assert gzip.decompress(packed) == (tmp_path / "plain").read_bytes()
+    (tmp_path / "renamed").write_bytes(packed)  # what is read is told by the content
+    assert check(read_replay(tmp_path / "renamed")) is None
+
+
+def test_equal_games_give_equal_files(tmp_path):
+    for name in ("one.jsonl.gz", "two.jsonl.gz"):
+        play_match("scripted", "random", games=4, seed=3, save=tmp_path / name)
+    assert (tmp_path / "one.jsonl.gz").read_bytes() == (tmp_path / "two.jsonl.gz").read_bytes()
+
+
+def test_saving_changes_nothing_about_a_match(tmp_path):
+    plain = play_match("scripted", "random", games=20, seed=3)
+    saved = play_match("scripted", "random", games=20, seed=3, save=tmp_path / "m.jsonl")
+    assert (plain.scores == saved.scores).all()
+    assert (plain.first_game == saved.first_game).all()
+
+
+@pytest.mark.parametrize("loses", ["noop", "forfeit"])
+def test_illegal_orders_and_codes_that_do_not_exist_are_kept(loses, tmp_path, monkeypatch):
+    codes = np.array([27, 99, -5, 4, 16, 0, 1, 2, 3, 4, 5])
+
+    def act(self, observations, action_masks, generator):
+        return np.tile(codes, (len(action_masks), 1))
+
+    monkeypatch.setattr(basic.IdleAgent, "act", act)
+    path = tmp_path / "games.jsonl"
+    config = load_config("geo_patrol", {"illegal_orders": loses})
+    result = play_match("idle", "random", config=config, games=4, seed=1, save=path)
+    for place, replay in enumerate(ReplayReader(path)):
+        phases = list(play(replay))
+        first = int(result.first_side[place])
+        assert sum(phase.illegal_orders[first] for phase in phases) == result.illegal_orders[place, 0] > 0
+    assert '"P1 unknown","P2 unknown","P3 radial_out"' in path.read_text()
+
+
+@given(seed=seeds)
+def test_drawn_figures_stand_in_the_replay(seed):
+    config = load_config(SCENARIOS)
+    drawn, settled = Batch(config), None
+    drawn.seed([seed])
+    drawn.reset()
+    settled = drawn_config(config, drawn.rules[0])
+    assert not settled.is_drawn
+    again = Batch(settled)
+    again.seed([seed])
+    again.reset()
+    assert again.games.tobytes() == drawn.games.tobytes()
+    assert again.rules.tobytes() == drawn.rules.tobytes()
+
+
+# The recorder
+
+
+def test_the_recorder_keeps_step_and_refuses_nonsense(tmp_path):
+    path = tmp_path / "game.jsonl"
+    game = Game("case1", seed=3)
+    with Recorder(path, game.config) as recorder:
+        recorder.begin(seed=3, alpha="a" * 500, bravo="b")
+        assert recorder.game == game
+        with pytest.raises(OrderError, match="P3 has an order already"):
+            recorder.record(alpha="P3 prograde; P3 retrograde")
+        recorder.record(alpha="P3 prograde", bravo={4: "radial_in"})
+        game.step(alpha="P3 prograde", bravo={4: "radial_in"})
+        assert recorder.game == game
+    with pytest.raises(FileExistsError):
+        Recorder(path, game.config)
+    replay = read_replay(path)
+    assert [len(name) for name in replay.agents] == [200, 1]
+    assert not replay.is_finished
+    over = small(1, top={"turn_limit": 1})
+    with Recorder(tmp_path / "over.jsonl", over) as recorder:
+        recorder.begin(seed=1, alpha="a", bravo="b")
+        recorder.record()
+        recorder.record()
+        with pytest.raises(OrderError, match="the game is over"):
+            recorder.record()
+
+
+def test_a_recorder_that_records_nothing_leaves_no_file(tmp_path):
+    with Recorder(tmp_path / "none.jsonl.gz", load_config("case1")):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_texts_too_long_for_a_replay_are_refused(tmp_path):
+    config = load_config("case1", {"title": "x" * 300_000})
+    with (
+        Recorder(tmp_path / "long.jsonl", config) as recorder,
+        pytest.raises(RecordingError, match="shorten the texts of the configuration"),
+    ):
+        recorder.begin(seed=1, alpha="a", bravo="b")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_phase_is_in_the_file_at_once(ending, tmp_path):
+    path = tmp_path / f"game.{ending}"
+    recorder = Recorder(path, load_config("case1"))
+    recorder.begin(seed=3, alpha="a", bravo="b")
+    for phases in range(1, 6):
+        recorder.record()
+        (replay,), _ = read(path)
+        assert len(replay.phases) == phases
+        assert check(replay) is None
+    recorder.close()
+
+
+_WRITER = """
+import sys
+from geo_patrol import load_config
+from geo_patrol.replays import Recorder
+recorder = Recorder(sys.argv[1], load_config("case1", {"turn_limit": 10000, "both.points.win": 1000000, "both.hva.fuel": 9999}))
+recorder.begin(seed=3, alpha="a", bravo="b")
+while True:
+    recorder.record()
+    print("phase", flush=True)
+"""
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_killed_process_loses_at_most_the_phase_in_progress(ending, tmp_path):
+    path = tmp_path / f"game.{ending}"
+    writer = subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+    told = 0
+    deadline = time.monotonic() + 100
+    while told < 40 and time.monotonic() < deadline:
+        told += writer.stdout.readline() == "phase\n"
+    os.kill(writer.pid, signal.SIGKILL)
+    told += writer.communicate()[0].count("phase\n")
+    (replay,), _ = read(path)
+    assert 40 <= told <= len(replay.phases) <= told + 1
+    assert check(replay) is None
+
+
+# Where games are saved
+
+
+def test_a_folder_gets_a_new_file_each_time(tmp_path):
+    one = save_path(tmp_path / "games", "scripted human")
+    one.touch()
+    two = save_path(f"{tmp_path}/games/", "scripted human")
+    assert one != two
+    assert {path.parent for path in (one, two)} == {tmp_path / "games"}
+    assert all("scripted-human" in path.name and path.name.endswith(".jsonl.gz") for path in (one, two))
+    assert "/" not in save_path(tmp_path, "../../etc/passwd \x1b[2J").name
+
+
+def test_nothing_is_written_over(tmp_path):
+    path = tmp_path / "game.jsonl"
+    path.touch()
+    with pytest.raises(RecordingError, match="is there already: give another name, or a folder"):
+        save_path(path, "a b")
+    with pytest.raises(RecordingError, match="there is no folder"):
+        save_path(tmp_path / "no" / "game.jsonl", "a b")

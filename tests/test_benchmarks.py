@@ -1,0 +1,221 @@
+"""The benchmark runs, with or without the peers, and its figures reach the documents as they are."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.contestants import CONTESTANTS  # noqa: E402
+from benchmarks.contestants.base import Contestant, Load  # noqa: E402
+from benchmarks.goals import goals  # noqa: E402
+from benchmarks.machine import describe_machine  # noqa: E402
+from benchmarks.processes import CAN_PIN, WorkerProcess, physical_cores  # noqa: E402
+from benchmarks.publish import PUBLISHED, documents, put_between_markers  # noqa: E402
+from benchmarks.report import comparison_table, readme_table, report  # noqa: E402
+from benchmarks.results import Memory, Point, Results, Startup, summarize  # noqa: E402
+from benchmarks.worker import Missing, Ready, Timing, Workshop  # noqa: E402
+
+PEERS = ("envpool", "jax", "pgx", "supersuit", "mpe2", "matplotlib")
+
+
+@pytest.fixture
+def without_peers(tmp_path):
+    """An environment in which no peer can be imported, whatever is installed."""
+    folder = tmp_path / "no_peers"
+    folder.mkdir()
+    for name in PEERS:
+        text = f"raise ModuleNotFoundError('No module named {name}', name='{name}')"
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    return os.environ | {"PYTHONPATH": path, "COLUMNS": "200"}
+
+
+def test_quick_run_without_peers_writes_its_table(tmp_path, without_peers):
+    command = [sys.executable, "-m", "benchmarks", "run", "--quick", "--out", tmp_path / "out"]
+    done = subprocess.run(command, cwd=ROOT, env=without_peers, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = Results.model_validate_json((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    missing = {point.name: point.missing for point in results.points if point.missing is not None}
+    assert missing == {
+        "envpool-cartpole": "envpool is not installed",
+        "pgx-connect_four": "jax is not installed",
+        "pgx-backgammon": "jax is not installed",
+        "supersuit": "supersuit is not installed",
+        "mpe-simple-spread": "mpe2 is not installed",
+    }
+    measured = [point for point in results.points if point.missing is None]
+    assert {point.name for point in measured} | missing.keys() == CONTESTANTS.keys()
+    assert all(len(point.steps_per_second) == results.rounds for point in measured)
+    assert all(rate > 0 for point in measured for rate in point.steps_per_second)
+    for profile in results.profiles:
+        assert profile.missing is None
+        assert all(len(rounds) == results.rounds and min(rounds) > 0 for rounds in profile.parts.values())
+        assert len(profile.parts) == 6
+    assert "EnvPool CartPole-v1, 1 thread (32) is missing: envpool is not installed." in done.stdout
+    assert "no picture: matplotlib is not installed" in done.stdout
+    written = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert comparison_table(results) in written
+    with (tmp_path / "out" / "rounds.csv").open(encoding="utf-8") as file:
+        assert len(list(csv.reader(file))) == 1 + len(measured) * results.rounds
+
+
+def point(name, batch, rates, **fields):
+    return Point(
+        name=name,
+        title=name,
+        batch=batch,
+        threads=1,
+        includes="steps",
+        is_peer=False,
+        steps_per_second=rates,
+        cores=[1.0] * len(rates),
+        **fields,
+    )
+
+
+def results_of(*points, **fields):
+    return Results(
+        machine=describe_machine(),
+        is_quick=False,
+        rounds=3,
+        seconds=1,
+        points=points,
+        startup=Startup(imports=[(1.0, 2.0), (1.0, 4.0), (3.0, 4.0)], warm=[0.5, 0.7, 0.6], cold=20.0),
+        **fields,
+    )
+
+
+RESULTS = results_of(
+    point("tokens-1", 1024, [10.0, 30.0, 20.0], agent_steps=2048, env_steps=1024, payload=1000),
+    point("tokens-1", 256, [100.0, 100.0, 100.0], agent_steps=512, env_steps=256, payload=250),
+    point("tokens-1", 1, [1.0, 1.0, 1.0], agent_steps=2, env_steps=1, payload=1),
+    point("envpool-cartpole", 1024, [10.0, 10.0, 40.0], agent_steps=1024, env_steps=1024, payload=100),
+    point("copy", 256, [1.0, 1.0, 1.0], payload=2**28),
+    memory=[Memory(observation="tokens", games=(1000, 3000), peak_bytes=(5_000_000, 9_000_000), payload_per_game=1600)],
+)
+
+
+def goal_of(text):
+    (found,) = [goal for goal in goals(RESULTS) if text in goal.what]
+    return found.figures
+
+
+def test_ratios_are_taken_round_by_round():
+    assert goal_of("vector, tokens, 1 thread / EnvPool") == (2.0, 1.0, 6.0)  # rounds 2, 6, 1: not 20 / 10 * 2 = 4
+
+
+def test_flatness_leaves_small_batches_aside():
+    assert goal_of("slowest / fastest batch of 256 games or more, tokens").median == 20 * 2048 / (100 * 512)
+
+
+def test_a_missing_side_has_no_ratio():
+    assert goal_of("onehot, 1 thread / EnvPool") is None
+    assert "| missing |" in report(RESULTS)
+
+
+def test_startup_goals():
+    assert goal_of("seconds to import") == (0.5, 0.25, 0.75)
+    assert goal_of("compiled before") == (0.6, 0.5, 0.7)
+    assert goal_of("compiling").median == 20.0
+
+
+def test_memory_of_one_more_game():
+    assert RESULTS.memory[0].per_game == 2000
+    assert "| tokens       |        2,000 |" in report(RESULTS)
+
+
+def test_readme_shows_the_median_of_agent_steps():
+    (row,) = [line for line in readme_table(RESULTS).splitlines() if line.startswith("| tokens-1")]
+    assert [cell.strip() for cell in row.split("|")[2:-1]] == ["1,024", "41.0 k", "20.5 k .. 61.4 k", "2.00"]
+
+
+@pytest.mark.parametrize(("cores", "said"), [(0.99, "99% of their core (median)."), (0.6, "the machine was busy")])
+def test_a_busy_machine_is_said(cores, said):
+    busy = results_of(point("tokens-1", 1024, [1.0, 1.0, 1.0], agent_steps=2).model_copy(update={"cores": [cores] * 3}))
+    assert said in " ".join(report(busy).split())
+
+
+def test_summary_is_median_and_extremes():
+    assert summarize([3.0, 1.0, 2.0, 10.0]) == (2.5, 1.0, 10.0)
+
+
+def test_figures_go_between_the_markers():
+    text = "before\n<!-- benchmarks: begin (by a tool) -->\nold\n<!-- benchmarks: end -->\nafter\n"
+    new = put_between_markers(text, "\\1 new\n")
+    assert new == "before\n<!-- benchmarks: begin (by a tool) -->\n\\1 new\n<!-- benchmarks: end -->\nafter\n"
+    with pytest.raises(ValueError, match="one place between"):
+        put_between_markers("nothing marked", "new")
+    with pytest.raises(ValueError, match="one place between"):
+        put_between_markers(text + text, "new")
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="no run has been published yet")
+def test_documents_show_the_published_figures():
+    results = Results.model_validate_json(PUBLISHED.read_text(encoding="utf-8"))
+    for path, text in documents(results).items():
+        assert path.read_text(encoding="utf-8") == text, "run make publish-bench"
+
+
+def test_a_worker_counts_what_was_run(monkeypatch):
+    calls = []
+    load = Load(lambda: calls.append(1), agent_steps=2, env_steps=1, payload=3, ended=lambda _: 0.25)
+    counter = Contestant("counter", "counts", "here", (), 1, 1, "counting", lambda _: load)
+    monkeypatch.setitem(CONTESTANTS, "counter", counter)
+    workshop = Workshop()
+    ready = workshop.prepare("counter", 1, 0.01)
+    assert (ready.agent_steps, ready.env_steps, ready.payload) == (2, 1, 3)
+    assert ready.ended == pytest.approx(0.25)
+    before = len(calls)
+    timing = workshop.run("counter", 1, 0.05)
+    assert isinstance(timing, Timing)
+    assert 0.05 * timing.steps_per_second <= len(calls) - before  # the warming-up is not counted
+    assert timing.cores > 0
+
+
+def test_a_process_that_dies_is_missing_with_its_last_words(tmp_path):
+    with WorkerProcess("dying", 1, {}, tmp_path) as worker:
+        answer = worker.ask("prepare", "copy", -1, 0.01)
+        assert isinstance(answer, Missing)
+        assert answer.reason.startswith("failed: ValueError: negative dimensions")
+        assert isinstance(worker.ask("prepare", "copy", 1, 0.01), Ready)
+        worker._process.kill()
+        worker._process.join()
+        assert worker.ask("run", "copy", 1, 0.01) == Missing("failed: its process ended")
+
+
+@pytest.mark.skipif(not CAN_PIN, reason="the system does not hold processes on cores")
+def test_a_process_is_held_on_as_many_cores_as_it_has_threads(tmp_path):
+    before = os.sched_getaffinity(0)
+    with WorkerProcess("pinned", 1, {}, tmp_path) as worker:
+        assert os.sched_getaffinity(worker._process.pid) == {physical_cores()[0]}
+    assert os.sched_getaffinity(0) == before
+
+
+def test_publishing_refuses_a_quick_run(tmp_path):
+    quick = RESULTS.model_copy(update={"is_quick": True})
+    (tmp_path / "results.json").write_text(quick.model_dump_json(), encoding="utf-8")
+    done = publish(tmp_path)
+    assert done.returncode == 2
+    assert "quick run" in done.stderr
+    assert publish(tmp_path / "nowhere").returncode == 2
+    (tmp_path / "results.json").write_text(json.dumps({"rounds": "many"}), encoding="utf-8")
+    assert publish(tmp_path).returncode == 2
+
+
+def test_a_run_of_nothing_says_what_there_is():
+    command = [sys.executable, "-m", "benchmarks", "run", "--only", "chess"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "'chess' is in none of tokens-1, onehot-1," in done.stderr
+
+
+def publish(out):
+    command = [sys.executable, "-m", "benchmarks", "publish", "--out", out]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -1,0 +1,251 @@
+"""The text game: its dialogue, its curtain, and what it keeps."""
+
+import re
+
+import numpy as np
+import pytest
+from strategies import arrange, small
+
+from geo_patrol import AgentError, Game, load_config, make_agent
+from geo_patrol.agents import basic
+from geo_patrol.cli.saving import Keeper
+from geo_patrol.rendering.live import LiveGame
+from geo_patrol.replays import check, read_replay
+from geo_patrol.replays.resuming import unfinished_game
+from geo_patrol.textplay import Leave, play_text
+from geo_patrol.textplay.console import Console
+from geo_patrol.textplay.dialogue import OrderDialogue
+
+ILLEGAL = "Invalid selection. Please select a legal action"
+
+
+class Script:
+    """A console whose answers are given beforehand."""
+
+    def __init__(self, *answers):
+        self.answers, self.told = list(answers), []
+        self.console = Console(self._ask, self.told.append)
+
+    def _ask(self, prompt):
+        self.told.append(prompt)
+        if not self.answers:
+            raise EOFError
+        answer = self.answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    @property
+    def text(self):
+        return "\n".join(self.told)
+
+
+def orders(game, side, *answers):
+    """Return the orders that answers lead to, as texts, and what was told."""
+    script = Script(*answers)
+    given = [str(order) for order in OrderDialogue(script.console, game, side).run()]
+    assert script.answers == []
+    return given, script.text
+
+
+@pytest.fixture
+def close():
+    """A position in which everybody can do something: bravo's P1 next to alpha's HVA and its guards."""
+    config = small(2, preset="geo_patrol")
+    return arrange(config, {0: 15, 1: (16, 9), 2: 15}, {0: 23, 1: 15, 2: 16})
+
+
+def test_numbers_are_the_books(close):
+    game = Game(small(2), seed=1)
+    given, told = orders(game, "alpha", "1", "2", "3", "")
+    assert given == ["HVA prograde", "P1 retrograde", "P2 radial_in"]
+    assert "Turnphase: movement\nToken: alpha:HVA:0" in told
+    assert " 0 - NOOP\n 1 - Prograde     5 fuel, to sector 16\n 2 - Retrograde   5 fuel, to sector 30" in told
+    given, told = orders(close, "alpha", "1", "1", "3", "")
+    assert given == ["P1 shoot P1", "P2 guard"]
+    assert " 3 - Guard        5 fuel, 80% for the first attack" in told
+
+
+def test_wrong_numbers_are_refused_in_the_books_words():
+    game = Game(small(1), seed=1)
+    given, told = orders(game, "bravo", "4", "9", "-1", "", "½", "²", "1" * 5000, "x", "P1 prograde", "1", "0", "")
+    assert given == ["HVA prograde"]
+    assert told.count(ILLEGAL) == 1  # radial out, from the outermost ring
+    assert told.count("Invalid selection. Please select a number between 0 and 4") == 8
+
+
+def test_targets_are_listed_with_range_cost_and_odds(close):
+    given, told = orders(close, "alpha", "0", "1", "7", "x", "3", "11", "2", "")
+    assert given == ["P2 shoot P2"]
+    assert " 1 - bravo:Patrol:1  same sector       5 fuel, 80%   (it has fuel 100, ammo 1)" in told
+    assert " 2 - bravo:Patrol:2  adjacent sector   7 fuel, 40%" in told
+    assert told.count(ILLEGAL) == 2  # enemies that are out of range or do not exist: 7 and 3
+    assert told.count("Invalid selection. Please select a number between 0 and 10") == 2
+
+
+def test_only_what_can_be_paid_is_offered(close):
+    _, told = orders(close, "alpha", "?", "2", "3", "1", "p2", "0", "")
+    assert told.count(ILLEGAL) == 2  # with 9 fuel P1 can neither collide nor guard from here
+    p1 = told.split("Token: alpha:Patrol:1")[1].split("Select action:")[0]
+    assert "Collide" not in p1
+    assert "Guard" not in p1
+    assert "1 - Shoot      5 or 7 fuel, 80% or 40%, 2 targets" in p1
+    assert "Answer with a number of the list" in told
+
+
+def test_orders_may_be_typed_in_words(close):
+    given, _ = orders(close, "alpha", "shoot p1", "guard", "")
+    assert given == ["P1 shoot P1", "P2 guard"]
+    given, told = orders(close, "alpha", "shoot", "hva", "2", "shoot hva", "collide", "p1", "")
+    assert told.count(ILLEGAL) == 2  # the enemy HVA is far away
+    assert given == ["P1 shoot P2", "P2 collide P1"]
+    given, _ = orders(Game(small(1), seed=1), "alpha", "radial in", "Radial-In", "")
+    assert given == ["HVA radial_in", "P1 radial_in"]
+
+
+def test_undo_until_the_orders_are_committed(close):
+    game = Game(small(2), seed=1)
+    given, told = orders(game, "alpha", "u", "1", "2", "u", "u", "3", "0", "u", "1", "2", "u", "1", "")
+    assert given == ["HVA radial_in", "P1 prograde", "P2 prograde"]
+    assert "There is nothing to undo in this phase." in told
+    assert "Undone: P1 retrograde" in told
+    assert "MOVEMENT orders for 20 fuel:\n    alpha: HVA radial_in, P1 prograde, P2 prograde" in told
+    given, _ = orders(game, "alpha", "1", "1", "1", "r", "0", "0", "2", "nonsense", "y")
+    assert given == ["P2 retrograde"]
+    given, _ = orders(close, "alpha", "1", "u", "0", "0", "")  # u among the targets: another action
+    assert given == []
+
+
+def test_one_answer_for_the_rest(close):
+    game = Game(small(3), seed=1)
+    assert orders(game, "alpha", "all radial in", "")[0] == [
+        "HVA radial_in",
+        "P1 radial_in",
+        "P2 radial_in",
+        "P3 radial_in",
+    ]
+    assert orders(game, "alpha", "1", "rest", "")[0] == ["HVA prograde"]
+    assert orders(game, "alpha", "1", "all hold", "")[0] == ["HVA prograde"]
+    given, told = orders(game, "alpha", "all guard", "all", "o", "b", "rest", "")
+    assert given == []
+    assert "all guard: give an action of this phase that takes no target" in told
+    assert "alpha so far: no orders" in told
+    assert "GEO Patrol | turn 1, movement" in told
+    assert orders(close, "alpha", "all guard", "")[0] == ["P2 guard"]  # P1 cannot pay for it
+
+
+def test_who_has_no_choice_is_not_asked():
+    game = Game("geo_patrol", seed=1)
+    game.step()
+    given, told = orders(game, "alpha")
+    assert given == []
+    assert told == "\nNo token of alpha has a choice in this engagement phase."
+
+
+@pytest.mark.parametrize("answer", ["q", "quit", "exit"])
+def test_leaving(answer):
+    with pytest.raises(Leave):
+        orders(Game("case1", seed=1), "alpha", "1", answer)
+    with pytest.raises(Leave):
+        orders(Game("case1", seed=1), "alpha", "1")  # no more answers
+
+
+# Whole games
+
+
+def play(target, agents, *answers, config="case1", seed=3):
+    """Play a text game with answers; return what was told."""
+    script = Script(*answers)
+    seated = tuple(None if name is None else make_agent(name) for name in agents)
+    live = LiveGame(load_config(config), seated, seed)
+    with Keeper.begin(str(target), live):
+        play_text(live, script.console)
+    return script.text
+
+
+def endless(*first):
+    """Answers that end every phase at once, after some others."""
+    return [*first, *["rest", ""] * 200]
+
+
+def test_a_game_against_an_agent_to_its_end(tmp_path):
+    path = tmp_path / "game.jsonl"
+    text = play(path, (None, "scripted"), *endless("9", "1", "u"))
+    replay = read_replay(path)
+    assert check(replay) is None
+    assert replay.is_finished
+    assert replay.agents == ("person", "scripted")
+    assert "ENGAGEMENT OUTCOMES:" in text
+    assert text.splitlines()[-1].startswith(f"scripted (bravo) wins in turn {replay.end.turns}, ")
+    assert "bravo: P" in text  # what the other side did is told afterwards
+
+
+def test_the_agent_plays_the_same_against_the_same_orders(tmp_path):
+    for name in ("one.jsonl", "two.jsonl"):
+        play(tmp_path / name, ("random", None), *endless())
+    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
+
+
+def test_two_people_at_one_keyboard_do_not_see_each_others_orders(tmp_path):
+    answers = []
+    for side in "ab":
+        answers += ["", "radial in" if side == "a" else "prograde", "rest", ""]
+    script = Script(*answers)
+    with pytest.raises(Leave):
+        play_text(LiveGame(small(2), (None, None), 3), script.console)
+    first, second, results, *_ = re.split("\n{50,}", script.text)
+    assert "alpha, turn 1, movement: press Enter when you sit alone." in first
+    assert "bravo, turn 1, movement: press Enter when you sit alone." in second
+    assert "alpha: HVA radial_in" in first
+    assert "alpha: HVA radial_in" not in second
+    assert "alpha: HVA radial_in" in results
+    assert "bravo: HVA prograde" in results
+
+
+def test_an_interrupted_game_is_resumed_where_it_was(tmp_path):
+    whole, part = tmp_path / "whole.jsonl.gz", tmp_path / "part.jsonl.gz"
+    play(whole, (None, "random"), *endless("1"))
+    with pytest.raises(KeyboardInterrupt):
+        play(part, (None, "random"), "1", "rest", "", "rest", "", "rest", KeyboardInterrupt())
+    interrupted = unfinished_game(part)
+    assert len(interrupted.phases) >= 2
+    before = part.read_bytes()
+    part.write_bytes(before[:-3])  # a crash in the middle of a phase
+    with Keeper.resume(part, has_window=False) as keeper:
+        play_text(keeper.live, Script(*endless()).console)
+    finished = read_replay(part)
+    assert finished.is_finished
+    assert check(finished) is None
+    assert [phase.codes.tolist() for phase in finished.phases] == [
+        phase.codes.tolist() for phase in read_replay(whole).phases
+    ]
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
+
+
+def test_what_fails_leaves_the_game(tmp_path, monkeypatch):
+    path = tmp_path / "game.jsonl"
+    calls = []
+
+    def act(self, observations, action_masks, generator):
+        calls.append(1)
+        if len(calls) == 3:
+            raise RuntimeError("no idea")
+        return np.zeros((1, 11), np.int64)
+
+    monkeypatch.setattr(basic.IdleAgent, "act", act)
+    with pytest.raises(AgentError, match="agent 'idle': act raised RuntimeError: no idea"):
+        play(path, (None, "idle"), *endless())
+    assert len(read_replay(path).phases) == 2
+    monkeypatch.setattr(basic.IdleAgent, "act", lambda *_: np.zeros(11))
+    with pytest.raises(
+        AgentError, match=r"act returned float64 of shape \(11,\): give whole numbers of shape \(1, 11\)"
+    ):
+        play(tmp_path / "other.jsonl", (None, "idle"), *endless())
+
+
+def test_answers_that_are_no_text_are_wrong_answers():
+    game = Game(small(1), seed=1)
+    wrong = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+    given, told = orders(game, "alpha", wrong, "1", "0", "")
+    assert given == ["HVA prograde"]
+    assert told.count("Invalid selection") == 1
