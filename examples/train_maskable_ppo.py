@@ -1,7 +1,7 @@
 """Train MaskablePPO, first against the random agent, then against the scripted one, and plot its win rates.
 
     pip install "geo_patrol[sb3]"
-    python examples/train_maskable_ppo.py --minutes 10 --seed 0
+    python examples/train_maskable_ppo.py --minutes 9.5 --seed 0
 
 writes the policy (maskable_ppo.zip) and the curve (maskable_ppo.png). How far it gets is told in docs/training.md.
 """
@@ -65,7 +65,11 @@ class Clock:
     """The time of the training, and the learning rate, which declines with it."""
 
     def __init__(self, minutes):
-        self.start, self.seconds = time.perf_counter(), 60 * minutes
+        self.seconds = 60 * minutes
+        self.begin()
+
+    def begin(self):
+        self.start = time.perf_counter()
 
     @property
     def elapsed(self):
@@ -85,7 +89,7 @@ class Coach(BaseCallback):
     def __init__(self, clock, seed, games, evaluations):
         super().__init__()
         self.clock, self.match_seed, self.games = clock, 1000 * seed, games
-        self.evaluation_at = list(np.linspace(0, 1, evaluations + 1))
+        self.evaluation_at = list(np.linspace(0, 1, evaluations + 1)[1:])
         self.stages = list(STAGES)
         self.history = {rival: [] for rival in RIVALS}  # (steps, win rate, lower end, upper end)
         self.progress = Progress(
@@ -97,14 +101,17 @@ class Coach(BaseCallback):
         )
         self.task = self.progress.add_task("training", total=1.0, said="")
 
+    def _on_training_start(self):
+        self.evaluate(self.games)  # which compiles the scripted agent
+        self.clock.begin()
+
     def _on_rollout_start(self):
         while self.stages and self.clock.done >= self.stages[0][0]:
             _, opponents = self.stages.pop(0)
             self.training_env.env_method("set_opponents", opponents)
             self.progress.console.print(f"{self.num_timesteps:>9,} steps: training against {', '.join(opponents)}")
         if self.clock.done >= self.evaluation_at[0]:
-            while len(self.evaluation_at) > 1 and self.clock.done >= self.evaluation_at[0]:
-                del self.evaluation_at[0]
+            self.evaluation_at = [share for share in self.evaluation_at if share > self.clock.done] or [1.0]
             self.evaluate(self.games)
         speed = self.num_timesteps / self.clock.elapsed
         self.progress.update(
@@ -145,6 +152,8 @@ def train(minutes, seed, threads, games, evaluations):
     """Train for a time, and return the model and its coach."""
     torch.set_num_threads(threads)
     env = make_sb3_vec("geo_patrol", num_games=128, opponent="random", seats="alternate", reward="score")
+    env.reset()
+    env.step(np.zeros((env.num_envs, 11), np.int64))  # compiles the game, if need be, before the clock starts
     env = VecNormalize(env, norm_obs=False, gamma=0.99)  # scales rewards
     clock = Clock(minutes)
     coach = Coach(clock, seed, games, evaluations)
@@ -171,7 +180,7 @@ def train(minutes, seed, threads, games, evaluations):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=10.0, help="how long to train (default 10)")
+    parser.add_argument("--minutes", type=float, default=9.5, help="how long to train (default 9.5)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1, help="threads of the network (default 1)")
     parser.add_argument("--games", type=int, default=200, help="games of each evaluation (default 200)")

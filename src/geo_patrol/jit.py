@@ -24,6 +24,7 @@ _COMPILED = [
     *sorted(_PACKAGE.glob("engine/*.py")),
     *sorted(_PACKAGE.glob("agents/scripted/*.py")),
     *sorted(_PACKAGE.glob("flight/engine/*.py")),
+    *sorted(_PACKAGE.glob("agents/search/*.py")),
 ]
 
 

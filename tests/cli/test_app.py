@@ -78,7 +78,8 @@ def test_version():
 @pytest.mark.parametrize("arguments", [["--help"], ["configs"], ["match", "idle", "idle", "--games", "2"]])
 def test_terminals_without_unicode_get_letters_they_know(arguments):
     ran = process(*arguments, encoding="ascii")
-    assert (ran.returncode, ran.stderr) == (0, "")
+    said = [line for line in ran.stderr.splitlines() if "compiling the game engine" not in line]
+    assert (ran.returncode, said) == (0, [])
 
 
 def test_an_unknown_command_is_said():

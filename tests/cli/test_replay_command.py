@@ -216,6 +216,16 @@ def test_a_film_that_fails_leaves_the_old_one(played, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_films_that_cannot_be_written_are_named_as_they_were_asked_for(played, tmp_path):
+    for target in (tmp_path, tmp_path / "none" / "game.gif"):
+        for kind in ("--gif", "--mp4"):
+            ran = run(played, kind, target)
+            assert (ran.exit_code, ran.stdout) == (1, "")
+            assert ran.stderr.startswith(f"geo-patrol: {target}: ")
+            assert len(ran.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_films_without_their_package_say_what_to_install(played, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     ran = run(played, "--mp4", tmp_path / "game.mp4")

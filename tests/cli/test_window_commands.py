@@ -38,8 +38,11 @@ def test_wrong_arguments_are_explained(arguments, said):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")
-@pytest.mark.parametrize("arguments", [["watch", "scripted", "random"], ["play"]])
-def test_without_a_screen_they_say_what_to_do(arguments):
+@pytest.mark.parametrize(
+    ("arguments", "instead"),
+    [(["watch", "scripted", "random"], "geo-patrol match --show"), (["play"], "geo-patrol play --text")],
+)
+def test_without_a_screen_they_say_what_to_do(arguments, instead):
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -50,7 +53,7 @@ def test_without_a_screen_they_say_what_to_do(arguments):
     assert ran.returncode == 2
     assert ran.stdout == ""
     assert "there is no screen to open a window on" in ran.stderr
-    assert "geo-patrol match --show" in ran.stderr
+    assert instead in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
 
 
@@ -69,20 +72,20 @@ def test_watching_shows_the_game_that_the_seed_says(monkeypatch):
 
 def test_playing_seats_a_person_and_begins_further_games(monkeypatch):
     games = []
-    monkeypatch.setattr(play_window, "play", lambda new_game, title: games.extend([new_game(), new_game(), title]))
+    monkeypatch.setattr(play_window, "play", lambda new_game: games.extend([new_game(), new_game()]))
     assert run("play", "--as", "bravo", "--against", "scripted", "--config", "case1", "--seed", 5).exit_code == 0
-    first, second, title = games
+    first, second = games
     assert [agent and agent.name for agent in first.agents] == ["scripted", None]
     assert first.seed == 5
     assert second.seed != 5
-    assert title == "Case 1: three rounds: scripted (alpha) against you (bravo), seed 5"
+    assert first.title == "Case 1: three rounds: scripted (alpha) against you (bravo), seed 5"
     games.clear()
     assert run("play", "--against", "person").exit_code == 0
     assert games[0].agents == (None, None)
 
 
 def test_games_in_a_window_are_kept(monkeypatch, tmp_path):
-    def show(new_game, _):
+    def show(new_game):
         first = new_game()
         first.advance()
         second = new_game()
@@ -91,9 +94,9 @@ def test_games_in_a_window_are_kept(monkeypatch, tmp_path):
         second.advance()
 
     monkeypatch.setattr(play_window, "play", show)
-    ran = run("play", "--config", "case1", "--seed", 1, "--save", f"{tmp_path}/games/")
-    (path,) = (tmp_path / "games").iterdir()
-    assert ran.stderr == f"\nThe game is saved. Go on with: geo-patrol play --resume {path}\n"
+    ran = run("play", "--config", "case1", "--seed", 1, "--save", f"{tmp_path}/my games/")
+    (path,) = (tmp_path / "my games").iterdir()
+    assert ran.stderr == f"\nThe game is saved. Go on with: geo-patrol play --resume '{path}'\n"
     first, second = ReplayReader(path)
     assert (first.seed, first.agents) == (1, ("person", "scripted"))
     assert (len(first.phases), len(second.phases)) == (1, 2)

@@ -40,7 +40,7 @@ ARGUMENTS = [
     ({"seats": "alpha"}, "seats = 'alpha': give an opponent for the other side, such as opponent=\"scripted\""),
     ({"seats": "both", "opponent": "idle"}, 'seats = "both": both sides are played: give no opponent'),
     ({"opponent": "randm"}, "there is no agent 'randm'; did you mean 'random'?"),
-    ({"opponent": ""}, "there is no agent ''. The agents are: random, idle, scripted."),
+    ({"opponent": ""}, "there is no agent ''. The agents are: random, idle"),
     ({"opponent": 3}, "opponent = 3: give an agent's name, an Agent, or a mixture of them with weights"),
     ({"opponent": NoAgent}, "give an agent's name"),
     ({"opponent": RandomAgent}, "give an agent's name or an Agent"),

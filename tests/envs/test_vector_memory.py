@@ -1,6 +1,7 @@
 """What a vector environment returned is the caller's, and yet a plain loop allocates nothing."""
 
 import gc
+import itertools
 import tracemalloc
 import weakref
 
@@ -97,10 +98,12 @@ def test_what_the_caller_does_to_arrays_is_his_business():
         del returned, actions, array
 
 
-@pytest.mark.parametrize("mode", MODES[:2])
-@pytest.mark.parametrize("opponent", [None, "random", "scripted"])
+@pytest.mark.parametrize(
+    ("mode", "opponent"),
+    [("next_step", None), ("same_step", None), ("same_step", "random"), ("next_step", "scripted")],
+)
 def test_a_plain_loop_allocates_nothing(mode, opponent):
-    envs = make_vec("geo_patrol", 128, opponent=opponent, autoreset=mode, max_cycles=50)
+    envs = make_vec("geo_patrol", 64, opponent=opponent, autoreset=mode, max_cycles=50)
     observations, infos = envs.reset(seed=0)
     size = observations.nbytes
 
@@ -109,21 +112,27 @@ def test_a_plain_loop_allocates_nothing(mode, opponent):
         for _ in range(steps):
             observations, _, _, _, infos = envs.step(envs.sample_actions())
 
-    tracemalloc.start()
-    try:
-        loop(500)  # Python keeps some small objects to use them again
+    def growth_and_peak():
         gc.collect()
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
-        loop(300 if opponent == "scripted" else 1000)
+        loop(100 if opponent == "scripted" else 300)
         peak = tracemalloc.get_traced_memory()[1]
         gc.collect()
-        after = tracemalloc.get_traced_memory()[0]
+        return tracemalloc.get_traced_memory()[0] - before, peak - before
+
+    tracemalloc.start()
+    try:
+        loop(150)
+        # Python keeps small objects to use them again, a few more each time; what leaks does so for ever
+        rounds = list(itertools.takewhile(lambda found: found[0] > 8000, (growth_and_peak() for _ in range(8))))
+        growth, peak = growth_and_peak()
     finally:
         tracemalloc.stop()
-    assert after - before < 200_000 < size
+    assert len(rounds) < 8, rounds
+    assert growth < 20_000
     if opponent != "scripted":  # which is asked outside the engine
-        assert peak - before < 300_000 < size
+        assert peak < 300_000 < size
 
 
 def test_three_frames_are_enough_for_a_plain_loop():

@@ -240,6 +240,7 @@ def test_options_choose_the_mission_of_one_reset():
         ({"reward": "points"}, "reward = 'points': give 'auto' or 'score' or 'rank'"),
         ({"render_mode": "video"}, "render_mode = 'video': give 'human' or 'rgb_array' or 'ansi'"),
         ({"overrides": {"turns": 99}}, "turns = 99: give a whole number from 1 to 40"),
+        ({"mission": "random", "overrides": {"turns": 9}}, "overrides = {'turns': 9}: give none with random missions"),
     ],
 )
 def test_wrong_arguments(arguments, message):

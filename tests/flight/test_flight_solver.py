@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ships import fly_at_random, mission, missions
+from ships import fly_at_random, mission, missions, ship
 
 from geo_patrol.flight import Flight, load_mission, mission_names, rank, solve
 from geo_patrol.flight.engine.bounds import HOPELESS, least_cycle, most_still
@@ -118,6 +118,32 @@ def test_bound_of_what_can_still_be_earned_is_never_too_low(settled, seed):
         flight.fly(chooser.choice(orders or [int(flight.action_mask().argmax())]))
     for bound, score in zip(bounds, scores, strict=True):
         assert flight.score <= score + bound or (bound <= HOPELESS // 2 and not flight.is_success)
+
+
+TURNS_BACK = [
+    ({"F4": "weak", "D9": "weak"}, {"home": "F4", "end_at": "well D9"}, "E5", (-3, 1), 2),
+    ({"F12": "strong", "A1": "weak", "F6": "weak"}, {"home": "A1", "end_at": "well A1"}, "G6", (2, -2), 2),
+    ({"B1": "weak", "F6": "weak", "A6": "weak"}, {"home": "B1", "survey": ["A6"]}, "D6", (-2, 4), 3),
+]
+"""Planets, mission, place, move, turns left: flights that are won by landing and launching the other way at once."""
+
+
+@pytest.mark.parametrize(("planets", "values", "at", "move", "left"), TURNS_BACK, ids=str)
+def test_bound_knows_that_a_landing_turns_a_ship_round(planets, values, at, move, left):
+    flight = ship(mission(planets, advanced=True, **values), at, move, turn=20 - left)
+    charts = flight._charts
+    charts[0]["least_cycle"] = least_cycle(charts[0])
+    best = max(every_flight(flight), key=rank)
+    assert best.is_success
+    assert best.score <= most_still(charts[0], flight._flights[0])
+
+
+def test_solver_finds_a_flight_that_lands_to_turn_round():
+    planets = {"D4": "weak", "J11": "weak", "D12": "weak", "J2": "weak"}
+    settled = mission(planets, home="J11", turns=5, columns=13, rows=10, advanced=True, end_at="well D12")
+    turns_back = Flight.from_orders(settled, ["launch H8", "coast", "engines down-right", "launch C7", "coast"])
+    assert turns_back.landed_on == ("D4",)
+    assert rank(solve(settled).flight) >= rank(turns_back)
 
 
 def test_narrow_search_says_best_found_and_gives_a_bound():

@@ -21,7 +21,8 @@ pytestmark = pytest.mark.skipif(
 def screen():
     """Start a virtual screen; give the environment variables for it."""
     reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"]
+    # Without -noreset it begins anew whenever its last client leaves, and turns away who comes in that moment.
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1000x24", "-nolisten", "tcp", "-noreset"]
     server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
     os.close(writing)
     with os.fdopen(reading) as answer:

@@ -349,6 +349,18 @@ def test_every_key_of_playing():
     assert window.playback.progress == 1
 
 
+def test_the_title_is_that_of_the_game_that_is_played():
+    seeds = iter((4, 5))
+    config = load_config("geo_patrol", {"turn_limit": 1})
+    window = PlayWindow(lambda: LiveGame(config, (None, make_agent("idle")), next(seeds)))
+    assert window.screen._window.title == "GEO Patrol: you (alpha) against idle (bravo), seed 4"
+    while window.session.stage != "over":
+        window.session.commit()
+        window.session.end_showing()
+    press(window, pygame.K_n, "n")
+    assert window.screen._window.title == "GEO Patrol: you (alpha) against idle (bravo), seed 5"
+
+
 def test_the_curtain_hides_everything():
     window = playing((None, None))
     curtain = pygame.image.tobytes(window.draw(), "RGB")

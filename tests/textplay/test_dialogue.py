@@ -237,9 +237,7 @@ def test_what_fails_leaves_the_game(tmp_path, monkeypatch):
         play(path, (None, "idle"), *endless())
     assert len(read_replay(path).phases) == 2
     monkeypatch.setattr(basic.IdleAgent, "act", lambda *_: np.zeros(11))
-    with pytest.raises(
-        AgentError, match=r"act returned float64 of shape \(11,\): give whole numbers of shape \(1, 11\)"
-    ):
+    with pytest.raises(AgentError, match=r"agent 'idle': act returned orders of shape \(11,\): give \(1, 11\)"):
         play(tmp_path / "other.jsonl", (None, "idle"), *endless())
 
 

@@ -1,4 +1,4 @@
-"""Agents by name, with parameters after a colon: ``random``, ``raider:defenders=2,path=cheap``."""
+"""Agents by name, with parameters after a colon: ``random``, ``raider:defenders=2,path=cheap``, ``search:10ms``."""
 
 import difflib
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAgent, Style, TurtleAgent
 from geo_patrol.agents.scripted.parameters import read_parameters
+from geo_patrol.agents.search import Search, SearchAgent
 
 
 class _Kind(NamedTuple):
@@ -26,6 +27,7 @@ _KINDS: dict[str, _Kind] = {
     "raider": _Kind(RaiderAgent, Raid),
     "mixed": _Kind(MixedAgent),
     "scripted": _Kind(ScriptedAgent, Style),
+    "search": _Kind(SearchAgent, Search),
 }
 
 
@@ -54,4 +56,10 @@ def make_agent(name: str) -> Agent:
         return kind.make()
     if kind.parameters is None:
         raise ValueError(f"agent {name!r}: {base!r} takes no parameters")
-    return kind.make(read_parameters(name, text, kind.parameters))
+    return kind.make(read_parameters(name, _name_first(text, kind.parameters), kind.parameters))
+
+
+def _name_first(text: str, parameters: type[Any]) -> str:
+    """Give a search's budget its name, where it stands alone in front."""
+    is_budget = parameters is Search and "=" not in text.partition(",")[0] and text != ""
+    return f"budget={text}" if is_budget else text

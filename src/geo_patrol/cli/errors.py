@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import NoReturn, ParamSpec
 
 import typer
+from pydantic_core import PydanticSerializationError
 
 from geo_patrol.errors import AgentError, GeoPatrolError
 
@@ -45,6 +46,10 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
             _leave(str(error), BAD_INPUT)
         except KeyboardInterrupt:
             _leave("interrupted", INTERRUPTED)
+        except PydanticSerializationError as error:
+            if not isinstance(error.__cause__, KeyboardInterrupt):
+                raise
+            _leave("interrupted", INTERRUPTED)  # while a figure was being written, which pydantic takes for a fault
         except BrokenPipeError:
             _abandon_output()
             raise typer.Exit(FAILED) from None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeAlias
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
+from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
 from geo_patrol.cli.output import remove_unfinished, whole_file
 from geo_patrol.versions import versions
 
@@ -33,18 +34,12 @@ def match(
         str,
         typer.Argument(
             metavar="FIRST",
-            help="Agent: random, idle, turtle, raider, mixed or scripted; with parameters: raider:defenders=5; "
-            "your own: file.py:Name or module:Name.",
+            help=f"Agent: {AGENTS}; your own: file.py:Name or module:Name.",
         ),
     ],
     second: Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")],
-    config: Annotated[
-        str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
-    ] = "geo_patrol",
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
-    ] = None,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="An even number: half of them with sides swapped.")
     ] = 1000,

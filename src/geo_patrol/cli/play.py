@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geo_patrol.cli.errors import InputError, bad_input, plain_errors
-from geo_patrol.cli.watch import begin_game, window_title
+from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
+from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
+from geo_patrol.cli.watch import begin_game, seat
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent
@@ -28,16 +29,11 @@ def play(
         typer.Option(
             "--against",
             metavar="AGENT|person",
-            help="Agent: scripted, random or idle; person: somebody else at the same screen.",
+            help=f"Agent: {AGENTS}. person: somebody else at the same screen.",
         ),
     ] = "scripted",
-    config: Annotated[
-        str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
-    ] = "geo_patrol",
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
-    ] = None,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Of the first game; a fresh one by default.")
     ] = None,
@@ -71,14 +67,11 @@ def play(
 
 
 def _seat_players(side: str, against: str) -> "tuple[Agent | None, Agent | None]":
-    from geo_patrol.agents import make_agent
-
     if side not in _SIDES:
         raise InputError(f"--as {side}: give alpha or bravo")
     if against == _PERSON:
         return None, None
-    with bad_input():
-        agent = make_agent(against)
+    agent = seat(against)
     return (None, agent) if side == "alpha" else (agent, None)
 
 
@@ -90,10 +83,11 @@ def _begin(
     text: bool,
     save: str | None,
 ) -> None:
-    from geo_patrol.cli.saving import Keeper
-    from geo_patrol.replays import kept_games
+    from geo_patrol.cli.saving import WITHOUT_SCREEN, Keeper
 
-    live = begin_game(config, overrides, agents, seed, has_window=not text)
+    live = begin_game(config, overrides, agents, seed, has_window=not text, instead=WITHOUT_SCREEN)
+    with leave_at_once():  # loads what is compiled
+        from geo_patrol.replays import kept_games
     _play(Keeper.begin(f"{kept_games()}/" if save is None else save, live), text)
 
 
@@ -136,4 +130,4 @@ def _play_in_window(keeper: "Keeper") -> None:
         keeper.add(live)
         return live
 
-    show(new_game, window_title(first))
+    show(new_game)

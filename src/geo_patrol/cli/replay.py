@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from geo_patrol.cli.errors import FAILED, InputError, bad_input, leave_at_once, plain_errors
+from geo_patrol.cli.errors import FAILED, InputError, bad_input, plain_errors
+from geo_patrol.cli.loading import load_rules
 from geo_patrol.cli.output import whole_file
 from geo_patrol.errors import RecordingError
 
@@ -56,8 +57,9 @@ def replay(
     """
     if output is not None and png is None:
         raise InputError("--output is the file of --png TURN: give --png too")
-    with leave_at_once():  # loads what is compiled
-        from geo_patrol.replays import ReplayReader
+    load_rules()
+    from geo_patrol.replays import ReplayReader
+
     reader = ReplayReader(file)
     pictures = _Pictures(gif, mp4, png, output, _read_size(size), speed)
     ok = True

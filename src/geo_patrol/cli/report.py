@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geo_patrol.cli.errors import leave_at_once, plain_errors
+from geo_patrol.cli.errors import plain_errors
+from geo_patrol.cli.loading import load_rules
 from geo_patrol.cli.output import whole_file
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def report(
     game is checked against the rules; those that break them are named and not counted.
     """
     with whole_file(output) as stream:
-        with leave_at_once():  # loads what is compiled
-            from geo_patrol.replays import ReplayReader
+        load_rules()
+        from geo_patrol.replays import ReplayReader
         from geo_patrol.report import write_report
 
         readers = [ReplayReader(file) for file in files]

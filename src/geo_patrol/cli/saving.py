@@ -1,9 +1,10 @@
 """Games that are kept while they are watched or played."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from geo_patrol.cli.errors import InputError, bad_input, leave_at_once
+from geo_patrol.cli.errors import InputError, leave_at_once
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 PERSON = "person"
 """What replays call whoever gives orders by hand."""
+WITHOUT_SCREEN = "geo-patrol play --text plays at the terminal"
+"""What who wants to play can do without a screen."""
 
 
 class Keeper:
@@ -41,10 +44,10 @@ class Keeper:
         Raises:
             RecordingError: the file is there already, or cannot be.
         """
-        from geo_patrol.replays import Recorder, save_path
-
-        path = save_path(target, " ".join(_names(live)))
         with leave_at_once():
+            from geo_patrol.replays import Recorder, save_path
+
+            path = save_path(target, " ".join(_names(live)))
             keeper = cls(Recorder(path, live.config))
         keeper.add(live)
         return keeper
@@ -73,12 +76,13 @@ class Keeper:
             NoScreenError: a window is wanted, and there is no screen.
         """
         from geo_patrol.cli.watch import begin_game
-        from geo_patrol.replays.resuming import reopen, unfinished_game
 
         with leave_at_once():
+            from geo_patrol.replays.resuming import reopen, unfinished_game
+
             replay = unfinished_game(path)
         agents = _agent(replay.agents[0]), _agent(replay.agents[1])
-        live = begin_game(replay.config, None, agents, replay.seed, has_window=has_window)
+        live = begin_game(replay.config, None, agents, replay.seed, has_window=has_window, instead=WITHOUT_SCREEN)
         past = [phase.codes for phase in replay.phases]
         live.resume(past)
         assert replay.seed is not None
@@ -91,9 +95,10 @@ class Keeper:
         """Return where the games are and what to do with them; None if nothing was played."""
         if not self.path.exists():
             return None
+        path = shlex.quote(str(self.path))
         if self.live.is_over:
-            return f"The game is saved. Look at it with: geo-patrol replay {self.path}"
-        return f"The game is saved. Go on with: geo-patrol play {arguments}--resume {self.path}"
+            return f"The game is saved. Look at it with: geo-patrol replay {path}"
+        return f"The game is saved. Go on with: geo-patrol play {arguments}--resume {path}"
 
     def __enter__(self) -> Self:
         return self
@@ -111,12 +116,11 @@ def _names(live: "LiveGame") -> tuple[str, str]:
 
 def _agent(name: str) -> "Agent | None":
     """Make the agent that a replay names; a file of a stranger must not have code run."""
-    from geo_patrol.agents import make_agent
     from geo_patrol.agents.guard import is_own_agent
+    from geo_patrol.cli.watch import seat
 
     if name == PERSON:
         return None
     if is_own_agent(name):
         raise InputError(f"agent {name!r}: a replay's own agents are not loaded, for that would run code that it names")
-    with bad_input():
-        return make_agent(name)
+    return seat(name)

@@ -1,10 +1,13 @@
 """``geo-patrol watch``: watch two agents play, in a window."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geo_patrol.cli.errors import bad_input, leave_at_once, plain_errors
+from geo_patrol.cli.loading import load_rules
+from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent
@@ -14,15 +17,10 @@ if TYPE_CHECKING:
 
 @plain_errors
 def watch(
-    alpha: Annotated[str, typer.Argument(metavar="ALPHA", help="Agent: scripted, random or idle.")],
+    alpha: Annotated[str, typer.Argument(metavar="ALPHA", help=f"Agent: {AGENTS}.")],
     bravo: Annotated[str, typer.Argument(metavar="BRAVO", help="Its opponent, perhaps of the same kind.")],
-    config: Annotated[
-        str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
-    ] = "geo_patrol",
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
-    ] = None,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Repeats a game exactly; a fresh one by default.")
     ] = None,
@@ -34,22 +32,31 @@ def watch(
 
     Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys.
     """
-    from geo_patrol.agents import make_agent
-
-    with bad_input():
-        agents = make_agent(alpha), make_agent(bravo)
+    agents = seat(alpha), seat(bravo)
     live = begin_game(config, overrides, agents, seed)
     from geo_patrol.rendering.watch import watch as show
 
     if save is None:
-        show(live.timeline, live.advance, window_title(live))
+        show(live.timeline, live.advance, live.title)
         return
     from geo_patrol.cli.saving import Keeper
 
     with Keeper.begin(save, live) as keeper:
-        show(live.timeline, live.advance, window_title(live))
+        show(live.timeline, live.advance, live.title)
     if keeper.path.exists():
-        print(f"The game is saved. Look at it with: geo-patrol replay {keeper.path}")
+        print(f"The game is saved. Look at it with: geo-patrol replay {shlex.quote(str(keeper.path))}")
+
+
+def seat(name: str) -> "Agent":
+    """Make an agent by its name.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    with bad_input(), leave_at_once():  # loads what is compiled
+        from geo_patrol.agents import make_agent
+
+        return make_agent(name)
 
 
 def begin_game(
@@ -59,6 +66,7 @@ def begin_game(
     seed: int | None,
     *,
     has_window: bool = True,
+    instead: str = "geo-patrol match --show prints a game",
 ) -> "LiveGame":
     """Begin a game; what its agents and its rules need is compiled before a window opens.
 
@@ -68,42 +76,38 @@ def begin_game(
         agents: who orders for alpha and for bravo; None is a person.
         seed: of the game; None takes one from the operating system.
         has_window: whether it is for a window, which needs a screen.
+        instead: what to do without a screen.
 
     Raises:
         InputError: an argument is wrong.
         NoScreenError: there is no screen.
     """
-    from geo_patrol.presets import load_config
-    from geo_patrol.rendering.live import LiveGame
+    with bad_input(), leave_at_once():  # loads what is compiled
+        from geo_patrol.presets import load_config
+        from geo_patrol.rendering.live import LiveGame
 
-    with bad_input():
         settled = load_config(config, overrides)
         live = LiveGame(settled, agents, seed)
     if has_window:
-        _check_screen()
+        _check_screen(instead)
     with leave_at_once():
         _warm_up(settled, agents)
         return live
 
 
-def _check_screen() -> None:
+def _check_screen(instead: str) -> None:
     from geo_patrol.rendering.screen import NoScreenError, init_display
 
     try:
         init_display()
     except NoScreenError as error:
-        raise NoScreenError(f"{error}; geo-patrol match --show prints a game without one") from None
+        raise NoScreenError(f"{error}; or without one: {instead}") from None
 
 
 def _warm_up(config: "GameConfig", agents: "tuple[Agent | None, Agent | None]") -> None:
     from geo_patrol.rendering.live import LiveGame
 
+    load_rules()
     trial = LiveGame(config, agents, seed=0)
     trial.advance()
     trial.advance()
-
-
-def window_title(live: "LiveGame") -> str:
-    """Return what stands in the frame of a game's window."""
-    alpha, bravo = live.timeline.names
-    return f"{live.config.title}: {alpha} (alpha) against {bravo} (bravo), seed {live.seed}"

@@ -53,7 +53,10 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
             _check_choice("render_mode", render_mode, RENDER_MODES)
         self.mask_in, self.reward, self.render_mode = mask_in, reward, render_mode
         self._overrides = overrides
-        self._source = mission
+        if self._is_random(mission) and overrides:
+            raise ValueError(
+                f"overrides = {show(overrides)}: give none with random missions, which they could make unsolvable"
+            )
         self._settled: Mission | None = None if self._is_random(mission) else self._load(mission)
         self.action_space = spaces.Discrete(self._actions)
         low, high = observation_bounds()

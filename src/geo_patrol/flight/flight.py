@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.errors import OrderError
+from geo_patrol.errors import OrderError, show
 from geo_patrol.flight.engine import state
 from geo_patrol.flight.engine.scoring import spent_by
 from geo_patrol.flight.engine.state import ENGINES, ORDERS, UNDER_WAY, make_chart, new_flights, new_log
@@ -334,7 +334,7 @@ class Flight:
             OrderError: the order cannot be read, or is not legal; nothing has changed then.
         """
         if self.is_over:
-            raise OrderError(f"order {order!r}: the flight is over ({self.ending})")
+            raise OrderError(f"order {show(order)}: the flight is over ({self.ending})")
         code = self.read_order(order)
         if not self.action_mask()[code]:
             raise OrderError(f"{self.order_text(code)}: {self.why_illegal(code)}")

@@ -75,10 +75,17 @@ def _draw_row(surface: pygame.Surface, layout: Layout, game: Game, satellite: Sa
         note = "destroyed" if satellite.destroyed else "no fuel"
         note = glyphs.fitted(note, size, round(row.width * (1 - BAR)) - pad)
         glyphs.put_text(surface, note, size, theme.FAINT, (row.left + row.width * BAR, row.centery))
-    glyphs.put_text(surface, str(satellite.fuel), size, colour, (row.left + row.width * FUEL, row.centery), "midright")
+    _put_fuel(surface, row, str(satellite.fuel), size, colour)
     if satellite.is_active:
         _draw_bar(surface, row, look, satellite.fuel / full_fuel(game, satellite.id.side, satellite.id.number))
         _draw_ammo(surface, layout, row, satellite)
+
+
+def _put_fuel(surface: pygame.Surface, row: pygame.Rect, words: str, size: int, colour: theme.Colour) -> None:
+    """Write fuel, smaller where so many digits would run into the sector."""
+    room = row.width * (FUEL - SECTOR) - size / 3
+    size = min(size, round(size * room / glyphs.text_width(words, size)))
+    glyphs.put_text(surface, words, size, colour, (row.left + row.width * FUEL, row.centery), "midright")
 
 
 def _draw_bar(surface: pygame.Surface, row: pygame.Rect, look: Look, part: float) -> None:

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents import Agent
+from geo_patrol.agents.protocol import ask_agent, tell_agent
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
-from geo_patrol.engine.state import NOOP, ORDERS, SATELLITES
+from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.engine.turn import play_phase
-from geo_patrol.errors import AgentError
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, Side
 from geo_patrol.rendering.timeline import BothOrders, Moment, Timeline
@@ -36,6 +36,7 @@ class LiveGame:
 
     Raises:
         ValueError: the seed is wrong.
+        AgentError: an agent raised an exception.
     """
 
     given: NDArray[np.int64]
@@ -57,7 +58,7 @@ class LiveGame:
         self._chances = [np.random.default_rng([self.seed % 2**64, side]) for side in range(len(agents))]
         for agent in agents:
             if agent is not None:
-                agent.reset(np.ones(1, np.bool_))
+                tell_agent(agent, agent.name, np.ones(1, np.bool_))
         names = ("you" if agents[0] is None else agents[0].name, "you" if agents[1] is None else agents[1].name)
         self.timeline = Timeline(self.game, ("person 1", "person 2") if agents == (None, None) else names)
 
@@ -65,6 +66,12 @@ class LiveGame:
     def game(self) -> Game:
         """The game as it stands; a copy."""
         return Game.from_batch(self._batch)
+
+    @property
+    def title(self) -> str:
+        """What stands in the frame of its window: what is played, who plays, and the seed that repeats it."""
+        alpha, bravo = self.timeline.names
+        return f"{self.config.title}: {alpha} (alpha) against {bravo} (bravo), seed {self.seed}"
 
     @property
     def is_over(self) -> bool:
@@ -127,14 +134,7 @@ class LiveGame:
     def _ask(self, agent: Agent, side: int) -> NDArray[np.int64]:
         observation = self._batch.observe(agent.observation)[:, side].copy()
         mask = self._batch.masks()[:, side].copy()
-        try:
-            orders = np.asarray(agent.act(observation, mask, self._chances[side]))
-        except Exception as error:
-            raise AgentError(f"agent {agent.name!r}: act raised {type(error).__name__}: {error}") from error
-        if orders.shape != (1, SATELLITES) or orders.dtype.kind not in "iu":
-            right = f"whole numbers of shape (1, {SATELLITES})"
-            raise AgentError(f"agent {agent.name!r}: act returned {orders.dtype} of shape {orders.shape}: give {right}")
-        codes: NDArray[np.int64] = np.clip(orders[0], -1 if orders.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
+        codes: NDArray[np.int64] = ask_agent(agent, agent.name, observation, mask, self._chances[side])[0]
         return codes
 
 

@@ -20,19 +20,18 @@ from geo_patrol.rendering.window import GameWindow
 NewGame = Callable[[], LiveGame]
 
 
-def play(new_game: NewGame, title: str = "geo_patrol", size: tuple[int, int] = (1280, 720)) -> None:
+def play(new_game: NewGame, size: tuple[int, int] = (1280, 720)) -> None:
     """Play until the window is closed.
 
     Args:
         new_game: begins a game, one side or both of which people play; called at once, and for every further game.
-        title: of the window.
         size: of the window in points.
 
     Raises:
         NoScreenError: there is no screen.
         AgentError: an agent raised an exception, or returned something else than orders.
     """
-    PlayWindow(new_game, title, size).run()
+    PlayWindow(new_game, size).run()
 
 
 class PlayWindow(GameWindow):
@@ -43,13 +42,13 @@ class PlayWindow(GameWindow):
         menu: the small menu that a click has opened.
     """
 
-    def __init__(self, new_game: NewGame, title: str = "geo_patrol", size: tuple[int, int] = (1280, 720)) -> None:
+    def __init__(self, new_game: NewGame, size: tuple[int, int] = (1280, 720)) -> None:
         self._new_game = new_game
         self.session = PlaySession(new_game())
         self.playback = Playback(self.session.live.timeline)
         self.playback.is_playing = False
         self.menu: choices.Choices = []
-        super().__init__(self.session.live.config, title, size=size)
+        super().__init__(self.session.live.config, self.session.live.title, size=size)
 
     def make_controls(self) -> list[Control]:
         """Return what can be done while playing."""
@@ -119,6 +118,7 @@ class PlayWindow(GameWindow):
         self.session = PlaySession(self._new_game())
         self.playback = Playback(self.session.live.timeline)
         self.playback.is_playing = False
+        self.screen.set_title(self.session.live.title)
 
     # Time
 

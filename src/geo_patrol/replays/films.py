@@ -1,5 +1,7 @@
 """Pictures and films of recorded games, paced as the window paces them."""
 
+import errno
+import os
 import secrets
 import subprocess
 import tempfile
@@ -128,10 +130,21 @@ def _ffmpeg() -> str:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
-    """Give the name of a file beside a path, of the same ending, that takes its place when it is finished."""
+    """Give the name of a file beside a path, of the same ending, that takes its place when it is finished.
+
+    Raises:
+        OSError: the file cannot be written; before the work begins, and with the path that was asked for.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "it is write-protected", str(path))
     beside = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
     try:
         beside.touch(exist_ok=False)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
         yield beside
         beside.replace(path)
     finally:

@@ -2,14 +2,11 @@
 
 import difflib
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
 from geo_patrol.errors import show
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _Parameters = TypeVar("_Parameters", bound=NamedTuple)
 
@@ -41,8 +38,9 @@ def read_parameters(agent: str, text: str, kind: type[_Parameters]) -> _Paramete
         if name in values:
             raise ValueError(f"agent {agent!r}: {name} is given twice")
         values[name] = _read_value(agent, name, value, kind)
-    make: Callable[..., _Parameters] = kind
-    return make(**values)
+    make: Any = kind
+    parameters: _Parameters = make(**values)
+    return parameters
 
 
 def _hint(name: str, kind: type[NamedTuple]) -> str:
@@ -61,7 +59,7 @@ def _read_value(agent: str, name: str, value: str, kind: type[NamedTuple]) -> An
 
 def describe_parameters(agent: str, parameters: NamedTuple) -> str:
     """Return an agent's name with those parameters that are not the default, as ``read_parameters`` reads them."""
-    make: Callable[[], NamedTuple] = type(parameters)
+    make: Any = type(parameters)
     defaults = make()
     changed = [
         f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"

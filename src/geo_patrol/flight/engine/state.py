@@ -55,6 +55,7 @@ CHART = _record(
         ("race", "i2"),
         ("fuel_limit", "i2"),
         ("survey_cap", "i2"),
+        ("can_stop", "i2"),  # whether there is a planet to land on or a station; for the solver
         ("least_cycle", "i2"),  # turns from a landing to one on another planet, at least; for the solver
         ("end_kind", "i2"),
         ("end_place", "i2"),  # number of the planet or station
@@ -138,6 +139,7 @@ def make_chart(mission: Mission) -> NDArray[Any]:
         chart["can_land"][number] = mission.can_land_on(reference)
         chart["must_survey"][number] = reference in mission.survey
         chart["must_land"][number] = reference in mission.land_on
+    chart["can_stop"] = bool(mission.stations) or chart["can_land"].any()
     for number, reference in enumerate(mission.stations):
         chart["station"][number] = points[reference]
     chart["end_place"] = NOWHERE

@@ -1,0 +1,32 @@
+"""Loading what is compiled at a moment that is known: a Ctrl-C that comes while LLVM loads code may be lost."""
+
+from geo_patrol.cli.errors import leave_at_once
+
+
+def load_rules() -> None:
+    """Load all compiled code that playing, showing and checking games calls, agents' apart."""
+    with leave_at_once():
+        import numpy as np
+
+        from geo_patrol import board
+        from geo_patrol.engine.drift import winner_of
+        from geo_patrol.engine.engagement import attack_probability, guard_probability
+        from geo_patrol.engine.legality import order_cost
+        from geo_patrol.engine.state import NOOP, SATELLITES, SIDES
+        from geo_patrol.notation import Order
+        from geo_patrol.presets import load_config
+        from geo_patrol.replays.rerun import Rerun
+
+        rerun = Rerun(load_config("geo_patrol"), seed=0)
+        rerun.batch.find_legal()
+        rerun.batch.masks()
+        rerun.play(np.zeros((SIDES, SATELLITES), np.int64))
+        game, rules = rerun.batch.games[0], rerun.batch.rules[0]
+        order_cost(game, rules, 0, 1, NOOP)
+        attack_probability(game, rules, 0, 1, Order(1, "shoot", 0).code)
+        guard_probability(game, rules, 0, 1)
+        winner_of(game)
+        ways = (board.prograde, board.retrograde, board.radial_in, board.radial_out)
+        for function in (board.ring_of, board.azimuth_of, *ways):
+            function(2)
+        board.sector_at(2, 0)

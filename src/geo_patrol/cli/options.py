@@ -1,0 +1,16 @@
+"""Options that several commands take."""
+
+from typing import Annotated, TypeAlias
+
+import typer
+
+AGENTS = "random, idle, turtle, raider, mixed, scripted or search; with parameters: raider:defenders=5, search:10ms"
+"""What help says of agents' names."""
+
+ConfigOption: TypeAlias = Annotated[
+    str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
+]
+OverridesOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
+]

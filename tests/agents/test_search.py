@@ -1,0 +1,160 @@
+"""The searching agent: reads positions rightly, finds what is to be found, plays the same for a seed, refuses nonsense."""
+
+import numpy as np
+import pytest
+
+from geo_patrol import load_config, make_agent, make_vec, play_match
+from geo_patrol.agents.basic import RandomAgent
+from geo_patrol.agents.scripted import RaiderAgent
+from geo_patrol.agents.search import Search, SearchAgent
+from geo_patrol.agents.search.position import observe_sides, read_position
+from geo_patrol.board import sector_at
+from geo_patrol.engine.batch import Batch
+from geo_patrol.engine.state import ENGAGEMENT, GAME, RULES, SHOOT, SIDES, records
+from geo_patrol.engine.turn import play_phase
+from geo_patrol.preset_files import preset_names
+
+
+def start(preset="geo_patrol", count=1, seed=0):
+    batch = Batch(load_config(preset), count)
+    batch.seed(range(seed, seed + count))
+    batch.reset()
+    return batch
+
+
+def play(batch, phases, seed=0):
+    """Play with raiders; finished games stay."""
+    generator = np.random.default_rng(seed)
+    for _ in range(phases):
+        seen, masks = batch.observe("tokens"), batch.masks()
+        orders = np.stack([RaiderAgent().act(seen[:, s], masks[:, s], generator) for s in range(SIDES)], axis=1)
+        for place, game in enumerate(batch.games):
+            play_phase(game, batch.rules[0], orders[place], batch.outcomes)
+
+
+def search(**parameters):
+    return SearchAgent(Search(**parameters))
+
+
+@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize("phases", [0, 5, 6])
+def test_a_position_that_was_read_looks_the_same_and_scores_the_same(preset, phases):
+    batch = start(preset, 6)
+    play(batch, phases)
+    for place in np.flatnonzero(batch.games["done"] == 0):
+        for side in range(SIDES):
+            seen, masks = batch.observe("tokens")[place], batch.masks()[place]
+            root, rules = records(GAME, 1), records(RULES, 1)
+            read_position(seen[side], root[0], rules[0])
+            looks, allowed = observe_sides(root, rules, "tokens")
+            changing = [i for i, name in enumerate(_names()) if name not in ("turn", "code_rules")]
+            np.testing.assert_array_equal(looks[:, changing], np.stack([seen[side], seen[1 - side]])[:, changing])
+            np.testing.assert_array_equal(allowed, np.stack([masks[side], masks[1 - side]]))
+            assert root[0].goal_points[0] == batch.games[place]["goal_points"][side]
+            for kind in range(2):
+                for whose in range(SIDES):
+                    exact = batch.rules[0]["weight"][side ^ whose, kind]
+                    assert rules[0].weight[whose, kind] == pytest.approx(exact, rel=1e-9)
+
+
+def _names():
+    from geo_patrol.engine.observe import observation_names
+
+    return observation_names("tokens")
+
+
+def test_takes_the_shot_that_wins():
+    batch = start()
+    game = batch.games[0]
+    game["phase"] = ENGAGEMENT
+    game["sector"][0, 1:] = sector_at(4, 0)
+    game["sector"][0, 4] = game["sector"][1, 0]
+    game["sector"][1, 1:] = sector_at(4, 4)
+    orders = search(rollouts=200).act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    assert orders[0, 4] == SHOOT
+
+
+@pytest.mark.parametrize("phases", [4, 7])
+def test_the_same_seed_and_rollouts_give_the_same_orders(phases):
+    batch = start(count=3)
+    play(batch, phases)
+    seen, masks = batch.observe("tokens")[:, 1], batch.masks()[:, 1]
+    first, second = (search(rollouts=64).act(seen, masks, np.random.default_rng(4)) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert np.take_along_axis(masks, first[:, :, None], axis=2).all()
+
+
+def test_the_real_game_is_left_alone():
+    batch = start()
+    before = batch.games.tobytes()
+    search(rollouts=32).act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    assert batch.games.tobytes() == before
+
+
+def test_masks_are_kept_to():
+    batch = start()
+    masks = batch.masks()[:, 0].copy()
+    masks[:, :5, 1:] = 0
+    orders = search(rollouts=64).act(batch.observe("tokens")[:, 0], masks, np.random.default_rng(0))
+    assert not orders[0, :5].any()
+
+
+@pytest.mark.parametrize("preset", ["geo_patrol", "case3", "od2d"])
+def test_beats_random_from_both_sides(preset):
+    result = play_match(search(rollouts=32, candidates=8), "random", config=preset, games=20, seed=1)
+    assert (result.winner == 0).mean() >= 0.9
+    assert not result.illegal_orders.any()
+
+
+def test_looking_ahead_helps():
+    result = play_match(search(rollouts=400), "raider", games=60, seed=11)
+    assert (result.winner == 0).mean() >= 0.5
+
+
+def test_a_policy_may_propose():
+    agent = SearchAgent(Search(rollouts=32), proposer=RandomAgent())
+    batch = start()
+    assert agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0)).shape == (1, 11)
+
+
+def test_a_budget_of_time_is_kept_to_and_counted():
+    agent = search(budget="20ms")
+    batch = start()
+    agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    assert agent.decisions == 1
+    assert agent.rollouts >= 16
+
+
+def test_plays_in_the_vector_environment():
+    envs = make_vec("geo_patrol", 2, opponent="search:rollouts=16")
+    envs.reset(seed=1)
+    envs.step(envs.sample_actions())
+    envs.close()
+
+
+def test_names():
+    assert make_agent("search").name == "search"
+    assert make_agent("search:10ms").name == "search:10ms"
+    assert make_agent("search:2.5ms,candidates=8").name == "search:2.5ms,candidates=8"
+    assert make_agent("search:rollouts=256").search == Search(rollouts=256)
+    assert make_agent("search:budget=1s").search == Search(budget="1s")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("search:10", "budget = '10': give a time such as 10ms or 1.5s"),
+        ("search:0ms", "budget = '0ms'"),
+        ("search:9999s", "up to an hour"),
+        ("search:-3ms", "budget = '-3ms'"),
+        ("search:", "give parameters as name=value"),
+        ("search:10ms,rollouts=5", "give one"),
+        ("search:rollouts=-1", "rollouts = '-1': Input should be greater than or equal to 0"),
+        ("search:candidates=1", "candidates = '1'"),
+        ("search:rollout=5", "there is no parameter 'rollout'; did you mean 'rollouts'?"),
+    ],
+)
+def test_wrong_parameters(name, message):
+    with pytest.raises(ValueError, match="search") as raised:
+        make_agent(name)
+    assert message in str(raised.value)

@@ -1,0 +1,87 @@
+"""What is compiled is loaded before a game begins: a Ctrl-C that comes while LLVM loads code may be lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Annotated
+
+import pytest
+import typer
+from pydantic import BaseModel, PlainSerializer
+
+from geo_patrol import play_match
+from geo_patrol.cli.errors import plain_errors
+
+COUNT = """
+import gc, random
+from numba.core.dispatcher import Dispatcher
+
+def loaded():
+    functions = [one for one in gc.get_objects() if isinstance(one, Dispatcher)]
+    return sorted(f"{one.py_func.__module__}.{one.py_func.__name__}" for one in functions for _ in one.overloads)
+"""
+PLAYING = """
+from geo_patrol.cli.saving import Keeper
+from geo_patrol.cli.watch import begin_game, seat
+from geo_patrol.rendering.play import PlayWindow
+
+live = begin_game("case1", None, (None, seat("scripted")), 3)
+Keeper.begin("games/", live)
+before = loaded()
+chance = random.Random(1)
+window = PlayWindow(lambda: live)
+while not live.is_over:
+    desk = window.session.desk
+    for number in range(11 if desk else 0):
+        if desk.options(number):
+            desk.select(number)
+            window.draw()
+            desk.give(chance.choice(desk.options(number)).order)
+    window._commit()
+    window.tick(10)
+    window.tick(10)
+print(len(before), sorted(set(loaded()) - set(before)))
+"""
+READING = """
+from pathlib import Path
+from geo_patrol.cli.loading import load_rules
+from geo_patrol.rendering.timeline import Timeline
+from geo_patrol.replays import ReplayReader, check, play, start
+from geo_patrol.report import write_report
+
+load_rules()
+before = loaded()
+path = Path({path!r})
+for replay in ReplayReader(path):
+    check(replay)
+    timeline = Timeline(start(replay), replay.agents)
+    for phase in play(replay):
+        timeline.append(phase.orders, phase.game)
+write_report([ReplayReader(path)], "games", 3)
+print(len(before), sorted(set(loaded()) - set(before)))
+"""
+
+
+@pytest.mark.parametrize("what", [PLAYING, READING])
+def test_all_that_is_compiled_is_loaded_before(what, tmp_path):
+    path = tmp_path / "games.jsonl"
+    play_match("scripted", "random", config="case1", games=2, seed=1, save=path)
+    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    command = [sys.executable, "-c", COUNT + what.replace("{path!r}", repr(str(path)))]
+    ran = subprocess.run(command, env=kept, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr
+    count, later = ran.stdout.splitlines()[-1].split(" ", 1)
+    assert int(count) > 10
+    assert later == "[]"
+
+
+def test_an_interrupt_that_pydantic_wraps_is_one(capsys):
+    class Figure(BaseModel):
+        value: Annotated[int, PlainSerializer(lambda _: os.kill(os.getpid(), signal.SIGINT) or time.sleep(1))]
+
+    with pytest.raises(typer.Exit) as leaving:
+        plain_errors(lambda: Figure(value=1).model_dump())()
+    assert leaving.value.exit_code == 130
+    assert capsys.readouterr().err == "geo-patrol: interrupted\n"
