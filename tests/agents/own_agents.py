@@ -62,6 +62,49 @@ class Leaves(RandomAgent):
         sys.exit(3)
 
 
+class Exits(RandomAgent):
+    def act(self, *_):
+        os._exit(4)
+
+
+class Stalls(RandomAgent):
+    def reset(self, new_games):
+        time.sleep(3600)
+
+
+class Hogs(RandomAgent):
+    """Takes all the memory that it can get; what it does not write to costs nothing."""
+
+    def act(self, *_):
+        kept = []
+        while True:
+            kept.append(np.zeros(2**27))
+
+
+class Shouts(RandomAgent):
+    def act(self, *_):
+        raise ValueError("line one\nline two \x1b[31m" + 1000 * "!")
+
+
+class Mute(RandomAgent):
+    def act(self, *_):
+        raise Unspeakable
+
+
+class Unspeakable(Exception):  # noqa: N818
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+class Special(np.ndarray):
+    """An array that only its own module knows."""
+
+
+class Disguises(RandomAgent):
+    def act(self, observations, action_masks, generator):
+        return super().act(observations, action_masks, generator).view(Special)
+
+
 class Illegal(RandomAgent):
     """Guards with everything, always."""
 

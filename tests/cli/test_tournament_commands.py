@@ -12,12 +12,14 @@ from geo_patrol.ratings import Sprt, packages
 from geo_patrol.tournament import play_sprt, play_sweep, play_tournament
 from geo_patrol.tournament.names import short_names
 
+pytestmark = pytest.mark.usefixtures("without_workers")
+
 
 def run(*arguments, columns=80):
     return CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
 
 
-TOURNAMENT = ("tournament", "scripted", "random", "idle", "-c", "case4", "-n", 8, "--seed", 5, "-p", 1)
+TOURNAMENT = ("tournament", "scripted", "random", "idle", "-c", "case4", "-n", 8, "--seed", 5)
 PNG = b"\x89PNG\r\n"
 
 
@@ -30,7 +32,7 @@ def test_tournament_prints_and_writes_its_tables(tmp_path):
     out = tmp_path / "out"
     ran = run(*TOURNAMENT, "--out", out, "--mirror")
     assert (ran.exit_code, ran.stderr) == (0, "")
-    result = play_tournament(["scripted", "random", "idle"], config="case4", games=8, seed=5, mirror=True, processes=1)
+    result = play_tournament(["scripted", "random", "idle"], config="case4", games=8, seed=5, mirror=True)
     lines = ran.stdout.splitlines()
     assert max(map(len, lines)) <= 80 or "Farthest" in max(lines, key=len)
     assert "Case 4: four sharpshooters (case4), seed 5" in lines
@@ -58,16 +60,16 @@ def test_json_goes_to_standard_output():
 
 
 def test_sprt_prints_its_answer(tmp_path):
-    ran = run("sprt", "scripted", "idle", "--seed", 1, "-p", 1, "--json", tmp_path / "sprt.json")
+    ran = run("sprt", "scripted", "idle", "--seed", 1, "--json", tmp_path / "sprt.json")
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert "Accepted after 32 games: elo1. scripted is more than +0 Elo above idle." in ran.stdout
     assert "pairs by points of scripted: 0: 0, 1/2: 0, 1: 0, 3/2: 0, 2: 16" in ran.stdout
     written = json.loads((tmp_path / "sprt.json").read_text())
-    result = play_sprt("scripted", "idle", seed=1, processes=1)
+    result = play_sprt("scripted", "idle", seed=1)
     assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
-    ran = run("sprt", "idle", "scripted", "--seed", 1, "-p", 1)
+    ran = run("sprt", "idle", "scripted", "--seed", 1)
     assert "Accepted after 32 games: elo0. idle is less than +20 Elo above scripted." in ran.stdout
-    ran = run("sprt", "random", "random", "--elo1", 1, "--max-games", 40, "--seed", 1, "-p", 1)
+    ran = run("sprt", "random", "random", "--elo1", 1, "--max-games", 40, "--seed", 1)
     assert "No answer after 40 games" in ran.stdout
     assert Sprt(0, 1).bounds == result.test.bounds
 
@@ -76,7 +78,7 @@ SWEEP = ("sweep", "-c", "case1", "-v", "bravo.patrols.ammo=0,3", "-v", "alpha.pa
 
 
 def test_sweep_prints_and_writes_its_table(tmp_path):
-    arguments = (*SWEEP, "--agents", "scripted", "random", "-n", 4, "--seed", 1, "-p", 1, "--out", tmp_path)
+    arguments = (*SWEEP, "--agents", "scripted", "random", "-n", 4, "--seed", 1, "--out", tmp_path)
     ran = run(*arguments)
     assert (ran.exit_code, ran.stderr) == (0, "")
     result = play_sweep(
@@ -86,7 +88,6 @@ def test_sweep_prints_and_writes_its_table(tmp_path):
         config="case1",
         games=4,
         seed=1,
-        processes=1,
     )
     rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+)% .*$", ran.stdout, re.MULTILINE)
     as_alpha = next(iter(result.win_rates().values()))
@@ -105,7 +106,7 @@ def test_sweep_prints_and_writes_its_table(tmp_path):
 )
 def test_sweeps_of_other_sizes_are_drawn(varied, tmp_path):
     options = [option for vary in varied for option in ("--vary", vary)]
-    ran = run("sweep", *options, "-a", "idle", "idle", "-n", 2, "--seed", 1, "-p", 1, "--out", tmp_path)
+    ran = run("sweep", *options, "-a", "idle", "idle", "-n", 2, "--seed", 1, "--out", tmp_path)
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert (tmp_path / "sweep.png").read_bytes().startswith(PNG)
 
@@ -113,7 +114,7 @@ def test_sweeps_of_other_sizes_are_drawn(varied, tmp_path):
 def test_a_sweep_of_too_many_pictures_has_none(tmp_path):
     varied = ["turn_limit=1", "rules=book", "alpha.patrols.ammo=0..12"]
     options = [option for vary in varied for option in ("--vary", vary)]
-    ran = run("sweep", *options, "-a", "idle", "idle", "-n", 2, "--seed", 1, "-p", 1, "--out", tmp_path)
+    ran = run("sweep", *options, "-a", "idle", "idle", "-n", 2, "--seed", 1, "--out", tmp_path)
     assert ran.exit_code == 0
     assert (
         ran.stderr
@@ -154,7 +155,7 @@ def test_missing_packages_are_said(monkeypatch, tmp_path):
 
     monkeypatch.setattr(packages.importlib, "import_module", missing)
     hidden = "matplotlib"
-    ran = run("tournament", "idle", "random", "-n", 2, "-p", 1, "--out", tmp_path)
+    ran = run("tournament", "idle", "random", "-n", 2, "--out", tmp_path)
     assert ran.exit_code == 0
     assert "no tournament.png: pictures are drawn with Matplotlib, which is not installed" in ran.stderr
     assert "pip install 'geo_patrol[plots]'" in ran.stderr
@@ -162,6 +163,8 @@ def test_missing_packages_are_said(monkeypatch, tmp_path):
     ran = run("tournament", "idle", "random")
     assert ran.exit_code == 2
     assert "computed with SciPy, which is not installed: pip install 'geo_patrol[stats]'" in ran.stderr
+    ran = run("sweep", "-v", "turn_limit=1", "-a", "idle", "idle", "-n", 2)  # which needs none
+    assert ran.exit_code == 0
 
 
 def test_names_are_as_short_as_they_can_be():

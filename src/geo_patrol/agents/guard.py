@@ -9,20 +9,22 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.loading import load_agent, split_location
-from geo_patrol.agents.protocol import Agent, ask_agent, check_orders_of_agent, tell_agent
+from geo_patrol.agents.loading import split_location
+from geo_patrol.agents.own_process import serve
+from geo_patrol.agents.protocol import Agent, check_orders_of_agent
 from geo_patrol.agents.registry import agent_names, make_agent
-from geo_patrol.engine.observe import Encoding
 from geo_patrol.errors import AgentError
+
+if TYPE_CHECKING:
+    from geo_patrol.engine.observe import Encoding
 
 MOVE_TIME = 0.1
 """Seconds that an agent of a user may take by default for a decision in one game."""
@@ -129,7 +131,7 @@ class GuardedAgent:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would inherit locks and compiled code half way through
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(self.name, theirs), daemon=True)
+        self._process = context.Process(target=serve, args=(self.name, theirs), daemon=True)
         with _importable_main():
             self._process.start()
         theirs.close()
@@ -188,63 +190,3 @@ def _importable_main() -> Iterator[None]:
         yield
     finally:
         main.__file__ = path
-
-
-# In the agent's process
-
-
-def _serve(name: str, connection: Connection) -> None:
-    """Make an agent, and answer what is asked of it."""
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the match to hear
-    os.dup2(2, 1)  # what an agent prints must not get into the tables
-    agent = _answer(connection, _make, name)
-    while True:
-        try:
-            what, *arguments = connection.recv()
-        except EOFError:
-            return
-        if what == "make":
-            agent = _answer(connection, _make, name)
-        else:
-            _answer(connection, _reset if what == "reset" else _act, name, agent, *arguments)
-
-
-def _answer(connection: Connection, work: Any, name: str, *arguments: Any) -> Any:
-    """Do some work, and send its answer or what went wrong; return what it keeps."""
-    try:
-        kept, answer = work(name, *arguments)
-    except AgentError as error:
-        connection.send(("failed", str(error)))
-        return None
-    connection.send(("done", answer))
-    return kept
-
-
-def _make(name: str) -> tuple[Agent, Encoding]:
-    agent = load_agent(name)
-    return agent, agent.observation
-
-
-def _reset(name: str, agent: Agent, new_games: NDArray[np.bool_]) -> tuple[None, str]:
-    tell_agent(agent, name, new_games)
-    return None, "reset"
-
-
-def _act(
-    name: str,
-    agent: Agent,
-    observations: NDArray[Any],
-    masks: NDArray[np.int8],
-    generator: np.random.Generator,
-) -> tuple[None, tuple[NDArray[np.int64], Any]]:
-    orders = ask_agent(agent, name, observations, masks, generator)
-    return None, (orders, generator.bit_generator.state)
-
-
-def end_with_parent() -> None:
-    """End this process when the one that started it is gone, even if an agent hangs; runs in a thread."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os._exit(1)

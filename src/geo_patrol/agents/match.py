@@ -107,7 +107,8 @@ def play_match(
         games: how many, an even number: half of them with the sides swapped.
         seed: where all chance comes from, a whole number from 0; None takes one from the operating system.
         save: a new file that keeps all games, see ``replays``; those of a chunk are written when it has been played. Games that
-            an agent lost by failing stand in it unfinished: the rules do not know that end.
+            an agent lost by failing stand in it unfinished, for the rules do not know that end, and those that it
+            lost before the first phase not at all.
         progress: is called after every phase with the number of finished games and of all games.
         on_failure: what happens when an agent raises an exception or returns something else than orders: "raise"
             ends the match by an ``AgentError``, "forfeit" lets the agent lose all games of the batch that are still

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once
+from geo_patrol.cli.options import ANY_AGENT
 from geo_patrol.cli.output import remove_unfinished, whole_file
 
 if TYPE_CHECKING:
@@ -19,16 +20,10 @@ if TYPE_CHECKING:
     from geo_patrol.config import GameConfig
 
 STDOUT = "-"
-_AGENTS = "A built-in agent's name, file.py:Name, or module:Name."
 
-AgentName: TypeAlias = Annotated[str, typer.Argument(metavar="AGENT", help=_AGENTS)]
-AgentNames: TypeAlias = Annotated[list[str], typer.Argument(metavar="AGENT...", help=_AGENTS)]
-Config: TypeAlias = Annotated[
-    str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
-]
-Set: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated.")
-]
+First: TypeAlias = Annotated[str, typer.Argument(metavar="FIRST", help=f"Agent: {ANY_AGENT}.")]
+Second: TypeAlias = Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")]
+AgentNames: TypeAlias = Annotated[list[str], typer.Argument(metavar="AGENT...", help=f"Agents: {ANY_AGENT}.")]
 Seed: TypeAlias = Annotated[
     int | None, typer.Option("--seed", metavar="N", help="Repeats all games exactly; a fresh one by default.")
 ]
@@ -50,17 +45,23 @@ _Result = TypeVar("_Result")
 
 
 def check_settings(
-    agents: Sequence[str], config: str, overrides: list[str] | None, move_time: float, processes: int | None
+    agents: Sequence[str],
+    config: str,
+    overrides: list[str] | None,
+    seed: int | None,
+    move_time: float,
+    processes: int | None,
 ) -> "GameConfig":
     """Check what can be checked before anything is compiled or played, and return the configuration."""
+    from geo_patrol.engine.batch import check_seed
     from geo_patrol.presets import load_config
-    from geo_patrol.ratings.packages import load_scipy
     from geo_patrol.tournament.campaign import check_agents
     from geo_patrol.tournament.pool import check_processes
 
     with bad_input():
-        load_scipy("optimize")
         settled = load_config(config, overrides)
+        if seed is not None:
+            check_seed(seed)
         check_processes(processes)
         check_agents(agents, move_time)
         return settled
@@ -71,9 +72,17 @@ def play_with_bar(
     settled: "GameConfig",
     title: str,
     quiet: bool,
-    play: Callable[[Callable[[int, int], None]], _Result],
+    play: Callable[..., _Result],
 ) -> _Result:
-    """Play, with a progress bar on standard error if that is a terminal."""
+    """Play, with a progress bar on standard error if that is a terminal.
+
+    Args:
+        agents: who plays.
+        settled: what is played.
+        title: of the bar.
+        quiet: whether there is to be none.
+        play: does it; is given a ``progress`` to call.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -85,8 +94,7 @@ def play_with_bar(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task(title, total=None)
-        with bad_input():
-            return play(lambda finished, total: bar.update(task, completed=finished, total=total))
+        return play(progress=lambda finished, total: bar.update(task, completed=finished, total=total))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeAlias
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
-from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
+from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
 from geo_patrol.cli.output import remove_unfinished, whole_file
 from geo_patrol.versions import versions
 
@@ -30,13 +30,7 @@ Writer: TypeAlias = Callable[["MatchResult", TextIO], None]
 
 @plain_errors
 def match(
-    first: Annotated[
-        str,
-        typer.Argument(
-            metavar="FIRST",
-            help=f"Agent: {AGENTS}; your own: file.py:Name or module:Name.",
-        ),
-    ],
+    first: Annotated[str, typer.Argument(metavar="FIRST", help=f"Agent: {ANY_AGENT}.")],
     second: Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")],
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,
@@ -87,7 +81,7 @@ def match(
         from geo_patrol.cli.table import print_match
 
         print_match(result, source=config, overrides=overrides or [])
-    if games_file is not None and not quiet:
+    if games_file is not None and games_file.exists() and not quiet:  # an agent that fails at once leaves no game
         print(f"The games are in {games_file}; look at one with: geo-patrol replay {games_file}", file=sys.stderr)
 
 
@@ -159,7 +153,7 @@ def _play(
 
     with leave_at_once(before=remove_unfinished):  # compiles or loads all that is needed: no part of the speed
         trial = _try_out(first, second, config)
-        list(replay(config, int(trial.seeds[0]), trial.first_game))
+        list(replay(trial.config, int(trial.seeds[0]), trial.first_game))
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
@@ -177,12 +171,13 @@ def _play(
 
 
 def _try_out(first: str, second: str, config: "GameConfig") -> "MatchResult":
-    """Play two games, without agents of the user's own: they may fail, and have nothing that is compiled here."""
+    """Play two games of one turn, without agents of the user's own: they have nothing that is compiled here."""
     from geo_patrol.agents.guard import is_own_agent
     from geo_patrol.agents.match import play_match
+    from geo_patrol.tournament.campaign import ONE_TURN
 
     seated = ("random" if is_own_agent(name) else name for name in (first, second))
-    return play_match(*seated, config=config, games=2, seed=0, on_failure="forfeit")
+    return play_match(*seated, config=config, overrides=ONE_TURN, games=2, seed=0, on_failure="forfeit")
 
 
 def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: list[str]) -> None:

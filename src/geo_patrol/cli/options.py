@@ -5,6 +5,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 AGENTS = "random, idle, turtle, raider, mixed, scripted or search; with parameters: raider:defenders=5, search:10ms"
+"""What help says of the names of our agents."""
+ANY_AGENT = f"{AGENTS}; your own: file.py:Name or module:Name"
 """What help says of agents' names."""
 
 ConfigOption: TypeAlias = Annotated[

@@ -1,12 +1,14 @@
 """``geo-patrol sprt``: is one agent better than another, with as few games as the answer takes."""
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geo_patrol.cli import campaign
 from geo_patrol.cli.errors import bad_input, plain_errors
+from geo_patrol.cli.options import ConfigOption, OverridesOption
 
 if TYPE_CHECKING:
     from geo_patrol.tournament import SprtResult
@@ -16,14 +18,14 @@ FORMAT = "geo_patrol sprt"
 
 @plain_errors
 def sprt(
-    first: campaign.AgentName,
-    second: campaign.AgentName,
+    first: campaign.First,
+    second: campaign.Second,
     elo0: Annotated[float, typer.Option("--elo0", metavar="ELO", help="FIRST is no better than so much ...")] = 0,
     elo1: Annotated[float, typer.Option("--elo1", metavar="ELO", help="... or it is better by so much.")] = 20,
     alpha: Annotated[float, typer.Option(metavar="P", help="Chance of accepting elo1 where elo0 is true.")] = 0.05,
     beta: Annotated[float, typer.Option(metavar="P", help="Chance of accepting elo0 where elo1 is true.")] = 0.05,
-    config: campaign.Config = "geo_patrol",
-    overrides: campaign.Set = None,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
     max_games: Annotated[int, typer.Option(metavar="N", help="After which it gives up; an even number.")] = 20_000,
     seed: campaign.Seed = None,
     processes: campaign.Processes = None,
@@ -43,13 +45,14 @@ def sprt(
         test = Sprt(elo0, elo1, alpha, beta)
         check_games(max_games)
     campaign.check_json(json)
-    settled = campaign.check_settings([first, second], config, overrides, move_time, processes)
+    settled = campaign.check_settings([first, second], config, overrides, seed, move_time, processes)
     result = campaign.play_with_bar(
         [first, second],
         settled,
         f"{first} against {second}",
         quiet,
-        lambda progress: play_sprt(
+        partial(
+            play_sprt,
             first,
             second,
             test,
@@ -58,7 +61,6 @@ def sprt(
             seed=seed,
             move_time=move_time,
             processes=processes,
-            progress=progress,
         ),
     )
     source = {"source": config, "overrides": overrides or [], "values": settled.to_dict()}

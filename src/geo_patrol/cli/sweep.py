@@ -1,6 +1,7 @@
 """``geo-patrol sweep``: how win rates follow the figures of a scenario."""
 
 import csv
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +9,7 @@ import typer
 
 from geo_patrol.cli import campaign
 from geo_patrol.cli.errors import bad_input, plain_errors
+from geo_patrol.cli.options import ConfigOption, OverridesOption
 from geo_patrol.cli.output import whole_file
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 FORMAT = "geo_patrol sweep"
 _MAX_ROWS = 200
+_MAX_KEY_WIDTH = 12
 
 
 @plain_errors
@@ -27,8 +30,8 @@ def sweep(
         tuple[str, str],
         typer.Option("--agents", "-a", metavar="AGENT AGENT", help="Two agents, or twice the same."),
     ] = ("scripted", "scripted"),
-    config: campaign.Config = "geo_patrol",
-    overrides: campaign.Set = None,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="A cell; an even number: half with sides swapped.")
     ] = 200,
@@ -51,14 +54,15 @@ def sweep(
         parse_variations(vary)
         check_games(games)
     campaign.check_json(json)
-    settled = campaign.check_settings(agents, config, overrides, move_time, processes)
+    settled = campaign.check_settings(agents, config, overrides, seed, move_time, processes)
     with campaign.going_on_later(out):
         result = campaign.play_with_bar(
             agents,
             settled,
             "sweep",
             quiet,
-            lambda progress: play_sweep(
+            partial(
+                play_sweep,
                 *agents,
                 vary,
                 config=config,
@@ -68,7 +72,6 @@ def sweep(
                 move_time=move_time,
                 processes=processes,
                 folder=out,
-                progress=progress,
             ),
         )
     source = {"source": config, "overrides": overrides or [], "values": settled.to_dict()}
@@ -116,7 +119,9 @@ def print_sweep(result: "Sweep", source: str) -> None:
 def _table(result: "Sweep") -> Any:
     table = campaign.plain_table()
     for variation in result.variations:
-        table.add_column(variation.key.replace(".", ".\n"), justify="right", overflow="fold")
+        heading = variation.key.replace(".", ".\n")
+        width = min(max(map(len, heading.split("\n"))), _MAX_KEY_WIDTH)
+        table.add_column(heading, justify="right", overflow="fold", min_width=width)
     rates = result.win_rates()
     for side in ("alpha", "bravo"):
         who = f"{side} wins" if result.agents[0] == result.agents[1] else f"{result.agents[0]} as {side} wins"

@@ -1,6 +1,7 @@
 """``geo-patrol tournament``: everybody against everybody."""
 
 import csv
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 from geo_patrol.cli import campaign
 from geo_patrol.cli.campaign import percent_interval, plain_table
 from geo_patrol.cli.errors import bad_input, plain_errors
+from geo_patrol.cli.options import ConfigOption, OverridesOption
 from geo_patrol.cli.output import whole_file
 
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ _MAX_COLUMNS = 9  # of agents in a table of everybody against everybody
 @plain_errors
 def tournament(
     agents: campaign.AgentNames,
-    config: campaign.Config = "geo_patrol",
-    overrides: campaign.Set = None,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="A pairing; an even number: half with sides swapped.")
     ] = 400,
@@ -44,21 +46,24 @@ def tournament(
     An agent that raises, hangs or dies loses its running games and is named at the end.
     """
     from geo_patrol.agents.match import check_games
+    from geo_patrol.ratings.packages import load_scipy
     from geo_patrol.tournament import play_tournament
     from geo_patrol.tournament.round_robin import check_names
 
     with bad_input():
+        load_scipy("optimize")
         check_names(agents)
         check_games(games)
     campaign.check_json(json)
-    settled = campaign.check_settings(agents, config, overrides, move_time, processes)
+    settled = campaign.check_settings(agents, config, overrides, seed, move_time, processes)
     with campaign.going_on_later(out):
         result = campaign.play_with_bar(
             agents,
             settled,
             "tournament",
             quiet,
-            lambda progress: play_tournament(
+            partial(
+                play_tournament,
                 agents,
                 config=settled,
                 games=games,
@@ -67,7 +72,6 @@ def tournament(
                 move_time=move_time,
                 processes=processes,
                 folder=out,
-                progress=progress,
             ),
         )
     data = {

@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from geo_patrol.agents.guard import GuardedAgent, check_move_time, is_own_agent
-from geo_patrol.agents.match import play_match
+from geo_patrol.agents.match import new_seed, play_match
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.agents.results import MatchResult
 from geo_patrol.config import GameConfig
-from geo_patrol.tournament.journal import Journal, digest_agents, read_plan
+from geo_patrol.engine.batch import check_seed
+from geo_patrol.tournament.journal import FolderError, Journal, digest_files, read_plan
 from geo_patrol.tournament.pool import check_processes, play_tasks
 from geo_patrol.tournament.tasks import PlannedMatch, Record, cut, put_together
 
+ONE_TURN = {"turn_limit": 1}
+"""Overrides for games that are to be short."""
 Progress = Callable[[int, int], None]
 """Hears how many games are finished, and of how many."""
 
@@ -41,7 +44,7 @@ def play_all(
     tasks = cut(matches, check_move_time(move_time))
     count = check_processes(processes)
     names = list(dict.fromkeys(name for match in matches for name in (match.first, match.second)))
-    full_plan = {**plan, "move_time": move_time, "files": digest_agents(names)}
+    full_plan = {**plan, "move_time": move_time, "files": digest_files(names)}
     journal = None if folder is None else Journal(folder, full_plan, tasks)
     records = {} if journal is None else journal.records
     missing = [task for task in tasks if task.number not in records]
@@ -82,14 +85,28 @@ def check_agents(names: Sequence[str], move_time: float) -> None:
 
 
 def warm_up(names: Sequence[str], config: GameConfig) -> None:
-    """Compile what the games need, once, before several processes would at the same time."""
+    """Compile what the games need, once, before several processes would at the same time.
+
+    One turn calls all of it, and is soon over even if an agent takes long for a decision.
+    """
     for name in names:
         if not is_own_agent(name):
-            play_match(name, "random", config=config, games=2, seed=0, on_failure="forfeit")
+            play_match(name, "random", config=config, overrides=ONE_TURN, games=2, seed=0, on_failure="forfeit")
 
 
-def seed_of(folder: Path | None) -> int | None:
-    """Return the seed of the plan in a folder, so that a run with a fresh one can go on."""
+def choose_seed(seed: int | None, folder: Path | None) -> int:
+    """Return the seed that was given, or that of the plan in a folder, so that it can go on, or a fresh one.
+
+    Raises:
+        ValueError: what was given is none.
+        FolderError: the folder's plan cannot be read.
+    """
+    if seed is not None:
+        return check_seed(seed)
     plan = None if folder is None else read_plan(folder)
-    seed = None if plan is None else plan.get("seed")
-    return seed if isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 else None
+    if plan is None:
+        return new_seed()
+    try:
+        return check_seed(plan.get("seed"))
+    except ValueError as error:
+        raise FolderError(f"{folder} holds a damaged plan: {error}") from None

@@ -7,13 +7,13 @@ whole; half of one, as a killed process may leave it, is dropped when the folder
 import hashlib
 import json
 import os
-from collections.abc import Mapping
-from pathlib import Path
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Any
 
 from pydantic import ValidationError
 
-from geo_patrol.agents.loading import is_file, split_location
 from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.tournament.tasks import Record, Task
 
@@ -123,15 +123,17 @@ def _check_plan(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any
             )
 
 
-def digest_agents(names: list[str]) -> dict[str, str]:
-    """Return digests of the agents that are files: another version of one plays other games."""
-    digests = {}
-    for name in names:
-        location = split_location(name)
-        if location is not None and is_file(location[0]):
-            try:
-                content = Path(location[0]).expanduser().read_bytes()
-            except OSError:
-                continue  # the agent cannot be made, and that is said elsewhere
-            digests[name] = hashlib.sha256(content).hexdigest()
-    return digests
+def digest_files(names: Sequence[str]) -> dict[str, str]:
+    """Return digests of the files that agents' names mention, by their paths: with another content they play other games.
+
+    Args:
+        names: of agents, such as ``bots/mine.py:Mine``, or of a kind with files among its parameters.
+    """
+    pieces = [piece for name in names for piece in re.split("[:,=]", name)]
+    paths = {piece: Path(piece).expanduser() for piece in pieces if PurePath(piece).suffix or os.sep in piece}
+    return {piece: _digest(path) for piece, path in paths.items() if path.is_file()}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,7 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
-from geo_patrol.agents.guard import end_with_parent
+from geo_patrol.agents.own_process import end_with_parent
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.tournament.tasks import Record, Seats, Task, play_task
 

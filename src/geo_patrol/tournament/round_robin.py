@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from geo_patrol import __version__
 from geo_patrol.agents.guard import MOVE_TIME
-from geo_patrol.agents.match import check_games, new_seed
+from geo_patrol.agents.match import check_games
 from geo_patrol.agents.results import DRAW, FIRST, SECOND, MatchResult, wilson_interval
 from geo_patrol.config import GameConfig
-from geo_patrol.engine.batch import check_seed
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.presets import ConfigSource, Overrides, load_config
 from geo_patrol.ratings import Equilibrium, Ratings, equilibrium, rate
-from geo_patrol.tournament.campaign import Progress, check_agents, play_all, seed_of
+from geo_patrol.tournament.campaign import Progress, check_agents, choose_seed, play_all
 from geo_patrol.tournament.tasks import PlannedMatch
 
 MAX_AGENTS = 100
@@ -285,8 +284,7 @@ def play_tournament(
     names = check_names(agents)
     pairs = check_games(games) // 2
     where = None if folder is None else Path(folder)
-    chosen = seed_of(where) if seed is None else check_seed(seed)
-    chosen = new_seed() if chosen is None else chosen
+    chosen = choose_seed(seed, where)
     settled = load_config(config, overrides)
     check_agents(names, move_time)
     matches = [

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.guard import MOVE_TIME
-from geo_patrol.agents.match import check_games, new_seed
+from geo_patrol.agents.match import check_games
 from geo_patrol.agents.results import PER_GAME, MatchResult, join_results
-from geo_patrol.engine.batch import check_seed
 from geo_patrol.presets import ConfigSource, Overrides, load_config
 from geo_patrol.ratings.sprt import KINDS, POINTS, Sprt, Verdict, pair_kinds, pair_variance, score_elo
-from geo_patrol.tournament.campaign import Progress, check_agents, warm_up
+from geo_patrol.tournament.campaign import Progress, check_agents, choose_seed, warm_up
 from geo_patrol.tournament.pool import check_processes, play_tasks
 from geo_patrol.tournament.tasks import PlannedMatch, Record, cut, put_together
 
@@ -117,7 +116,7 @@ def play_sprt(
     """
     asked = Sprt() if test is None else test
     pairs = check_games(max_games) // 2
-    chosen = new_seed() if seed is None else check_seed(seed)
+    chosen = choose_seed(seed, None)
     settled = load_config(config, overrides)
     count = check_processes(processes)
     check_agents([first, second], move_time)

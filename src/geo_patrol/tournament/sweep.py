@@ -13,13 +13,12 @@ import numpy as np
 
 from geo_patrol import __version__
 from geo_patrol.agents.guard import MOVE_TIME
-from geo_patrol.agents.match import check_games, new_seed
+from geo_patrol.agents.match import check_games
 from geo_patrol.agents.results import DRAW, FIRST, MatchResult, wilson_interval
-from geo_patrol.engine.batch import check_seed
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.presets import ConfigSource, load_config
-from geo_patrol.tournament.campaign import Progress, check_agents, play_all, seed_of
+from geo_patrol.tournament.campaign import Progress, check_agents, choose_seed, play_all
 from geo_patrol.tournament.tasks import PlannedMatch
 
 MAX_CELLS = 10_000
@@ -227,8 +226,7 @@ def play_sweep(
     variations = parse_variations(vary)
     pairs = check_games(games) // 2
     where = None if folder is None else Path(folder)
-    chosen = seed_of(where) if seed is None else check_seed(seed)
-    chosen = new_seed() if chosen is None else chosen
+    chosen = choose_seed(seed, where)
     base = load_config(config, overrides)
     cells = list(product(*(variation.values for variation in variations)))
     keys = [variation.key for variation in variations]
