@@ -1,11 +1,15 @@
 """Settings of all tests."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"  # windows are pretended; tests of real ones set it back
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what shells run in the background ignores Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # and so would all that the tests start
 
 settings.register_profile(
     "geo_patrol",

@@ -81,17 +81,9 @@ def test_a_tournament_that_is_killed_goes_on(tournament, tmp_path):
     assert journal.read_bytes().count(b"\n") == 6
 
 
-HEARS_CTRL_C = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which what runs in the background of a shell does not have
-from geo_patrol.cli import main
-main()
-"""
-
-
 @needs_signals
 def test_ctrl_c_leaves_no_process_behind_and_loses_nothing(tmp_path):
-    command = [sys.executable, "-c", HEARS_CTRL_C, "tournament", *AGENTS, "-n", "20000", "--seed", "1", "-p", "2"]
+    command = [sys.executable, "-m", "geo_patrol", "tournament", *AGENTS, "-n", "20000", "--seed", "1", "-p", "2"]
     process = subprocess.Popen(
         [*command, "--out", tmp_path / "out"], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
