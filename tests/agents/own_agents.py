@@ -77,8 +77,11 @@ class Hogs(RandomAgent):
 
     def act(self, *_):
         kept = []
-        while True:
-            kept.append(np.zeros(2**27))
+        try:
+            while True:
+                kept.append(np.zeros(2**24))
+        except MemoryError as error:
+            raise MemoryError(f"after {len(kept) / 8} GiB") from error
 
 
 class Shouts(RandomAgent):
