@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from geo_patrol.engine.batch import Batch
+from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
 from geo_patrol.engine.legal_sets import write_masks
-from geo_patrol.engine.observe import observation_size, observation_type, observe_games, sector_slots
+from geo_patrol.engine.observe import observe_games
 from geo_patrol.engine.sample import sample_orders_of_games
 from geo_patrol.engine.setup import reset_games
 from geo_patrol.engine.state import ORDERS, SATELLITES, SIDES, IntArray, Records

@@ -21,18 +21,17 @@ from geo_patrol.board import EARTH, prograde, ring_of
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.chance import stream_number
-from geo_patrol.engine.legal_sets import write_legal_sets, write_masks
-from geo_patrol.engine.legality import is_legal
-from geo_patrol.engine.observe import (
+from geo_patrol.engine.encodings import (
     NO_SLOTS,
     RULE_FIGURES,
     observation_bounds,
     observation_size,
     observation_type,
-    observe_both,
     sector_slots,
-    write_rule_figures,
 )
+from geo_patrol.engine.legal_sets import write_legal_sets, write_masks
+from geo_patrol.engine.legality import is_legal
+from geo_patrol.engine.observe import observe_both, write_rule_figures
 from geo_patrol.engine.sample import sample_next_orders
 from geo_patrol.engine.scratch import make_scratch
 from geo_patrol.engine.setup import reset_game

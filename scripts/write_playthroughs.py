@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from geo_patrol import Game, Order, preset_names
-from geo_patrol.engine.observe import ENCODINGS
+from geo_patrol.engine.encodings import ENCODINGS
 from geo_patrol.engine.sample import sample_legal
 from geo_patrol.rendering.text import heading_text, outcomes_text
 

@@ -12,7 +12,7 @@ from geo_patrol.registration import environment_id, register_environments
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent, MatchResult, agent_names, make_agent, play_match
     from geo_patrol.config import GameConfig
-    from geo_patrol.engine.observe import observation_names
+    from geo_patrol.engine.encodings import observation_names
     from geo_patrol.envs.vector import make_vec
     from geo_patrol.errors import AgentError, ConfigError, GeoPatrolError, OrderError, RecordingError
     from geo_patrol.game import Game, Satellite
@@ -51,7 +51,7 @@ __all__ = [
 _HOMES = {
     "geo_patrol.agents": ("Agent", "MatchResult", "agent_names", "make_agent", "play_match"),
     "geo_patrol.config": ("GameConfig",),
-    "geo_patrol.engine.observe": ("observation_names",),
+    "geo_patrol.engine.encodings": ("observation_names",),
     "geo_patrol.envs.vector": ("make_vec",),
     "geo_patrol.errors": ("AgentError", "ConfigError", "GeoPatrolError", "OrderError", "RecordingError"),
     "geo_patrol.game": ("Game", "Satellite"),

@@ -13,9 +13,9 @@ from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.chance import fork_stream
 from geo_patrol.engine.drift import winner_of
+from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.engagement import attack_probability, guard_probability
 from geo_patrol.engine.legality import ILLEGAL, is_legal, order_cost
-from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.turn import play_phase
 from geo_patrol.errors import OrderError
 from geo_patrol.explain import why_illegal

@@ -12,25 +12,11 @@ from typing import Any, TypeAlias
 
 from geo_patrol.config import SIDES, GameConfig
 from geo_patrol.errors import ConfigError, show
+from geo_patrol.layers import Layers
 from geo_patrol.preset_files import preset_names, preset_path
-from geo_patrol.toml_files import (
-    MAX_DEPTH,
-    Data,
-    Overrides,
-    copy_plain,
-    faults_message,
-    faults_of,
-    find_file,
-    merge,
-    parse_overrides,
-    read_toml,
-    set_value,
-)
+from geo_patrol.toml_files import MAX_DEPTH, Data, Overrides, copy_plain, faults_message, faults_of, merge, set_value
 
 __all__ = ["ConfigSource", "Overrides", "load_config", "read_saved_config", "scenarios"]
-
-_MAX_EXTENDS = 8
-_WORDS = ("preset", "configuration file")
 
 ConfigSource: TypeAlias = str | Path | Mapping[str, Any] | GameConfig
 """A preset's name, a file's path, the content of such a file, or a finished configuration."""
@@ -47,28 +33,7 @@ def load_config(source: ConfigSource = "geo_patrol", overrides: Overrides | None
         ConfigError: a file is missing or not TOML, a key is unknown or a value wrong. The message lists every fault
             with the key's full path, the value, and what would be right.
     """
-    values = list(parse_overrides(overrides))
-    if isinstance(source, GameConfig):
-        if not values:
-            return source
-        data, origin = source.to_dict(), source.title
-    elif isinstance(source, (str, Path)):
-        if isinstance(source, str) and not values and source in preset_names():
-            return _load_preset(source)
-        data, origin = _read(source)
-    elif isinstance(source, Mapping):
-        data, origin = _resolve(copy_plain(source), "configuration", Path.cwd(), depth=0), "configuration"
-    else:
-        raise ConfigError(f"config = {show(source)}: give a preset's name, a path, a mapping or a GameConfig")
-    for key, value in values:
-        _override(data, key, value)
-    return _validate(data, f"{origin} with overrides" if values else origin)
-
-
-@cache
-def _load_preset(name: str) -> GameConfig:
-    data, origin = _read(name)
-    return _validate(data, origin)
+    return _layers().load(source, overrides)
 
 
 def read_saved_config(data: Mapping[str, Any]) -> GameConfig:
@@ -80,27 +45,19 @@ def read_saved_config(data: Mapping[str, Any]) -> GameConfig:
     return _validate(copy_plain(data), "saved configuration")
 
 
-def _read(source: str | Path, beside: Path | None = None, depth: int = 0) -> tuple[Data, str]:
-    path = find_file(source, beside, preset_names(), preset_path, _WORDS)
-    return _resolve(read_toml(path), path.name, path.parent, depth), path.name
+@cache
+def _layers() -> Layers[GameConfig]:
+    words = ("config", "preset", "configuration file")
+    return Layers(
+        GameConfig, words, preset_names, preset_path, spread=_spread_tables, override=_override, build=_validate
+    )
 
 
-def _resolve(data: Data, origin: str, folder: Path, depth: int) -> Data:
-    """Spread ``[both]`` over the sides, and put the data on top of what it extends."""
+def _spread_tables(data: Data, origin: str) -> None:
+    """Spread ``[both]`` over the sides, in every variant too."""
     _spread_both(data, origin)
     for place, variant in enumerate(_variant_tables(data)):
         _spread_both(variant, f"{origin}: variants.{place}")
-    base = data.pop("extends", None)
-    if base is None:
-        return data
-    if depth >= _MAX_EXTENDS:
-        raise ConfigError(
-            f"{origin}: extends = {show(base)}: more than {_MAX_EXTENDS} files extend each other, or in a circle."
-        )
-    if not isinstance(base, str):
-        raise ConfigError(f"{origin}: extends = {show(base)}: give a preset's name or a path")
-    below, _ = _read(base, folder, depth + 1)
-    return merge(below, data)
 
 
 def _variant_tables(data: Data) -> list[Data]:
@@ -120,7 +77,7 @@ def _spread_both(data: Data, origin: str) -> None:
         data[side] = merge(copy_plain(both), own) if isinstance(own, dict) else own
 
 
-def _override(data: Data, key: str, value: Any) -> None:
+def _override(data: Data, key: Any, value: Any) -> None:
     """Set a value by its dotted key, in every variant too: what is set by hand is not drawn."""
     if not isinstance(key, str) or key.count(".") > MAX_DEPTH:
         raise ConfigError(f"override {show(key)}: give a dotted key, such as bravo.patrols.ammo")

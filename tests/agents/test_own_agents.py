@@ -15,7 +15,7 @@ from geo_patrol.agents import guard
 from geo_patrol.agents.guard import GuardedAgent, is_own_agent, seat_agent
 from geo_patrol.agents.loading import load_agent
 from geo_patrol.agents.results import DRAW, FIRST, PER_GAME, SECOND
-from geo_patrol.engine.observe import observation_size
+from geo_patrol.engine.encodings import observation_size
 from geo_patrol.engine.state import FORFEIT
 from geo_patrol.replays import ReplayReader, check
 

@@ -58,7 +58,7 @@ def test_a_position_that_was_read_looks_the_same_and_scores_the_same(preset, pha
 
 
 def _names():
-    from geo_patrol.engine.observe import observation_names
+    from geo_patrol.engine.encodings import observation_names
 
     return observation_names("tokens")
 

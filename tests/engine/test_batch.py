@@ -36,7 +36,9 @@ def play(config, seeds):
         step_games(batch.games, batch.rules, orders, batch.outcomes, *described, streams, orders)
         track.append((batch.games.copy(), reports.copy(), observations.copy(), masks.copy()))
         episodes += batch.games["done"]
-        if batch.reset_finished():
+        finished = batch.games["done"] != 0
+        if finished.any():
+            batch.reset(finished)
             for place, mask in enumerate(batch.masks()):
                 if reports[place, 0]:
                     sample_orders(mask, np.uint64(seeds[place]), orders[place])

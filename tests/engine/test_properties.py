@@ -16,8 +16,8 @@ from geo_patrol.board import adjacent_sectors, radial_in, ring_of
 from geo_patrol.config import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
+from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
 from geo_patrol.engine.engagement import pay_for_engagements
-from geo_patrol.engine.observe import observation_size, observation_type, sector_slots
 from geo_patrol.engine.turn import REPORT, play_phase, step_games
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.notation import MOVES

@@ -32,6 +32,15 @@ def test_made_by_id(preset):
     assert (default.num_envs, default.unwrapped.opponent_names) == (1, ("random",))
 
 
+def test_made_by_id_for_self_play():
+    """The number that is asked for is one of slots, and a game fills two."""
+    envs = gymnasium.make_vec(environment_id("case1"), num_envs=8, opponent=None, **TOKENS)
+    assert (envs.num_envs, envs.unwrapped.num_games) == (8, 4)
+    assert envs.reset(seed=1)[0].shape == (8, 249)
+    with pytest.raises(ValueError, match="num_envs = 7: give an even number"):
+        gymnasium.make_vec(environment_id("case1"), num_envs=7, opponent=None)
+
+
 @pytest.mark.parametrize("mask_in", ["obs", "info"])
 @pytest.mark.parametrize("encoding", ["onehot", "tokens"])
 @pytest.mark.parametrize("opponent", [None, "random"])

@@ -17,7 +17,7 @@ from vector_reference import assert_same, spoil
 
 from geo_patrol import make_vec
 from geo_patrol.envs.crew import Crew
-from geo_patrol.envs.vector_arguments import GAMES_PER_THREAD, share_out
+from geo_patrol.envs.shares import GAMES_PER_THREAD, share_out
 
 
 def joined(parts):

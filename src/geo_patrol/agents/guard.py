@@ -24,7 +24,7 @@ from geo_patrol.agents.registry import agent_names, make_agent
 from geo_patrol.errors import AgentError
 
 if TYPE_CHECKING:
-    from geo_patrol.engine.observe import Encoding
+    from geo_patrol.engine.encodings import Encoding
 
 MOVE_TIME = 0.1
 """Seconds that an agent of a user may take by default for a decision in one game."""

@@ -31,7 +31,7 @@ from geo_patrol.agents.results import DRAW, FIRST, SECOND, Failure, MatchResult,
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.chance import mix, stream_number
-from geo_patrol.engine.observe import observation_size, observation_type, sector_slots
+from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
 from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, ORDERS, SATELLITES, SIDES
 from geo_patrol.engine.turn import (
     ALPHA_ILLEGAL,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.loading import load_agent
 from geo_patrol.agents.protocol import Agent, ask_agent, tell_agent
-from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.encodings import Encoding
 from geo_patrol.errors import AgentError
 
 MEMORY_SHARE = 0.5

@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.observe import ENCODINGS, Encoding
+from geo_patrol.engine.encodings import ENCODINGS, Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import AgentError
 

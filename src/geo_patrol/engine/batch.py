@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config import GameConfig
-from geo_patrol.engine.legal_sets import write_legal_sets_of_games, write_masks
-from geo_patrol.engine.observe import (
+from geo_patrol.engine.encodings import (
     RULE_FIGURES,
     Encoding,
     check_encoding,
     observation_size,
     observation_type,
-    observe_games,
     sector_slots,
-    write_rule_figures_of_games,
 )
+from geo_patrol.engine.legal_sets import write_legal_sets_of_games, write_masks
+from geo_patrol.engine.observe import observe_games, write_rule_figures_of_games
 from geo_patrol.engine.setup import (
     Scenario,
     Slots,
@@ -63,6 +62,7 @@ class Batch:
         self.rules = records(RULES, count if config.is_drawn else 1)
         self.outcomes = records(OUTCOME, MAX_OUTCOMES)
         self.legal = np.zeros((count, SIDES, SATELLITES), np.int32)
+        """The sets of legal orders as the games stand: resets and steps keep them, ``find_legal`` does after the rest."""
         self._rule_figures: dict[Encoding, NDArray[Any]] = {}
         self._all = np.ones(count, np.bool_)
 
@@ -106,12 +106,6 @@ class Batch:
         reset_games(self.games, self.scenario, self.rules, self.slots, which)
         self.write_rule_figures(which)
         self.find_legal()
-
-    def reset_finished(self) -> int:
-        """Set up anew all games that are over; return how many there were."""
-        finished = self.games["done"] != 0
-        self.reset(finished)
-        return int(finished.sum())
 
     def set_up_again(self) -> None:
         """Set all games up as their setup keys say, as for a saved game that goes on."""

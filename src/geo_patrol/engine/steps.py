@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.engine.encodings import NO_SLOTS
 from geo_patrol.engine.episodes import (
     ENEMY_SCORE,
     ILLEGAL,
@@ -29,14 +30,7 @@ from geo_patrol.engine.episodes import (
     side_of_slot,
 )
 from geo_patrol.engine.legal_sets import write_legal_sets, write_masks
-from geo_patrol.engine.observe import (
-    NO_SLOTS,
-    find_places,
-    observe_as_onehot,
-    observe_as_tokens,
-    observe_games,
-    observe_side,
-)
+from geo_patrol.engine.observe import find_places, observe_as_onehot, observe_as_tokens, observe_games, observe_side
 from geo_patrol.engine.sample import draw_bits, draw_order, next_key
 from geo_patrol.engine.scratch import make_scratch
 from geo_patrol.engine.setup import Scenario

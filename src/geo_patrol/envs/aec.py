@@ -12,7 +12,7 @@ from pettingzoo.utils import OrderEnforcingWrapper
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from geo_patrol.config import GameConfig
-from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.parallel import ParallelGeoPatrol

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.protocol import KeyedAgent, ask_agent, ask_by_keys, check_agent, is_stateless, tell_agent
+from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
 from geo_patrol.engine.episodes import ELSEWHERE, IDLE, RANDOM, Opponents, Part, order_for_opponents
-from geo_patrol.engine.observe import observation_size, observation_type, sector_slots
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.engine.steps import observe_seats, write_seat_masks
 from geo_patrol.envs.crew import Crew

@@ -13,7 +13,7 @@ from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.protocol import KeyedAgent, ask_agent, ask_by_keys, check_agent
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.batch import check_seed
-from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.engine.turn import ALPHA_ILLEGAL, ALPHA_SCORE, DONE, PHASE, REASONS, TURN
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered

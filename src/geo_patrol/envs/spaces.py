@@ -9,7 +9,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from geo_patrol.config import GameConfig
-from geo_patrol.engine.observe import Encoding, observation_bounds
+from geo_patrol.engine.encodings import Encoding, observation_bounds
 from geo_patrol.engine.sample import sample_legal
 from geo_patrol.engine.state import ORDERS, SATELLITES
 

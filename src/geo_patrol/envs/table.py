@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
+from geo_patrol.engine.encodings import Encoding, check_encoding, observation_size, observation_type, sector_slots
 from geo_patrol.engine.episodes import seed_opponent, seed_sampler
-from geo_patrol.engine.observe import Encoding, check_encoding, observation_size, observation_type, sector_slots
 from geo_patrol.engine.sample import next_key, sample_orders_of_games
 from geo_patrol.engine.state import ORDERS, SATELLITES, SIDES
 from geo_patrol.engine.turn import ALPHA_SCORE, BRAVO_SCORE, OUTCOMES, REPORT, WINNER, describe_games, step_games

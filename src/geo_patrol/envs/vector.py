@@ -12,25 +12,23 @@ from numpy.typing import NDArray
 
 from geo_patrol.config import GameConfig
 from geo_patrol.engine.batch import Batch, fresh_seed
+from geo_patrol.engine.encodings import Encoding, check_encoding, observation_size, observation_type, sector_slots
 from geo_patrol.engine.episodes import (
     DISABLED,
-    EPISODE,
     NEXT_STEP,
     SAME_STEP,
     Page,
     Part,
-    Results,
     Terms,
     reset_episodes,
     seed_episodes,
 )
-from geo_patrol.engine.observe import Encoding, check_encoding, observation_size, observation_type, sector_slots
-from geo_patrol.engine.setup import as_slots
-from geo_patrol.engine.state import MAX_OUTCOMES, OUTCOME, SATELLITES, SIDES, records
+from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.engine.steps import describe_part, sample_episodes, step_part
 from geo_patrol.envs.crew import Crew
-from geo_patrol.envs.frames import Frame, FramePool, Layout, Seen
+from geo_patrol.envs.frames import Frame, FramePool, Layout
 from geo_patrol.envs.opponents import Mixture, OpponentTable
+from geo_patrol.envs.shares import Share, make_share, make_whole, share_out
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.table import MaskIn, Reward, check_choice, check_max_cycles
 from geo_patrol.envs.vector_arguments import (
@@ -43,14 +41,12 @@ from geo_patrol.envs.vector_arguments import (
     read_autoreset,
     read_reset_mask,
     read_seeds,
-    share_out,
 )
+from geo_patrol.envs.vector_infos import Packer, views
 from geo_patrol.errors import show
 from geo_patrol.game import Game
 from geo_patrol.presets import ConfigSource, Overrides, load_config
 
-_INFOS = ("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent")
-_STATISTICS = ("length", "score", "enemy_score", "reasons", "outcome", "illegal_orders", "seat", "opponent")
 _MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
     AutoresetMode.SAME_STEP: SAME_STEP,
@@ -59,15 +55,6 @@ _MODES = {
 _NEVER = 1 << 62
 """Phases that nobody plays."""
 _FIRST_SEAT = {"both": 0, "alpha": 0, "bravo": 1, "alternate": 0}
-
-
-class _Share:
-    """The games that one thread plays."""
-
-    def __init__(self, part: Part, start: int, stop: int) -> None:
-        self.part, self.start, self.stop = part, start, stop
-        self.pending = 0
-        """How many episodes are over and wait for a reset."""
 
 
 class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle):
@@ -111,6 +98,11 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         ValueError: another argument is.
 
     A pickled or copied environment is one that has not been reset.
+
+    >>> envs = make_vec("case1", 256, observation="tokens")
+    >>> observations, infos = envs.reset(seed=0)
+    >>> observations.shape, infos["action_mask"].shape
+    ((512, 249), (512, 11, 28))
 
     Version history: v0, first release.
     """
@@ -175,8 +167,9 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
 
     def _make_games(self, threads: int) -> None:
         count = self.num_games
-        self._batch = batch = Batch(self._config, count)
-        self._episodes = records(EPISODE, count)
+        self._batch = Batch(self._config, count)
+        self._whole = make_whole(self._batch)
+        self._episodes = self._whole.episodes
         shares, sides = list(share_out(count, threads)), self._terms.sides
         outer_ring = self._config.board.outer_ring
         self._onehot_slots = sector_slots("onehot", outer_ring)
@@ -188,24 +181,10 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             self._mode is AutoresetMode.SAME_STEP,
             tuple((start * sides, stop * sides) for start, stop in shares),
         )
-        self._whole = Part(
-            batch.games,
-            batch.rules,
-            batch.slots,
-            batch.rule_figures("onehot"),
-            batch.rule_figures("tokens"),
-            self._episodes,
-            batch.legal,
-            np.zeros((count, SATELLITES), np.int64),
-            np.zeros(count, np.uint64),
-            np.zeros(count, np.bool_),
-            records(OUTCOME, MAX_OUTCOMES),
-        )
-        self._shares = [self._make_share(start, stop) for start, stop in shares]
+        self._shares = [make_share(self._whole, start, stop) for start, stop in shares]
+        self._packer = Packer(self._layout, self._mask_in)
         self._pool = FramePool(self._layout)
         self._frame: Frame | None = None
-        self._everywhere = np.ones(self.num_envs, np.bool_)
-        self._everywhere.flags.writeable = False
         self._all_games = np.ones(count, np.bool_)
         self._crew = Crew(len(self._shares))
         self._is_seeded = np.zeros(count, np.bool_)
@@ -213,30 +192,6 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         """Games that have begun since opponents were told last."""
         self._wants_samples = False
         self._has_samples = False
-
-    def _make_share(self, start: int, stop: int) -> _Share:
-        whole, here = self._whole, slice(start, stop)
-        of_rules = slice(None)
-        if len(whole.rules) > 1:
-            of_rules = here
-        elif start > 0:  # resets write to the rules: each thread needs its own
-            copies = (whole.rules.copy(), whole.onehot_figures.copy(), whole.token_figures.copy())
-            whole = whole._replace(rules=copies[0], onehot_figures=copies[1], token_figures=copies[2])
-            whole = whole._replace(rule_slots=as_slots(whole.rules))
-        part = Part(
-            whole.games[here],
-            whole.rules[of_rules],
-            whole.rule_slots[of_rules],
-            whole.onehot_figures[of_rules],
-            whole.token_figures[of_rules],
-            whole.episodes[here],
-            whole.legal[here],
-            whole.enemy_orders[here],
-            whole.keys[here],
-            whole.waiting[here],
-            records(OUTCOME, MAX_OUTCOMES),
-        )
-        return _Share(part, start, stop)
 
     # What there is to know
 
@@ -346,9 +301,9 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
                 frame.sampled[:] = before.sampled  # of games that go on
             sample_episodes(self._episodes, which, self._terms, self._batch.legal, frame.sampled)
         self._frame = frame
-        return self._pack(frame)
+        return self._packer.observations(frame.seen), self._packer.infos(frame)
 
-    def _reset_share(self, share: _Share, page: Page, which: NDArray[np.bool_]) -> None:
+    def _reset_share(self, share: Share, page: Page, which: NDArray[np.bool_]) -> None:
         part = share.part
         part.waiting[:] = which
         reset_episodes(part, self._batch.scenario, self._terms, self._opponents.drawn, self._onehot_slots)
@@ -399,11 +354,11 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._untold |= self._whole.waiting
         self._frame = frame
         self._has_samples = self._wants_samples
-        observations, infos = self._pack(frame)
-        results = _views(frame.results)
+        results, packer = views(frame.results), self._packer
+        observations, infos = packer.observations(frame.seen), packer.infos(frame)
         return observations, results.rewards, results.terminations, results.truncations, infos
 
-    def _step_share(self, share: _Share, page: Page, orders: NDArray[np.int64]) -> None:
+    def _step_share(self, share: Share, page: Page, orders: NDArray[np.int64]) -> None:
         sides = self._terms.sides
         share.pending = step_part(
             share.part,
@@ -422,45 +377,6 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     def _rule_figures(self, part: Part) -> NDArray[Any]:
         return part.token_figures if self._encoding == "tokens" else part.onehot_figures
 
-    # Handing out
-
-    def _pack(self, frame: Frame) -> tuple[Any, dict[str, Any]]:
-        everywhere, results = self._everywhere, _views(frame.results)
-        infos: dict[str, Any] = {}
-        for place, name in enumerate(_INFOS):
-            infos[name] = frame.seen.figures[:, place]
-            infos[f"_{name}"] = everywhere
-        if self._mask_in == "info":
-            infos["action_mask"], infos["_action_mask"] = frame.seen.masks[:], everywhere
-        finished = results.is_finished
-        infos["finished_episode"] = {"return": results.returns, "_return": finished}
-        for place, name in enumerate(_STATISTICS):
-            infos["finished_episode"][name] = results.statistics[:, place]
-            infos["finished_episode"][f"_{name}"] = finished
-        infos["_finished_episode"] = finished
-        if self._layout.has_final:
-            infos |= self._final_infos(frame)
-        return self._observed(frame.seen), infos
-
-    def _observed(self, seen: Seen) -> Any:
-        if self._mask_in == "obs":
-            return {"observation": seen.observations[:], "action_mask": seen.masks[:]}
-        return seen.observations[:]
-
-    def _final_infos(self, frame: Frame) -> dict[str, Any]:
-        finished, final = frame.results.is_finished[:], frame.final
-        info: dict[str, Any] = {}
-        for place, name in enumerate(_INFOS):
-            info[name], info[f"_{name}"] = final.figures[:, place], finished
-        if self._mask_in == "info":
-            info["action_mask"], info["_action_mask"] = final.masks[:], finished
-        return {
-            "final_obs": self._observed(final),
-            "_final_obs": finished,
-            "final_info": info,
-            "_final_info": finished,
-        }
-
     def close_extras(self, **_: Any) -> None:
         """End the threads and let go of all games."""
         self._crew.dismiss()
@@ -471,47 +387,19 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         return f"<{type(self).__name__} {self._config.title!r}: {self.num_games} games, {self.num_envs} slots>"
 
 
-def _views(results: Results) -> Results:
-    """Return views, whose shapes and flags are the caller's business."""
-    return Results(*(array[:] for array in results))  # type: ignore[arg-type]
+make_vec = VectorGeoPatrol
+"""Make a vector environment."""
 
 
-def make_registered(*, num_envs: int, opponent: Mixture = "random", **arguments: Any) -> VectorGeoPatrol:
-    """Make what ``gymnasium.make_vec`` asks for: ``num_envs`` games, each a slot of one side against an opponent."""
-    return VectorGeoPatrol(num_games=num_envs, opponent=opponent, **arguments)
+def make_registered(*, num_envs: int, opponent: Mixture | None = "random", **arguments: Any) -> VectorGeoPatrol:
+    """Make what ``gymnasium.make_vec`` asks for: ``num_envs`` slots, a game each, or in self-play two a game.
 
-
-def make_vec(
-    config: ConfigSource = "geo_patrol",
-    num_games: int = 1,
-    *,
-    overrides: Overrides | None = None,
-    opponent: Mixture | None = None,
-    seats: Seats | None = None,
-    threads: int = 1,
-    autoreset: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-    mask_in: MaskIn = "info",
-    observation: Encoding = "onehot",
-    reward: Reward = "score",
-    max_cycles: int | None = None,
-) -> VectorGeoPatrol:
-    """Make a vector environment; ``VectorGeoPatrol`` says what the arguments mean.
-
-    >>> envs = make_vec("case1", 256, observation="tokens")
-    >>> observations, infos = envs.reset(seed=0)
-    >>> observations.shape, infos["action_mask"].shape
-    ((512, 249), (512, 11, 28))
+    Raises:
+        ValueError: self-play with an odd number of slots, or what ``VectorGeoPatrol`` says.
     """
-    return VectorGeoPatrol(
-        config,
-        num_games,
-        overrides=overrides,
-        opponent=opponent,
-        seats=seats,
-        threads=threads,
-        autoreset=autoreset,
-        mask_in=mask_in,
-        observation=observation,
-        reward=reward,
-        max_cycles=max_cycles,
-    )
+    games = check_count("num_envs", num_envs, MAX_GAMES)
+    if opponent is None:
+        if games % SIDES:
+            raise ValueError(f"num_envs = {num_envs}: give an even number: in self-play a game fills two")
+        games //= SIDES
+    return VectorGeoPatrol(num_games=games, opponent=opponent, **arguments)

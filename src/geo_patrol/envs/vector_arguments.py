@@ -1,7 +1,6 @@
 """What is handed to the vector environment, checked."""
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -17,21 +16,6 @@ Seats: TypeAlias = Literal["both", "alpha", "bravo", "alternate"]
 
 MAX_GAMES = 1 << 20
 MAX_THREADS = 256
-GAMES_PER_THREAD = 32
-"""Fewer games are not worth a thread of their own."""
-HEAD_START = 64
-"""Games that are played, about, while another thread wakes up."""
-
-
-def share_out(games: int, threads: int) -> Iterator[tuple[int, int]]:
-    """Cut games into shares for threads: the first and the last place after it of each.
-
-    The caller's thread, which does the first, begins while the others are being woken, so it gets some games more.
-    """
-    shares = max(min(threads, games // GAMES_PER_THREAD), 1)
-    head_start = min(HEAD_START, games // 8) if shares > 1 else 0
-    ends = [0, *(head_start + (games - head_start) * share // shares for share in range(1, shares + 1))]
-    return itertools.pairwise(ends)
 
 
 def check_count(name: str, value: Any, most: int) -> int:

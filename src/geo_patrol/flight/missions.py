@@ -11,26 +11,12 @@ from typing import Any, TypeAlias
 
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.flight.mission import Mission
+from geo_patrol.layers import Layers
 from geo_patrol.preset_files import mission_names, mission_path
-from geo_patrol.toml_files import (
-    MAX_DEPTH,
-    Data,
-    Overrides,
-    copy_plain,
-    faults_message,
-    faults_of,
-    find_file,
-    merge,
-    parse_overrides,
-    read_toml,
-    set_value,
-)
+from geo_patrol.toml_files import MAX_DEPTH, Data, Overrides, faults_message, faults_of, set_value
 
 MissionSource: TypeAlias = str | Path | Mapping[str, Any] | Mission
 """A mission's name, a file's path, the content of such a file, or a finished mission."""
-
-_MAX_EXTENDS = 8
-_WORDS = ("mission", "mission file")
 
 __all__ = ["MissionSource", "Overrides", "load_mission", "mission_names"]
 
@@ -46,47 +32,19 @@ def load_mission(source: MissionSource = "sample", overrides: Overrides | None =
         ConfigError: a file is missing or not TOML, a key is unknown or a value wrong. The message lists the faults
             with the key's full path, the value, and what would be right.
     """
-    values = list(parse_overrides(overrides))
-    if isinstance(source, Mission):
-        if not values:
-            return source
-        data, origin = source.to_dict(), source.title
-    elif isinstance(source, (str, Path)):
-        if isinstance(source, str) and not values and source in mission_names():
-            return _load_named(source)
-        data, origin = _read(source)
-    elif isinstance(source, Mapping):
-        data, origin = _resolve(copy_plain(source), "mission", Path.cwd(), depth=0), "mission"
-    else:
-        raise ConfigError(f"mission = {show(source)}: give a mission's name, a path, a mapping or a Mission")
-    for key, value in values:
-        _override(data, key, value)
-    return _validate(data, f"{origin} with overrides" if values else origin)
+    return _layers().load(source, overrides)
 
 
 @cache
-def _load_named(name: str) -> Mission:
-    return _validate(*_read(name))
+def _layers() -> Layers[Mission]:
+    words = ("mission", "mission", "mission file")
+    return Layers(
+        Mission, words, mission_names, mission_path, spread=_spread_nothing, override=_override, build=_validate
+    )
 
 
-def _read(source: str | Path, beside: Path | None = None, depth: int = 0) -> tuple[Data, str]:
-    path = find_file(source, beside, mission_names(), mission_path, _WORDS)
-    return _resolve(read_toml(path), path.name, path.parent, depth), path.name
-
-
-def _resolve(data: Data, origin: str, folder: Path, depth: int) -> Data:
-    """Lay the data over what it extends."""
-    base = data.pop("extends", None)
-    if base is None:
-        return data
-    if depth >= _MAX_EXTENDS:
-        raise ConfigError(
-            f"{origin}: extends = {show(base)}: more than {_MAX_EXTENDS} files extend each other, or in a circle."
-        )
-    if not isinstance(base, str):
-        raise ConfigError(f"{origin}: extends = {show(base)}: give a mission's name or a path")
-    below, _ = _read(base, folder, depth + 1)
-    return merge(below, data)
+def _spread_nothing(_data: Data, _origin: str) -> None:
+    """Leave a layer as it is: missions have no tables for several things at once."""
 
 
 def _override(data: Data, key: Any, value: Any) -> None:

@@ -14,7 +14,7 @@ from geo_patrol.agents.scripted.raids import HOME_TURNS, STRIKE_TURNS, THREAT_TU
 from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules
 from geo_patrol.board import MAX_RING
 from geo_patrol.engine.chance import mix
-from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import GAME, NOOP, RULES, SATELLITES, IntArray, Record, records
 from geo_patrol.jit import jit

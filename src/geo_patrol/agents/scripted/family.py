@@ -12,8 +12,8 @@ from geo_patrol.agents.scripted.raid_movement import Desk, make_desk, order_move
 from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules, split_by_ways
 from geo_patrol.agents.scripted.tactics import TACTICS, Raid, draw_raid, raid_tactics, turtle_tactics, write_raid
 from geo_patrol.agents.scripted.ways import Ways, find_table
+from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.legal_sets import write_legal_sets
-from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.sample import check_masks, read_mask
 from geo_patrol.engine.scratch import make_scratch
 from geo_patrol.engine.state import (

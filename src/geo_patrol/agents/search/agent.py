@@ -19,7 +19,7 @@ from geo_patrol.agents.search.candidates import add_mutations, propose_by_script
 from geo_patrol.agents.search.position import observe_sides, read_position
 from geo_patrol.agents.search.rollouts import ENEMY, OWN, Enemies, roll_out
 from geo_patrol.engine.chance import stream_number
-from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import GAME, MAX_OUTCOMES, NOOP, OUTCOME, RULES, SATELLITES, Records, records
 

@@ -7,17 +7,16 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, read_game, read_rules
 from geo_patrol.engine.drift import fuel_points
-from geo_patrol.engine.legal_sets import write_legal_sets_of_games, write_masks
-from geo_patrol.engine.observe import (
+from geo_patrol.engine.encodings import (
     RULE_FIGURES,
     Encoding,
     observation_names,
     observation_size,
     observation_type,
-    observe_games,
     sector_slots,
-    write_rule_figures_of_games,
 )
+from geo_patrol.engine.legal_sets import write_legal_sets_of_games, write_masks
+from geo_patrol.engine.observe import observe_games, write_rule_figures_of_games
 from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, ORDERS, SATELLITES, SIDES, IntArray, Record, Records
 from geo_patrol.jit import jit
 
