@@ -102,7 +102,8 @@ def _lines(axis: Any, sweep: Sweep, cells: list[WinRate]) -> None:
 def _heat(axis: Any, shares: Any, rows: Sequence[str], columns: Sequence[str], below: Any = None) -> None:
     """Draw shares, (rows, columns), as colours and as figures, with another text below each if there is one."""
     axis.imshow(shares, vmin=0, vmax=1, cmap=_COLOURS, aspect="auto")
-    axis.set_xticks(range(len(columns)), columns, rotation=45 if max(map(len, columns)) > 5 else 0)
+    slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    axis.set_xticks(range(len(columns)), columns, **(slanted if max(map(len, columns)) > 5 else {}))
     axis.set_yticks(range(len(rows)), rows)
     for (row, column), share in np.ndenumerate(shares):
         if not np.isnan(share):
