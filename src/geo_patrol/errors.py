@@ -21,12 +21,12 @@ class PolicyError(GeoPatrolError):
     """A file of a policy's weights that cannot be read or holds something else."""
 
 
-class RecordingError(GeoPatrolError):
-    """A saved or recorded game that cannot be read."""
-
-
 class MissingPackageError(GeoPatrolError, ImportError):
     """A package of one of the extras is needed and not installed."""
+
+
+class RecordingError(GeoPatrolError):
+    """A saved or recorded game that cannot be read."""
 
 
 def show(value: object) -> str:

@@ -411,5 +411,6 @@ def test_collisions_with_absent_enemies_are_illegal_not_fatal():
 
 
 def test_chunks_cover_all_pairs():
-    assert [len(seeds) for seeds in match._chunks(1, 2 * CHUNK_PAIRS + 1)] == [CHUNK_PAIRS, CHUNK_PAIRS, 1]
-    assert [seed for seeds in match._chunks(1, 300) for seed in seeds] == [game_seed(1, pair) for pair in range(300)]
+    assert match.chunk_sizes(2 * CHUNK_PAIRS + 1) == [CHUNK_PAIRS, CHUNK_PAIRS, 1]
+    seeds = play_match("idle", "idle", overrides={"turn_limit": 1}, games=600, seed=1).seeds
+    assert seeds[::2].tolist() == seeds[1::2].tolist() == [game_seed(1, pair) for pair in range(300)]

@@ -96,15 +96,33 @@ def test_illegal_orders_are_told_if_there_are_any(monkeypatch):
     assert f"Illegal orders: idle {result.illegal_orders[:, FIRST].sum():,}, random 0" in ran.stdout
 
 
-def test_an_agent_that_fails_is_said_in_one_line(monkeypatch, tmp_path):
+def test_an_agent_that_fails_loses_and_is_named(monkeypatch, tmp_path):
     def fail(*_):
         raise RuntimeError("no idea")
 
     monkeypatch.setattr(basic.IdleAgent, "act", fail)
-    ran = run("random", "idle", "--games", 2, "--json", tmp_path / "match.json")
-    assert ran.exit_code == 1
-    assert ran.stderr == "geo-patrol: agent 'idle': act raised RuntimeError: no idea\n"
-    assert list(tmp_path.iterdir()) == []
+    ran = run("random", "idle", "--games", 4, "--json", tmp_path / "match.json")
+    assert ran.exit_code == 0
+    assert ran.stdout.count("idle lost 2 games: agent 'idle': act raised RuntimeError: no idea\n") == 2
+    assert re.search(r"^forfeit +4 +0 +4$", ran.stdout, re.MULTILINE)
+    assert re.search(r"^either +4 +4 +0 +0 +100.0%", ran.stdout, re.MULTILINE)
+    (one, other) = json.loads((tmp_path / "match.json").read_text())["failures"]
+    assert one == other | {"side": 1}
+    assert one["games"] == 2
+
+
+def test_an_agent_of_the_users_own(tmp_path):
+    path = tmp_path / "bot.py"
+    path.write_text("from geo_patrol.agents import RandomAgent\nclass Bot(RandomAgent):\n    pass\n")
+    ran = run(f"{path}:Bot", "idle", "--games", 4, "--seed", 1)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert "Bot" in ran.stdout
+    ran = run(f"{path}:Bit", "idle", "--games", 4)
+    assert ran.exit_code == 2
+    assert "bot.py has no 'Bit'; its classes with act are" in ran.stderr
+    ran = run("random", "idle", "--move-time", "0")
+    assert ran.exit_code == 2
+    assert ran.stderr == "geo-patrol: move time = 0.0: give seconds for a decision, more than 0 and at most 86400\n"
 
 
 def test_set_replaces_values(tmp_path):
@@ -146,6 +164,7 @@ def check_json(text, result):
             "overrides": [],
             "values": json.loads(json.dumps(load_config("case1").to_dict())),
         },
+        "failures": [],
     }
 
 

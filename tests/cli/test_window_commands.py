@@ -4,14 +4,16 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pygame
 import pytest
 from typer.testing import CliRunner
 
+from geo_patrol import load_config
 from geo_patrol.cli.app import app
 from geo_patrol.rendering import play as play_window
 from geo_patrol.rendering import screen, watch
-from geo_patrol.replays import ReplayReader, check
+from geo_patrol.replays import Recorder, ReplayReader, check
 
 
 def run(*arguments):
@@ -101,6 +103,25 @@ def test_games_in_a_window_are_kept(monkeypatch, tmp_path):
     assert (first.seed, first.agents) == (1, ("person", "scripted"))
     assert (len(first.phases), len(second.phases)) == (1, 2)
     assert (check(first), check(second)) == (None, None)
+
+
+@pytest.mark.parametrize("name", ["bot.py:Bot", "os.path:Bot", "no_such_module:Bot"])
+def test_agents_that_a_replay_names_by_their_files_are_not_loaded(name, tmp_path, monkeypatch):
+    """A replay may come from a stranger: going on with it must not run what it names."""
+    (tmp_path / "bot.py").write_text("open('it was run', 'w')")
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "game.jsonl"
+    with Recorder(path, load_config("case1")) as recorder:
+        recorder.begin(seed=1, alpha="person", bravo=name)
+        recorder.record_codes(np.zeros((2, 11), np.int64))
+    before = path.read_bytes()
+    ran = run("play", "--text", "--resume", path)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        f"geo-patrol: agent {name!r}: a replay's own agents are not loaded, for that would run code that it names\n"
+    )
+    assert path.read_bytes() == before
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["bot.py", "game.jsonl"]
 
 
 def test_a_window_that_is_closed_at_once_ends_well(monkeypatch):

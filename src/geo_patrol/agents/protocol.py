@@ -9,6 +9,8 @@ from geo_patrol.engine.encodings import ENCODINGS, Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import AgentError
 
+_MAX_MESSAGE = 300
+
 
 @runtime_checkable
 class Agent(Protocol):
@@ -95,6 +97,8 @@ def ask_agent(
     """
     try:
         orders = agent.act(observations, masks, generator)
+    except AgentError:  # of one that asks another process, which has said all
+        raise
     except Exception as error:
         raise AgentError(f"agent {name!r}: act raised {describe_error(error)}") from error
     return check_orders_of_agent(orders, name, len(masks))
@@ -124,11 +128,13 @@ def check_orders_of_agent(orders: Any, name: str, games: int) -> NDArray[np.int6
     shape = (games, SATELLITES)
     if not isinstance(orders, np.ndarray):
         raise AgentError(f"agent {name!r}: act returned {type(orders).__name__}: give a NumPy array")
-    if orders.shape != shape:
-        raise AgentError(f"agent {name!r}: act returned orders of shape {orders.shape}: give {shape}")
-    if orders.dtype.kind not in "iu":
-        raise AgentError(f"agent {name!r}: act returned orders of type {orders.dtype}: give whole numbers")
-    return np.clip(orders, -1 if orders.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
+    plain: NDArray[Any] = np.asarray(orders)  # not of a subclass, which may do as it likes
+    if plain.shape != shape:
+        raise AgentError(f"agent {name!r}: act returned orders of shape {plain.shape}: give {shape}")
+    if plain.dtype.kind not in "iu":
+        raise AgentError(f"agent {name!r}: act returned orders of type {plain.dtype}: give whole numbers")
+    known: NDArray[np.int64] = np.clip(plain, -1 if plain.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
+    return known
 
 
 def tell_agent(agent: Agent, name: str, new_games: NDArray[np.bool_]) -> None:
@@ -139,10 +145,18 @@ def tell_agent(agent: Agent, name: str, new_games: NDArray[np.bool_]) -> None:
     """
     try:
         agent.reset(new_games)
+    except AgentError:
+        raise
     except Exception as error:
         raise AgentError(f"agent {name!r}: reset raised {describe_error(error)}") from error
 
 
 def describe_error(error: Exception) -> str:
-    """Return what an exception says, with its kind."""
-    return f"{type(error).__name__}: {error}"
+    """Return what an exception says, with its kind: one line that fits into a table's notes, whatever it is."""
+    kind = type(error).__name__
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        return f"{kind}, which does not say what it is"
+    told = "".join(letter if letter.isprintable() else "?" for letter in text[:_MAX_MESSAGE])
+    return f"{kind}: {told}{'...' if len(text) > _MAX_MESSAGE else ''}"

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
+from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.policy.agent import PolicyAgent, read_policy
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAgent, Style, TurtleAgent
 from geo_patrol.agents.scripted.parameters import read_parameters
 from geo_patrol.agents.search import Search, SearchAgent
+from geo_patrol.errors import AgentError
 
 
 class _Kind(NamedTuple):
@@ -42,6 +44,8 @@ def agent_names() -> tuple[str, ...]:
 def make_agent(name: str) -> Agent:
     """Make an agent by its name, such as ``random``, or by name and parameters, such as ``raider:defenders=2``.
 
+    One of your own is made by where it is, ``file.py:Name`` or ``module:Name``, see ``loading``: that runs its code.
+
     Raises:
         ValueError: there is none of that name, or a parameter is wrong.
     """
@@ -49,6 +53,8 @@ def make_agent(name: str) -> Agent:
     if base not in _KINDS:
         close = difflib.get_close_matches(base, _KINDS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
+        if split_location(str(name)):
+            return _load_own(name, hint if close else "")
         raise ValueError(f"there is no agent {name!r}{hint} The agents are: {', '.join(_KINDS)}.")
     kind = _KINDS[base]
     if not colon:
@@ -58,6 +64,13 @@ def make_agent(name: str) -> Agent:
     if kind.parameters is None:
         raise ValueError(f"agent {name!r}: {base!r} takes no parameters")
     return kind.make(read_parameters(name, _name_first(text, kind.parameters), kind.parameters))
+
+
+def _load_own(name: str, hint: str) -> Agent:
+    try:
+        return load_agent(name)
+    except AgentError as error:
+        raise AgentError(f"{error}{hint}") from error
 
 
 def _name_first(text: str, parameters: type[Any]) -> str:

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -46,6 +47,23 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
     low = 0.0 if successes == 0 else (centre - reach) / scale  # rounding must not move the ends off 0 and 1
     high = 1.0 if successes == trials else (centre + reach) / scale
     return low, high
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An agent failed: it raised an exception, hung, died, or returned something else than orders.
+
+    Attributes:
+        agent: 0 the first one, 1 the second.
+        side: 0 alpha, 1 bravo.
+        games: how many games were running, which it lost by that; drawn if its opponent failed in the same phase.
+        message: what it did, with its name.
+    """
+
+    agent: int
+    side: int
+    games: int
+    message: str
 
 
 @dataclass(frozen=True)
@@ -121,6 +139,7 @@ class MatchResult:
         winner: (games,) int64, 0 the first agent, 1 the second, -1 nobody.
         illegal_orders: (games, 2) int64, of the first and of the second agent.
         first_game: (phases, 2, 11) int64, the orders that alpha and bravo gave in game 0; ``replays.rerun.replay`` plays it.
+        failures: of agents, where ``play_match`` was told to go on after them.
     """
 
     agents: tuple[str, str]
@@ -135,6 +154,7 @@ class MatchResult:
     winner: NDArray[np.int64]
     illegal_orders: NDArray[np.int64]
     first_game: NDArray[np.int64]
+    failures: tuple[Failure, ...] = ()
 
     def __len__(self) -> int:
         return len(self.seeds)
@@ -165,6 +185,21 @@ class MatchResult:
             endings=_count_endings(self.reasons[which], self.first_side[which]),
             illegal_orders=(int(illegal[FIRST]), int(illegal[SECOND])),
         )
+
+
+PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "illegal_orders")
+"""The fields of a match that have an entry for every game."""
+
+
+def join_results(parts: Sequence[MatchResult]) -> MatchResult:
+    """Put the parts of a match together, in their order; agents, configuration and seed are those of the first."""
+    joined: dict[str, Any] = {field: np.concatenate([getattr(part, field) for part in parts]) for field in PER_GAME}
+    return replace(
+        parts[0],
+        seconds=sum(part.seconds for part in parts),
+        failures=tuple(failure for part in parts for failure in part.failures),
+        **joined,
+    )
 
 
 def _count_endings(reasons: NDArray[np.int64], first_side: NDArray[np.int64]) -> dict[str, Ending]:

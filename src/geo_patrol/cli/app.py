@@ -11,6 +11,9 @@ from geo_patrol.cli.match import match
 from geo_patrol.cli.play import play
 from geo_patrol.cli.replay import replay
 from geo_patrol.cli.report import report
+from geo_patrol.cli.sprt import sprt
+from geo_patrol.cli.sweep import sweep
+from geo_patrol.cli.tournament import tournament
 from geo_patrol.cli.verify import verify
 from geo_patrol.cli.watch import watch
 
@@ -65,6 +68,9 @@ def geo_patrol(
 
 
 app.command(short_help="Play many games between two agents, and sum them up.")(match)
+app.command(short_help="Rate agents: everybody against everybody, on all cores.")(tournament)
+app.command(short_help="Is one agent better than another? As few games as it takes.")(sprt)
+app.command(short_help="See how win rates follow the figures of a scenario.")(sweep)
 app.command(short_help="Play by hand, in a window or at the terminal.")(play)
 app.command(short_help="Watch two agents play, in a window.")(watch)
 app.command(short_help="Show recorded games, check them, export them.")(replay)

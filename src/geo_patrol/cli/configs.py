@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, plain_errors
+from geo_patrol.cli.plain import plain_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -81,14 +82,14 @@ def print_presets() -> None:
 def _names_table(presets: "dict[str, GameConfig]") -> "Table":
     from geo_patrol.registration import environment_id
 
-    table = _plain_table("preset", "title", "Gymnasium id")
+    table = plain_table("preset", "title", "Gymnasium id")
     for name, config in presets.items():
         table.add_row(name, config.title, environment_id(name))
     return table
 
 
 def _figures_table(presets: "dict[str, GameConfig]") -> "Table":
-    table = _plain_table("preset", "rings", "goal", "alpha's Patrols", "bravo's Patrols", "win at", "turns")
+    table = plain_table("preset", "rings", "goal", "alpha's Patrols", "bravo's Patrols", "win at", "turns")
     for name, config in presets.items():
         board = config.board
         scores = dict.fromkeys(_short(config.side(side).points.win) for side in _SIDES)
@@ -104,15 +105,6 @@ def _figures_table(presets: "dict[str, GameConfig]") -> "Table":
     table.caption = "Patrols: how many x fuel of each, rounds of each"
     table.caption_justify = "left"
     return table
-
-
-def _plain_table(*headings: str) -> "Table":
-    from rich import box
-    from rich.table import Table
-
-    return Table(
-        *headings, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
-    )
 
 
 def _fleet(side: "SideConfig") -> str:

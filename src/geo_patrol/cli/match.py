@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeAlias
@@ -14,7 +15,7 @@ import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.loading import quick
-from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
+from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
 from geo_patrol.cli.output import whole_file
 from geo_patrol.cli.progress import progress_bar
 from geo_patrol.versions import versions
@@ -31,13 +32,7 @@ Writer: TypeAlias = Callable[["MatchResult", TextIO], None]
 
 @plain_errors
 def match(
-    first: Annotated[
-        str,
-        typer.Argument(
-            metavar="FIRST",
-            help=f"Agent: {AGENTS}.",
-        ),
-    ],
+    first: Annotated[str, typer.Argument(metavar="FIRST", help=f"Agent: {ANY_AGENT}.")],
     second: Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")],
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,
@@ -56,6 +51,10 @@ def match(
     save: Annotated[
         str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Keep all games as a replay file, a new one.")
     ] = None,
+    move_time: Annotated[
+        float,
+        typer.Option("--move-time", metavar="SECONDS", help="For a decision in one game, for agents of your own."),
+    ] = 0.1,
     show: Annotated[bool, typer.Option("--show", help="Print the first game turn by turn.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no table.")] = False,
 ) -> None:
@@ -64,14 +63,14 @@ def match(
     Prints wins, win rate with its 95 % interval (Wilson), points and turns from either side, and how games ended.
     """
     _check_outputs(json, csv, show)
-    settled = _check_players(first, second, config, overrides, games, seed)
+    settled = _check_players(first, second, config, overrides, games, seed, move_time)
     writers: dict[str | None, Writer] = {
         json: partial(write_json, source=config, overrides=overrides or []),
         csv: write_csv,
     }
     games_file = None if save is None else _new_file(save, f"{first} {second}")
     with _open_files(writers) as files:
-        result = _play(first, second, settled, games, seed, games_file, quiet)
+        result = _play(first, second, settled, games, seed, move_time, games_file, quiet)
         for target, file in files.items():
             writers[target](result, file)
     if _STDOUT in writers:  # the files are safe, even if nobody reads this
@@ -84,7 +83,7 @@ def match(
         from geo_patrol.cli.table import print_match
 
         print_match(result, source=config, overrides=overrides or [])
-    if games_file is not None and not quiet:
+    if games_file is not None and games_file.exists() and not quiet:  # an agent that fails at once leaves no game
         print(f"The games are in {games_file}; look at one with: geo-patrol replay {games_file}", file=sys.stderr)
 
 
@@ -108,17 +107,22 @@ def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
 
 
 def _check_players(
-    first: str, second: str, config: str, overrides: list[str] | None, games: int, seed: int | None
+    first: str,
+    second: str,
+    config: str,
+    overrides: list[str] | None,
+    games: int,
+    seed: int | None,
+    move_time: float,
 ) -> "GameConfig":
     """Check all arguments before anything is written or played, and return the configuration."""
-    from geo_patrol.agents import make_agent
     from geo_patrol.agents.match import check_games
     from geo_patrol.engine.batch import check_seed
     from geo_patrol.presets import load_config
+    from geo_patrol.tournament.campaign import check_agents
 
     with bad_input():
-        make_agent(first)
-        make_agent(second)
+        check_agents([first, second], move_time)
         check_games(games)
         if seed is not None:
             check_seed(seed)
@@ -132,18 +136,45 @@ def _new_file(target: str, players: str) -> Path:
 
 
 def _play(
-    first: str, second: str, config: "GameConfig", games: int, seed: int | None, save: Path | None, quiet: bool
+    first: str,
+    second: str,
+    config: "GameConfig",
+    games: int,
+    seed: int | None,
+    move_time: float,
+    save: Path | None,
+    quiet: bool,
 ) -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
-    from geo_patrol.agents import make_agent
+    from geo_patrol.agents.guard import seat_agent
     from geo_patrol.agents.match import play_match
     from geo_patrol.replays.rerun import replay
 
     with leave_at_once():  # compiles or loads all that is needed: no part of the speed
-        trial = play_match(quick(make_agent(first)), quick(make_agent(second)), config=config, games=2, seed=0)
-        list(replay(config, int(trial.seeds[0]), trial.first_game))
+        trial = _try_out(first, second, config)
+        list(replay(trial.config, int(trial.seeds[0]), trial.first_game))
     with progress_bar(f"{first} against {second}", quiet=quiet) as progress:
-        return play_match(first, second, config=config, games=games, seed=seed, save=save, progress=progress)
+        return play_match(
+            seat_agent(first, move_time),
+            seat_agent(second, move_time),
+            config=config,
+            games=games,
+            seed=seed,
+            save=save,
+            progress=progress,
+            on_failure="forfeit",
+        )
+
+
+def _try_out(first: str, second: str, config: "GameConfig") -> "MatchResult":
+    """Play two games of one turn, without agents of the user's own: they have nothing that is compiled here."""
+    from geo_patrol.agents import make_agent
+    from geo_patrol.agents.guard import is_own_agent
+    from geo_patrol.agents.match import play_match
+    from geo_patrol.tournament.campaign import ONE_TURN
+
+    seated = ("random" if is_own_agent(name) else quick(make_agent(name)) for name in (first, second))
+    return play_match(*seated, config=config, overrides=ONE_TURN, games=2, seed=0, on_failure="forfeit")
 
 
 def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: list[str]) -> None:
@@ -157,6 +188,7 @@ def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: li
         "seed": result.seed,
         "config": {"source": source, "overrides": overrides, "values": result.config.to_dict()},
         "summary": result.summary().to_dict(),
+        "failures": [asdict(failure) for failure in result.failures],
     }
     json_format.dump(data, stream, indent=2, allow_nan=False)
     stream.write("\n")

@@ -7,6 +7,8 @@ import typer
 AGENTS = (
     "random, idle, turtle, raider, mixed, scripted, search or policy; with parameters: raider:defenders=5, search:10ms"
 )
+"""What help says of the names of our agents."""
+ANY_AGENT = f"{AGENTS}; your own: file.py:Name or module:Name"
 """What help says of agents' names."""
 
 ConfigOption: TypeAlias = Annotated[

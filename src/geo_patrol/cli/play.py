@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
-from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
+from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
 from geo_patrol.cli.watch import begin_game, seat
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def play(
         typer.Option(
             "--against",
             metavar="AGENT|person",
-            help=f"Agent: {AGENTS}. person: somebody else at the same screen.",
+            help=f"Agent: {ANY_AGENT}. person: somebody else at the same screen.",
         ),
     ] = "scripted",
     config: ConfigOption = "geo_patrol",

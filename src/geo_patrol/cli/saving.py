@@ -123,10 +123,15 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
     Raises:
         InputError: it is not known, or would take too long for its orders.
     """
+    from geo_patrol.agents.guard import is_own_agent
     from geo_patrol.cli.watch import seat
 
     if name == PERSON:
         return None
+    if is_own_agent(name):
+        raise InputError(
+            f"{path}: {side}: agent {name!r}: a replay's own agents are not loaded, for that would run code that it names"
+        )
     try:
         agent = seat(name)
         _check_patience(agent, replay.config.turn_limit)

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from geo_patrol.cli.plain import percent_interval, plain_table
 
 if TYPE_CHECKING:
     from geo_patrol.agents.results import Ending, MatchResult, Summary, Tally
@@ -14,7 +15,7 @@ _ENDINGS = {
     "hva_destroyed": "HVA destroyed",
     "hva_out_of_fuel": "HVA out of fuel",
     "win_score": "win score reached",
-    "forfeit": "illegal orders, forfeit",
+    "forfeit": "forfeit",
     "turn_limit": "turn limit",
 }
 
@@ -37,6 +38,9 @@ def print_match(result: "MatchResult", source: str, overrides: list[str]) -> Non
     if any(summary.total.illegal_orders):
         counts = [f"{name} {count:,}" for name, count in zip(result.agents, summary.total.illegal_orders, strict=True)]
         console.print(f"Illegal orders: {', '.join(counts)}")
+    for failure in result.failures:
+        lost = f"{result.agents[failure.agent]} lost {failure.games:,} games: {failure.message}"
+        console.print(Text(lost), soft_wrap=True)
     console.print(f"{len(result):,} games in {summary.seconds:.3f} s: {summary.games_per_second:,.0f} games a second")
 
 
@@ -44,11 +48,6 @@ def _are_shared(tally: "Tally") -> bool:
     """Tell whether some game ended for more than one reason, or for both agents."""
     holding = sum(max(ending.first + ending.second, ending.games) for ending in tally.endings.values())
     return holding > tally.games
-
-
-def plain_table() -> Table:
-    """Return an empty table in the manner of all commands."""
-    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
 
 
 def _results_table(first: str, summary: "Summary") -> Table:
@@ -63,14 +62,13 @@ def _results_table(first: str, summary: "Summary") -> Table:
 
 
 def _figures(tally: "Tally") -> list[str]:
-    low, high = tally.win_interval
     return [
         f"{tally.games:,}",
         f"{tally.wins:,}",
         f"{tally.draws:,}",
         f"{tally.losses:,}",
         f"{tally.win_rate:.1%}",
-        f"{100 * low:.1f}-{high:.1%}",
+        percent_interval(tally.win_interval),
         f"{tally.mean_score_difference:+.1f}",
         f"{tally.mean_turns:.1f}",
     ]

@@ -7,7 +7,7 @@ import typer
 
 from geo_patrol.cli.errors import bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.loading import load_rules, quick
-from geo_patrol.cli.options import AGENTS, ConfigOption, OverridesOption
+from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @plain_errors
 def watch(
-    alpha: Annotated[str, typer.Argument(metavar="ALPHA", help=f"Agent: {AGENTS}.")],
+    alpha: Annotated[str, typer.Argument(metavar="ALPHA", help=f"Agent: {ANY_AGENT}.")],
     bravo: Annotated[str, typer.Argument(metavar="BRAVO", help="Its opponent, perhaps of the same kind.")],
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,

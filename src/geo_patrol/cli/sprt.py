@@ -1,0 +1,108 @@
+"""``geo-patrol sprt``: is one agent better than another, with as few games as the answer takes."""
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geo_patrol.cli import campaign
+from geo_patrol.cli.errors import bad_input, plain_errors
+from geo_patrol.cli.options import ConfigOption, OverridesOption
+from geo_patrol.cli.plain import percent_interval
+
+if TYPE_CHECKING:
+    from geo_patrol.tournament import SprtResult
+
+FORMAT = "geo_patrol sprt"
+
+
+@plain_errors
+def sprt(
+    first: campaign.First,
+    second: campaign.Second,
+    elo0: Annotated[float, typer.Option("--elo0", metavar="ELO", help="FIRST is no better than so much ...")] = 0,
+    elo1: Annotated[float, typer.Option("--elo1", metavar="ELO", help="... or it is better by so much.")] = 20,
+    alpha: Annotated[float, typer.Option(metavar="P", help="Chance of accepting elo1 where elo0 is true.")] = 0.05,
+    beta: Annotated[float, typer.Option(metavar="P", help="Chance of accepting elo0 where elo1 is true.")] = 0.05,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
+    max_games: Annotated[int, typer.Option(metavar="N", help="After which it gives up; an even number.")] = 20_000,
+    seed: campaign.Seed = None,
+    processes: campaign.Processes = None,
+    move_time: campaign.MoveTime = 0.1,
+    json: campaign.Json = None,
+    quiet: campaign.Quiet = False,
+) -> None:
+    """Play until a sequential probability ratio test tells whether the Elo difference is elo0 or elo1.
+
+    The model is pentanomial: pairs of games with the same seed and the sides swapped are what is counted.
+    """
+    from geo_patrol.agents.match import check_games
+    from geo_patrol.ratings import Sprt
+    from geo_patrol.tournament import play_sprt
+
+    with bad_input():
+        test = Sprt(elo0, elo1, alpha, beta)
+        check_games(max_games)
+    campaign.check_json(json)
+    settled = campaign.check_settings([first, second], config, overrides, seed, move_time, processes)
+    result = campaign.play_with_bar(
+        [first, second],
+        settled,
+        f"{first} against {second}",
+        quiet,
+        partial(
+            play_sprt,
+            first,
+            second,
+            test,
+            config=settled,
+            max_games=max_games,
+            seed=seed,
+            move_time=move_time,
+            processes=processes,
+        ),
+    )
+    source = {"source": config, "overrides": overrides or [], "values": settled.to_dict()}
+    campaign.write_json(json, {"format": FORMAT, "version": 1, "config": source, **result.to_dict()})
+    if not quiet and json != campaign.STDOUT:
+        print_sprt(result, ", ".join([config, *(overrides or [])]))
+
+
+def print_sprt(result: "SprtResult", source: str) -> None:
+    """Print the verdict and what it rests on."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from geo_patrol.ratings.sprt import score_elo
+
+    console = Console(highlight=False)
+    match, test = result.match, result.test
+    first, second = match.agents
+    console.print(Text(f"{first} against {second}", style="bold"), soft_wrap=True)
+    console.print(Text(f"{match.config.title} ({source}), seed {match.seed}"), soft_wrap=True)
+    console.print()
+    counts = ", ".join(
+        f"{score}: {count:,}" for score, count in zip(("0", "1/2", "1", "3/2", "2"), result.counts, strict=True)
+    )
+    mean, low, high = result.score
+    elo = " to ".join("beyond" if math.isinf(value) else f"{value:+.0f}" for value in map(score_elo, (low, high)))
+    lower, upper = test.bounds
+    console.print(f"pairs by points of {first}: {counts}", soft_wrap=True)
+    console.print(f"score {mean:.1%}, 95% interval {percent_interval((low, high))}, Elo {elo}")
+    console.print(f"log likelihood ratio {result.ratios[-1]:+.2f}, bounds {lower:+.2f} and {upper:+.2f}")
+    console.print()
+    console.print(Text(_verdict(result), style="bold"), soft_wrap=True)
+    for message in dict.fromkeys(failure.message for failure in match.failures):
+        console.print(Text(message), soft_wrap=True)
+
+
+def _verdict(result: "SprtResult") -> str:
+    test, games = result.test, f"after {len(result.match):,} games"
+    first, second = result.match.agents
+    if result.verdict is None:
+        return f"No answer {games}: give more by --max-games, or an elo1 farther from elo0."
+    if result.verdict == "elo1":
+        return f"Accepted {games}: elo1. {first} is more than {test.elo0:+g} Elo above {second}."
+    return f"Accepted {games}: elo0. {first} is less than {test.elo1:+g} Elo above {second}."

@@ -1,0 +1,148 @@
+"""``geo-patrol sweep``: how win rates follow the figures of a scenario."""
+
+import csv
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geo_patrol.cli import campaign
+from geo_patrol.cli.errors import bad_input, plain_errors
+from geo_patrol.cli.options import ConfigOption, OverridesOption
+from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.plain import percent_interval, plain_table
+
+if TYPE_CHECKING:
+    from geo_patrol.tournament import Sweep
+
+FORMAT = "geo_patrol sweep"
+_MAX_ROWS = 200
+_MAX_KEY_WIDTH = 12
+
+
+@plain_errors
+def sweep(
+    vary: Annotated[
+        list[str],
+        typer.Option("--vary", "-v", metavar="KEY=VALUES", help="Such as bravo.patrols.ammo=0..4; may be repeated."),
+    ],
+    agents: Annotated[
+        tuple[str, str],
+        typer.Option("--agents", "-a", metavar="AGENT AGENT", help="Two agents, or twice the same."),
+    ] = ("scripted", "scripted"),
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
+    games: Annotated[
+        int, typer.Option("--games", "-n", metavar="N", help="A cell; an even number: half with sides swapped.")
+    ] = 200,
+    seed: campaign.Seed = None,
+    processes: campaign.Processes = None,
+    move_time: campaign.MoveTime = 0.1,
+    out: campaign.Out = None,
+    json: campaign.Json = None,
+    quiet: campaign.Quiet = False,
+) -> None:
+    """Play a match for every combination of varied values, and print win rates with their 95 % intervals (Wilson).
+
+    VALUES: 60,80,100 or 0..4 (all whole numbers) or 0..1..0.25 (with a step). --out DIR adds JSON, CSV and a heat map.
+    """
+    from geo_patrol.agents.match import check_games
+    from geo_patrol.tournament import play_sweep
+    from geo_patrol.tournament.sweep import parse_variations
+
+    with bad_input():
+        parse_variations(vary)
+        check_games(games)
+    campaign.check_json(json)
+    settled = campaign.check_settings(agents, config, overrides, seed, move_time, processes)
+    with campaign.going_on_later(out):
+        result = campaign.play_with_bar(
+            agents,
+            settled,
+            "sweep",
+            quiet,
+            partial(
+                play_sweep,
+                *agents,
+                vary,
+                config=config,
+                overrides=overrides or [],
+                games=games,
+                seed=seed,
+                move_time=move_time,
+                processes=processes,
+                folder=out,
+            ),
+        )
+    source = {"source": config, "overrides": overrides or [], "values": settled.to_dict()}
+    data = {"format": FORMAT, "version": 1, "config": source, **result.to_dict()}
+    if out is not None:
+        write_folder(out, result, data)
+    campaign.write_json(json, data)
+    if not quiet and json != campaign.STDOUT:
+        print_sweep(result, ", ".join([config, *(overrides or [])]))
+
+
+def write_folder(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
+    """Write the table as JSON and CSV, and a picture."""
+    from geo_patrol.tournament.plots import plot_sweep
+
+    campaign.write_json(str(out / "sweep.json"), data)
+    with whole_file(str(out / "sweep.csv")) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        keys = [variation.key for variation in result.variations]
+        writer.writerow([*keys, "of", "wins", "games", "win_rate", "win_rate_low", "win_rate_high", "draw_rate"])
+        for cell in data["cells"]:
+            for what, rate in cell["win_rates"].items():
+                figures = [rate["wins"], rate["games"], rate["rate"], *rate["interval"], cell["draw_rate"]]
+                writer.writerow([*cell["values"].values(), what, *figures])
+    campaign.write_picture(out, "sweep.png", lambda path: plot_sweep(result, path))
+
+
+def print_sweep(result: "Sweep", source: str) -> None:
+    """Print a row for every cell."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    first, second = result.agents
+    console.print(Text(f"{first} against {second}, {result.games:,} games a cell", style="bold"), soft_wrap=True)
+    console.print(Text(f"{result.title} ({source}), seed {result.seed}"), soft_wrap=True)
+    console.print()
+    if len(result.cells) > _MAX_ROWS:
+        console.print(f"{len(result.cells):,} cells are too many to print: --out DIR or --json FILE keeps them")
+    else:
+        console.print(_table(result))
+    _print_failures(console, result)
+
+
+def _table(result: "Sweep") -> Any:
+    table = plain_table()
+    for variation in result.variations:
+        heading = variation.key.replace(".", ".\n")
+        width = min(max(map(len, heading.split("\n"))), _MAX_KEY_WIDTH)
+        table.add_column(heading, justify="right", overflow="fold", min_width=width)
+    rates = result.win_rates()
+    for side in ("alpha", "bravo"):
+        who = f"{side} wins" if result.agents[0] == result.agents[1] else f"{result.agents[0]} as {side} wins"
+        table.add_column(who, justify="right", overflow="fold")
+        table.add_column("95% interval", justify="right", no_wrap=True)
+    table.add_column("draws", justify="right", no_wrap=True)
+    for place, (cell, draws) in enumerate(zip(result.cells, result.draw_rates(), strict=True)):
+        figures = []
+        for of_cells in rates.values():
+            figures += [f"{of_cells[place].rate:.1%}", percent_interval(of_cells[place].interval)]
+        table.add_row(*cell, *figures, f"{draws:.1%}")
+    return table
+
+
+def _print_failures(console: Any, result: "Sweep") -> None:
+    from rich.text import Text
+
+    messages = [failure.message for match in result.matches for failure in match.failures]
+    lost = sum(failure.games for match in result.matches for failure in match.failures)
+    if messages:
+        console.print(f"\n{len(messages):,} failures of agents cost {lost:,} games:")
+        for message in dict.fromkeys(messages):
+            console.print(Text(message), soft_wrap=True)

@@ -1,0 +1,266 @@
+"""``geo-patrol tournament``: everybody against everybody."""
+
+import csv
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geo_patrol.cli import campaign
+from geo_patrol.cli.errors import bad_input, plain_errors
+from geo_patrol.cli.options import ConfigOption, OverridesOption
+from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.plain import percent_interval, plain_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from geo_patrol.tournament import Tournament
+
+FORMAT = "geo_patrol tournament"
+_MAX_COLUMNS = 9  # of agents in a table of everybody against everybody
+
+
+@plain_errors
+def tournament(
+    agents: campaign.AgentNames,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
+    games: Annotated[
+        int, typer.Option("--games", "-n", metavar="N", help="A pairing; an even number: half with sides swapped.")
+    ] = 400,
+    seed: campaign.Seed = None,
+    mirror: Annotated[
+        bool, typer.Option("--mirror", help="Let every agent meet itself too: what is each side worth?")
+    ] = False,
+    processes: campaign.Processes = None,
+    move_time: campaign.MoveTime = 0.1,
+    out: campaign.Out = None,
+    json: campaign.Json = None,
+    quiet: campaign.Quiet = False,
+) -> None:
+    """Play everybody against everybody, in pairs of games with the same seed and the sides swapped, on all cores.
+
+    Prints Bradley-Terry ratings with 95 % intervals, win rates of every pairing from both sides, and the mixed equilibrium.
+    An agent that raises, hangs or dies loses its running games and is named at the end.
+    """
+    from geo_patrol.agents.match import check_games
+    from geo_patrol.ratings.packages import load_scipy
+    from geo_patrol.tournament import play_tournament
+    from geo_patrol.tournament.round_robin import check_names
+
+    with bad_input():
+        load_scipy("optimize")
+        check_names(agents)
+        check_games(games)
+    campaign.check_json(json)
+    settled = campaign.check_settings(agents, config, overrides, seed, move_time, processes)
+    with campaign.going_on_later(out):
+        result = campaign.play_with_bar(
+            agents,
+            settled,
+            "tournament",
+            quiet,
+            partial(
+                play_tournament,
+                agents,
+                config=settled,
+                games=games,
+                seed=seed,
+                mirror=mirror,
+                move_time=move_time,
+                processes=processes,
+                folder=out,
+            ),
+        )
+    data = {
+        "format": FORMAT,
+        "version": 1,
+        "config": {"source": config, "overrides": overrides or [], "values": settled.to_dict()},
+        **result.to_dict(),
+    }
+    if out is not None:
+        write_folder(out, result, data)
+    campaign.write_json(json, data)
+    if not quiet and json != campaign.STDOUT:
+        print_tournament(result, ", ".join([config, *(overrides or [])]))
+
+
+def write_folder(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
+    """Write the tables as JSON and CSV, and a picture."""
+    from geo_patrol.tournament.plots import plot_tournament
+
+    campaign.write_json(str(out / "tournament.json"), data)
+    with whole_file(str(out / "ratings.csv")) as stream:
+        _write_rows(stream, [_rating_row(entry) for entry in data["ratings"]])
+    with whole_file(str(out / "pairings.csv")) as stream:
+        _write_rows(stream, [_pairing_row(entry) for entry in data["pairings"]])
+    campaign.write_picture(out, "tournament.png", lambda path: plot_tournament(result, path))
+
+
+def _write_rows(stream: Any, rows: list[dict[str, Any]]) -> None:
+    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+
+
+def _rating_row(entry: dict[str, Any]) -> dict[str, Any]:
+    low, high = entry["elo_interval"]
+    row = {"agent": entry["agent"], "elo": entry["elo"], "elo_low": low, "elo_high": high}
+    return (
+        row
+        | _record_columns("", entry["total"])
+        | _record_columns("alpha_", entry["as_alpha"])
+        | _record_columns("bravo_", entry["as_bravo"])
+    )
+
+
+def _pairing_row(entry: dict[str, Any]) -> dict[str, Any]:
+    low, high = entry["elo_difference_interval"]
+    row = {"first": entry["first"], "second": entry["second"]}
+    row |= _record_columns("", entry["total"])
+    row |= _record_columns("first_as_alpha_", entry["first_as_alpha"])
+    row |= _record_columns("first_as_bravo_", entry["first_as_bravo"])
+    return row | {"elo_difference": entry["elo_difference"], "elo_difference_low": low, "elo_difference_high": high}
+
+
+def _record_columns(prefix: str, record: dict[str, Any]) -> dict[str, Any]:
+    low, high = record["win_interval"]
+    figures = {name: record[name] for name in ("games", "wins", "draws", "losses", "win_rate")}
+    figures |= {"win_rate_low": low, "win_rate_high": high, "score": record["score"]}
+    return {f"{prefix}{name}": value for name, value in figures.items()}
+
+
+def print_tournament(result: "Tournament", source: str) -> None:
+    """Print ratings, pairings, the table of everybody against everybody, the equilibrium, and what went wrong."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    console.print(Text(f"{len(result.agents)} agents, {result.games:,} games a pairing", style="bold"))
+    console.print(Text(f"{result.config.title} ({source}), seed {result.seed}"), soft_wrap=True)
+    console.print()
+    _print_ratings(console, result)
+    _print_pairings(console, result)
+    _print_sides(console, result)
+    _print_equilibria(console, result)
+    _print_troubles(console, result)
+
+
+def _print_ratings(console: "Console", result: "Tournament") -> None:
+    from geo_patrol.tournament.names import short_names
+
+    ratings, names = result.ratings, short_names(result.agents)
+    table = plain_table()
+    table.add_column("agent", overflow="fold")
+    for heading in ("Elo", "95% interval", "games", "wins", "as alpha", "as bravo", "draws"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for agent in ratings.elo.argsort()[::-1].tolist():
+        low, high = ratings.intervals[agent]
+        total = result.record(agent)
+        table.add_row(
+            names[agent],
+            f"{ratings.elo[agent]:+.0f}",
+            f"{low:+.0f} {high:+.0f}",
+            f"{total.games:,}",
+            f"{total.win_rate:.1%}",
+            f"{result.record(agent, side=0).win_rate:.1%}",
+            f"{result.record(agent, side=1).win_rate:.1%}",
+            f"{total.draws:,}",
+        )
+    console.print(table)
+    low, high = ratings.alpha_interval
+    console.print(
+        f"Playing alpha is worth {ratings.alpha_advantage:+.0f} Elo ({low:+.0f} {high:+.0f}). Ratings have mean 0."
+    )
+    for group in ratings.groups if len(ratings.groups) > 1 else ():
+        listed = ", ".join(names[agent] for agent in group)
+        console.print(f"Far from the others, how far is not known: {listed}", soft_wrap=True)
+    if len(result.agents) > 2:
+        first, second, measured, expected = result.surprise()
+        told = f"{names[first]} scores {measured:.1%} against {names[second]}, by the ratings {expected:.1%}"
+        console.print(f"Farthest from the ratings: {told}.", soft_wrap=True)
+    console.print()
+
+
+def _print_pairings(console: "Console", result: "Tournament") -> None:
+    from geo_patrol.tournament.names import short_names
+
+    names = short_names(result.agents)
+    table = plain_table()
+    table.add_column("pairing", overflow="fold")
+    for heading in ("wins", "draws", "win rate", "95% interval", "as alpha", "as bravo"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for first, second in result.pairings:
+        if first == second:
+            continue
+        total = result.record(first, second)
+        table.add_row(
+            f"{names[first]} - {names[second]}",
+            f"{total.wins:,}",
+            f"{total.draws:,}",
+            f"{total.win_rate:.1%}",
+            percent_interval(total.win_interval),
+            f"{result.record(first, second, 0).win_rate:.1%}",
+            f"{result.record(first, second, 1).win_rate:.1%}",
+        )
+    console.print(table)
+    console.print()
+
+
+def _print_sides(console: "Console", result: "Tournament") -> None:
+    """Print how often row as alpha wins against column as bravo."""
+    from geo_patrol.tournament.names import short_names
+
+    size = len(result.agents)
+    if not 2 < size <= _MAX_COLUMNS:
+        return
+    names = short_names(result.agents)
+    table = plain_table()
+    table.add_column("alpha wins (row: alpha, column: bravo)", overflow="fold")
+    for number in range(size):
+        table.add_column(str(number + 1), justify="right", no_wrap=True)
+    for alpha in range(size):
+        counts = result.counts[alpha]
+        cells = [
+            f"{wins / (wins + draws + losses):.0%}" if wins + draws + losses else "." for wins, draws, losses in counts
+        ]
+        table.add_row(f"{alpha + 1} {names[alpha]}", *cells)
+    console.print(table)
+    console.print()
+
+
+def _print_equilibria(console: "Console", result: "Tournament") -> None:
+    mixed = _mixture(result, result.mixture.rows)
+    console.print(f"Mixed equilibrium, side by lot: {mixed}", soft_wrap=True)
+    sides = result.side_mixtures
+    if sides is not None:
+        console.print(f"Mixed equilibrium of alpha: {_mixture(result, sides.rows)}", soft_wrap=True)
+        console.print(f"Mixed equilibrium of bravo: {_mixture(result, sides.columns)}", soft_wrap=True)
+        console.print(f"What that gives alpha, wins less losses a game: {sides.value:+.3f}")
+
+
+def _mixture(result: "Tournament", shares: Any) -> str:
+    from geo_patrol.tournament.names import short_names
+
+    names = short_names(result.agents)
+    return ", ".join(
+        f"{names[agent]} {shares[agent]:.1%}" for agent in (-shares).argsort().tolist() if shares[agent] > 0
+    )
+
+
+def _print_troubles(console: "Console", result: "Tournament") -> None:
+    from rich.text import Text
+
+    if result.troubles:
+        console.print()
+    for trouble in result.troubles:
+        said = []
+        if trouble.illegal_orders:
+            said.append(f"{trouble.illegal_orders:,} illegal orders")
+        if trouble.failures:
+            said.append(
+                f"failed in {trouble.failures:,} batches, which cost {trouble.games_lost:,} games: {trouble.message}"
+            )
+        console.print(Text(f"{trouble.agent}: {'; '.join(said)}"), soft_wrap=True)

@@ -1,0 +1,142 @@
+"""Agents as users write them, good and bad, for tests to load by file and name."""
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+from geo_patrol.agents.basic import RandomAgent
+
+
+class Polite(RandomAgent):
+    """Random under another name, that prints and wants the other encoding."""
+
+    name = "polite"
+    observation = "onehot"
+
+    def act(self, observations, action_masks, generator):
+        print("thinking ...")  # noqa: T201
+        assert observations.shape == (len(action_masks), 1591)
+        return super().act(observations, action_masks, generator)
+
+
+class Raises(RandomAgent):
+    """Loses its head in the third phase."""
+
+    def reset(self, new_games):
+        self.phases = 0
+
+    def act(self, observations, action_masks, generator):
+        self.phases += 1
+        if self.phases == 3:
+            raise KeyError("where am I")
+        return super().act(observations, action_masks, generator)
+
+
+class Sleeps(RandomAgent):
+    def act(self, *_):
+        time.sleep(3600)
+
+
+class Spins(RandomAgent):
+    """Hangs where no signal is heard: in compiled code that keeps the interpreter's lock."""
+
+    def act(self, *_):
+        return 10 ** (10**10)
+
+
+class Garbage(RandomAgent):
+    def act(self, *_):
+        return "prograde, please"
+
+
+class Killed(RandomAgent):
+    def act(self, *_):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Leaves(RandomAgent):
+    def act(self, *_):
+        sys.exit(3)
+
+
+class Exits(RandomAgent):
+    def act(self, *_):
+        os._exit(4)
+
+
+class Stalls(RandomAgent):
+    def reset(self, new_games):
+        time.sleep(3600)
+
+
+class Hogs(RandomAgent):
+    """Takes all the memory that it can get; what it does not write to costs nothing."""
+
+    def act(self, *_):
+        kept = []
+        try:
+            while True:
+                kept.append(np.zeros(2**24))
+        except MemoryError as error:
+            raise MemoryError(f"after {len(kept) / 8} GiB") from error
+
+
+class Shouts(RandomAgent):
+    def act(self, *_):
+        raise ValueError("line one\nline two \x1b[31m" + 1000 * "!")
+
+
+class Mute(RandomAgent):
+    def act(self, *_):
+        raise Unspeakable
+
+
+class Unspeakable(Exception):  # noqa: N818
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+class Special(np.ndarray):
+    """An array that only its own module knows."""
+
+
+class Disguises(RandomAgent):
+    def act(self, observations, action_masks, generator):
+        return super().act(observations, action_masks, generator).view(Special)
+
+
+class Illegal(RandomAgent):
+    """Guards with everything, always."""
+
+    def act(self, observations, action_masks, generator):
+        return np.full(action_masks.shape[:2], 27)
+
+
+class NeverMade(RandomAgent):
+    def __init__(self):
+        raise FileNotFoundError("weights.npz")
+
+
+class Counter(RandomAgent):
+    """Idle at first, and random in every game after the first batch: it remembers what it should not."""
+
+    batches = 0
+
+    def reset(self, new_games):
+        self.batches += 1
+
+    def act(self, observations, action_masks, generator):
+        if self.batches == 1:
+            return np.zeros(action_masks.shape[:2], np.int64)
+        return super().act(observations, action_masks, generator)
+
+
+class NoAgent:
+    def act(self):
+        pass
+
+
+ready_made = Polite()

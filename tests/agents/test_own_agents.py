@@ -1,0 +1,279 @@
+"""Agents of users: how they are found, and that none of their faults reaches anybody else."""
+
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from geo_patrol import AgentError, make_agent, play_match
+from geo_patrol.agents import guard
+from geo_patrol.agents.guard import GuardedAgent, is_own_agent, seat_agent
+from geo_patrol.agents.loading import load_agent
+from geo_patrol.agents.results import DRAW, FIRST, PER_GAME, SECOND
+from geo_patrol.engine.encodings import observation_size
+from geo_patrol.engine.state import FORFEIT
+from geo_patrol.replays import ReplayReader, check
+
+OWN = Path(__file__).with_name("own_agents.py")
+
+
+def own(name):
+    return f"{OWN}:{name}"
+
+
+@pytest.fixture
+def guarded(monkeypatch):
+    """Make agents in processes of their own, which may take long on a busy machine, and end them after the test."""
+    made = []
+    for what in ("CALL_SECONDS", "START_SECONDS"):
+        monkeypatch.setattr(guard, what, 300.0)
+
+    def make(name):
+        made.append(GuardedAgent(own(name), move_time=0.01))
+        return made[-1]
+
+    yield make
+    for agent in made:
+        agent.close()
+    assert multiprocessing.active_children() == []
+
+
+def test_names_of_own_agents():
+    assert is_own_agent("bots/mine.py:Mine")
+    assert is_own_agent("package.module:Mine")
+    for name in ("random", "scripted", "random:fast", "mine.py", "mine.py:", ":Mine", "mine.py:a b", "a-b:Mine", ""):
+        assert not is_own_agent(name)
+
+
+def test_loading_from_a_file_and_from_a_module(monkeypatch):
+    monkeypatch.chdir(OWN.parent)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert make_agent("own_agents.py:Polite").name == "polite"
+    assert load_agent("own_agents:ready_made").name == "polite"
+    assert make_agent("geo_patrol.agents:IdleAgent").name == "idle"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("nowhere.py:Bot", r"agent 'nowhere.py:Bot': there is no file '.*nowhere.py'; give path/to/file.py:Name"),
+        ("no_such_module:Bot", "agent 'no_such_module:Bot': there is no module 'no_such_module'; give"),
+        ("geo_patrol.nothing:Bot", "there is no module 'geo_patrol.nothing'"),
+        (own("Polit"), "has no 'Polit'; its classes with act are RandomAgent, Polite, Raises"),
+        (own("NeverMade"), "cannot be made: FileNotFoundError: weights.npz"),
+        (own("NoAgent"), r"is no agent \(name, observation, reset, act\)"),
+        (own("OWN_NAME"), "has no 'OWN_NAME'"),
+        ("mine", "give path/to/file.py:Name or module:Name"),
+    ],
+)
+def test_what_is_wrong_with_a_name_is_said(name, told):
+    with pytest.raises(AgentError, match=told):
+        load_agent(name)
+
+
+def test_a_file_with_a_fault_is_said(tmp_path):
+    (tmp_path / "broken.py").write_text("import no_such_package_at_all\n")
+    with pytest.raises(
+        AgentError, match="cannot be made: ModuleNotFoundError: No module named 'no_such_package_at_all'"
+    ):
+        load_agent(f"{tmp_path}/broken.py:Bot")
+
+
+def test_a_guarded_agent_plays_as_it_would_here_and_prints_elsewhere(guarded, capfd):
+    agent = guarded("Polite")
+    assert agent.observation == "onehot"
+    there = play_match(agent, "idle", games=20, seed=5, on_failure="forfeit")
+    printed, said = capfd.readouterr()
+    assert printed == ""
+    assert "thinking ..." in said
+    here = load_agent(own("Polite"))
+    here.name = agent.name  # on which its chance depends
+    for field in PER_GAME:
+        np.testing.assert_array_equal(getattr(there, field), getattr(play_match(here, "idle", games=20, seed=5), field))
+    assert there.failures == ()
+
+
+def ask(agent):
+    """Ask an agent for the orders of the first phase of two games."""
+    agent.reset(np.ones(2, np.bool_))
+    return order(agent)
+
+
+def order(agent):
+    size = observation_size(agent.observation, 4)
+    return agent.act(np.zeros((2, size), np.int16), np.ones((2, 11, 28), np.int8), np.random.default_rng(1))
+
+
+needs_kill = pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Garbage", "act returned str: give a NumPy array"),
+        pytest.param("Killed", "its process was ended by SIGKILL in act", marks=needs_kill),
+        ("Leaves", "its process ended with exit status 3 in act"),
+        ("Exits", "its process ended with exit status 4 in act"),
+    ],
+)
+def test_no_fault_of_an_agent_leaves_its_process(name, told, guarded):
+    agent = guarded(name)
+    with pytest.raises(AgentError, match=rf"^agent '{re.escape(own(name))}': {told}"):
+        ask(agent)
+
+
+@pytest.mark.parametrize("name", ["Sleeps", "Spins"])
+def test_an_agent_that_hangs_is_ended(name, guarded, monkeypatch):
+    agent = guarded(name)
+    agent.reset(np.ones(2, np.bool_))
+    monkeypatch.setattr(guard, "CALL_SECONDS", 0.4)
+    monkeypatch.setattr(guard, "FIRST_SECONDS", 0.1)
+    with pytest.raises(AgentError, match=r"act took longer than 0\.52 s"):
+        order(agent)
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no limits of memory")
+def test_an_agent_gets_half_of_the_memory_at_most(guarded):
+    with pytest.raises(AgentError, match=r"act raised MemoryError: after .* GiB") as caught:
+        ask(guarded("Hogs"))
+    taken = float(re.search(r"after (.*) GiB", str(caught.value))[1])
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    assert taken <= machine / 2
+
+
+def test_an_agent_that_hangs_when_games_begin_is_ended(guarded, monkeypatch):
+    agent = guarded("Stalls")
+    monkeypatch.setattr(guard, "CALL_SECONDS", 0.4)
+    with pytest.raises(AgentError, match=r"reset took longer than 0\.42 s"):
+        ask(agent)
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Shouts", r"act raised ValueError: line one line two \?\[31m!{277}\.\.\."),
+        ("Mute", "act raised Unspeakable, which does not say what it is"),
+    ],
+)
+def test_what_an_exception_says_is_made_fit_for_a_line(name, told):
+    with pytest.raises(AgentError, match=f"{told}$"):
+        play_match(load_agent(own(name)), "idle", games=2)
+
+
+def test_orders_of_a_class_of_their_own_are_plain_outside(guarded):
+    assert type(ask(guarded("Disguises"))) is np.ndarray
+
+
+def test_an_agent_that_fails_loses_and_the_match_goes_on(guarded):
+    """Raises fails in the third phase; every batch begins with a fresh process."""
+    agent = guarded("Raises")
+    result = play_match("idle", agent, games=8, seed=3, on_failure="forfeit")
+    assert (result.winner == FIRST).all()
+    assert (result.scores[:, SECOND] == 0).all()
+    assert (result.scores[:, FIRST] > 0).all()
+    assert (result.turns == 2).all()
+    np.testing.assert_array_equal(result.reasons, np.where(result.first_side == 0, FORFEIT << 1, FORFEIT))
+    assert [(one.agent, one.games) for one in result.failures] == [(SECOND, 4), (SECOND, 4)]
+    for failure in result.failures:
+        assert failure.message == f"agent '{own('Raises')}': act raised KeyError: 'where am I'"
+    assert result.summary().total.endings["forfeit"].second == 8
+
+
+def test_games_that_were_over_stay_as_they_are():
+    """Raises fails in the second turn; with a limit of one turn all is over by then."""
+    agent = load_agent(own("Raises"))
+    result = play_match(agent, "idle", overrides={"turn_limit": 1}, games=4, seed=3, on_failure="forfeit")
+    assert result.failures == ()
+    assert (result.turns == 1).all()
+
+
+def test_a_failure_in_the_same_phase_is_a_draw():
+    garbage, raises, shouts = (load_agent(own(name)) for name in ("Garbage", "Raises", "Shouts"))
+    result = play_match(garbage, raises, games=4, seed=3, on_failure="forfeit")
+    assert (result.winner == SECOND).all()  # Garbage fails in the first phase, Raises in the third
+    both = play_match(garbage, shouts, games=4, seed=3, on_failure="forfeit")
+    assert (both.winner == DRAW).all()
+    assert (both.scores == 0).all()
+    assert len(both.failures) == 4
+
+
+def test_games_lost_by_failing_are_kept_as_far_as_they_went(tmp_path):
+    raises, garbage, path = load_agent(own("Raises")), load_agent(own("Garbage")), tmp_path / "games.jsonl"
+    result = play_match(raises, "idle", games=4, seed=3, save=path, on_failure="forfeit")
+    games = list(ReplayReader(path))
+    assert [game.seed for game in games] == result.seeds.tolist()
+    assert [game.agents for game in games] == [("random", "idle"), ("idle", "random")] * 2
+    assert [len(game.phases) for game in games] == [2] * 4
+    assert [check(game) for game in games] == [None] * 4
+    assert not any(game.is_finished for game in games)
+    play_match(garbage, "idle", games=4, save=tmp_path / "none.jsonl", on_failure="forfeit")
+    assert list(tmp_path.iterdir()) == [path]  # it fails at once: there is nothing to keep
+
+
+def test_an_agent_that_fails_ends_a_match_that_wants_to_know():
+    with pytest.raises(AgentError, match="KeyError: 'where am I'"):
+        play_match(load_agent(own("Raises")), "idle", games=4)
+
+
+def test_illegal_orders_are_noops_or_lose_the_game():
+    agent = load_agent(own("Illegal"))
+    result = play_match(agent, "idle", games=4, seed=1, on_failure="forfeit")
+    assert (result.illegal_orders[:, FIRST] > 0).all()
+    assert result.failures == ()
+    lost = play_match(agent, "idle", overrides={"illegal_orders": "forfeit"}, games=4, seed=1, on_failure="forfeit")
+    assert (lost.winner == SECOND).all()
+
+
+def test_renewing_forgets(guarded):
+    agent = guarded("Counter")
+
+    def play():
+        return play_match(agent, "idle", games=4, seed=1, on_failure="forfeit").scores.tolist()
+
+    first, second = play(), play()
+    assert first != second
+    agent.renew()
+    assert play() == first
+
+
+def test_an_agent_that_cannot_be_made_again_loses(guarded, tmp_path):
+    path = tmp_path / "fragile.py"
+    path.write_text(OWN.read_text())
+    agent = GuardedAgent(f"{path}:Leaves")
+    path.write_text("")
+    result = play_match(agent, "idle", games=4, seed=1, on_failure="forfeit")
+    agent.close()
+    assert (result.winner == SECOND).all()
+    assert "has no 'Leaves'" in result.failures[1].message
+
+
+@needs_kill
+def test_the_process_of_an_agent_ends_with_the_match_however_that_ends():
+    """It would hold the standard error open that is read to its end here."""
+    code = (
+        "import os, signal\n"
+        "from geo_patrol.agents.guard import GuardedAgent\n"
+        f"agent = GuardedAgent({own('Stalls')!r})\n"
+        "agent._connection.send(('reset', None))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300, check=False)
+    assert ran.returncode == -9
+
+
+@pytest.mark.parametrize("move_time", [0, -1, float("nan"), float("inf"), True, "1"])
+def test_wrong_move_times(move_time):
+    with pytest.raises(ValueError, match=r"move time = .*: give seconds for a decision"):
+        seat_agent("idle", move_time)
+
+
+def test_how_failures_are_met_must_be_known():
+    with pytest.raises(ValueError, match="on_failure = 'ignore': give 'raise' or 'forfeit'"):
+        play_match("idle", "random", games=2, on_failure="ignore")

@@ -1,0 +1,173 @@
+"""``geo-patrol tournament``, ``sprt`` and ``sweep``: what they print, what they write, what they say to wrong input."""
+
+import csv
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from geo_patrol.cli.app import app
+from geo_patrol.ratings import Sprt, packages
+from geo_patrol.tournament import play_sprt, play_sweep, play_tournament
+from geo_patrol.tournament.names import short_names
+
+pytestmark = pytest.mark.usefixtures("without_workers")
+
+
+def run(*arguments, columns=80):
+    return CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
+
+
+TOURNAMENT = ("tournament", "scripted", "random", "idle", "-c", "case4", "-n", 8, "--seed", 5)
+PNG = b"\x89PNG\r\n"
+
+
+def read_csv(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_tournament_prints_and_writes_its_tables(tmp_path):
+    out = tmp_path / "out"
+    ran = run(*TOURNAMENT, "--out", out, "--mirror")
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    result = play_tournament(["scripted", "random", "idle"], config="case4", games=8, seed=5, mirror=True)
+    lines = ran.stdout.splitlines()
+    assert max(map(len, lines)) <= 80 or "Farthest" in max(lines, key=len)
+    assert "Case 4: four sharpshooters (case4), seed 5" in lines
+    (row,) = re.findall(r"^scripted +([+-]\d+) +([+-]\d+ [+-]\d+) +(\d+) .*$", ran.stdout, re.MULTILINE)
+    assert row[0] == f"{result.ratings.elo[0]:+.0f}"
+    assert row[2] == "16"
+    assert re.search(r"^scripted - random +8 +0 +100\.0%", ran.stdout, re.MULTILINE)
+    assert "Mixed equilibrium, side by lot: scripted 100.0%" in ran.stdout
+    assert f"What that gives alpha, wins less losses a game: {result.side_mixtures.value:+.3f}" in ran.stdout
+    written = json.loads((out / "tournament.json").read_text())
+    assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
+    ratings, pairings = read_csv(out / "ratings.csv"), read_csv(out / "pairings.csv")
+    assert [float(row["elo"]) for row in ratings] == result.ratings.elo.tolist()
+    assert next((row["first"], row["second"], row["wins"]) for row in pairings) == ("scripted", "random", "8")
+    assert (out / "tournament.png").read_bytes().startswith(PNG)
+    assert run(*TOURNAMENT, "--out", out, "--mirror").stdout == ran.stdout  # played already
+    ran = run(*TOURNAMENT, "--out", out)
+    assert ran.exit_code == 2
+    assert "its mirror is True, not False: give another folder, or the same arguments to go on" in ran.stderr
+
+
+def test_json_goes_to_standard_output():
+    ran = run(*TOURNAMENT, "--json", "-")
+    assert json.loads(ran.stdout)["format"] == "geo_patrol tournament"
+
+
+def test_sprt_prints_its_answer(tmp_path):
+    ran = run("sprt", "scripted", "idle", "--seed", 1, "--json", tmp_path / "sprt.json")
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert "Accepted after 32 games: elo1. scripted is more than +0 Elo above idle." in ran.stdout
+    assert "pairs by points of scripted: 0: 0, 1/2: 0, 1: 0, 3/2: 0, 2: 16" in ran.stdout
+    written = json.loads((tmp_path / "sprt.json").read_text())
+    result = play_sprt("scripted", "idle", seed=1)
+    assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
+    ran = run("sprt", "idle", "scripted", "--seed", 1)
+    assert "Accepted after 32 games: elo0. idle is less than +20 Elo above scripted." in ran.stdout
+    ran = run("sprt", "random", "random", "--elo1", 1, "--max-games", 40, "--seed", 1)
+    assert "No answer after 40 games" in ran.stdout
+    assert Sprt(0, 1).bounds == result.test.bounds
+
+
+SWEEP = ("sweep", "-c", "case1", "-v", "bravo.patrols.ammo=0,3", "-v", "alpha.patrols.fuel=60..100..20")
+
+
+def test_sweep_prints_and_writes_its_table(tmp_path):
+    arguments = (*SWEEP, "--agents", "scripted", "random", "-n", 4, "--seed", 1, "--out", tmp_path)
+    ran = run(*arguments)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    result = play_sweep(
+        "scripted",
+        "random",
+        ["bravo.patrols.ammo=0,3", "alpha.patrols.fuel=60..100..20"],
+        config="case1",
+        games=4,
+        seed=1,
+    )
+    rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+)% .*$", ran.stdout, re.MULTILINE)
+    as_alpha = next(iter(result.win_rates().values()))
+    assert rows == [(*cell, f"{100 * rate.rate:.1f}") for cell, rate in zip(result.cells, as_alpha, strict=True)]
+    written = json.loads((tmp_path / "sweep.json").read_text())
+    assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
+    listed = read_csv(tmp_path / "sweep.csv")
+    assert len(listed) == 12
+    assert [row["wins"] for row in listed[::2]] == [str(rate.wins) for rate in as_alpha]
+    assert (tmp_path / "sweep.png").read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize(
+    "varied",
+    [["turn_limit=1..3"], ["turn_limit=1,2", "rules=book,code", "alpha.patrols.ammo=0,1", "bravo.patrols.ammo=0,1"]],
+)
+def test_sweeps_of_other_sizes_are_drawn(varied, tmp_path):
+    options = [option for vary in varied for option in ("--vary", vary)]
+    ran = run("sweep", *options, "-a", "idle", "idle", "-n", 2, "--seed", 1, "--out", tmp_path)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert (tmp_path / "sweep.png").read_bytes().startswith(PNG)
+
+
+def test_a_sweep_of_too_many_pictures_has_none(tmp_path):
+    varied = ["turn_limit=1", "rules=book", "alpha.patrols.ammo=0..12"]
+    options = [option for vary in varied for option in ("--vary", vary)]
+    ran = run("sweep", *options, "-a", "idle", "idle", "-n", 2, "--seed", 1, "--out", tmp_path)
+    assert ran.exit_code == 0
+    assert (
+        ran.stderr
+        == "geo-patrol: no sweep.png: a picture would need more than 24 heat maps, or one of more than 100 rows\n"
+    )
+    assert (tmp_path / "sweep.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("tournament", "idle"), "1 agents: give 2 to 100"),
+        (("tournament", "idle", "scriptd"), "there is no agent 'scriptd'; did you mean 'scripted'?"),
+        (("tournament", "idle", "random", "-n", 5), "games = 5: give an even number"),
+        (("tournament", "idle", "random", "-p", 0), "processes = 0: give a whole number"),
+        (("tournament", "idle", "random", "--seed", -1), "seed = -1"),
+        (("tournament", "idle", "random", "--json", "/"), "/ cannot be written: it is a folder"),
+        (("tournament", "idle", "nowhere.py:Bot"), "agent 'nowhere.py:Bot': there is no file"),
+        (("sprt", "idle", "random", "--elo0", 30), "elo0 = 30 and elo1 = 20: give a smaller elo0"),
+        (("sprt", "idle", "random", "--alpha", 0.7), "alpha = 0.7: give a chance"),
+        (("sweep", "-v", "bravo.patrols.amo=1"), "there is no such key; did you mean ammo?"),
+        (("sweep", "-v", "turn_limit=3..1"), "give the smaller end first"),
+    ],
+)
+def test_wrong_input_is_said_in_plain_words(arguments, told):
+    ran = run(*arguments)
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith("geo-patrol: ")
+    assert told in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_missing_packages_are_said(monkeypatch, tmp_path):
+    def missing(name, importer=packages.importlib.import_module):
+        if name.startswith(hidden):
+            raise ImportError(name)
+        return importer(name)
+
+    monkeypatch.setattr(packages.importlib, "import_module", missing)
+    hidden = "matplotlib"
+    ran = run("tournament", "idle", "random", "-n", 2, "--out", tmp_path)
+    assert ran.exit_code == 0
+    assert "no tournament.png: pictures are drawn with Matplotlib, which is not installed" in ran.stderr
+    assert "pip install 'geo_patrol[plots]'" in ran.stderr
+    hidden = "scipy"
+    ran = run("tournament", "idle", "random")
+    assert ran.exit_code == 2
+    assert "computed with SciPy, which is not installed: pip install 'geo_patrol[stats]'" in ran.stderr
+    ran = run("sweep", "-v", "turn_limit=1", "-a", "idle", "idle", "-n", 2)  # which needs none
+    assert ran.exit_code == 0
+
+
+def test_names_are_as_short_as_they_can_be():
+    assert short_names(["random", "a/bot.py:Bot"]) == ["random", "Bot"]
+    assert short_names(["a/one.py:Bot", "b/two.py:Bot"]) == ["one.py:Bot", "two.py:Bot"]
+    assert short_names(["a/bot.py:Bot", "b/bot.py:Bot"]) == ["a/bot.py:Bot", "b/bot.py:Bot"]
