@@ -118,7 +118,7 @@ def test_agents_that_a_replay_names_by_their_files_are_not_loaded(name, tmp_path
     ran = run("play", "--text", "--resume", path)
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr == (
-        f"geo-patrol: agent {name!r}: a replay's own agents are not loaded, for that would run code that it names\n"
+        f"geo-patrol: {path}: bravo: agent {name!r}: a replay's own agents are not loaded, for that would run code that it names\n"
     )
     assert path.read_bytes() == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["bot.py", "game.jsonl"]
