@@ -8,7 +8,8 @@ from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAgent, Style, TurtleAgent
 from geo_patrol.agents.scripted.parameters import read_parameters
-from geo_patrol.agents.search import Search, SearchAgent
+from geo_patrol.agents.search import SearchAgent
+from geo_patrol.agents.search.budget import read_search
 
 
 class _Kind(NamedTuple):
@@ -17,6 +18,14 @@ class _Kind(NamedTuple):
     make: Callable[..., Agent]
     parameters: type[Any] | None = None
     """A NamedTuple that ``make`` takes, if the name takes parameters."""
+    read: Callable[[str], Agent] | None = None
+    """Makes an agent of what follows the colon, where that is no list of parameters."""
+
+
+def _read_search(text: str) -> Agent:
+    """Make a search of what follows the colon of its name, with the proposer that it names."""
+    search = read_search(text)
+    return SearchAgent(search, proposer=make_agent(search.propose) if search.propose else None)
 
 
 _KINDS: dict[str, _Kind] = {
@@ -26,7 +35,7 @@ _KINDS: dict[str, _Kind] = {
     "raider": _Kind(RaiderAgent, Raid),
     "mixed": _Kind(MixedAgent),
     "scripted": _Kind(ScriptedAgent, Style),
-    "search": _Kind(SearchAgent, Search),
+    "search": _Kind(SearchAgent, read=_read_search),
 }
 
 
@@ -49,12 +58,8 @@ def make_agent(name: str) -> Agent:
     kind = _KINDS[base]
     if not colon:
         return kind.make()
+    if kind.read is not None:
+        return kind.read(text)
     if kind.parameters is None:
         raise ValueError(f"agent {name!r}: {base!r} takes no parameters")
-    return kind.make(read_parameters(name, _name_first(text, kind.parameters), kind.parameters))
-
-
-def _name_first(text: str, parameters: type[Any]) -> str:
-    """Give a search's budget its name, where it stands alone in front."""
-    is_budget = parameters is Search and "=" not in text.partition(",")[0] and text != ""
-    return f"budget={text}" if is_budget else text
+    return kind.make(read_parameters(name, text, kind.parameters))
