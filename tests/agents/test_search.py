@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from geo_patrol import load_config, make_agent, make_vec, play_match
-from geo_patrol.agents.basic import RandomAgent
-from geo_patrol.agents.scripted import RaiderAgent
+from geo_patrol.agents.scripted import Raid, RaiderAgent
 from geo_patrol.agents.search import Search, SearchAgent
 from geo_patrol.agents.search.position import observe_sides, read_position
 from geo_patrol.board import sector_at
 from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.state import ENGAGEMENT, GAME, RULES, SHOOT, SIDES, records
+from geo_patrol.engine.state import ENGAGEMENT, GAME, NOOP, RADIAL_IN, RULES, SHOOT, SIDES, records
 from geo_patrol.engine.turn import play_phase
 from geo_patrol.preset_files import preset_names
 
@@ -111,10 +110,67 @@ def test_looking_ahead_helps():
     assert (result.winner == 0).mean() >= 0.5
 
 
-def test_a_policy_may_propose():
-    agent = SearchAgent(Search(rollouts=32), proposer=RandomAgent())
+class Proposer:
+    """Proposes the same orders always, and counts how often it is asked."""
+
+    name = "proposer"
+    observation = "tokens"
+
+    def __init__(self, orders):
+        self.orders, self.asked = np.array(orders), []
+
+    def reset(self, new_games):
+        pass
+
+    def act(self, observations, masks, generator):
+        self.asked.append(len(masks))
+        return np.tile(self.orders, (len(masks), 1))
+
+
+def test_an_agent_may_propose():
     batch = start()
-    assert agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0)).shape == (1, 11)
+    proposer = Proposer([NOOP] * 10 + [RADIAL_IN])
+    agent = SearchAgent(Search(rollouts=32, candidates=4, samples=3), proposer=proposer)
+    orders = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    assert orders.shape == (1, 11)
+    assert proposer.asked == [3]
+
+
+def test_what_is_proposed_is_judged():
+    """Raiders of the scripts have no fuel left to come, so only the proposer knows the shot that wins."""
+    batch = start()
+    orders, proposer = _shot_that_wins(batch)
+    agent = SearchAgent(Search(rollouts=64, candidates=2), own=[Raid(defenders=10, reach="sector")], proposer=proposer)
+    given = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    np.testing.assert_array_equal(given[0], orders)
+
+
+def _shot_that_wins(batch):
+    """Set up an engagement in which one Patrol can shoot the enemy HVA from next to it."""
+    game = batch.games[0]
+    game["phase"] = ENGAGEMENT
+    game["sector"][0, 1:] = sector_at(4, 0)
+    game["sector"][0, 4] = game["sector"][1, 0] + 1
+    game["sector"][1, 1:] = sector_at(4, 4)
+    game["score"][:] = 300, 200
+    orders = np.zeros(11, np.int64)
+    orders[4] = SHOOT
+    return orders, Proposer(orders)
+
+
+def test_what_is_proposed_and_not_legal_is_left_out():
+    batch = start()
+    agent = SearchAgent(Search(rollouts=32), proposer=Proposer([SHOOT] * 11))
+    orders = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    assert np.take_along_axis(batch.masks()[:, 0], orders[:, :, None], axis=2).all()
+
+
+def test_an_agent_named_in_the_name_proposes():
+    agent = make_agent("search:rollouts=32,samples=2,propose=raider:defenders=2,path=cheap")
+    assert agent.name == "search:rollouts=32,samples=2,propose=raider:defenders=2,path=cheap"
+    assert make_agent(agent.name).search == agent.search
+    result = play_match(agent, "random", games=4, seed=1)
+    assert (result.winner == 0).all()
 
 
 def test_a_budget_of_time_is_kept_to_and_counted():
@@ -138,6 +194,8 @@ def test_names():
     assert make_agent("search:2.5ms,candidates=8").name == "search:2.5ms,candidates=8"
     assert make_agent("search:rollouts=256").search == Search(rollouts=256)
     assert make_agent("search:budget=1s").search == Search(budget="1s")
+    assert make_agent("search:60s").search == Search(budget="60s")
+    assert make_agent("search:propose=random").search == Search(propose="random")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +203,12 @@ def test_names():
     [
         ("search:10", "budget = '10': give a time such as 10ms or 1.5s"),
         ("search:0ms", "budget = '0ms'"),
-        ("search:9999s", "up to an hour"),
+        ("search:60.1s", "up to 60s"),
+        ("search:9999s", "up to 60s"),
+        ("search:propose=", "give the name of an agent"),
+        ("search:10ms,propose=search:20ms", "a search cannot propose to a search"),
+        ("search:10ms,propose=nobody", "there is no agent 'nobody'"),
+        ("search:samples=0", "samples = '0'"),
         ("search:-3ms", "budget = '-3ms'"),
         ("search:", "give parameters as name=value"),
         ("search:10ms,rollouts=5", "give one"),

@@ -10,7 +10,8 @@ from geo_patrol.agents.policy.agent import PolicyAgent, read_policy
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAgent, Style, TurtleAgent
 from geo_patrol.agents.scripted.parameters import read_parameters
-from geo_patrol.agents.search import Search, SearchAgent
+from geo_patrol.agents.search import SearchAgent
+from geo_patrol.agents.search.budget import read_search
 from geo_patrol.errors import AgentError
 
 
@@ -24,6 +25,12 @@ class _Kind(NamedTuple):
     """Makes an agent of what follows the colon, where that is no list of parameters."""
 
 
+def _read_search(text: str) -> Agent:
+    """Make a search of what follows the colon of its name, with the proposer that it names."""
+    search = read_search(text)
+    return SearchAgent(search, proposer=_make_ours(search.propose) if search.propose else None)
+
+
 _KINDS: dict[str, _Kind] = {
     "random": _Kind(RandomAgent),
     "idle": _Kind(IdleAgent),
@@ -31,7 +38,7 @@ _KINDS: dict[str, _Kind] = {
     "raider": _Kind(RaiderAgent, Raid),
     "mixed": _Kind(MixedAgent),
     "scripted": _Kind(ScriptedAgent, Style),
-    "search": _Kind(SearchAgent, Search),
+    "search": _Kind(SearchAgent, read=_read_search),
     "policy": _Kind(PolicyAgent, read=read_policy),
 }
 
@@ -49,13 +56,16 @@ def make_agent(name: str) -> Agent:
     Raises:
         ValueError: there is none of that name, or a parameter is wrong.
     """
+    if str(name).partition(":")[0] not in _KINDS and split_location(str(name)):
+        return _load_own(name)
+    return _make_ours(name)
+
+
+def _make_ours(name: str) -> Agent:
+    """Make one of our own agents: a name within a name, which may come from a stranger's file, runs nobody's code."""
     base, colon, text = str(name).partition(":")
     if base not in _KINDS:
-        close = difflib.get_close_matches(base, _KINDS, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
-        if split_location(str(name)):
-            return _load_own(name, hint if close else "")
-        raise ValueError(f"there is no agent {name!r}{hint} The agents are: {', '.join(_KINDS)}.")
+        raise ValueError(f"there is no agent {name!r}{_hint(base) or '.'} The agents are: {', '.join(_KINDS)}.")
     kind = _KINDS[base]
     if not colon:
         return kind.make()
@@ -63,17 +73,16 @@ def make_agent(name: str) -> Agent:
         return kind.read(text)
     if kind.parameters is None:
         raise ValueError(f"agent {name!r}: {base!r} takes no parameters")
-    return kind.make(read_parameters(name, _name_first(text, kind.parameters), kind.parameters))
+    return kind.make(read_parameters(name, text, kind.parameters))
 
 
-def _load_own(name: str, hint: str) -> Agent:
+def _load_own(name: str) -> Agent:
     try:
         return load_agent(name)
     except AgentError as error:
-        raise AgentError(f"{error}{hint}") from error
+        raise AgentError(f"{error}{_hint(name.partition(':')[0])}") from error
 
 
-def _name_first(text: str, parameters: type[Any]) -> str:
-    """Give a search's budget its name, where it stands alone in front."""
-    is_budget = parameters is Search and "=" not in text.partition(",")[0] and text != ""
-    return f"budget={text}" if is_budget else text
+def _hint(base: str) -> str:
+    close = difflib.get_close_matches(base, _KINDS, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -89,7 +89,7 @@ def write_table(
             else:
                 ahead = prograde(target)
                 for sector in range(start, end):
-                    after[sector] = prices[ahead, prograde(sector), turns - 1] + station_keeping
+                    after[sector] = int(prices[ahead, prograde(sector), turns - 1]) + station_keeping
             step_back(steps, costs, start, end, after, way)
             for sector in range(start, end):
                 price = way[PRICE, sector]

@@ -35,7 +35,7 @@ ENEMY_RAIDS = (
 """What the enemy may go by."""
 
 _MOST_ROLLOUTS = 4096  # of one candidate
-_SAMPLES = 4  # orders that a proposer, and an agent that the enemy may be, are asked for
+_SAMPLES = 4  # orders that an agent that the enemy may be is asked for
 _SCRIPTS, _PROPOSALS, _MUTATIONS, _ROLLOUTS = (np.uint64(number) for number in range(4))
 
 
@@ -138,17 +138,18 @@ class SearchAgent:
         candidates, tactics = np.zeros((most, SATELLITES), np.int64), np.zeros(most, np.int64)
         sets = read_masks(mask)
         generator = np.random.default_rng(int(_chance(key, _PROPOSALS)))
-        asked, script_key = min(most, 2 * len(self._own)), _chance(key, _SCRIPTS)
+        room = most if self._proposer is None else max(most // 2, 1)  # the other half is for what is proposed
+        asked, script_key = min(room, 2 * len(self._own)), _chance(key, _SCRIPTS)
         count = propose_by_scripts(root[0], rules[0], ways, sets, self._own, asked, script_key, candidates, tactics)
         proposers = self._models if self._proposer is None else (self._proposer,)
         for proposer in proposers:
-            for orders in self._ask(proposer, root, rules, OWN, generator):
+            for orders in self._ask(proposer, self.search.samples, root, rules, OWN, generator):
                 is_legal = ((sets >> orders) & 1).all()
                 if count < most and is_legal and not (candidates[:count] == orders).all(axis=1).any():
                     candidates[count] = orders
                     count += 1
         count = add_mutations(sets, count, count, _chance(key, _MUTATIONS), candidates, tactics)
-        models = [self._ask(model, root, rules, ENEMY, generator) for model in self._models]
+        models = [self._ask(model, _SAMPLES, root, rules, ENEMY, generator) for model in self._models]
         expected = np.concatenate([np.zeros((0, SATELLITES), np.int64), *models])
         return _Bout(
             root=root,
@@ -165,12 +166,12 @@ class SearchAgent:
 
     @staticmethod
     def _ask(
-        agent: Agent, root: Records, rules: Records, side: int, generator: np.random.Generator
+        agent: Agent, samples: int, root: Records, rules: Records, side: int, generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """Ask an agent a few times for the orders of a side."""
         seen, masks = observe_sides(root, rules, agent.observation)
-        batch = np.repeat(seen[side : side + 1], _SAMPLES, axis=0), np.repeat(masks[side : side + 1], _SAMPLES, axis=0)
-        agent.reset(np.ones(_SAMPLES, np.bool_))
+        batch = np.repeat(seen[side : side + 1], samples, axis=0), np.repeat(masks[side : side + 1], samples, axis=0)
+        agent.reset(np.ones(samples, np.bool_))
         return ask_agent(agent, agent.name, *batch, generator).clip(0)
 
     def _judge(self, bout: _Bout, standing: NDArray[np.int64], played: int, rounds: int, deadline: float) -> int:

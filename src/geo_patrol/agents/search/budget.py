@@ -1,16 +1,17 @@
-"""The parameters of a search, and what they say about its budget."""
+"""The parameters of a search: how they are read from a name, and what they say about its budget."""
 
 import re
 from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from geo_patrol.agents.scripted.parameters import describe_parameters
+from geo_patrol.agents.scripted.parameters import describe_parameters, read_parameters
 from geo_patrol.errors import show
 
 _DEFAULT_SECONDS = 0.01
-_MOST_SECONDS = 3600.0
+_MOST_SECONDS = 60.0
 _BUDGET = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s)")
+_PROPOSE = re.compile(r"(?:^|,)\s*propose\s*=")
 
 
 class Search(NamedTuple):
@@ -24,6 +25,31 @@ class Search(NamedTuple):
     """Joint orders that are judged."""
     doubt: Annotated[float, Field(ge=0, le=10)] = 0.0
     """Standard errors by which others must beat the first script's orders."""
+    samples: Annotated[int, Field(ge=1, le=64)] = 4
+    """Joint orders that the proposer is asked for in each decision."""
+    propose: str = ""
+    """The name of an agent that proposes candidates, such as "policy:base"; its parameters may hold commas."""
+
+
+def read_search(text: str) -> Search:
+    """Read what follows the colon of a search's name, such as ``10ms,candidates=8,propose=policy:base``.
+
+    A budget may stand alone in front. ``propose`` comes last: all that follows belongs to the proposer.
+
+    Raises:
+        ValueError: a parameter is unknown, given twice, or has a wrong value; or searches are to search in searches.
+    """
+    name = f"search:{text}"
+    found = _PROPOSE.search(text)
+    own, proposer = (text[: found.start()], text[found.end() :].strip()) if found else (text, "")
+    if found and not proposer:
+        raise ValueError(f"agent {name!r}: propose = '': give the name of an agent")
+    if proposer.partition(":")[0].strip() == "search":
+        raise ValueError(f"agent {name!r}: propose = {show(proposer)}: a search cannot propose to a search")
+    if "=" not in own.partition(",")[0] and own:
+        own = f"budget={own}"
+    search = read_parameters(name, own, Search) if own or not found else Search()
+    return search._replace(propose=proposer)
 
 
 def read_budget(search: Search) -> tuple[float, int]:
@@ -41,10 +67,12 @@ def read_budget(search: Search) -> tuple[float, int]:
     match = _BUDGET.fullmatch(search.budget)
     seconds = float(match[1]) * (0.001 if match[2] == "ms" else 1.0) if match else 0.0
     if not 0.0 < seconds <= _MOST_SECONDS:
-        raise ValueError(f"search: budget = {show(search.budget)}: give a time such as 10ms or 1.5s, up to an hour")
+        raise ValueError(
+            f"search: budget = {show(search.budget)}: give a time such as 10ms or 1.5s, up to {_MOST_SECONDS:g}s"
+        )
     return seconds, 0
 
 
 def describe_search(search: Search) -> str:
     """Return the name of a search, as ``make_agent`` reads it."""
-    return describe_parameters("search", search).replace("budget=", "")
+    return describe_parameters("search", search).replace("budget=", "", 1)
