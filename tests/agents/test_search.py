@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from geo_patrol import load_config, make_agent, make_vec, play_match
+from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.scripted import Raid, RaiderAgent
-from geo_patrol.agents.search import Search, SearchAgent
+from geo_patrol.agents.search import LookaheadAgent, Search, SearchAgent
 from geo_patrol.agents.search.position import observe_sides, read_position
 from geo_patrol.board import sector_at
 from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.state import ENGAGEMENT, GAME, NOOP, RADIAL_IN, RULES, SHOOT, SIDES, records
+from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GAME, NOOP, RADIAL_IN, RULES, SHOOT, SIDES, records
 from geo_patrol.engine.turn import play_phase
 from geo_patrol.preset_files import preset_names
 
@@ -208,7 +209,7 @@ def test_names():
         ("search:propose=", "give the name of an agent"),
         ("search:10ms,propose=search:20ms", "a search cannot propose to a search"),
         ("search:10ms,propose=nobody", "there is no agent 'nobody'"),
-        ("search:samples=0", "samples = '0'"),
+        ("search:samples=-1", "samples = '-1'"),
         ("search:-3ms", "budget = '-3ms'"),
         ("search:", "give parameters as name=value"),
         ("search:10ms,rollouts=5", "give one"),
@@ -221,3 +222,49 @@ def test_wrong_parameters(name, message):
     with pytest.raises(ValueError, match="search") as raised:
         make_agent(name)
     assert message in str(raised.value)
+
+
+@pytest.fixture(scope="module")
+def lookahead():
+    return make_agent("search:rollouts=64,propose=policy:base")
+
+
+def test_a_policy_that_proposes_judges_too(lookahead):
+    assert isinstance(lookahead, LookaheadAgent)
+    assert lookahead.name == "search:rollouts=64,propose=policy:base"
+    assert isinstance(make_agent("search:propose=scripted"), SearchAgent)
+
+
+@pytest.mark.parametrize("preset", ["geo_patrol", "case4", "od2d"])
+def test_looking_a_phase_ahead_orders_legally_and_the_same_for_a_seed(lookahead, preset):
+    matches = [play_match(lookahead, "scripted", config=preset, games=4, seed=2) for _ in range(2)]
+    assert matches[0].summary().total.illegal_orders[0] == 0
+    assert (matches[0].scores == matches[1].scores).all()
+    assert lookahead.rollouts > 0
+
+
+def test_looking_a_phase_ahead_sees_a_blow_that_decides():
+    """A critic that knows nothing proposes anything; a shot that takes the enemy's HVA is worth the game."""
+
+    class Clueless(RandomAgent):
+        observation = "tokens"
+
+        def value(self, observations):
+            return np.zeros(len(observations), np.float32)
+
+    batch = start()
+    game = batch.games[0]
+    game["phase"] = ENGAGEMENT
+    game["sector"][0, 1:] = sector_at(4, 0)
+    game["sector"][0, 4] = game["sector"][1, 0]
+    game["sector"][1, 1:] = sector_at(4, 4)
+    agent = LookaheadAgent(Search(rollouts=1000, samples=64, candidates=64), Clueless())
+    for seed in range(5):
+        orders = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(seed))
+        assert orders[0, 4] in {SHOOT, COLLIDE}  # at the HVA, which is number 0
+
+
+def test_a_hurried_search_thinks_for_a_moment(lookahead):
+    hurried = lookahead.hurried()
+    assert (hurried.seconds, hurried.wanted_rollouts) == (0.0, 1)
+    assert (lookahead.seconds, lookahead.wanted_rollouts) == (0.0, 64)

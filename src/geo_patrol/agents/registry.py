@@ -10,7 +10,7 @@ from geo_patrol.agents.policy.agent import PolicyAgent, read_policy
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAgent, Style, TurtleAgent
 from geo_patrol.agents.scripted.parameters import read_parameters
-from geo_patrol.agents.search import SearchAgent
+from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent
 from geo_patrol.agents.search.budget import read_search
 from geo_patrol.errors import AgentError
 
@@ -28,7 +28,8 @@ class _Kind(NamedTuple):
 def _read_search(text: str) -> Agent:
     """Make a search of what follows the colon of its name, with the proposer that it names."""
     search = read_search(text)
-    return SearchAgent(search, proposer=_make_ours(search.propose) if search.propose else None)
+    proposer = _make_ours(search.propose) if search.propose else None
+    return LookaheadAgent(search, proposer) if isinstance(proposer, Critic) else SearchAgent(search, proposer=proposer)
 
 
 _KINDS: dict[str, _Kind] = {

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 def quick(agent: "Agent") -> "Agent":
     """Return an agent that calls all compiled code that another one calls, and thinks for a moment only."""
-    from geo_patrol.agents.search import Search, SearchAgent
+    from geo_patrol.agents.search import Searcher
 
-    return SearchAgent(Search(rollouts=1)) if isinstance(agent, SearchAgent) else agent
+    return agent.hurried() if isinstance(agent, Searcher) else agent
 
 
 def load_rules() -> None:

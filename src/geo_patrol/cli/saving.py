@@ -141,10 +141,10 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
 
 
 def _check_patience(agent: "Agent", turns: int) -> None:
-    from geo_patrol.agents.search import SearchAgent
+    from geo_patrol.agents.search import Searcher
     from geo_patrol.agents.search.budget import read_budget
 
-    if isinstance(agent, SearchAgent):
+    if isinstance(agent, Searcher):
         seconds, rollouts = read_budget(agent.search)
         if seconds > _MOST_SECONDS or rollouts * turns > _MOST_TURNS_AHEAD:
             raise InputError(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.policy.network import score_orders
+from geo_patrol.agents.policy.network import score_orders, value_positions
 from geo_patrol.agents.policy.weights import Weights, check_weights, read_shipped, read_weights, shipped_names
 from geo_patrol.agents.scripted.reading import check_observations
 from geo_patrol.engine.encodings import Encoding
@@ -59,6 +59,10 @@ class PolicyAgent:
         orders = np.full((len(masks), SATELLITES), NOOP, np.int64)
         orders[has_choice] = logits.argmax(axis=1)
         return orders
+
+    def value(self, observations: NDArray[np.int16]) -> NDArray[np.float32]:
+        """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""
+        return value_positions(self.weights, observations)
 
 
 def read_policy(text: str) -> PolicyAgent:

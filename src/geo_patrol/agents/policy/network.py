@@ -90,6 +90,14 @@ def score_orders(
     return has_choice, logits
 
 
+def value_positions(weights: Weights, observations: NDArray[np.int16]) -> Floats:
+    """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""
+    inputs = read_inputs(observations)
+    context = _sum_up(weights, inputs, _embed_satellites(weights, inputs))
+    values: Floats = (context @ weights["value"] + weights["value_bias"])[:, 0]
+    return values
+
+
 def _relu(values: Floats) -> Floats:
     return np.maximum(values, 0, out=values)
 

@@ -1,27 +1,24 @@
 """A player that looks ahead: it plays candidate orders out to the end of the game and gives those that won most."""
 
-import math
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.protocol import Agent, ask_agent
 from geo_patrol.agents.scripted import Raid, ScriptedAgent
-from geo_patrol.agents.scripted.agent import keys_of_rows
-from geo_patrol.agents.scripted.reading import check_observations, split_by_ways
+from geo_patrol.agents.scripted.reading import split_by_ways
 from geo_patrol.agents.scripted.tactics import raid_tactics
 from geo_patrol.agents.scripted.ways import Ways, find_table
-from geo_patrol.agents.search.budget import Search, describe_search, read_budget
+from geo_patrol.agents.search.budget import Search
 from geo_patrol.agents.search.candidates import add_mutations, propose_by_scripts, read_masks
 from geo_patrol.agents.search.position import observe_sides, read_position
 from geo_patrol.agents.search.rollouts import ENEMY, OWN, Enemies, roll_out
+from geo_patrol.agents.search.searcher import Searcher, better_half, choose, rounds_for
 from geo_patrol.engine.chance import stream_number
-from geo_patrol.engine.encodings import Encoding
-from geo_patrol.engine.sample import check_masks
-from geo_patrol.engine.state import GAME, MAX_OUTCOMES, NOOP, OUTCOME, RULES, SATELLITES, Records, records
+from geo_patrol.engine.state import GAME, MAX_OUTCOMES, OUTCOME, RULES, SATELLITES, Records, records
 
 OWN_RAIDS = (Raid(defenders=6), Raid(defenders=4), Raid(defenders=7), Raid(defenders=10))
 """By what the own side may go on; the first is what it plays unless something else is better."""
@@ -35,7 +32,7 @@ ENEMY_RAIDS = (
 """What the enemy may go by."""
 
 _MOST_ROLLOUTS = 4096  # of one candidate
-_SAMPLES = 4  # orders that an agent that the enemy may be is asked for
+_SAMPLES = 4  # orders that an agent is asked for that proposes, or that the enemy may be
 _SCRIPTS, _PROPOSALS, _MUTATIONS, _ROLLOUTS = (np.uint64(number) for number in range(4))
 
 
@@ -54,7 +51,7 @@ class _Bout(NamedTuple):
     key: np.uint64
 
 
-class SearchAgent:
+class SearchAgent(Searcher):
     """Judges candidate orders by playing them out to the end of the game, and gives the best.
 
     Candidates are what scripts and a proposer would order, and mutations of that. They are played out, by scripts on
@@ -70,9 +67,6 @@ class SearchAgent:
         proposer: an agent that proposes candidates, such as a learned policy.
     """
 
-    observation: Encoding = "tokens"
-    stateless = True
-
     def __init__(
         self,
         search: Search | None = None,
@@ -82,54 +76,25 @@ class SearchAgent:
         models: Sequence[Agent] | None = None,
         proposer: Agent | None = None,
     ) -> None:
-        self.search = Search() if search is None else search
-        self.name = describe_search(self.search)
-        self._seconds, self._rollouts = read_budget(self.search)
+        super().__init__(Search() if search is None else search)
         self._own, self._enemies = raid_tactics(*own), raid_tactics(*enemies)
         self._models = (ScriptedAgent(),) if models is None else tuple(models)
         self._proposer = proposer
-        self.decisions = 0
-        self.rollouts = 0
 
-    def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: it decides from what it sees alone."""
-
-    def act(
-        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Give the orders of one decision phase, game by game; the budget is that of each.
-
-        Equal observations and an equal generator give equal orders, if the budget is a number of rollouts.
-
-        Raises:
-            ValueError: observations or masks have another shape or type, or describe no board.
-            AgentError: the proposer or a model raised an exception, or returned something else than orders.
-        """
-        masks = check_masks(action_masks)
-        seen = check_observations(observations, len(masks))
-        keys = keys_of_rows(np.uint64(generator.integers(1 << 63)), len(masks))
-        orders = np.zeros(masks.shape[:2], np.int64)
-        for figures, rows in split_by_ways(seen):
-            ways = find_table(figures)
-            for row in rows:
-                if (masks[row, :, NOOP + 1 :] != 0).any():
-                    orders[row] = self._decide(seen[row], masks[row], ways, keys[row])
-        return orders
-
-    def _decide(self, seen: NDArray[np.int16], mask: NDArray[np.int8], ways: Ways, key: np.uint64) -> NDArray[np.int64]:
+    def _decide(self, seen: NDArray[np.int16], mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
         """Return the orders for one position."""
         start = time.perf_counter()
         root, rules = records(GAME, 1), records(RULES, 1)
         read_position(seen, root[0], rules[0])
-        bout = self._open(root, rules, mask, ways, key)
+        ((figures, _),) = split_by_ways(seen[None])
+        bout = self._open(root, rules, mask, find_table(figures), key)
         standing = np.arange(len(bout.candidates))
-        played, rounds = 0, max(math.ceil(math.log2(max(len(standing), 2))), 1)
+        played, rounds = 0, rounds_for(len(standing))
         for turn in range(rounds):
-            deadline = start + self._seconds * (turn + 1) / rounds
+            deadline = start + self.seconds * (turn + 1) / rounds
             played = self._judge(bout, standing, played, rounds, deadline)
-            standing = _better_half(bout.values[:, :played], standing)
-        self.decisions += 1
-        chosen: NDArray[np.int64] = bout.candidates[_choose(bout.values[:, :played], standing, self.search.doubt)]
+            standing = better_half(bout.values[:, :played], standing)
+        chosen: NDArray[np.int64] = bout.candidates[choose(bout.values[:, :played], standing, self.search.doubt)]
         return chosen
 
     def _open(self, root: Records, rules: Records, mask: NDArray[np.int8], ways: Ways, key: np.uint64) -> _Bout:
@@ -143,7 +108,7 @@ class SearchAgent:
         count = propose_by_scripts(root[0], rules[0], ways, sets, self._own, asked, script_key, candidates, tactics)
         proposers = self._models if self._proposer is None else (self._proposer,)
         for proposer in proposers:
-            for orders in self._ask(proposer, self.search.samples, root, rules, OWN, generator):
+            for orders in self._ask(proposer, self.search.samples or _SAMPLES, root, rules, OWN, generator):
                 is_legal = ((sets >> orders) & 1).all()
                 if count < most and is_legal and not (candidates[:count] == orders).all(axis=1).any():
                     candidates[count] = orders
@@ -176,7 +141,7 @@ class SearchAgent:
 
     def _judge(self, bout: _Bout, standing: NDArray[np.int64], played: int, rounds: int, deadline: float) -> int:
         """Play the candidates that stand out for one round; return how many rollouts each has had by now."""
-        step = max(self._rollouts // (rounds * len(standing)), 1) if self._rollouts else 1
+        step = max(self.wanted_rollouts // (rounds * len(standing)), 1) if self.wanted_rollouts else 1
         while played < _MOST_ROLLOUTS:
             step = min(step, _MOST_ROLLOUTS - played)
             roll_out(
@@ -197,7 +162,7 @@ class SearchAgent:
             )
             played += step
             self.rollouts += step * len(standing)
-            if self._rollouts or time.perf_counter() >= deadline:
+            if self.wanted_rollouts or time.perf_counter() >= deadline:
                 break
         return played
 
@@ -205,19 +170,3 @@ class SearchAgent:
 def _chance(key: np.uint64, number: np.uint64) -> np.uint64:
     """Return one of the keys that belong to a key; compiled functions return plain integers."""
     return np.uint64(stream_number(key, number))
-
-
-def _better_half(values: NDArray[np.float64], standing: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the better half of the candidates that stand, and the first one in any case."""
-    others = standing[1:]
-    ranked = others[np.argsort(-values[others].mean(axis=1), kind="stable")]
-    return np.concatenate([standing[:1], ranked[: max(len(standing) // 2 - 1, 1)]])
-
-
-def _choose(values: NDArray[np.float64], standing: NDArray[np.int64], doubt: float) -> int:
-    """Return the best candidate, if it beats the first by so many standard errors; otherwise the first."""
-    first = standing[0]
-    best = standing[np.argmax(values[standing].mean(axis=1))]
-    gains = values[best] - values[first]
-    is_sure = gains.mean() > doubt * gains.std() / math.sqrt(len(gains))
-    return int(best if is_sure else first)

@@ -27,7 +27,8 @@ _ADJACENT = np.array([_PLACE[f"{whose}_adjacent_points"] for whose in _WHOSE])
 _PATROLS = np.array([_PLACE[f"{whose}_patrols"] for whose in _WHOSE])
 _HVA_FUEL = np.array([_PLACE[f"{whose}_initial_hva_fuel"] for whose in _WHOSE])
 _PATROL_FUEL = np.array([_PLACE[f"{whose}_initial_patrol_fuel"] for whose in _WHOSE])
-_TURN = _PLACE["turn"]
+TURN = _PLACE["turn"]
+"""The place of the turn's number in an observation in tokens; positions that are read count turns from 0 again."""
 _PER_MILLE = 1000
 _FULL_FLEET = 100
 
@@ -77,7 +78,7 @@ def read_position(observation: IntArray, game: Record, rules: Record) -> None:
         full = int(np.int64(observation[_PATROLS[side]])) * int(np.int64(observation[_PATROL_FUEL[side]]))
         for kind in range(2):
             set_exact_weight(rules, side, kind, full)
-        game.goal_points[side] = estimate_goal_points(game, rules, side, int(np.int64(observation[_TURN])))
+        game.goal_points[side] = estimate_goal_points(game, rules, side, int(np.int64(observation[TURN])))
         for number in range(SATELLITES):
             game.destroyed[side, number] = 0
 
