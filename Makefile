@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 TRAINING := $(VENV)/training
 TORCH := 2.13.0
-POLICY_RECIPE := --config examples/four_rings.toml examples/four_rings.toml examples/five_rings.toml \
-	--minutes 62 --threads 1 --slots 768 --minibatch 1536 --entropy 0.006 --selves 62
+POLICY_RECIPE := examples/train_selfplay.py --config examples/four_rings.toml examples/four_rings.toml \
+	examples/five_rings.toml --threads 1 --slots 768 --minibatch 1536 --selves 40 --out runs/base
 
 .PHONY: demo test test-training check golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz wheel-test clean
 
@@ -38,13 +38,16 @@ $(TRAINING)/installed: pyproject.toml
 test-training: $(TRAINING)/installed  ## test with the training libraries, which are extras: more than a gigabyte
 	$(TRAINING)/bin/python -m pytest -n 0 tests/training
 
-policy: $(TRAINING)/installed  ## train the policy of the package anew: an hour; runs/base keeps what it goes on from
-	$(TRAINING)/bin/python examples/train_selfplay.py $(POLICY_RECIPE) --out runs/base
+# Each command goes on where the one before has ended: less self-play, then some more exploring.
+policy: $(TRAINING)/installed  ## train the policy of the package anew: an hour and a half on one thread
+	$(TRAINING)/bin/python $(POLICY_RECIPE) --minutes 46 --entropy 0.006
+	$(TRAINING)/bin/python $(POLICY_RECIPE) --minutes 72 --entropy 0.006 --self-play 0.2
+	$(TRAINING)/bin/python $(POLICY_RECIPE) --minutes 87 --entropy 0.012 --self-play 0.2 --rate 0.0024 --score-weight 0.3
 	cp runs/base/policy.safetensors src/geo_patrol/agents/policy/data/base.safetensors
 
 curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/training.md
 	for seed in 0 1 2; do \
-		$(TRAINING)/bin/python examples/train_selfplay.py --minutes 10 --seed $$seed --out runs/seed$$seed && \
+		$(TRAINING)/bin/python examples/train_selfplay.py --minutes 10 --threads 1 --seed $$seed --out runs/seed$$seed && \
 		cp runs/seed$$seed/curve.csv docs/curves/seed$$seed.csv || exit 1; \
 	done
 	$(TRAINING)/bin/python scripts/plot_curves.py docs/curves/*.csv --out docs/pictures/selfplay.png
