@@ -249,7 +249,10 @@ running = True
 def interrupt():
     while running:
         time.sleep(0.003)
+        heard = interruptions
         _thread.interrupt_main()
+        while running and interruptions == heard:  # not two in a row: the second would come while the first is handled
+            time.sleep(0.001)
 thread = threading.Thread(target=interrupt, daemon=True)
 thread.start()
 end = time.monotonic() + 1.5
