@@ -108,7 +108,7 @@ def test_beats_random_from_both_sides(preset):
 
 def test_looking_ahead_helps():
     result = play_match(search(rollouts=400), "raider", games=60, seed=11)
-    assert (result.winner == 0).mean() >= 0.5
+    assert (result.winner == 0).mean() >= 0.6
 
 
 class Proposer:

@@ -41,7 +41,7 @@ def test_numpy_equals_torch(preset, source):
         assert (np.flatnonzero(has_choice) == chosen.numpy()).all()
         legal = np.isfinite(logits)
         assert np.abs(probabilities(logits) - torch.softmax(theirs, 1).numpy()).max(initial=0) < 1e-5
-        np.testing.assert_allclose(logits[legal], theirs.numpy()[legal], rtol=1e-5, atol=5e-5)  # sums of hundreds
+        np.testing.assert_allclose(logits[legal], theirs.numpy()[legal], rtol=1e-5, atol=1e-5)
         assert (theirs.numpy()[~legal] < -1e8).all()
         compared += len(observations)
     assert compared == 1000

@@ -101,6 +101,17 @@ def going_on_later(out: Path | None) -> Iterator[None]:
         raise
 
 
+def describe(kind: str, config: str, overrides: list[str] | None, settled: "GameConfig", result: Any) -> dict[str, Any]:
+    """Return what is written as JSON: the kind of file, what was played, and the result's own figures."""
+    source = {"source": config, "overrides": overrides or [], "values": settled.to_dict()}
+    return {"format": kind, "version": 1, "config": source, **result.to_dict()}
+
+
+def describe_source(config: str, overrides: list[str] | None) -> str:
+    """Return what was played, as headings name it."""
+    return ", ".join([config, *(overrides or [])])
+
+
 def write_json(target: str | None, data: Mapping[str, Any]) -> None:
     """Write figures to a file or to standard output."""
     if target == STDOUT:

@@ -64,10 +64,9 @@ def sprt(
             processes=processes,
         ),
     )
-    source = {"source": config, "overrides": overrides or [], "values": settled.to_dict()}
-    campaign.write_json(json, {"format": FORMAT, "version": 1, "config": source, **result.to_dict()})
+    campaign.write_json(json, campaign.describe(FORMAT, config, overrides, settled, result))
     if not quiet and json != campaign.STDOUT:
-        print_sprt(result, ", ".join([config, *(overrides or [])]))
+        print_sprt(result, campaign.describe_source(config, overrides))
 
 
 def print_sprt(result: "SprtResult", source: str) -> None:

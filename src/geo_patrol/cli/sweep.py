@@ -75,13 +75,12 @@ def sweep(
                 folder=out,
             ),
         )
-    source = {"source": config, "overrides": overrides or [], "values": settled.to_dict()}
-    data = {"format": FORMAT, "version": 1, "config": source, **result.to_dict()}
+    data = campaign.describe(FORMAT, config, overrides, settled, result)
     if out is not None:
         write_folder(out, result, data)
     campaign.write_json(json, data)
     if not quiet and json != campaign.STDOUT:
-        print_sweep(result, ", ".join([config, *(overrides or [])]))
+        print_sweep(result, campaign.describe_source(config, overrides))
 
 
 def write_folder(out: Path, result: "Sweep", data: dict[str, Any]) -> None:

@@ -74,17 +74,12 @@ def tournament(
                 folder=out,
             ),
         )
-    data = {
-        "format": FORMAT,
-        "version": 1,
-        "config": {"source": config, "overrides": overrides or [], "values": settled.to_dict()},
-        **result.to_dict(),
-    }
+    data = campaign.describe(FORMAT, config, overrides, settled, result)
     if out is not None:
         write_folder(out, result, data)
     campaign.write_json(json, data)
     if not quiet and json != campaign.STDOUT:
-        print_tournament(result, ", ".join([config, *(overrides or [])]))
+        print_tournament(result, campaign.describe_source(config, overrides))
 
 
 def write_folder(out: Path, result: "Tournament", data: dict[str, Any]) -> None:

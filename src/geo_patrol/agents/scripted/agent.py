@@ -7,14 +7,13 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.fights import decide_engagement
 from geo_patrol.agents.scripted.judgement import Style
+from geo_patrol.agents.scripted.keyed import KeyedScript
 from geo_patrol.agents.scripted.movement import decide_movement
 from geo_patrol.agents.scripted.parameters import describe_parameters
 from geo_patrol.agents.scripted.pathfinding import MOVES, end_of_sectors, make_ways, write_steps
 from geo_patrol.agents.scripted.raids import HOME_TURNS, STRIKE_TURNS, THREAT_TURNS, Plans
 from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules
 from geo_patrol.board import MAX_RING
-from geo_patrol.engine.chance import mix
-from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import GAME, NOOP, RULES, SATELLITES, IntArray, Record, records
 from geo_patrol.jit import jit
@@ -60,16 +59,7 @@ def decide(
                 orders[row, number] = NOOP
 
 
-@jit
-def keys_of_rows(key: np.uint64, rows: int) -> NDArray[np.uint64]:
-    """Return a key for each row of a batch."""
-    keys = np.empty(rows, np.uint64)
-    for row in range(rows):
-        keys[row] = mix(key ^ np.uint64(row))
-    return keys
-
-
-class ScriptedAgent:
+class ScriptedAgent(KeyedScript):
     """Guards its own HVA and raids the enemy's.
 
     The HVA stays in its goal sector and returns to it when displaced. A few Patrols stay at home; the others fly to
@@ -83,27 +73,9 @@ class ScriptedAgent:
         style: figures of its judgement; the defaults were found by playing many variants against each other.
     """
 
-    observation: Encoding = "tokens"
-
     def __init__(self, style: Style | None = None) -> None:
         self.style = Style() if style is None else style
         self.name = describe_parameters("scripted", self.style)
-
-    def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: it decides from what it sees alone."""
-
-    def act(
-        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Give the orders of one decision phase.
-
-        Equal observations and an equal generator give equal orders.
-
-        Raises:
-            ValueError: observations or masks have another shape or type, or describe no board.
-        """
-        key = np.uint64(generator.integers(1 << 63))
-        return self.act_by_keys(observations, action_masks, keys_of_rows(key, len(action_masks)))
 
     def act_by_keys(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]

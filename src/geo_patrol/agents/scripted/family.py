@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.agent import keys_of_rows
+from geo_patrol.agents.scripted.keyed import KeyedScript, keys_of_rows
 from geo_patrol.agents.scripted.parameters import describe_parameters
 from geo_patrol.agents.scripted.raid_engagement import order_engagement
 from geo_patrol.agents.scripted.raid_movement import Desk, make_desk, order_movement
@@ -109,30 +109,12 @@ def order_batch(
     return orders
 
 
-class _Tactician:
+class _Tactician(KeyedScript):
     """Plays every game by the same tactics; remembers nothing."""
-
-    observation: Encoding = "tokens"
 
     def __init__(self, name: str, tactics: Records) -> None:
         self.name = name
         self._tactics = tactics
-
-    def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: it decides from what it sees alone."""
-
-    def act(
-        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Give the orders of one decision phase.
-
-        Equal observations and an equal generator give equal orders.
-
-        Raises:
-            ValueError: observations or masks have another shape or type, or describe no board.
-        """
-        key = np.uint64(generator.integers(1 << 63))
-        return self.act_by_keys(observations, action_masks, keys_of_rows(key, len(action_masks)))
 
     def act_by_keys(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]

@@ -1,0 +1,51 @@
+"""What all scripts have in common: they remember nothing, and order from what they see and a key for each game."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.engine.chance import mix
+from geo_patrol.engine.encodings import Encoding
+from geo_patrol.jit import jit
+
+
+@jit
+def keys_of_rows(key: np.uint64, rows: int) -> NDArray[np.uint64]:
+    """Return a key for each row of a batch."""
+    keys = np.empty(rows, np.uint64)
+    for row in range(rows):
+        keys[row] = mix(key ^ np.uint64(row))
+    return keys
+
+
+class KeyedScript:
+    """An agent whose orders in a game depend on what it sees there and on a key alone."""
+
+    observation: Encoding = "tokens"
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Do nothing: it decides from what it sees alone."""
+
+    def act(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Give the orders of one decision phase.
+
+        Equal observations and an equal generator give equal orders.
+
+        Raises:
+            ValueError: observations or masks have another shape or type, or describe no board.
+        """
+        key = np.uint64(generator.integers(1 << 63))
+        return self.act_by_keys(observations, action_masks, keys_of_rows(key, len(action_masks)))
+
+    def act_by_keys(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Give the orders of one decision phase; equal observations and equal keys give equal orders.
+
+        Raises:
+            ValueError: observations or masks have another shape or type, or describe no board.
+        """
+        raise NotImplementedError
