@@ -63,6 +63,7 @@ def test_loading_from_a_file_and_from_a_module(monkeypatch):
     [
         ("nowhere.py:Bot", r"agent 'nowhere.py:Bot': there is no file '.*nowhere.py'; give path/to/file.py:Name"),
         ("no_such_module:Bot", "agent 'no_such_module:Bot': there is no module 'no_such_module'; give"),
+        ("polcy:base", r"there is no module 'polcy'; did you mean 'policy'\? Or give path/to/file.py:Name"),
         ("geo_patrol.nothing:Bot", "there is no module 'geo_patrol.nothing'"),
         (own("Polit"), "has no 'Polit'; its classes with act are RandomAgent, Polite, Raises"),
         (own("NeverMade"), "cannot be made: FileNotFoundError: weights.npz"),

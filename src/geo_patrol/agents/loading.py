@@ -81,7 +81,11 @@ def _import_module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            raise _NotThereError(f"there is no module {error.name!r}; {_FORM}") from error
+            from geo_patrol.agents.registry import hint  # noqa: PLC0415 - which imports this module
+
+            meant = hint(name)
+            form = f"{meant} Or {_FORM}" if meant else f"; {_FORM}"
+            raise _NotThereError(f"there is no module {error.name!r}{form}") from error
         raise
 
 

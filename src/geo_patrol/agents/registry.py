@@ -12,7 +12,6 @@ from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAg
 from geo_patrol.agents.scripted.parameters import read_parameters
 from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent
 from geo_patrol.agents.search.budget import read_search
-from geo_patrol.errors import AgentError
 
 
 class _Kind(NamedTuple):
@@ -58,7 +57,7 @@ def make_agent(name: str) -> Agent:
         ValueError: there is none of that name, or a parameter is wrong.
     """
     if str(name).partition(":")[0] not in _KINDS and split_location(str(name)):
-        return _load_own(name)
+        return load_agent(name)
     return _make_ours(name)
 
 
@@ -66,7 +65,7 @@ def _make_ours(name: str) -> Agent:
     """Make one of our own agents: a name within a name, which may come from a stranger's file, runs nobody's code."""
     base, colon, text = str(name).partition(":")
     if base not in _KINDS:
-        raise ValueError(f"there is no agent {name!r}{_hint(base) or '.'} The agents are: {', '.join(_KINDS)}.")
+        raise ValueError(f"there is no agent {name!r}{hint(base) or '.'} The agents are: {', '.join(_KINDS)}.")
     kind = _KINDS[base]
     if not colon:
         return kind.make()
@@ -77,13 +76,7 @@ def _make_ours(name: str) -> Agent:
     return kind.make(read_parameters(name, text, kind.parameters))
 
 
-def _load_own(name: str) -> Agent:
-    try:
-        return load_agent(name)
-    except AgentError as error:
-        raise AgentError(f"{error}{_hint(name.partition(':')[0])}") from error
-
-
-def _hint(base: str) -> str:
+def hint(base: str) -> str:
+    """Return a question after the agent whose name is close to one that there is not; nothing if none is."""
     close = difflib.get_close_matches(base, _KINDS, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
