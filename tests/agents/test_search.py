@@ -2,12 +2,17 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from geo_patrol import load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.scripted import Raid, RaiderAgent
 from geo_patrol.agents.search import LookaheadAgent, Search, SearchAgent
-from geo_patrol.agents.search.position import observe_sides, read_position
+from geo_patrol.agents.search.branches import Branches
+from geo_patrol.agents.search.lookahead import worth_judging
+from geo_patrol.agents.search.position import TURN, observe_sides, read_position
+from geo_patrol.agents.search.searcher import rounds_for
 from geo_patrol.board import sector_at
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GAME, NOOP, RADIAL_IN, RULES, SHOOT, SIDES, records
@@ -224,6 +229,19 @@ def test_wrong_parameters(name, message):
     assert message in str(raised.value)
 
 
+class Clueless(RandomAgent):
+    """Judges without knowing anything."""
+
+    observation = "tokens"
+
+    def draw(self, observation, mask, count, generator, temperature=1.0):
+        orders = self.act(np.repeat(observation[None], count, 0), np.repeat(mask[None], count, 0), generator)
+        return orders, np.zeros(count)
+
+    def value(self, observations):
+        return np.zeros(len(observations), np.float32)
+
+
 @pytest.fixture(scope="module")
 def lookahead():
     return make_agent("search:rollouts=64,propose=policy:base")
@@ -236,28 +254,27 @@ def test_a_policy_that_proposes_judges_too(lookahead):
 
 
 @pytest.mark.parametrize("preset", ["geo_patrol", "case4", "od2d"])
-def test_looking_a_phase_ahead_orders_legally_and_the_same_for_a_seed(lookahead, preset):
+def test_looking_to_the_end_of_the_turn_orders_legally_and_the_same_for_a_seed(lookahead, preset):
     matches = [play_match(lookahead, "scripted", config=preset, games=4, seed=2) for _ in range(2)]
     assert matches[0].summary().total.illegal_orders[0] == 0
     assert (matches[0].scores == matches[1].scores).all()
     assert lookahead.rollouts > 0
 
 
-def test_looking_a_phase_ahead_sees_a_blow_that_decides():
-    """A critic that knows nothing proposes anything; a shot that takes the enemy's HVA is worth the game."""
-
-    class Clueless(RandomAgent):
-        observation = "tokens"
-
-        def value(self, observations):
-            return np.zeros(len(observations), np.float32)
-
+def contact():
+    """Return a game in its engagement phase, in which a Patrol has met the enemy's HVA."""
     batch = start()
     game = batch.games[0]
     game["phase"] = ENGAGEMENT
     game["sector"][0, 1:] = sector_at(4, 0)
     game["sector"][0, 4] = game["sector"][1, 0]
     game["sector"][1, 1:] = sector_at(4, 4)
+    return batch
+
+
+def test_looking_ahead_sees_a_blow_that_decides():
+    """A critic that knows nothing proposes anything; a shot that takes the enemy's HVA is worth the game."""
+    batch = contact()
     agent = LookaheadAgent(Search(rollouts=1000, samples=64, candidates=64), Clueless())
     for seed in range(5):
         orders = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(seed))
@@ -268,3 +285,107 @@ def test_a_hurried_search_thinks_for_a_moment(lookahead):
     hurried = lookahead.hurried()
     assert (hurried.seconds, hurried.wanted_rollouts) == (0.0, 1)
     assert (lookahead.seconds, lookahead.wanted_rollouts) == (0.0, 64)
+
+
+@pytest.mark.parametrize("phase", ["movement", "engagement"])
+@pytest.mark.parametrize("budget", [2, 10, 50])
+def test_who_looks_ahead_keeps_to_the_time_and_uses_it(monkeypatch, budget, phase):
+    """On a clock that 50 us are gone by for every position that is valued."""
+    now = 0.0
+
+    class Slow(Clueless):
+        def value(self, observations):
+            nonlocal now
+            now += 50e-6 * len(observations) / 2  # both sides of it are
+            return super().value(observations)
+
+    monkeypatch.setattr("geo_patrol.agents.search.lookahead.time.perf_counter", lambda: now)
+    batch = contact() if phase == "engagement" else start()
+    agent = LookaheadAgent(Search(f"{budget}ms", samples=64, candidates=64), Slow())
+    for seed in range(3):
+        begun = now
+        agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(seed))
+        assert 0.5 <= (now - begun) / (budget / 1000) <= 1.25
+
+
+def test_few_positions_judge_few_candidates():
+    assert [worth_judging(16, positions) for positions in (0, 16, 64, 128, 10_000)] == [2, 4, 8, 16, 16]
+    assert worth_judging(1, 0) == 1
+    assert worth_judging(5, 10_000) == 5
+
+
+@given(st.integers(1, 256), st.integers(0, 5_000))
+def test_who_is_judged_gets_enough_samples(candidates, positions):
+    count = worth_judging(candidates, positions)
+    assert min(candidates, 2) <= count <= candidates
+    assert count <= 2 or positions >= 2 * count * rounds_for(count)
+
+
+def turn_begun():
+    """Return a game in the movement phase of its third turn."""
+    batch = start()
+    play(batch, 4)
+    batch.find_legal()
+    return batch
+
+
+def read(batch):
+    root, rules = records(GAME, 1), records(RULES, 1)
+    seen = batch.observe("tokens")[0, 0]
+    read_position(seen, root[0], rules[0])
+    return root, rules, seen
+
+
+def test_branches_begin_where_the_game_is_and_follow_its_rules():
+    batch = turn_begun()
+    root, rules, seen = read(batch)
+    branches = Branches(root, rules, int(seen[TURN]), np.uint64(7))
+    assert branches.moved
+    branches.begin(0, 3, 2)
+    orders = batch.masks()[0].shape[2] - 1 - batch.masks()[0, :, :, ::-1].argmax(axis=2)  # the last that is legal
+    branches.play(np.stack([orders] * 6))
+    play_phase(batch.games[0], batch.rules[0], orders, batch.outcomes)
+    batch.find_legal()
+    for place in range(6):
+        assert (branches.masks[place] == batch.masks()[0]).all()
+        assert (branches.observations[place] == batch.observe("tokens")[0]).all()
+
+
+def test_branches_abreast_meet_the_same_chance_and_samples_another():
+    root, rules, seen = read(turn_begun())
+    branches = Branches(root, rules, int(seen[TURN]), np.uint64(7))
+    branches.begin(5, 4, 3)
+    keys = branches._games["chance_key"].reshape(4, 3)
+    assert (keys == keys[:, :1]).all()
+    assert len(set(keys[:, 0].tolist())) == 4
+    again = Branches(root, rules, int(seen[TURN]), np.uint64(7))
+    again.begin(6, 1, 1)
+    assert again._games["chance_key"][0] == keys[1, 0]
+
+
+def test_outcomes_stand_in_place_of_estimates():
+    root, rules, seen = read(turn_begun())
+    branches = Branches(root, rules, int(seen[TURN]), np.uint64(7))
+    branches.begin(0, 2, 1)
+    branches._games[1]["done"], branches._games[1]["score"] = 1, (10, 3)
+    assert branches.put_outcomes(np.array([0.25, 0.25])).tolist() == [0.25, 1.0]
+
+
+def test_the_enemy_that_moved_as_a_script_answers_as_that_script():
+    """Its answers to a movement come from the one that gave the movement."""
+    asked = []
+
+    class Silent(RandomAgent):
+        observation = "tokens"
+        name = "silent"
+
+        def act(self, observations, action_masks, generator):
+            asked.append(len(observations))
+            return super().act(observations, action_masks, generator)
+
+    batch = start()
+    agent = LookaheadAgent(Search(rollouts=96, candidates=2), make_agent("policy:base"), models=[Silent()])
+    agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    moved, *answers = asked
+    assert moved == 12
+    assert sum(answers) == pytest.approx(96 / 4, abs=12)  # a quarter of the samples: 12 of the 48 orders

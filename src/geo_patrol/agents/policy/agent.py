@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.policy.network import score_orders, value_positions
+from geo_patrol.agents.policy.network import probabilities, score_orders, value_positions
 from geo_patrol.agents.policy.weights import Weights, check_weights, read_shipped, read_weights, shipped_names
 from geo_patrol.agents.scripted.reading import check_observations
 from geo_patrol.engine.encodings import Encoding
@@ -59,6 +59,34 @@ class PolicyAgent:
         orders = np.full((len(masks), SATELLITES), NOOP, np.int64)
         orders[has_choice] = logits.argmax(axis=1)
         return orders
+
+    def draw(
+        self,
+        observation: NDArray[np.int16],
+        mask: NDArray[np.int8],
+        count: int,
+        generator: np.random.Generator,
+        temperature: float = 1.0,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Draw joint orders for one position, whether or not the agent is greedy.
+
+        Args:
+            observation: (size,), in the encoding "tokens".
+            mask: (11, 28), 1 where an order is legal.
+            count: how many to draw.
+            generator: where chance comes from.
+            temperature: above 1 makes unlikely orders more frequent.
+
+        Returns:
+            Orders, (count, 11), and the logarithms of their chances at temperature 1, (count,).
+        """
+        has_choice, logits = score_orders(self.weights, observation[None], mask[None])
+        noise = generator.gumbel(size=(count, *logits.shape)).astype(np.float32)
+        drawn = (logits / np.float32(temperature) + noise).argmax(axis=2)
+        orders = np.full((count, SATELLITES), NOOP, np.int64)
+        orders[:, has_choice[0]] = drawn
+        chances = probabilities(logits)[np.arange(len(logits)), drawn]
+        return orders, np.log(np.maximum(chances, np.finfo(np.float32).tiny)).sum(axis=1)
 
     def value(self, observations: NDArray[np.int16]) -> NDArray[np.float32]:
         """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""

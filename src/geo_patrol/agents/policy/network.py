@@ -117,9 +117,17 @@ def _sum_up(weights: Weights, inputs: Inputs, satellites: Floats) -> Floats:
     is_active = inputs.figures[..., ACTIVE]
     sums = (FLEETS * is_active[:, None]) @ satellites
     pool = np.concatenate([sums.reshape(len(sums), -1), inputs.game], axis=1)
-    board = (weights["board"][inputs.sectors + KIND_OF_ROW * SECTORS] * is_active[..., None]).sum(axis=1)
-    first = _relu(pool @ weights["pool"] + board + weights["pool_bias"])
+    first = _relu(pool @ weights["pool"] + _count_places(inputs) @ weights["board"] + weights["pool_bias"])
     return _relu(first @ weights["context"] + weights["context_bias"])
+
+
+def _count_places(inputs: Inputs) -> Floats:
+    """Return how many active satellites of each kind are in each sector, (n, 4 * 63): quicker than their rows' sums."""
+    places = inputs.sectors + KIND_OF_ROW * SECTORS
+    flat = places + KINDS * SECTORS * np.arange(len(places))[:, None]
+    is_active = inputs.figures[..., ACTIVE]
+    counts = np.bincount(flat.ravel(), is_active.ravel(), minlength=KINDS * SECTORS * len(places))
+    return counts.astype(np.float32).reshape(len(places), KINDS * SECTORS)
 
 
 def _score_attacks(

@@ -1,0 +1,121 @@
+"""Copies of one position, played on side by side to the end of a turn."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.search.position import TURN
+from geo_patrol.engine.chance import mix, stream_number
+from geo_patrol.engine.drift import winner_of
+from geo_patrol.engine.encodings import NO_SLOTS, RULE_FIGURES, TOKEN_SIZE
+from geo_patrol.engine.legal_sets import MASK_WORDS, write_legal_sets_of_games
+from geo_patrol.engine.observe import write_rule_figures_of_games
+from geo_patrol.engine.state import (
+    GAME,
+    MAX_OUTCOMES,
+    MOVEMENT,
+    NOBODY,
+    ORDERS,
+    OUTCOME,
+    SATELLITES,
+    SIDES,
+    Record,
+    Records,
+    records,
+)
+from geo_patrol.engine.turn import REPORT, step_games
+from geo_patrol.jit import jit
+
+
+@jit
+def outcome_of(game: Record) -> float:
+    """Return what a finished game is worth to the own side: 1 won, 0 drawn, -1 lost."""
+    winner = winner_of(game)
+    return 0.0 if winner == NOBODY else 1.0 - 2.0 * winner
+
+
+@jit
+def copy_position(root: Records, key: np.uint64, first: int, abreast: int, games: Records) -> None:
+    """Fill games with copies of a position, (1,): so many abreast, one for each candidate, have the same chance."""
+    for place in range(len(games)):
+        games[place] = root[0]
+        games[place].chance_key = mix(stream_number(key, np.uint64(first + place // abreast)))
+        games[place].chance_counter = np.uint64(0)
+
+
+@jit
+def write_outcomes(games: Records, values: NDArray[np.float64]) -> None:
+    """Put what is known of finished games in the place of estimates, (n,)."""
+    for place in range(len(games)):
+        if games[place].done:
+            values[place] = outcome_of(games[place])
+
+
+class Branches:
+    """Copies of one position, played on side by side.
+
+    Args:
+        root: (1,), the position; left alone.
+        rules: (1,), its rules.
+        turn: the number of its turn; the position itself counts turns from 0.
+        key: where all chance comes from.
+    """
+
+    def __init__(self, root: Records, rules: Records, turn: int, key: np.uint64) -> None:
+        self._root, self._rules, self._turn, self._key = root, rules, turn, key
+        self._figures = np.empty((1, SIDES, RULE_FIGURES), np.int16)
+        write_rule_figures_of_games(rules, NO_SLOTS, self._figures, np.ones(1, np.bool_))
+        self._legal_at_root = np.empty((1, SIDES, SATELLITES), np.int32)
+        write_legal_sets_of_games(root, rules, self._legal_at_root)
+        self._outcomes = records(OUTCOME, MAX_OUTCOMES)
+        self.moved = bool(root[0].phase == MOVEMENT)
+        """Whether what is played first is a movement, which an engagement follows in the same turn."""
+        self.begin(0, 0, 1)
+
+    def __len__(self) -> int:
+        return len(self._games)
+
+    def begin(self, first: int, samples: int, abreast: int) -> None:
+        """Take samples * abreast copies; those abreast meet the same chance, which the sample's number gives.
+
+        Args:
+            first: the number of the first sample.
+            samples: how many of them.
+            abreast: copies of each.
+        """
+        count = samples * abreast
+        self._games = records(GAME, count)
+        copy_position(self._root, self._key, first, abreast, self._games)
+        self._legal = np.repeat(self._legal_at_root, count, axis=0)
+        self.observations = np.empty((count, SIDES, TOKEN_SIZE), np.int16)
+        """What both sides see in each copy once it was played on, (n, 2, size), in tokens."""
+        self._mask_words = np.empty((count, SIDES, SATELLITES, MASK_WORDS), np.int32)
+        self._reports = np.empty((count, REPORT), np.int64)
+        self._streams, self._no_orders = np.zeros((count, 2), np.uint64), np.empty((0, SIDES, SATELLITES), np.int64)
+
+    @property
+    def masks(self) -> NDArray[np.int8]:
+        """The legal orders of both sides of each copy, (n, 2, 11, 28), once it was played on."""
+        return self._mask_words.view(np.int8).reshape(-1, SIDES, SATELLITES, ORDERS)
+
+    def play(self, orders: NDArray[np.int64]) -> None:
+        """Play one phase of all copies with the orders of both sides, (n, 2, 11)."""
+        step_games(
+            self._games,
+            self._rules,
+            orders,
+            self._outcomes,
+            NO_SLOTS,
+            self._figures,
+            self._legal,
+            self._mask_words,
+            self.observations,
+            self._reports,
+            self._streams,
+            self._no_orders,
+        )
+        self.observations[:, :, TURN] += self._turn
+
+    def put_outcomes(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return estimates, (n,), with what is known of finished games in their place."""
+        write_outcomes(self._games, values)
+        return values
