@@ -467,7 +467,7 @@ def read_arguments(argv=None):
     parser.add_argument("--selves", type=int, default=20, help="how many past selves join the league (default 20)")
     parser.add_argument("--threads", type=int, default=2, help="threads of PyTorch (default 2)")
     parser.add_argument("--slots", type=int, default=512, help="sides of games that learn at once (default 512)")
-    parser.add_argument("--self-play", type=float, default=0.5, help="share of them in self-play (default 0.5)")
+    parser.add_argument("--self-play", type=float, default=0.1, help="share of them in self-play (default 0.1)")
     parser.add_argument("--phases", type=int, default=16, help="phases between updates (default 16)")
     parser.add_argument(
         "--score-weight", type=float, default=0.5, help="of 100 points at first; of a win 1 (default 0.5)"
