@@ -358,7 +358,8 @@ class Training:
         torch.save(kept, unfinished)
         unfinished.replace(self.checkpoint)
         told = {"steps": f"{self.steps}", "minutes": f"{self.minutes:.1f}", "seed": f"{self.arguments.seed}"}
-        told["configs"] = " ".join(str(getattr(config, "title", config)) for config in self.arguments.config)
+        told["begun_with"] = self.arguments.begin or "random weights"
+        told["configs"] = ", ".join(c if isinstance(c, str) else c.title for c in self.arguments.config)
         write_weights(self.arguments.out / "policy.safetensors", self.network.arrays(), told)
 
     def load(self):

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 
 from geo_patrol import make_vec, preset_names
 from geo_patrol.agents.policy import PolicyAgent
@@ -142,6 +143,9 @@ def test_a_training_leaves_a_policy_and_goes_on(tmp_path):
     assert first.returncode == 0, first.stderr
     weights = read_weights(tmp_path / "run" / "policy.safetensors")
     assert weights.keys() == shapes(Widths()).keys()
+    with safe_open(tmp_path / "run" / "policy.safetensors", "np") as file:
+        told = file.metadata()
+    assert (told["configs"], told["begun_with"], told["seed"]) == ("case1, od2d", "random weights", "0")
     with (tmp_path / "run" / "curve.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2
