@@ -15,7 +15,7 @@ from geo_patrol.agents.search.position import TURN, observe_sides, read_position
 from geo_patrol.agents.search.searcher import rounds_for
 from geo_patrol.board import sector_at
 from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GAME, NOOP, RADIAL_IN, RULES, SHOOT, SIDES, records
+from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GAME, NOOP, PROGRADE, RADIAL_IN, RULES, SHOOT, SIDES, records
 from geo_patrol.engine.turn import play_phase
 from geo_patrol.preset_files import preset_names
 
@@ -389,3 +389,27 @@ def test_the_enemy_that_moved_as_a_script_answers_as_that_script():
     moved, *answers = asked
     assert moved == 12
     assert sum(answers) == pytest.approx(96 / 4, abs=12)  # a quarter of the samples: 12 of the 48 orders
+
+
+def test_what_is_worth_the_same_is_chosen_by_the_policys_own_chances():
+    class Partial(Clueless):
+        """Finds orders the likelier, the fewer satellites move prograde."""
+
+        def draw(self, observation, mask, count, generator, temperature=1.0):
+            orders, _ = super().draw(observation, mask, count, generator, temperature)
+            return orders, -(orders == PROGRADE).sum(axis=1).astype(float)
+
+    proposed = []
+
+    class Watched(LookaheadAgent):
+        def _propose(self, *arguments):
+            proposed.append(super()._propose(*arguments))
+            return proposed[-1]
+
+    batch = start()
+    agent = Watched(Search(rollouts=2000, samples=16, candidates=64), Partial())
+    orders = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(4))
+    ((candidates, log_chances),) = proposed
+    assert len(candidates) == 32
+    assert (log_chances == -(candidates == PROGRADE).sum(axis=1)).all()
+    assert (orders == PROGRADE).sum() == -log_chances.max() < -log_chances[0]

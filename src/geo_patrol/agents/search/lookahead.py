@@ -22,9 +22,11 @@ _LEAST_SAMPLES = 2  # of one candidate in each round
 _AT_ONCE = 96  # positions that are played and valued in one call: fewer take hardly less time
 _SAMPLES = 24  # joint orders that the policy is asked for, and as many of a wider choice
 _WIDER = 2.5  # the temperature of these
-_LEANING = 0.002  # for how much a policy's own chances count, beside values from -1 to 1
+# How much the logarithms of a policy's own chances count, beside values from -1 to 1. Of the enemy it has seen many kinds,
+# of which two are expected here; that matters more for movements, of which nothing comes in the same turn.
+_LEANING = {True: 0.1, False: 0.005}  # with a movement and without
 _ENEMY_POLICY, _ENEMY_SCRIPTED = 36, 12  # orders that the enemy is expected to choose from
-_FIRST_PACE = 5e-5  # until some were timed
+_FIRST_PACE = 5e-5  # seconds for a position, until some were timed
 _PROPOSALS, _CHANCE, _ANSWERS = np.uint64(1), np.uint64(3), np.uint64(4)
 
 
@@ -83,7 +85,7 @@ class LookaheadAgent(Searcher):
 
         standing = np.arange(worth_judging(len(candidates), self._affordable(deadline, 0, branches.moved)))
         values = np.zeros((len(standing), _MOST_SAMPLES))
-        leaning = _LEANING * log_chances[standing, None]
+        leaning = _LEANING[branches.moved] * log_chances[standing, None]
         played = judged = 0
         for rounds in range(rounds_for(len(standing)), 0, -1):
             share = self._affordable(deadline, judged, branches.moved) // (rounds * len(standing))
