@@ -15,7 +15,19 @@ from geo_patrol.agents.search.position import TURN, observe_sides, read_position
 from geo_patrol.agents.search.searcher import rounds_for
 from geo_patrol.board import sector_at
 from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GAME, NOOP, PROGRADE, RADIAL_IN, RULES, SHOOT, SIDES, records
+from geo_patrol.engine.state import (
+    COLLIDE,
+    ENGAGEMENT,
+    GAME,
+    MOVEMENT,
+    NOOP,
+    PROGRADE,
+    RADIAL_IN,
+    RULES,
+    SHOOT,
+    SIDES,
+    records,
+)
 from geo_patrol.engine.turn import play_phase
 from geo_patrol.preset_files import preset_names
 
@@ -68,13 +80,19 @@ def _names():
     return observation_names("tokens")
 
 
-def test_takes_the_shot_that_wins():
+def contact():
+    """Return a game in its engagement phase, in which a Patrol has met the enemy's HVA."""
     batch = start()
     game = batch.games[0]
     game["phase"] = ENGAGEMENT
     game["sector"][0, 1:] = sector_at(4, 0)
     game["sector"][0, 4] = game["sector"][1, 0]
     game["sector"][1, 1:] = sector_at(4, 4)
+    return batch
+
+
+def test_takes_the_shot_that_wins():
+    batch = contact()
     orders = search(rollouts=200).act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
     assert orders[0, 4] == SHOOT
 
@@ -261,17 +279,6 @@ def test_looking_to_the_end_of_the_turn_orders_legally_and_the_same_for_a_seed(l
     assert lookahead.rollouts > 0
 
 
-def contact():
-    """Return a game in its engagement phase, in which a Patrol has met the enemy's HVA."""
-    batch = start()
-    game = batch.games[0]
-    game["phase"] = ENGAGEMENT
-    game["sector"][0, 1:] = sector_at(4, 0)
-    game["sector"][0, 4] = game["sector"][1, 0]
-    game["sector"][1, 1:] = sector_at(4, 4)
-    return batch
-
-
 def test_looking_ahead_sees_a_blow_that_decides():
     """A critic that knows nothing proposes anything; a shot that takes the enemy's HVA is worth the game."""
     batch = contact()
@@ -340,7 +347,7 @@ def test_branches_begin_where_the_game_is_and_follow_its_rules():
     batch = turn_begun()
     root, rules, seen = read(batch)
     branches = Branches(root, rules, int(seen[TURN]), np.uint64(7))
-    assert branches.moved
+    assert branches.phase == MOVEMENT
     branches.begin(0, 3, 2)
     orders = batch.masks()[0].shape[2] - 1 - batch.masks()[0, :, :, ::-1].argmax(axis=2)  # the last that is legal
     branches.play(np.stack([orders] * 6))

@@ -12,7 +12,6 @@ from geo_patrol.engine.observe import write_rule_figures_of_games
 from geo_patrol.engine.state import (
     GAME,
     MAX_OUTCOMES,
-    MOVEMENT,
     NOBODY,
     ORDERS,
     OUTCOME,
@@ -67,8 +66,8 @@ class Branches:
         self._legal_at_root = np.empty((1, SIDES, SATELLITES), np.int32)
         write_legal_sets_of_games(root, rules, self._legal_at_root)
         self._outcomes = records(OUTCOME, MAX_OUTCOMES)
-        self.moved = bool(root[0].phase == MOVEMENT)
-        """Whether what is played first is a movement, which an engagement follows in the same turn."""
+        self.phase = int(root[0].phase)
+        """The phase that is played first, MOVEMENT or ENGAGEMENT."""
         self.begin(0, 0, 1)
 
     def __len__(self) -> int:

@@ -15,7 +15,7 @@ from geo_patrol.agents.search.position import TURN, observe_sides, read_position
 from geo_patrol.agents.search.rollouts import ENEMY, OWN
 from geo_patrol.agents.search.searcher import Searcher, better_half, choose, rounds_for
 from geo_patrol.engine.chance import stream_number
-from geo_patrol.engine.state import GAME, RULES, SATELLITES, SIDES, Records, records
+from geo_patrol.engine.state import ENGAGEMENT, GAME, MOVEMENT, RULES, SATELLITES, SIDES, Records, records
 
 _MOST_SAMPLES = 4096  # of one candidate
 _LEAST_SAMPLES = 2  # of one candidate in each round
@@ -24,7 +24,7 @@ _SAMPLES = 24  # joint orders that the policy is asked for, and as many of a wid
 _WIDER = 2.5  # the temperature of these
 # How much the logarithms of a policy's own chances count, beside values from -1 to 1. Of the enemy it has seen many kinds,
 # of which two are expected here; that matters more for movements, of which nothing comes in the same turn.
-_LEANING = {True: 0.1, False: 0.005}  # with a movement and without
+_LEANING = {MOVEMENT: 0.1, ENGAGEMENT: 0.005}
 _ENEMY_POLICY, _ENEMY_SCRIPTED = 36, 12  # orders that the enemy is expected to choose from
 _FIRST_PACE = 5e-5  # seconds for a position, until some were timed
 _PROPOSALS, _CHANCE, _ANSWERS = np.uint64(1), np.uint64(3), np.uint64(4)
@@ -70,7 +70,7 @@ class LookaheadAgent(Searcher):
         super().__init__(search)
         self._critic = critic
         self._models = (ScriptedAgent(),) if models is None else tuple(models)
-        self._pace = {True: _FIRST_PACE, False: _FIRST_PACE}  # seconds for a position, with a movement and without
+        self._pace = {MOVEMENT: _FIRST_PACE, ENGAGEMENT: _FIRST_PACE}
 
     def _decide(self, seen: NDArray[np.int16], mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
         """Return the orders for one position."""
@@ -83,12 +83,12 @@ class LookaheadAgent(Searcher):
         branches = Branches(root, rules, int(seen[TURN]), np.uint64(stream_number(key, _CHANCE)))
         answers = np.random.default_rng(int(np.uint64(stream_number(key, _ANSWERS))))
 
-        standing = np.arange(worth_judging(len(candidates), self._affordable(deadline, 0, branches.moved)))
+        standing = np.arange(worth_judging(len(candidates), self._affordable(deadline, 0, branches.phase)))
         values = np.zeros((len(standing), _MOST_SAMPLES))
-        leaning = _LEANING[branches.moved] * log_chances[standing, None]
+        leaning = _LEANING[branches.phase] * log_chances[standing, None]
         played = judged = 0
         for rounds in range(rounds_for(len(standing)), 0, -1):
-            share = self._affordable(deadline, judged, branches.moved) // (rounds * len(standing))
+            share = self._affordable(deadline, judged, branches.phase) // (rounds * len(standing))
             goal = min(played + max(share, 1), _MOST_SAMPLES)
             while played < goal:
                 stop = min(goal, played + max(_AT_ONCE // len(standing), 1))
@@ -102,11 +102,11 @@ class LookaheadAgent(Searcher):
         chosen: NDArray[np.int64] = candidates[choose(values[:, :played], standing, self.search.doubt)]
         return chosen
 
-    def _affordable(self, deadline: float, judged: int, moves: bool) -> int:
+    def _affordable(self, deadline: float, judged: int, phase: int) -> int:
         """Return how many more positions can be judged in this decision, when so many have been."""
         if self.wanted_rollouts:
             return self.wanted_rollouts - judged
-        return max(int((deadline - time.perf_counter()) / self._pace[moves]), 0)
+        return max(int((deadline - time.perf_counter()) / self._pace[phase]), 0)
 
     def _propose(
         self, seen: NDArray[np.int16], mask: NDArray[np.int8], generator: np.random.Generator
@@ -157,12 +157,12 @@ class LookaheadAgent(Searcher):
         orders[:, :, OWN] = candidates
         orders[:, :, ENEMY] = expected.orders[numbers, None]
         branches.play(orders.reshape(-1, SIDES, SATELLITES))
-        if branches.moved:
+        if branches.phase == MOVEMENT:  # the engagement follows in the same turn
             branches.play(self._answer(branches, expected.givers[numbers].repeat(len(candidates)), generator))
         estimates = self._critic.value(branches.observations.reshape(len(branches) * SIDES, -1)).astype(np.float64)
         # Each side's estimate errs towards itself in positions that are new to it: their difference errs less.
         values = branches.put_outcomes((estimates[OWN::SIDES] - estimates[ENEMY::SIDES]) / 2)
-        self._pace[branches.moved] = (time.perf_counter() - start) / len(branches)
+        self._pace[branches.phase] = (time.perf_counter() - start) / len(branches)
         return values.reshape(count, len(candidates)).T
 
     def _answer(
