@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from geo_patrol import __version__
 from geo_patrol.agents.guard import GuardedAgent, check_move_time, is_own_agent
 from geo_patrol.agents.match import new_seed, play_match
 from geo_patrol.agents.registry import make_agent
@@ -61,6 +62,18 @@ def play_all(
         _keep(record, records, journal)
     report(total - before)
     return put_together(tasks, [records[task.number] for task in tasks])
+
+
+def describe_plan(kind: str, agents: Sequence[str], settled: GameConfig, games: int, seed: int) -> dict[str, Any]:
+    """Return what tells any set of matches from others."""
+    return {
+        "kind": kind,
+        "geo_patrol": __version__,
+        "agents": list(agents),
+        "games": games,
+        "seed": seed,
+        "config": settled.to_dict(),
+    }
 
 
 def _keep(record: Record, records: dict[int, Record], journal: Journal | None) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol import __version__
 from geo_patrol.agents.guard import MOVE_TIME
 from geo_patrol.agents.match import check_games
 from geo_patrol.agents.results import DRAW, FIRST, SECOND, MatchResult, wilson_interval
@@ -18,7 +17,7 @@ from geo_patrol.config import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.presets import ConfigSource, Overrides, load_config
 from geo_patrol.ratings import Equilibrium, Ratings, equilibrium, rate
-from geo_patrol.tournament.campaign import Progress, check_agents, choose_seed, play_all
+from geo_patrol.tournament.campaign import Progress, check_agents, choose_seed, describe_plan, play_all
 from geo_patrol.tournament.tasks import PlannedMatch
 
 MAX_AGENTS = 100
@@ -291,14 +290,6 @@ def play_tournament(
         PlannedMatch(names[first], names[second], settled, pairs, chosen)
         for first, second in _pairings(len(names), mirror)
     ]
-    plan = {
-        "kind": "tournament",
-        "geo_patrol": __version__,
-        "agents": names,
-        "games": games,
-        "seed": chosen,
-        "mirror": mirror,
-        "config": settled.to_dict(),
-    }
+    plan = {**describe_plan("tournament", names, settled, games, chosen), "mirror": mirror}
     played = play_all(matches, move_time=move_time, processes=processes, folder=where, plan=plan, progress=progress)
     return Tournament(names, settled, chosen, games, mirror, tuple(played))

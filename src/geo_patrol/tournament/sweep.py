@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from geo_patrol import __version__
 from geo_patrol.agents.guard import MOVE_TIME
 from geo_patrol.agents.match import check_games
 from geo_patrol.agents.results import DRAW, FIRST, MatchResult, wilson_interval
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.presets import ConfigSource, load_config
-from geo_patrol.tournament.campaign import Progress, check_agents, choose_seed, play_all
+from geo_patrol.tournament.campaign import Progress, check_agents, choose_seed, describe_plan, play_all
 from geo_patrol.tournament.tasks import PlannedMatch
 
 MAX_CELLS = 10_000
@@ -236,12 +235,7 @@ def play_sweep(
     ]
     check_agents([first, second], move_time)
     plan = {
-        "kind": "sweep",
-        "geo_patrol": __version__,
-        "agents": [first, second],
-        "games": games,
-        "seed": chosen,
-        "config": base.to_dict(),
+        **describe_plan("sweep", [first, second], base, games, chosen),
         "vary": [asdict(variation) for variation in variations],
     }
     matches = [PlannedMatch(first, second, settled, pairs, chosen) for settled in configs]
