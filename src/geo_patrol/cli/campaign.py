@@ -107,9 +107,18 @@ def describe(kind: str, config: str, overrides: list[str] | None, settled: "Game
     return {"format": kind, "version": 1, "config": source, **result.to_dict()}
 
 
-def describe_source(config: str, overrides: list[str] | None) -> str:
-    """Return what was played, as headings name it."""
-    return ", ".join([config, *(overrides or [])])
+def tell(data: Mapping[str, Any], json: str | None, quiet: bool, show: Callable[[str], None]) -> None:
+    """Write what ``describe`` returned, and print it unless that is to be quiet or stands on standard output already.
+
+    Args:
+        data: what is written as JSON.
+        json: where to, or None.
+        quiet: whether nothing is printed.
+        show: prints the tables; is given what was played, as headings name it.
+    """
+    write_json(json, data)
+    if not quiet and json != STDOUT:
+        show(", ".join([data["config"]["source"], *data["config"]["overrides"]]))
 
 
 def write_json(target: str | None, data: Mapping[str, Any]) -> None:

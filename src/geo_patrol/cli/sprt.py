@@ -64,9 +64,8 @@ def sprt(
             processes=processes,
         ),
     )
-    campaign.write_json(json, campaign.describe(FORMAT, config, overrides, settled, result))
-    if not quiet and json != campaign.STDOUT:
-        print_sprt(result, campaign.describe_source(config, overrides))
+    data = campaign.describe(FORMAT, config, overrides, settled, result)
+    campaign.tell(data, json, quiet, partial(print_sprt, result))
 
 
 def print_sprt(result: "SprtResult", source: str) -> None:

@@ -78,9 +78,7 @@ def sweep(
     data = campaign.describe(FORMAT, config, overrides, settled, result)
     if out is not None:
         write_folder(out, result, data)
-    campaign.write_json(json, data)
-    if not quiet and json != campaign.STDOUT:
-        print_sweep(result, campaign.describe_source(config, overrides))
+    campaign.tell(data, json, quiet, partial(print_sweep, result))
 
 
 def write_folder(out: Path, result: "Sweep", data: dict[str, Any]) -> None:

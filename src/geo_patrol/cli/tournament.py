@@ -77,9 +77,7 @@ def tournament(
     data = campaign.describe(FORMAT, config, overrides, settled, result)
     if out is not None:
         write_folder(out, result, data)
-    campaign.write_json(json, data)
-    if not quiet and json != campaign.STDOUT:
-        print_tournament(result, campaign.describe_source(config, overrides))
+    campaign.tell(data, json, quiet, partial(print_tournament, result))
 
 
 def write_folder(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
