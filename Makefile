@@ -6,8 +6,8 @@ RUN := $(BIN)/python -m
 TRAINING := $(VENV)/training
 TORCH := 2.13.0
 POLICY_RECIPE := examples/train_selfplay.py --threads 1 --config examples/four_rings.toml examples/five_rings.toml
-POLICY_STAGE_1 := examples/four_rings.toml --slots 768 --minibatch 1536 --selves 40 --out runs/base
-POLICY_STAGE_2 := geo_patrol geo_patrol --slots 1024 --minibatch 2048 --selves 20 --out runs/base2
+POLICY_BROAD := examples/four_rings.toml --slots 768 --minibatch 1536 --selves 40 --out runs/base
+POLICY_LAST := geo_patrol geo_patrol --slots 1024 --minibatch 2048 --selves 20 --out runs/base2
 
 .PHONY: demo test test-training check golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz wheel-test clean
 
@@ -41,12 +41,12 @@ test-training: $(TRAINING)/installed  ## test with the training libraries, which
 
 # Each of the first three goes on where the one before has ended: less self-play, then some more exploring. The last one
 # begins with what they have learned, and plays more often on the main preset and against those that are hard to beat.
-policy: $(TRAINING)/installed  ## train the policy of the package anew: two hours and a quarter on one thread
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_STAGE_1) --minutes 46 --entropy 0.006 --self-play 0.5
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_STAGE_1) --minutes 72 --entropy 0.006 --self-play 0.2
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_STAGE_1) --minutes 87 --entropy 0.012 --self-play 0.2 --rate 0.0024 \
+policy: $(TRAINING)/installed  ## train the policy of the package anew: two hours on one thread
+	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 46 --entropy 0.006 --self-play 0.5
+	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 72 --entropy 0.006 --self-play 0.2
+	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 87 --entropy 0.012 --self-play 0.2 --rate 0.0024 \
 		--score-weight 0.3
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_STAGE_2) --minutes 40 --entropy 0.004 --score-weight 0.1 \
+	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LAST) --minutes 40 --entropy 0.004 --score-weight 0.1 \
 		--begin runs/base/policy.safetensors
 	cp runs/base2/policy.safetensors src/geo_patrol/agents/policy/data/base.safetensors
 

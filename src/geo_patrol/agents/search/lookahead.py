@@ -22,8 +22,8 @@ _LEAST_SAMPLES = 2  # of one candidate in each round
 _AT_ONCE = 96  # positions that are played and valued in one call: fewer take hardly less time
 _SAMPLES = 24  # joint orders that the policy is asked for, and as many of a wider choice
 _WIDER = 2.5  # the temperature of these
-# How much the logarithms of a policy's own chances count, beside values from -1 to 1. Of the enemy it has seen many kinds,
-# of which two are expected here; that matters more for movements, of which nothing comes in the same turn.
+# How much the logarithms of a policy's own chances count, beside values from -1 to 1. The policy has met more kinds of
+# enemies than the two that are expected here; that matters most for movements, which decide what can happen for turns.
 _LEANING = {MOVEMENT: 0.1, ENGAGEMENT: 0.005}
 _ENEMY_POLICY, _ENEMY_SCRIPTED = 36, 12  # orders that the enemy is expected to choose from
 _FIRST_PACE = 5e-5  # seconds for a position, until some were timed
