@@ -1,6 +1,5 @@
 """Real windows on a virtual screen, driven with xdotool."""
 
-import ctypes
 import os
 import shutil
 import signal
@@ -67,34 +66,11 @@ def window_of(screen, process):
     raise AssertionError("no window")
 
 
-class ClientMessage(ctypes.Structure):
-    """Xlib's XClientMessageEvent, padded to the size of an XEvent."""
-
-    _fields_ = [
-        ("type", ctypes.c_int),
-        ("serial", ctypes.c_ulong),
-        ("send_event", ctypes.c_int),
-        ("display", ctypes.c_void_p),
-        ("window", ctypes.c_ulong),
-        ("message_type", ctypes.c_ulong),
-        ("format", ctypes.c_int),
-        ("data", ctypes.c_long * 5),
-        ("padding", ctypes.c_long * 24),
-    ]
-
-
-def close_window(display, window):
-    """Press a window's button to close it, as a window manager does."""
-    x11 = ctypes.CDLL("libX11.so.6")
-    x11.XOpenDisplay.restype = ctypes.c_void_p
-    x11.XInternAtom.restype = ctypes.c_ulong
-    connection = ctypes.c_void_p(x11.XOpenDisplay(display.encode()))
-    protocols, delete = (x11.XInternAtom(connection, name, 0) for name in (b"WM_PROTOCOLS", b"WM_DELETE_WINDOW"))
-    client_message = 33
-    event = ClientMessage(type=client_message, window=int(window), message_type=protocols, format=32)
-    event.data[0] = delete
-    assert x11.XSendEvent(connection, ctypes.c_ulong(int(window)), 0, ctypes.c_long(0), ctypes.byref(event))
-    x11.XCloseDisplay(connection)
+def close_window(screen, window):
+    """Press a window's button to close it; in a process of its own, which X ends when the window is not there."""
+    command = [sys.executable, str(Path(__file__).with_name("close_real_window.py")), window]
+    closing = subprocess.run(command, env=screen, check=False, capture_output=True, text=True, timeout=60)
+    assert closing.returncode == 0, closing.stderr
 
 
 def end_of(process, seconds=60):
@@ -135,8 +111,32 @@ def test_ctrl_c_ends_in_a_line(screen, command):
 def test_a_window_closed_in_the_middle_ends_it(screen, command):
     with started(screen, "-m", "geo_patrol", *command) as process:
         window = window_of(screen, process)
-        close_window(screen["DISPLAY"], window)
+        close_window(screen, window)
         assert end_of(process) == (0, "", "")
+
+
+SHOWN = """
+import os, subprocess, time
+from geo_patrol.rendering.screen import Screen
+
+def windows():
+    screen.events()
+    time.sleep(0.3)
+    command = ["xdotool", "search", "--onlyvisible", "--pid", str(os.getpid())]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+
+screen = Screen("orbits")
+opened = windows()
+width, height = screen.size
+assert len(opened) == 1 and windows() == opened, (opened, windows())
+"""
+
+
+def test_a_window_stays_the_one_that_was_opened(screen):
+    """SDL opens another one in its place when it is first drawn on, unless that was done before."""
+    with started(screen, "-c", SHOWN) as process:
+        status, _, err = end_of(process)
+    assert status == 0, err
 
 
 TRAINING = """
@@ -155,5 +155,5 @@ print("trained")
 def test_training_goes_on_when_its_window_is_closed(screen):
     with started(screen, "-c", TRAINING) as process:
         assert process.stdout.readline() == "begun\n"
-        close_window(screen["DISPLAY"], window_of(screen, process))
+        close_window(screen, window_of(screen, process))
         assert end_of(process, 120) == (0, "trained\n", "")

@@ -75,11 +75,13 @@ class Screen:
         part = min(1.0, *(_WANTED_PART * most / wanted for most, wanted in zip(desktop, size, strict=True)))
         try:
             self._window: pygame.Window | None = pygame.Window(
-                title, (round(size[0] * part), round(size[1] * part)), resizable=True, allow_high_dpi=True
+                title, (round(size[0] * part), round(size[1] * part)), resizable=True, allow_high_dpi=True, hidden=True
             )
+            self._window.get_surface()  # for the first one SDL may open the window anew, which nobody need see
         except pygame.error as error:
             raise _no_screen(str(error)) from None
         self._window.minimum_size = _SMALLEST
+        self._window.show()
         self._events: list[Event] = []
         _open.append(self)
 
