@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from geo_patrol import load_config
+from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.cli.app import app
+from geo_patrol.cli.watch import begin_game
 from geo_patrol.rendering import play as play_window
 from geo_patrol.rendering import screen, watch
 from geo_patrol.replays import Recorder, ReplayReader, check
@@ -70,6 +72,23 @@ def test_watching_shows_the_game_that_the_seed_says(monkeypatch):
             advance()
         assert len(timeline) == 7
     assert seen[0][0][-1].game == seen[1][0][-1].game
+
+
+def test_agents_of_users_are_not_asked_before_the_game_begins():
+    """They may remember, or take their time."""
+
+    class Own(RandomAgent):
+        calls = ()
+
+        def reset(self, new_games):
+            self.calls += ("reset",)
+
+        def act(self, *_):
+            self.calls += ("act",)
+
+    own = Own()
+    begin_game("case1", None, (own, None), 1)
+    assert own.calls == ("reset",)
 
 
 def test_playing_seats_a_person_and_begins_further_games(monkeypatch):

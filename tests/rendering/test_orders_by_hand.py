@@ -89,7 +89,9 @@ def test_the_next_satellite_without_an_order_is_selected():
 
 
 def session_of(agents, config="geo_patrol", observers=()):
-    return PlaySession(LiveGame(load_config(config), agents, 3, observers))
+    session = PlaySession(LiveGame(load_config(config), agents, 3, observers))
+    session.begin_phase()
+    return session
 
 
 def test_the_agent_is_asked_after_the_person_has_committed():
@@ -162,6 +164,7 @@ def test_a_side_without_fuel_needs_not_be_asked():
         1,
     )
     session = PlaySession(live)
+    session.begin_phase()
     assert session.stage == "showing"  # one unit of fuel moves nothing
     session.end_showing()
     session.end_showing()

@@ -115,6 +115,20 @@ def test_a_window_closed_in_the_middle_ends_it(screen, command):
         assert end_of(process) == (0, "", "")
 
 
+SLEEPS = f"{Path(__file__).parents[1] / 'agents' / 'own_agents.py'}:Sleeps"
+
+
+@pytest.mark.parametrize("command", [("watch", SLEEPS, "random"), ("play", "--against", SLEEPS)])
+def test_nobody_waits_for_an_agent_that_thinks(screen, command):
+    with started(screen, "-m", "geo_patrol", *command) as process:
+        window = window_of(screen, process)
+        xdotool(screen, "windowfocus", window)
+        xdotool(screen, "key", "Return")  # commits, where there are orders to give
+        time.sleep(2)
+        close_window(screen, window)
+        assert end_of(process) == (0, "", "")
+
+
 SHOWN = """
 import os, subprocess, time
 from geo_patrol.rendering.screen import Screen

@@ -15,6 +15,7 @@ from geo_patrol.engine.turn import play_phase
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, Side
 from geo_patrol.rendering.timeline import BothOrders, Moment, Timeline
+from geo_patrol.rendering.waiting import Wait, wait_idly
 
 SIDES: tuple[Side, Side] = ("alpha", "bravo")
 
@@ -77,26 +78,30 @@ class LiveGame:
         """Whether it has ended."""
         return self.timeline.is_complete
 
-    def advance(self) -> None:
+    def advance(self, wait: Wait = wait_idly) -> None:
         """Let the agents play the next phase; people hold. A finished game stays as it is.
+
+        Args:
+            wait: waits for the orders of agents.
 
         Raises:
             AgentError: an agent raised an exception, or returned something else than orders.
         """
-        self.play(((), ()))
+        self.play(((), ()), wait)
 
-    def play(self, orders: BothOrders) -> None:
+    def play(self, orders: BothOrders, wait: Wait = wait_idly) -> None:
         """Play the next phase. A finished game stays as it is.
 
         Args:
             orders: of the people, legal ones; those of agents are asked for.
+            wait: waits for the orders of agents; nothing has happened yet when it raises an exception.
 
         Raises:
             AgentError: an agent raised an exception, or returned something else than orders.
         """
         if self.is_over:
             return
-        self._play(np.array([self._codes(side, orders[side]) for side in range(len(SIDES))], np.int64))
+        self._play(np.array([self._codes(side, orders[side], wait) for side in range(len(SIDES))], np.int64))
 
     def resume(self, past: Iterable[NDArray[np.integer[Any]]]) -> None:
         """Play what was played of the game before, as (2, 11) order codes of every phase.
@@ -110,7 +115,7 @@ class LiveGame:
         for codes in past:
             for side, agent in enumerate(self.agents):
                 if agent is not None and not is_stateless(agent):
-                    self._ask(agent, side)
+                    self._ask(agent, side, wait_idly)
             self._play(codes.astype(np.int64))
 
     def _play(self, codes: NDArray[np.int64]) -> None:
@@ -122,21 +127,20 @@ class LiveGame:
         for observer in self.observers:
             observer(self, moment)
 
-    def _codes(self, side: int, orders: tuple[Order, ...]) -> NDArray[np.int64]:
+    def _codes(self, side: int, orders: tuple[Order, ...], wait: Wait) -> NDArray[np.int64]:
         agent = self.agents[side]
         if agent is not None:
-            return self._ask(agent, side)
+            return self._ask(agent, side, wait)
         codes = np.full(SATELLITES, NOOP, np.int64)
         for order in orders:
             codes[order.satellite] = order.code
         return codes
 
-    def _ask(self, agent: Agent, side: int) -> NDArray[np.int64]:
+    def _ask(self, agent: Agent, side: int, wait: Wait) -> NDArray[np.int64]:
         observation = self._batch.observe(agent.observation)[:, side].copy()
         mask = self._batch.masks()[:, side].copy()
         chance = np.random.default_rng([self.seed % 2**64, side, len(self.timeline)])
-        codes: NDArray[np.int64] = ask_agent(agent, agent.name, observation, mask, chance)[0]
-        return codes
+        return wait(agent.name, lambda: ask_agent(agent, agent.name, observation, mask, chance)[0])
 
 
 def _as_orders(codes: NDArray[np.int64]) -> tuple[Order, ...]:

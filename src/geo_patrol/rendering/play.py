@@ -44,11 +44,10 @@ class PlayWindow(GameWindow):
 
     def __init__(self, new_game: NewGame, size: tuple[int, int] = (1280, 720)) -> None:
         self._new_game = new_game
-        self.session = PlaySession(new_game())
-        self.playback = Playback(self.session.live.timeline)
-        self.playback.is_playing = False
         self.menu: choices.Choices = []
-        super().__init__(self.session.live.config, self.session.live.title, size=size)
+        live = new_game()
+        super().__init__(live.config, live.title, size=size)
+        self._begin(live)
 
     def make_controls(self) -> list[Control]:
         """Return what can be done while playing."""
@@ -115,10 +114,15 @@ class PlayWindow(GameWindow):
         self.playback.show_last()
 
     def _begin_again(self) -> None:
-        self.session = PlaySession(self._new_game())
-        self.playback = Playback(self.session.live.timeline)
+        live = self._new_game()
+        self.screen.set_title(live.title)
+        self._begin(live)
+
+    def _begin(self, live: LiveGame) -> None:
+        self.playback = Playback(live.timeline)
         self.playback.is_playing = False
-        self.screen.set_title(self.session.live.title)
+        self.session = PlaySession(live, self.wait_for_agent)
+        self.session.begin_phase()  # in which agents may be waited for
 
     # Time
 
@@ -234,6 +238,8 @@ class PlayWindow(GameWindow):
         session, desk = self.session, self.session.desk
         if session.stage == "over":
             return "The game is over."
+        if session.stage == "waiting":
+            return "Waiting for the other side's orders."
         if desk is None:
             return "Click to go on at once."
         who = f"{desk.side.capitalize()}: " if len(session.people) > 1 else ""

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from geo_patrol.rendering.timeline import Scene, Timeline
+from geo_patrol.rendering.waiting import Wait, wait_idly
 
-Advance: TypeAlias = Callable[[], None]
-"""Plays the next phase of a live game and appends it to the timeline."""
+Advance: TypeAlias = Callable[[Wait], None]
+"""Plays the next phase of a live game and appends it to the timeline; waits for agents as it is told."""
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 MOVEMENT_SECONDS, ENGAGEMENT_SECONDS, DRIFT_SECONDS = 1.2, 3.0, 1.0
@@ -28,17 +29,19 @@ class Playback:
     Args:
         timeline: to move about in; it may grow.
         advance: plays the next phase of a live game; None for a recording.
+        wait: waits for the agents of a live game.
 
     Attributes:
         index: of the moment that is shown.
         is_playing: whether it goes on by itself.
     """
 
-    def __init__(self, timeline: Timeline, advance: Advance | None = None) -> None:
+    def __init__(self, timeline: Timeline, advance: Advance | None = None, wait: Wait = wait_idly) -> None:
         self.timeline = timeline
         self.index = 0
         self.is_playing = True
         self._advance = advance
+        self._wait = wait
         self._elapsed = 1.0  # part of the phase's time
         self._speed = SPEEDS.index(1.0)
         self._scene: Scene | None = None
@@ -176,7 +179,7 @@ class Playback:
     def _step(self) -> None:
         """Go one moment further, which a live game may have to play first."""
         if self.index + 1 == len(self.timeline) and self._advance is not None:
-            self._advance()
+            self._advance(self._wait)
         self.index = min(self.index + 1, len(self.timeline) - 1)
 
     def _go(self, index: int, elapsed: float = 1.0) -> None:

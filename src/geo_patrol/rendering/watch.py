@@ -16,7 +16,7 @@ def watch(
 
     Args:
         timeline: the game; it may go on growing.
-        advance: plays the next phase of a live game and appends it to the timeline; None for a recording.
+        advance: plays the next phase of a live game, as ``LiveGame.advance`` does; None for a recording.
         title: of the window.
         size: of the window in points.
 
@@ -36,7 +36,7 @@ class WatchWindow(GameWindow):
         title: str = "geo_patrol",
         size: tuple[int, int] = (1280, 720),
     ) -> None:
-        self.playback = Playback(timeline, advance)
+        self.playback = Playback(timeline, advance, self.wait_for_agent)
         super().__init__(timeline[0].game.config, title, size=size)
 
     def make_controls(self) -> list[Control]:

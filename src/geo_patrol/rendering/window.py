@@ -2,9 +2,13 @@
 
 import time
 from abc import ABC, abstractmethod
+from concurrent import futures
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pygame
+from numpy.typing import NDArray
 
 from geo_patrol.config import GameConfig
 from geo_patrol.rendering import glyphs, theme
@@ -12,9 +16,18 @@ from geo_patrol.rendering.controls import ButtonBar, Control, find_key
 from geo_patrol.rendering.layout import make_layout
 from geo_patrol.rendering.picture import Picture, fleet_size
 from geo_patrol.rendering.screen import Event, Screen
+from geo_patrol.rendering.waiting import Ask, Asker
 
 _FRAMES_PER_SECOND = 60
 _MESSAGE_SECONDS = 3.0
+_WAITING_FRAMES_PER_SECOND = 20
+"""While an agent thinks, which may need the time itself."""
+_NOTICED_SECONDS = 0.5
+"""Who thinks longer is named."""
+
+
+class WindowClosedError(Exception):
+    """The window was closed while an agent was waited for."""
 
 
 class GameWindow(ABC):
@@ -34,13 +47,16 @@ class GameWindow(ABC):
         self._config = config
         self._picture: Picture | None = None
         self._message, self._message_until = "", 0.0
+        self._asker: Asker | None = None
+        self._unheard: list[Event] = []
+        self._leave = Control("close the window", self.screen.close, ("q", "escape"))
         self.shows_help = False
         self.pointed_at: tuple[int, int] | None = None
         self.controls = [
             *self.make_controls(),
             Control("save a picture", self.save_picture, ("s",), sign="camera"),
             Control("show or hide this page", self.toggle_help, ("?", "h", "f1"), sign="?"),
-            Control("close the window", self.screen.close, ("q", "escape")),
+            self._leave,
         ]
         self.bar = ButtonBar(self.controls)
 
@@ -84,22 +100,72 @@ class GameWindow(ABC):
 
     def run(self) -> None:
         """Show the game until the window is closed."""
-        last = time.monotonic()
         try:
-            changes = True
-            while self.screen.is_open:
-                events = self.screen.events()
-                for event in events:
-                    self.handle(event)
-                now = time.monotonic()
-                moves = self.tick(now - last)
-                last = now
-                if (moves or changes or events) and self.screen.is_open:
-                    self.screen.show(self.draw())
-                changes = moves or bool(self._message)
-                time.sleep(1 / _FRAMES_PER_SECOND)
+            with suppress(WindowClosedError):
+                self._run()
         finally:
             self.screen.close()
+            if self._asker is not None:
+                self._asker.dismiss()
+
+    def _run(self) -> None:
+        last = time.monotonic()
+        changes = True
+        while self.screen.is_open:
+            events = self.events()
+            for event in events:
+                self.handle(event)
+            now = time.monotonic()
+            moves = self.tick(now - last)
+            last = now
+            if (moves or changes or events) and self.screen.is_open:
+                self.screen.show(self.draw())
+            changes = moves or bool(self._message)
+            time.sleep(1 / _FRAMES_PER_SECOND)
+
+    def events(self) -> list[Event]:
+        """Return what happened to the window since the last call, and what was not heard while an agent thought."""
+        unheard, self._unheard = self._unheard, []
+        return unheard + self.screen.events()
+
+    def wait_for_agent(self, name: str, ask: Ask) -> NDArray[np.int64]:
+        """Wait for an agent's orders, and go on showing the game.
+
+        That the window is closed is heard at once; other keys and clicks are when the agent has decided.
+
+        Args:
+            name: of the agent, which is shown when it takes long.
+            ask: asks it, in a thread of its own.
+
+        Returns:
+            (11,) order codes.
+
+        Raises:
+            WindowClosedError: the window was closed.
+            AgentError: the agent raised an exception, or returned something else than orders.
+        """
+        self._asker = self._asker or Asker()
+        orders = self._asker.begin(ask)
+        begun, thinking = time.monotonic(), f"{name} is thinking"
+        while not futures.wait([orders], 1 / _WAITING_FRAMES_PER_SECOND).done:
+            if time.monotonic() - begun > _NOTICED_SECONDS:
+                self.say(thinking)
+            self._go_on_showing()
+        if self._message == thinking:
+            self._message_until = 0.0
+        return orders.result()
+
+    def _go_on_showing(self) -> None:
+        for event in self.screen.events():
+            if event.type == pygame.KEYDOWN and find_key(self.controls, event) is self._leave:
+                self.screen.close()
+            elif event.type == pygame.MOUSEMOTION:
+                self.handle(event)
+            else:
+                self._unheard.append(event)
+        if not self.screen.is_open:
+            raise WindowClosedError
+        self.screen.show(self.draw())
 
     def handle(self, event: Event) -> None:
         """Do what an event asks for."""

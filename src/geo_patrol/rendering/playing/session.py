@@ -5,9 +5,11 @@ from typing import Literal, TypeAlias
 from geo_patrol.notation import Order, Side
 from geo_patrol.rendering.live import SIDES, LiveGame
 from geo_patrol.rendering.playing.desk import OrderDesk
+from geo_patrol.rendering.waiting import Wait, wait_idly
 
-Stage: TypeAlias = Literal["curtain", "ordering", "showing", "over"]
-"""A curtain hides one person's orders from the other; a phase that was played is shown; the game is over."""
+Stage: TypeAlias = Literal["curtain", "ordering", "waiting", "showing", "over"]
+"""A curtain hides one person's orders from the other; somebody orders; agents are waited for; a phase that was played is
+shown; the game is over."""
 
 
 class PlaySession:
@@ -17,21 +19,31 @@ class PlaySession:
 
     Args:
         live: the game; its agents are None where people play.
+        wait: waits for the orders of agents.
 
     Attributes:
         stage: what is going on.
         desk: the orders that are being given, while somebody gives any.
     """
 
-    def __init__(self, live: LiveGame) -> None:
+    def __init__(self, live: LiveGame, wait: Wait = wait_idly) -> None:
         self.live = live
         self.people: tuple[Side, ...] = tuple(
             side for side, agent in zip(SIDES, live.agents, strict=True) if agent is None
         )
-        self.stage: Stage = "ordering"
+        self.stage: Stage = "waiting"
         self.desk: OrderDesk | None = None
         self._committed: dict[Side, tuple[Order, ...]] = {}
-        self._begin_phase()
+        self._wait = wait
+
+    def begin_phase(self) -> None:
+        """Begin with the phase that the game is in; first of all, and by itself afterwards."""
+        self._committed = {}
+        self.desk = None
+        if self.live.is_over:
+            self.stage = "over"
+        else:
+            self._next_person()
 
     @property
     def side(self) -> Side | None:
@@ -52,15 +64,7 @@ class PlaySession:
     def end_showing(self) -> None:
         """Go on when the phase that was played has been shown."""
         if self.stage == "showing":
-            self._begin_phase()
-
-    def _begin_phase(self) -> None:
-        self._committed = {}
-        self.desk = None
-        if self.live.is_over:
-            self.stage = "over"
-        else:
-            self._next_person()
+            self.begin_phase()
 
     def _next_person(self) -> None:
         """Turn to the next person who has anything to order; if there is none, play the phase."""
@@ -73,5 +77,6 @@ class PlaySession:
                     return
                 self._committed[side] = ()
         self.desk = None
-        self.live.play((self._committed.get("alpha", ()), self._committed.get("bravo", ())))
+        self.stage = "waiting"
+        self.live.play((self._committed.get("alpha", ()), self._committed.get("bravo", ())), self._wait)
         self.stage = "showing"
