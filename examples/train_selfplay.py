@@ -61,8 +61,9 @@ TRACE = 0.92  # lambda of generalised advantage estimation
 CLIP = 0.2
 VALUE_WEIGHT = 0.5
 GRADIENT_NORM = 0.5
-PAST_SELVES_AT_ONCE = 2  # each is asked by itself, so that many cost time
+PAST_SELVES_AT_ONCE = 2  # drawn for new games; each is asked by itself, so that many cost time
 MOST_PAST_SELVES = 24
+DRAW_OPPONENTS_EVERY = 8  # updates: a game that has begun keeps its opponent, so that more often means more at once
 
 
 # --- The network: geo_patrol.agents.policy.network in PyTorch ---------------------------------------------------------
@@ -78,6 +79,7 @@ class Network(nn.Module):
         self.register_buffer("game_scales", torch.tensor(GAME_SCALES))
         self.register_buffer("kinds", torch.tensor(KIND_OF_ROW * SECTORS))
         self.register_buffer("fleets", torch.tensor(FLEETS))
+        self.register_buffer("numbers", torch.eye(SATELLITES))
 
     def forward(self, observations, masks):
         """(n, 249) int16, (n, 11, 28) bool -> places of those with a choice, their logits (choices, 28), values (n,)."""
@@ -88,35 +90,44 @@ class Network(nn.Module):
         game = (observations[:, TOKEN_TABLE:] * self.game_scales).clamp_(-HIGHEST_INPUT, HIGHEST_INPUT)
         places = sectors + self.kinds
 
-        own = figures[:, :SATELLITES] @ w["own_figures"] + w["number"]
-        enemy = figures[:, SATELLITES:] @ w["enemy_figures"]
-        about_game = game @ w["game"] + w["satellite_bias"]
-        known = functional.embedding(places, w["place"]) + torch.cat([own, enemy], 1) + about_game[:, None]
-        satellites = functional.relu(known)
+        about_game = torch.addmm(w["satellite_bias"], game, w["game"])[:, None]
+        own_inputs = torch.cat([figures[:, :SATELLITES], self.numbers.expand(len(game), -1, -1)], 2)
+        own_weights = torch.cat([w["own_figures"], w["number"]])
+        own = self.embed(places[:, :SATELLITES], own_inputs, own_weights, about_game)
+        enemy = self.embed(places[:, SATELLITES:], figures[:, SATELLITES:], w["enemy_figures"], about_game)
 
         is_active = figures[:, :, ACTIVE]
-        sums = (self.fleets * is_active[:, None]) @ satellites  # own HVA, own Patrols, enemy HVA, enemy Patrols
-        board = functional.embedding_bag(places, w["board"], per_sample_weights=is_active, mode="sum")
-        context = functional.relu(torch.cat([sums.flatten(1), game], 1) @ w["pool"] + board + w["pool_bias"])
-        context = functional.relu(context @ w["context"] + w["context_bias"])
+        counts = self.fleets * is_active[:, None]  # own HVA, own Patrols, enemy HVA, enemy Patrols
+        sums = [counts[:, :2, :SATELLITES] @ own, counts[:, 2:, SATELLITES:] @ enemy]
+        board = torch.zeros(len(game), len(w["board"])).scatter_add_(1, places, is_active)
+        pooled = torch.cat([*(of_side.flatten(1) for of_side in sums), game, board], 1)
+        context = functional.relu(torch.addmm(w["pool_bias"], pooled, torch.cat([w["pool"], w["board"]])))
+        context = functional.relu(torch.addmm(w["context_bias"], context, w["context"]))
         values = (context @ w["value"] + w["value_bias"])[:, 0]
 
         chosen = (masks.sum(2) > 1).view(-1).nonzero()[:, 0]  # places in (n, 11), laid flat
         rows, numbers = chosen // SATELLITES, chosen % SATELLITES
-        wishes = satellites.view(-1, satellites.shape[2])[rows * ROWS + numbers] @ w["order"]
-        wishes = functional.relu(wishes + (context @ w["order_context"])[rows] + w["order_bias"])
+        deciding = own.flatten(0, 1).index_select(0, chosen)
+        about_position = torch.addmm(w["order_bias"], context, w["order_context"]).index_select(0, rows)
+        wishes = functional.relu(torch.addmm(about_position, deciding, w["order"]))
         simple = wishes @ w["simple"] + w["simple_bias"]
         width = w["key"].shape[1] // ATTACKS
-        queries = torch.zeros(len(satellites) * SATELLITES, ATTACKS * width).index_copy(0, chosen, wishes @ w["query"])
+        queries = torch.zeros(len(game) * SATELLITES, ATTACKS * width).index_copy(0, chosen, wishes @ w["query"])
         queries = queries.view(-1, SATELLITES, ATTACKS, width).transpose(1, 2)
-        keys = (satellites[:, SATELLITES:] @ w["key"]).view(-1, SATELLITES, ATTACKS, width).permute(0, 2, 3, 1)
-        attacks = (queries @ keys).transpose(1, 2).reshape(-1, ATTACKS, SATELLITES)[chosen] / width**0.5
+        keys = (enemy @ w["key"]).view(-1, SATELLITES, ATTACKS, width).permute(0, 2, 3, 1)
+        attacks = (queries @ keys).transpose(1, 2).reshape(-1, ATTACKS, SATELLITES).index_select(0, chosen) / width**0.5
         is_same = sectors.view(-1)[rows * ROWS + numbers][:, None] == sectors[rows, SATELLITES:]
         attacks = attacks + (wishes @ w["attack"])[:, :, None]
         attacks = attacks + (wishes @ w["attack_same_sector"])[:, :, None] * is_same[:, None]
         last = SIMPLE_ORDERS - 1
         logits = torch.cat([simple[:, :last], attacks.reshape(-1, ATTACKS * SATELLITES), simple[:, last:]], 1)
         return chosen, logits.masked_fill(~masks.view(-1, ORDERS)[chosen], -1e9), values
+
+    def embed(self, places, inputs, weights, about_game):
+        """What is known of the satellites of a side, (n, 11, width); few passes over memory, which take the time."""
+        at_place = functional.embedding(places.flatten(), self.w["place"])
+        known = torch.addmm(at_place, inputs.flatten(0, 1), weights).view(*places.shape, -1)
+        return (known + about_game).relu_()
 
     def arrays(self):
         """Return the weights as NumPy arrays, as geo_patrol reads and writes them."""
@@ -329,9 +340,9 @@ class Training:
         generator = np.random.default_rng(arguments.seed)
         fresh = initial_weights(shapes(Widths()), generator)
         self.network = Network(fresh if arguments.begin is None else PolicyAgent(arguments.begin).weights)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=arguments.rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=arguments.rate, eps=1e-5, fused=True)
         self.league = League(arguments.league, generator)
-        self.steps, self.minutes, self.evaluations, self.curve = 0, 0.0, 0, []
+        self.steps, self.minutes, self.updates, self.evaluations, self.curve = 0, 0.0, 0, 0, []
         arguments.out.mkdir(parents=True, exist_ok=True)
         self.checkpoint = arguments.out / "checkpoint.pt"
         if self.checkpoint.exists():
@@ -398,7 +409,9 @@ class Training:
     def learn(self, rollout):
         """Play some phases and learn from them; learning, exploring and the weight of points decline together."""
         arguments, ease = self.arguments, max(1 - self.done, 0.02)
-        self.games.draw_opponents()
+        if self.updates % DRAW_OPPONENTS_EVERY == 0:
+            self.games.draw_opponents()
+        self.updates += 1
         self.games.score_weight = arguments.score_weight * ease
         rollout.play(self.network, self.games)
         for group in self.optimizer.param_groups:
