@@ -11,6 +11,7 @@ from geo_patrol import AgentError, Order, SatelliteId, load_config, make_agent
 from geo_patrol.rendering import screen, theme
 from geo_patrol.rendering.live import LiveGame
 from geo_patrol.rendering.play import PlayWindow
+from geo_patrol.rendering.playing.desk import OrderDesk
 from geo_patrol.rendering.watch import WatchWindow, watch
 
 CONFIG = load_config("geo_patrol")
@@ -312,6 +313,20 @@ def test_a_committed_phase_waits_for_the_other_side(ponderer, monkeypatch):
     )
     window.run()
     assert left == []
+
+
+def test_a_window_closes_while_the_first_phase_waits(ponderer, monkeypatch):
+    """As in a game that is resumed in a phase in which the person can do nothing."""
+    monkeypatch.setattr(OrderDesk, "has_choice", property(lambda _: False))
+    monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
+    window = PlayWindow(lambda: LiveGame(CONFIG, (None, ponderer), 1))
+    assert not window.screen.is_open
+    window.run()
+    ponderer.may_decide.set()
+    ponderer.act = lambda *_: 1 / 0
+    with pytest.raises(AgentError, match="ZeroDivisionError"):
+        PlayWindow(lambda: LiveGame(CONFIG, (None, ponderer), 1))
+    assert screen._open == []
 
 
 def test_an_agent_that_fails_in_its_thread_closes_the_window(ponderer):

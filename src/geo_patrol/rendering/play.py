@@ -15,7 +15,7 @@ from geo_patrol.rendering.playing.desk import Option
 from geo_patrol.rendering.playing.pointing import satellite_at
 from geo_patrol.rendering.playing.session import PlaySession
 from geo_patrol.rendering.slots import Slot, all_satellites, satellite_slots
-from geo_patrol.rendering.window import GameWindow
+from geo_patrol.rendering.window import GameWindow, WindowClosedError
 
 NewGame = Callable[[], LiveGame]
 
@@ -47,7 +47,13 @@ class PlayWindow(GameWindow):
         self.menu: choices.Choices = []
         live = new_game()
         super().__init__(live.config, live.title, size=size)
-        self._begin(live)
+        try:
+            self._begin(live)
+        except WindowClosedError:
+            pass  # there is nothing left to run
+        except BaseException:
+            self.screen.close()
+            raise
 
     def make_controls(self) -> list[Control]:
         """Return what can be done while playing."""
