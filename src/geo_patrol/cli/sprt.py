@@ -85,7 +85,7 @@ def print_sprt(result: "SprtResult", source: str) -> None:
         f"{score}: {count:,}" for score, count in zip(("0", "1/2", "1", "3/2", "2"), result.counts, strict=True)
     )
     mean, low, high = result.score
-    elo = " to ".join("beyond" if math.isinf(value) else f"{value:+.0f}" for value in map(score_elo, (low, high)))
+    elo = " to ".join("beyond" if math.isinf(value) else f"{value:+z.0f}" for value in map(score_elo, (low, high)))
     lower, upper = test.bounds
     console.print(f"pairs by points of {first}: {counts}", soft_wrap=True)
     console.print(f"score {mean:.1%}, 95% interval {percent_interval((low, high))}, Elo {elo}")

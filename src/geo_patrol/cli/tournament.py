@@ -154,8 +154,8 @@ def _print_ratings(console: "Console", result: "Tournament") -> None:
         total = result.record(agent)
         table.add_row(
             names[agent],
-            f"{ratings.elo[agent]:+.0f}",
-            f"{low:+.0f} {high:+.0f}",
+            f"{ratings.elo[agent]:+z.0f}",
+            f"{low:+z.0f} {high:+z.0f}",
             f"{total.games:,}",
             f"{total.win_rate:.1%}",
             f"{result.record(agent, side=0).win_rate:.1%}",
@@ -165,7 +165,7 @@ def _print_ratings(console: "Console", result: "Tournament") -> None:
     console.print(table)
     low, high = ratings.alpha_interval
     console.print(
-        f"Playing alpha is worth {ratings.alpha_advantage:+.0f} Elo ({low:+.0f} {high:+.0f}). Ratings have mean 0."
+        f"Playing alpha is worth {ratings.alpha_advantage:+z.0f} Elo ({low:+z.0f} {high:+z.0f}). Ratings have mean 0."
     )
     for group in ratings.groups if len(ratings.groups) > 1 else ():
         listed = ", ".join(names[agent] for agent in group)
