@@ -7,7 +7,10 @@ TRAINING := $(VENV)/training
 TORCH := 2.13.0
 POLICY_RECIPE := examples/train_selfplay.py --threads 1 --config examples/four_rings.toml examples/five_rings.toml
 POLICY_BROAD := examples/four_rings.toml --slots 768 --minibatch 1536 --selves 40 --out runs/base
-POLICY_LAST := geo_patrol geo_patrol --slots 1024 --minibatch 2048 --selves 20 --out runs/base2
+POLICY_LATE := geo_patrol geo_patrol --slots 1024 --minibatch 2048 --selves 20 --entropy 0.004 --score-weight 0.1
+TRAIN_SEEDS = for seed in 0 1 2; do \
+	$(TRAINING)/bin/python examples/train_selfplay.py --minutes 10 --seed $$seed --out runs/seed$$seed || exit 1; done
+SCRIPTS := random idle turtle mixed raider raider:defenders=3 raider:defenders=7 raider:path=cheap,reach=sector scripted
 
 .PHONY: demo test test-training check golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz wheel-test clean
 
@@ -40,21 +43,24 @@ test-training: $(TRAINING)/installed  ## test with the training libraries, which
 	$(TRAINING)/bin/python -m pytest -n 0 tests/training
 
 # Each of the first three goes on where the one before has ended: less self-play, then some more exploring. The last one
-# begins with what they have learned, and plays more often on the main preset and against those that are hard to beat.
-policy: $(TRAINING)/installed  ## train the policy of the package anew: two hours on one thread
+# begins with what they have learned, and plays more often on the main preset and against those that are hard to beat:
+# first scripts and its own past, then policies that learned apart from it. NumPy asks these, on the one thread left to it.
+policy: $(TRAINING)/installed  ## train the policy of the package anew: three hours
 	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 46 --entropy 0.006 --self-play 0.5
 	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 72 --entropy 0.006 --self-play 0.2
 	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 87 --entropy 0.012 --self-play 0.2 --rate 0.0024 \
 		--score-weight 0.3
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LAST) --minutes 40 --entropy 0.004 --score-weight 0.1 \
-		--begin runs/base/policy.safetensors
-	cp runs/base2/policy.safetensors src/geo_patrol/agents/policy/data/base.safetensors
+	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --minutes 40 --begin runs/base/policy.safetensors --out runs/base2
+	$(TRAIN_SEEDS)
+	OPENBLAS_NUM_THREADS=1 $(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --threads 2 --minutes 20 \
+		--league $(SCRIPTS) $(foreach seed,0 1 2,policy:runs/seed$(seed)/policy.safetensors) \
+		--begin runs/base2/policy.safetensors --out runs/base3
+	$(TRAINING)/bin/python scripts/average_policies.py runs/base2/policy.safetensors runs/base3/policy.safetensors \
+		--share 0.7 --out src/geo_patrol/agents/policy/data/base.safetensors
 
 curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/training.md
-	for seed in 0 1 2; do \
-		$(TRAINING)/bin/python examples/train_selfplay.py --minutes 10 --seed $$seed --out runs/seed$$seed && \
-		cp runs/seed$$seed/curve.csv docs/curves/seed$$seed.csv || exit 1; \
-	done
+	$(TRAIN_SEEDS)
+	for seed in 0 1 2; do cp runs/seed$$seed/curve.csv docs/curves/seed$$seed.csv || exit 1; done
 	$(TRAINING)/bin/python scripts/plot_curves.py docs/curves/*.csv --out docs/pictures/selfplay.png
 
 golden: $(VENV)/dev  ## write the golden playthroughs and images anew; look at the difference before committing it
