@@ -235,7 +235,7 @@ def run_script(script, **variables):
 
 
 INTERRUPTED = """
-import _thread, threading, time
+import _thread, signal, threading, time
 import numpy as np
 from geo_patrol import make_vec
 
@@ -244,34 +244,39 @@ envs, twin = make(), make()
 for one in (envs, twin):
     one.reset(seed=1)
 actions = np.zeros((4000, 11), np.int64)
-interruptions = 0
-running = True
+heard = interruptions = 0
+is_stepping, running = False, True
+def hear(*_):
+    global heard, is_stepping
+    heard += 1
+    if is_stepping:  # anywhere else nobody would catch it
+        is_stepping = False
+        raise KeyboardInterrupt
+signal.signal(signal.SIGINT, hear)
 def interrupt():
     while running:
         time.sleep(0.003)
-        heard = interruptions
+        before = heard
         _thread.interrupt_main()
-        while running and interruptions == heard:  # not two in a row: the second would come while the first is handled
+        while running and heard == before:
             time.sleep(0.001)
 thread = threading.Thread(target=interrupt, daemon=True)
 thread.start()
 end = time.monotonic() + 1.5
 while time.monotonic() < end:
     try:
+        is_stepping = True
         try:
             while time.monotonic() < end:
                 envs.step(actions)
         except RuntimeError as error:
             assert "call reset" in str(error), error
             envs.reset(seed=1)
+        is_stepping = False
     except KeyboardInterrupt:
         interruptions += 1
-while thread.is_alive():
-    try:
-        running = False
-        thread.join()
-    except KeyboardInterrupt:
-        pass
+running = False
+thread.join()
 envs.reset(seed=1)
 for _ in range(40):
     for one, other in zip(envs.step(actions)[:4], twin.step(actions)[:4]):
