@@ -10,7 +10,6 @@ POLICY_BROAD := examples/four_rings.toml --slots 768 --minibatch 1536 --selves 4
 POLICY_LATE := geo_patrol geo_patrol --slots 1024 --minibatch 2048 --selves 20 --entropy 0.004 --score-weight 0.1
 TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --minutes 10 --seed $$seed --out runs/seed$$seed || exit 1; done
-SCRIPTS := random idle turtle mixed raider raider:defenders=3 raider:defenders=7 raider:path=cheap,reach=sector scripted
 
 .PHONY: demo test test-training check golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz wheel-test clean
 
@@ -44,7 +43,7 @@ test-training: $(TRAINING)/installed  ## test with the training libraries, which
 
 # Each of the first three goes on where the one before has ended: less self-play, then some more exploring. The last one
 # begins with what they have learned, and plays more often on the main preset and against those that are hard to beat:
-# first scripts and its own past, then policies that learned apart from it. NumPy asks these, on the one thread left to it.
+# first scripts and its own past, then policies that learned apart from it. NumPy, which asks these, gets one thread.
 policy: $(TRAINING)/installed  ## train the policy of the package anew: three hours
 	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 46 --entropy 0.006 --self-play 0.5
 	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 72 --entropy 0.006 --self-play 0.2
@@ -53,7 +52,7 @@ policy: $(TRAINING)/installed  ## train the policy of the package anew: three ho
 	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --minutes 40 --begin runs/base/policy.safetensors --out runs/base2
 	$(TRAIN_SEEDS)
 	OPENBLAS_NUM_THREADS=1 $(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --threads 2 --minutes 20 \
-		--league $(SCRIPTS) $(foreach seed,0 1 2,policy:runs/seed$(seed)/policy.safetensors) \
+		--others $(foreach seed,0 1 2,policy:runs/seed$(seed)/policy.safetensors) \
 		--begin runs/base2/policy.safetensors --out runs/base3
 	$(TRAINING)/bin/python scripts/average_policies.py runs/base2/policy.safetensors runs/base3/policy.safetensors \
 		--share 0.7 --out src/geo_patrol/agents/policy/data/base.safetensors

@@ -341,7 +341,7 @@ class Training:
         fresh = initial_weights(shapes(Widths()), generator)
         self.network = Network(fresh if arguments.begin is None else PolicyAgent(arguments.begin).weights)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=arguments.rate, eps=1e-5, fused=True)
-        self.league = League(arguments.league, generator)
+        self.league = League([*arguments.league, *arguments.others], generator)
         self.steps, self.minutes, self.updates, self.evaluations, self.curve = 0, 0.0, 0, 0, []
         arguments.out.mkdir(parents=True, exist_ok=True)
         self.checkpoint = arguments.out / "checkpoint.pt"
@@ -474,6 +474,7 @@ def read_arguments(argv=None):
     parser.add_argument("--out", type=Path, default=Path("runs/selfplay"), help="folder for policy, curve, checkpoint")
     parser.add_argument("--begin", help="policy to begin with, such as base or a file, in place of random weights")
     parser.add_argument("--league", nargs="+", default=SCRIPTS, help="agents that are there from the beginning")
+    parser.add_argument("--others", nargs="+", default=[], help="further ones, such as policy:FILE")
     parser.add_argument("--rivals", nargs="+", default=["random", "raider", "scripted"], help="played in evaluations")
     parser.add_argument("--play-on", default="geo_patrol", help="configuration of evaluations (default geo_patrol)")
     parser.add_argument("--games", type=int, default=200, help="games of each evaluation (default 200)")
