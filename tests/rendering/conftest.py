@@ -1,0 +1,12 @@
+"""Settings of tests of windows."""
+
+import pytest
+
+from geo_patrol.rendering import screen
+
+
+@pytest.fixture(autouse=True)
+def no_window_stays_open():
+    yield
+    for window in list(screen._open):
+        window.close()

@@ -1,0 +1,126 @@
+"""Windows while an agent thinks: they are shown, hear what matters at once, and close."""
+
+import threading
+
+import numpy as np
+import pygame
+import pytest
+
+from geo_patrol import AgentError, load_config, make_agent
+from geo_patrol.rendering import screen
+from geo_patrol.rendering.live import LiveGame
+from geo_patrol.rendering.play import PlayWindow
+from geo_patrol.rendering.playing.desk import OrderDesk
+from geo_patrol.rendering.watch import WatchWindow, watch
+
+CONFIG = load_config("geo_patrol")
+
+
+class Ponderer:
+    """Thinks until it is told to hold with all."""
+
+    name, observation = "ponderer", "tokens"
+
+    def __init__(self):
+        self.may_decide, self.threads = threading.Event(), set()
+
+    def reset(self, new_games):
+        pass
+
+    def act(self, observations, action_masks, generator):
+        self.threads.add(threading.get_ident())
+        assert self.may_decide.wait(60)
+        return np.full((1, 11), 26)
+
+
+@pytest.fixture
+def ponderer():
+    agent = Ponderer()
+    yield agent
+    agent.may_decide.set()
+
+
+def when_shown(monkeypatch, *steps):
+    """Do some steps one after the other, each when the window is shown and it returns True."""
+    waiting = list(steps)
+
+    def show(_screen, _picture):
+        if waiting and waiting[0]():
+            waiting.pop(0)
+
+    monkeypatch.setattr(screen.Screen, "show", show)
+    return waiting
+
+
+def post_key(window, key, character=""):
+    return pygame.event.post(
+        pygame.event.Event(pygame.KEYDOWN, key=key, unicode=character, mod=0, window=window.screen._window)
+    )
+
+
+def test_a_window_hears_what_was_pressed_while_an_agent_thought(ponderer, monkeypatch):
+    live = LiveGame(CONFIG, (ponderer, make_agent("idle")), 1)
+    window = WatchWindow(live.timeline, live.advance)
+    left = when_shown(
+        monkeypatch,
+        lambda: window._message == "ponderer is thinking" and post_key(window, pygame.K_SPACE, " "),
+        lambda: len(window._unheard) == 1 and window.playback.is_playing,
+        lambda: ponderer.may_decide.set() is None,
+        lambda: len(live.timeline) == 2 and not window.playback.is_playing and not window._message,
+        lambda: post_key(window, pygame.K_RIGHT),
+        lambda: post_key(window, pygame.K_RIGHT),
+        lambda: len(live.timeline) == 3 and post_key(window, pygame.K_q, "q"),
+    )
+    window.run()
+    assert left == []
+    (thread,) = ponderer.threads  # always the same one
+    assert thread != threading.get_ident()
+
+
+@pytest.mark.parametrize("closed", ["by key", "by its frame"])
+def test_a_window_closes_while_an_agent_thinks(closed, ponderer, monkeypatch):
+    live = LiveGame(CONFIG, (ponderer, make_agent("idle")), 1)
+    window = WatchWindow(live.timeline, live.advance)
+    quit_event = pygame.event.Event(pygame.QUIT)
+    close = {"by key": lambda: post_key(window, pygame.K_q, "q"), "by its frame": lambda: pygame.event.post(quit_event)}
+    assert when_shown(monkeypatch, close[closed]) != []
+    window.run()
+    assert not ponderer.may_decide.is_set()
+    assert len(live.timeline) == 1
+    assert not window.screen.is_open
+
+
+def test_a_committed_phase_waits_for_the_other_side(ponderer, monkeypatch):
+    window = PlayWindow(lambda: LiveGame(CONFIG, (None, ponderer), 1))
+    left = when_shown(
+        monkeypatch,
+        lambda: window.session.stage == "ordering" and post_key(window, pygame.K_RETURN),
+        lambda: window.session.stage == "waiting" and window.prompt == "Waiting for the other side's orders.",
+        lambda: ponderer.may_decide.set() is None,
+        lambda: window.session.stage == "showing" and post_key(window, pygame.K_q, "q"),
+    )
+    window.run()
+    assert left == []
+
+
+def test_a_window_closes_while_the_first_phase_waits(ponderer, monkeypatch):
+    """As in a game that is resumed in a phase in which the person can do nothing."""
+    monkeypatch.setattr(OrderDesk, "has_choice", property(lambda _: False))
+    monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
+    window = PlayWindow(lambda: LiveGame(CONFIG, (None, ponderer), 1))
+    assert not window.screen.is_open
+    window.run()
+    ponderer.may_decide.set()
+    ponderer.act = lambda *_: 1 / 0
+    with pytest.raises(AgentError, match="ZeroDivisionError"):
+        PlayWindow(lambda: LiveGame(CONFIG, (None, ponderer), 1))
+    assert screen._open == []
+
+
+def test_an_agent_that_fails_in_its_thread_closes_the_window(ponderer):
+    live = LiveGame(CONFIG, (ponderer, make_agent("idle")), 1)
+    ponderer.may_decide = None
+    with pytest.raises(AgentError, match="agent 'ponderer': act raised AttributeError"):
+        watch(live.timeline, live.advance)
+    assert screen._open == []
+    ponderer.may_decide = threading.Event()
