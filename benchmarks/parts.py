@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from geo_patrol.config.presets import load_config
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
 from geo_patrol.engine.legal_sets import write_masks
@@ -14,7 +15,6 @@ from geo_patrol.engine.setup import reset_games
 from geo_patrol.engine.state import ORDERS, SATELLITES, SIDES, IntArray, Records
 from geo_patrol.engine.turn import play_orders
 from geo_patrol.jit import jit
-from geo_patrol.presets import load_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,6 @@ from geo_patrol import GameConfig, load_config
 from geo_patrol.board import EARTH, prograde, ring_of
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.chance import stream_number
 from geo_patrol.engine.encodings import (
     NO_SLOTS,
     RULE_FIGURES,
@@ -32,10 +31,11 @@ from geo_patrol.engine.encodings import (
 from geo_patrol.engine.legal_sets import write_legal_sets, write_masks
 from geo_patrol.engine.legality import is_legal
 from geo_patrol.engine.observe import observe_both, write_rule_figures
+from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.sample import sample_next_orders
-from geo_patrol.engine.scratch import make_scratch
 from geo_patrol.engine.setup import reset_game
 from geo_patrol.engine.turn import play_phase
+from geo_patrol.engine.workspace import make_scratch
 
 GAMES = 4
 """Games that are played on each board."""

@@ -10,10 +10,10 @@ from PIL import Image
 
 from geo_patrol import load_config, make_agent
 from geo_patrol.rendering.film import film
-from geo_patrol.rendering.live import LiveGame
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.play import PlayWindow
 from geo_patrol.rendering.watch import WatchWindow
+from geo_patrol.sessions.live import LiveGame
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 SIZE = (960, 540)

@@ -30,7 +30,7 @@ def _own_state_folder(tmp_path_factory):
 @pytest.fixture
 def without_workers(monkeypatch):
     """Play the matches of tournaments in this process: a worker takes a second to start, and changes no game."""
-    from geo_patrol.tournament.tasks import Seats, play_task
+    from geo_patrol.evaluation.tasks import Seats, play_task
 
     def play_here(tasks, _processes, progress=lambda _: None):
         seats, games = Seats(), 0
@@ -43,5 +43,5 @@ def without_workers(monkeypatch):
         finally:
             seats.close()
 
-    monkeypatch.setattr("geo_patrol.tournament.campaign.play_tasks", play_here)
-    monkeypatch.setattr("geo_patrol.tournament.sequential.play_tasks", play_here)
+    monkeypatch.setattr("geo_patrol.evaluation.campaign.play_tasks", play_here)
+    monkeypatch.setattr("geo_patrol.evaluation.sequential.play_tasks", play_here)

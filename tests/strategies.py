@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from geo_patrol import Game, GameConfig, load_config
 from geo_patrol.board import azimuth_of, ring_of, sector_at
-from geo_patrol.config import SIDES
+from geo_patrol.config.schema import SIDES
 from geo_patrol.engine.sample import sample_legal
 
 seeds = st.integers(0, 2**63 - 1)

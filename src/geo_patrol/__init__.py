@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 from geo_patrol.registration import environment_id, register_environments
 
 if TYPE_CHECKING:
-    from geo_patrol.agents import Agent, MatchResult, agent_names, make_agent, play_match
-    from geo_patrol.config import GameConfig
+    from geo_patrol.agents import Agent, agent_names, make_agent
+    from geo_patrol.config.preset_files import preset_names
+    from geo_patrol.config.presets import load_config
+    from geo_patrol.config.schema import GameConfig
     from geo_patrol.engine.encodings import observation_names
     from geo_patrol.envs.vector import make_vec
     from geo_patrol.errors import AgentError, ConfigError, GeoPatrolError, OrderError, RecordingError
+    from geo_patrol.evaluation import MatchResult, play_match
     from geo_patrol.game import Game, Satellite
     from geo_patrol.notation import EndReason, Order, Outcome, SatelliteId
-    from geo_patrol.preset_files import preset_names
-    from geo_patrol.presets import load_config
 
 __version__ = "0.1.0"
 
@@ -49,15 +50,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "geo_patrol.agents": ("Agent", "MatchResult", "agent_names", "make_agent", "play_match"),
-    "geo_patrol.config": ("GameConfig",),
+    "geo_patrol.agents": ("Agent", "agent_names", "make_agent"),
+    "geo_patrol.config.schema": ("GameConfig",),
     "geo_patrol.engine.encodings": ("observation_names",),
     "geo_patrol.envs.vector": ("make_vec",),
+    "geo_patrol.evaluation": ("MatchResult", "play_match"),
     "geo_patrol.errors": ("AgentError", "ConfigError", "GeoPatrolError", "OrderError", "RecordingError"),
     "geo_patrol.game": ("Game", "Satellite"),
     "geo_patrol.notation": ("EndReason", "Order", "Outcome", "SatelliteId"),
-    "geo_patrol.preset_files": ("preset_names",),
-    "geo_patrol.presets": ("load_config",),
+    "geo_patrol.config.preset_files": ("preset_names",),
+    "geo_patrol.config.presets": ("load_config",),
 }
 
 

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import azimuth_of, ring_of
-from geo_patrol.config import SIDES, GameConfig
+from geo_patrol.config.presets import ConfigSource, Overrides, load_config
+from geo_patrol.config.schema import SIDES, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
-from geo_patrol.engine.chance import fork_stream
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.engagement import attack_probability, guard_probability
 from geo_patrol.engine.legality import ILLEGAL, is_legal, order_cost
+from geo_patrol.engine.rng import fork_stream
 from geo_patrol.engine.turn import play_phase
 from geo_patrol.errors import OrderError
 from geo_patrol.explain import why_illegal
@@ -36,7 +37,6 @@ from geo_patrol.notation import (
     read_reasons,
     short_name,
 )
-from geo_patrol.presets import ConfigSource, Overrides, load_config
 from geo_patrol.saving import restore_game, save_game
 
 

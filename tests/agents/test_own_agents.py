@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from geo_patrol import AgentError, make_agent, play_match
-from geo_patrol.agents import guard
-from geo_patrol.agents.guard import GuardedAgent, is_own_agent, seat_agent
+from geo_patrol.agents.isolation import guard
+from geo_patrol.agents.isolation.guard import GuardedAgent, is_own_agent, seat_agent
 from geo_patrol.agents.loading import load_agent
-from geo_patrol.agents.results import DRAW, FIRST, PER_GAME, SECOND
 from geo_patrol.engine.encodings import observation_size
 from geo_patrol.engine.state import FORFEIT
+from geo_patrol.evaluation.results import DRAW, FIRST, PER_GAME, SECOND
 from geo_patrol.replays import ReplayReader, check
 
 OWN = Path(__file__).with_name("own_agents.py")
@@ -260,7 +260,7 @@ def test_the_process_of_an_agent_ends_with_the_match_however_that_ends():
     """It would hold the standard error open that is read to its end here."""
     code = (
         "import os, signal\n"
-        "from geo_patrol.agents.guard import GuardedAgent\n"
+        "from geo_patrol.agents.isolation.guard import GuardedAgent\n"
         f"agent = GuardedAgent({own('Stalls')!r})\n"
         "agent._connection.send(('reset', None))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -7,10 +7,10 @@ from geo_patrol import load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, TurtleAgent
 from geo_patrol.agents.scripted.ways import IN_SECTOR, WayFigures, find_table
 from geo_patrol.board import sector_at
+from geo_patrol.config.preset_files import preset_names
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GUARD, NOOP, SHOOT, SIDES
 from geo_patrol.engine.turn import play_phase
-from geo_patrol.preset_files import preset_names
 
 COSTS = (5, 5, 10, 10)
 SCRIPTS = ["turtle", "raider", "raider:defenders=0,path=cheap,reach=sector", "mixed"]

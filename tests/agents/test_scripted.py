@@ -9,13 +9,13 @@ from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import ScriptedAgent
 from geo_patrol.agents.scripted.pathfinding import MOVE, MOVES, PRICE, UNREACHABLE, find_ways, make_ways, write_steps
 from geo_patrol.board import prograde, sector_at
-from geo_patrol.config import GameConfig
+from geo_patrol.config.preset_files import preset_names
+from geo_patrol.config.presets import load_config
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, RULES, SATELLITES, SIDES, records
 from geo_patrol.engine.turn import play_phase
-from geo_patrol.preset_files import preset_names
-from geo_patrol.presets import load_config
 
 
 def start(config: GameConfig, count: int, seed: int = 0) -> Batch:

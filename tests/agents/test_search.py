@@ -14,6 +14,7 @@ from geo_patrol.agents.search.lookahead import worth_judging
 from geo_patrol.agents.search.position import TURN, observe_sides, read_position
 from geo_patrol.agents.search.searcher import rounds_for
 from geo_patrol.board import sector_at
+from geo_patrol.config.preset_files import preset_names
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import (
     COLLIDE,
@@ -29,7 +30,6 @@ from geo_patrol.engine.state import (
     records,
 )
 from geo_patrol.engine.turn import play_phase
-from geo_patrol.preset_files import preset_names
 
 
 def start(preset="geo_patrol", count=1, seed=0):

@@ -34,7 +34,10 @@ def test_while_a_library_is_imported(imported, tmp_path):
 
 @pytest.mark.parametrize(
     ("called", "arguments"),
-    [("typer.core.TyperGroup.make_context", ["configs"]), ("geo_patrol.presets.load_config", ["configs", "case1"])],
+    [
+        ("typer.core.TyperGroup.make_context", ["configs"]),
+        ("geo_patrol.config.presets.load_config", ["configs", "case1"]),
+    ],
 )
 def test_while_arguments_are_read_and_while_a_command_runs(called, arguments):
     interrupt = "lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)"
@@ -46,7 +49,7 @@ def test_while_arguments_are_read_and_while_a_command_runs(called, arguments):
 def test_while_compiled_code_is_loaded_no_half_written_file_is_left(tmp_path):
     patch = (
         "import os, signal; from unittest import mock\n"
-        "mock.patch('geo_patrol.presets.load_config', lambda *_: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "mock.patch('geo_patrol.config.presets.load_config', lambda *_: os.kill(os.getpid(), signal.SIGINT)).start()\n"
     )
     ran = run(patch + START, "report", tmp_path / "games.jsonl", "-o", tmp_path / "report.html")
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "geo-patrol: interrupted\n")

@@ -47,7 +47,7 @@ print(len(before), sorted(set(loaded()) - set(before)))
 READING = """
 from pathlib import Path
 from geo_patrol.cli.loading import load_rules
-from geo_patrol.rendering.timeline import Timeline
+from geo_patrol.sessions.timeline import Timeline
 from geo_patrol.replays import ReplayReader, check, play, start
 from geo_patrol.report import write_report
 

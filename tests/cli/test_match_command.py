@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 from geo_patrol import __version__, load_config
 from geo_patrol.agents import basic
-from geo_patrol.agents.match import play_match
-from geo_patrol.agents.results import FIRST
 from geo_patrol.cli import match as command
 from geo_patrol.cli.app import app
+from geo_patrol.evaluation.match import play_match
+from geo_patrol.evaluation.results import FIRST
 from geo_patrol.notation import read_reasons
 from geo_patrol.replays.rerun import replay
 

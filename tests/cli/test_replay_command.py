@@ -18,9 +18,9 @@ from geo_patrol import load_config, play_match
 from geo_patrol.agents.search import SearchAgent
 from geo_patrol.cli.app import app
 from geo_patrol.rendering import watch
-from geo_patrol.rendering.timeline import Timeline
 from geo_patrol.replays import Recorder, ReplayReader, play, read_replay, start
 from geo_patrol.replays.films import save_gif
+from geo_patrol.sessions.timeline import Timeline
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 

@@ -8,9 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from geo_patrol.cli.app import app
-from geo_patrol.ratings import Sprt, packages
-from geo_patrol.tournament import play_sprt, play_sweep, play_tournament
-from geo_patrol.tournament.names import short_names
+from geo_patrol.evaluation import Sprt, packages, play_sprt, play_sweep, play_tournament
+from geo_patrol.evaluation.names import short_names
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 

@@ -10,7 +10,7 @@ from strategies import arrange, games, play_on, small
 
 from geo_patrol import Game, load_config, observation_names, preset_names
 from geo_patrol.board import adjacent_sectors, azimuth_of, ring_of, sector_at
-from geo_patrol.config import SIDES
+from geo_patrol.config.schema import SIDES
 from geo_patrol.engine.encodings import observation_bounds
 
 COSTS = ("prograde", "retrograde", "radial_in", "radial_out", "station_keeping")

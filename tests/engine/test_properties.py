@@ -13,7 +13,7 @@ from strategies import arrange, configs, games, mirrored, opposite, play_on, ran
 
 from geo_patrol import Game, Order, SatelliteId, geo_patrol_v0, load_config, preset_names
 from geo_patrol.board import adjacent_sectors, radial_in, ring_of
-from geo_patrol.config import SIDES
+from geo_patrol.config.schema import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots

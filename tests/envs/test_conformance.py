@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strategies import configs, seeds
 
 from geo_patrol import ConfigError, environment_id, geo_patrol_v0, load_config, preset_names
-from geo_patrol.config import SIDES
+from geo_patrol.config.schema import SIDES
 from geo_patrol.engine.batch import Batch
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace

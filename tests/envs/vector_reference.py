@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from geo_patrol.config import SIDES
+from geo_patrol.config.schema import SIDES
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.solo import SoloGeoPatrol
 

@@ -7,8 +7,8 @@ import time
 import pygame
 
 from geo_patrol import SatelliteId, load_config, make_agent
-from geo_patrol.rendering.live import LiveGame
 from geo_patrol.rendering.play import PlayWindow
+from geo_patrol.sessions.live import LiveGame
 
 
 class Hand:

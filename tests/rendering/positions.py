@@ -1,7 +1,7 @@
 """Positions for pictures: what the golden images show. Odds of 0 and 1 make their engagements certain."""
 
 from geo_patrol import Game
-from geo_patrol.rendering.timeline import Timeline
+from geo_patrol.sessions.timeline import Timeline
 
 SIDES = ("alpha", "bravo")
 CERTAIN = {

@@ -4,9 +4,9 @@ import pytest
 from positions import arranged
 
 from geo_patrol import Game, Order, SatelliteId, load_config, make_agent
-from geo_patrol.rendering.live import LiveGame
-from geo_patrol.rendering.playing.desk import OrderDesk
-from geo_patrol.rendering.playing.session import PlaySession
+from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sessions.order_entry import OrderDesk
+from geo_patrol.sessions.play_session import PlaySession
 
 
 def fighting():

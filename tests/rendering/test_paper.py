@@ -10,7 +10,7 @@ from strategies import games, play_on
 
 from geo_patrol import Game, load_config
 from geo_patrol.rendering import figure, paper, svg
-from geo_patrol.rendering.shapes import SIZE, Circle, Label, Polygon, position_shapes
+from geo_patrol.scenes.shapes import SIZE, Circle, Label, Polygon, position_shapes
 
 SVG = "{http://www.w3.org/2000/svg}"
 

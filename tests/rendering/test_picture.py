@@ -96,7 +96,7 @@ def test_the_board_turns_with_the_drift():
 
 def test_half_a_turn_goes_the_way_that_was_ordered():
     from geo_patrol import Order
-    from geo_patrol.rendering.timeline import Timeline
+    from geo_patrol.sessions.timeline import Timeline
 
     game = arranged(alpha={1: {"sector": 1}, 2: {"sector": 2}})
     timeline = Timeline(game)

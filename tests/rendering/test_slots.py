@@ -7,11 +7,11 @@ import pytest
 from positions import arranged, everywhere
 
 from geo_patrol.board import ring_of
-from geo_patrol.config import BoardConfig
-from geo_patrol.rendering.geometry import BoardGeometry, sector_angle
+from geo_patrol.config.schema import BoardConfig
 from geo_patrol.rendering.layout import make_layout
 from geo_patrol.rendering.lens import find_lenses
-from geo_patrol.rendering.slots import all_satellites, satellite_slots, sector_slots
+from geo_patrol.scenes.anchors import all_satellites, satellite_slots, sector_slots
+from geo_patrol.scenes.geometry import BoardGeometry, sector_angle
 
 BOARDS = [(1, 4), (1, 5), (1, 7), (4, 4), (2, 6), (1, 1), (1, 10)]
 

@@ -4,7 +4,7 @@ import pytest
 from positions import arranged, guards, played, shots
 
 from geo_patrol import Game, Order
-from geo_patrol.rendering.timeline import Scene, Timeline
+from geo_patrol.sessions.timeline import Scene, Timeline
 
 
 def test_a_timeline_keeps_copies_of_its_own():

@@ -8,10 +8,10 @@ import pytest
 
 from geo_patrol import AgentError, load_config, make_agent
 from geo_patrol.rendering import screen
-from geo_patrol.rendering.live import LiveGame
 from geo_patrol.rendering.play import PlayWindow
-from geo_patrol.rendering.playing.desk import OrderDesk
 from geo_patrol.rendering.watch import WatchWindow, watch
+from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sessions.order_entry import OrderDesk
 
 CONFIG = load_config("geo_patrol")
 

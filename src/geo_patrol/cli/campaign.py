@@ -16,7 +16,7 @@ from geo_patrol.cli.output import whole_file
 from geo_patrol.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from geo_patrol.config import GameConfig
+    from geo_patrol.config.schema import GameConfig
 
 STDOUT = "-"
 
@@ -52,10 +52,10 @@ def check_settings(
     processes: int | None,
 ) -> "GameConfig":
     """Check what can be checked before anything is compiled or played, and return the configuration."""
+    from geo_patrol.config.presets import load_config
     from geo_patrol.engine.batch import check_seed
-    from geo_patrol.presets import load_config
-    from geo_patrol.tournament.campaign import check_agents
-    from geo_patrol.tournament.pool import check_processes
+    from geo_patrol.evaluation.campaign import check_agents
+    from geo_patrol.evaluation.pool import check_processes
 
     with bad_input():
         settled = load_config(config, overrides)
@@ -82,7 +82,7 @@ def play_with_bar(
         quiet: whether there is to be none.
         play: does it; is given a ``progress`` to call.
     """
-    from geo_patrol.tournament.campaign import warm_up
+    from geo_patrol.evaluation.campaign import warm_up
 
     with leave_at_once():
         warm_up(agents, settled)

@@ -12,7 +12,7 @@ from geo_patrol.cli.plain import plain_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from geo_patrol.config import GameConfig, SideConfig
+    from geo_patrol.config.schema import GameConfig, SideConfig
 
 _WIDTH = 80
 _BASE = "geo_patrol"
@@ -38,7 +38,7 @@ def configs(
 
     What is printed as key = value can be given to --set as it stands.
     """
-    from geo_patrol.presets import load_config
+    from geo_patrol.config.presets import load_config
 
     names = names or []
     if len(names) > 2:
@@ -61,8 +61,8 @@ def print_presets() -> None:
     """Print all presets, and how each differs from the first game."""
     from rich.console import Console
 
-    from geo_patrol.preset_files import preset_names
-    from geo_patrol.presets import load_config
+    from geo_patrol.config.preset_files import preset_names
+    from geo_patrol.config.presets import load_config
 
     names = sorted(preset_names(), key=lambda name: (name != _BASE, name))
     presets = {name: load_config(name) for name in names}
@@ -108,7 +108,7 @@ def _figures_table(presets: "dict[str, GameConfig]") -> "Table":
 
 
 def _fleet(side: "SideConfig") -> str:
-    from geo_patrol.config import Choice
+    from geo_patrol.config.schema import Choice
 
     patrols = side.patrols
     formation = patrols.formation
@@ -120,7 +120,7 @@ def _fleet(side: "SideConfig") -> str:
 
 def _short(value: Any) -> str:
     """Return a figure, or what it may be drawn as."""
-    from geo_patrol.config import Choice, Range
+    from geo_patrol.config.schema import Choice, Range
 
     if isinstance(value, Range):
         return f"{value.low}-{value.high}"

@@ -21,12 +21,12 @@ def load_rules() -> None:
         import numpy as np
 
         from geo_patrol import board
+        from geo_patrol.config.presets import load_config
         from geo_patrol.engine.drift import winner_of
         from geo_patrol.engine.engagement import attack_probability, guard_probability
         from geo_patrol.engine.legality import order_cost
         from geo_patrol.engine.state import NOOP, SATELLITES, SIDES
         from geo_patrol.notation import Order
-        from geo_patrol.presets import load_config
         from geo_patrol.replays.rerun import Rerun
 
         rerun = Rerun(load_config("geo_patrol"), seed=0)

@@ -21,8 +21,8 @@ from geo_patrol.cli.progress import progress_bar
 from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
-    from geo_patrol.agents.results import MatchResult
-    from geo_patrol.config import GameConfig
+    from geo_patrol.config.schema import GameConfig
+    from geo_patrol.evaluation.results import MatchResult
 
 FORMAT = "geo_patrol match"
 _STDOUT = "-"
@@ -116,10 +116,10 @@ def _check_players(
     move_time: float,
 ) -> "GameConfig":
     """Check all arguments before anything is written or played, and return the configuration."""
-    from geo_patrol.agents.match import check_games
+    from geo_patrol.config.presets import load_config
     from geo_patrol.engine.batch import check_seed
-    from geo_patrol.presets import load_config
-    from geo_patrol.tournament.campaign import check_agents
+    from geo_patrol.evaluation.campaign import check_agents
+    from geo_patrol.evaluation.match import check_games
 
     with bad_input():
         check_agents([first, second], move_time)
@@ -146,8 +146,8 @@ def _play(
     quiet: bool,
 ) -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
-    from geo_patrol.agents.guard import seat_agent
-    from geo_patrol.agents.match import play_match
+    from geo_patrol.agents.isolation.guard import seat_agent
+    from geo_patrol.evaluation.match import play_match
     from geo_patrol.replays.rerun import replay
 
     with leave_at_once():  # compiles or loads all that is needed: no part of the speed
@@ -169,9 +169,9 @@ def _play(
 def _try_out(first: str, second: str, config: "GameConfig") -> "MatchResult":
     """Play two games of one turn, without agents of the user's own: they have nothing that is compiled here."""
     from geo_patrol.agents import make_agent
-    from geo_patrol.agents.guard import is_own_agent
-    from geo_patrol.agents.match import play_match
-    from geo_patrol.tournament.campaign import ONE_TURN
+    from geo_patrol.agents.isolation.guard import is_own_agent
+    from geo_patrol.evaluation.campaign import ONE_TURN
+    from geo_patrol.evaluation.match import play_match
 
     seated = ("random" if is_own_agent(name) else quick(make_agent(name)) for name in (first, second))
     return play_match(*seated, config=config, overrides=ONE_TURN, games=2, seed=0, on_failure="forfeit")

@@ -13,7 +13,7 @@ from geo_patrol.cli.watch import begin_game, seat
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent
     from geo_patrol.cli.saving import Keeper
-    from geo_patrol.rendering.live import LiveGame
+    from geo_patrol.sessions.live import LiveGame
 
 _SIDES = ("alpha", "bravo")
 _PERSON = "person"
@@ -138,8 +138,8 @@ def _play_at_terminal(live: "LiveGame") -> None:
 
 def _play_in_window(keeper: "Keeper") -> None:
     """Play games in a window until it is closed."""
-    from geo_patrol.rendering.live import LiveGame
     from geo_patrol.rendering.play import play as show
+    from geo_patrol.sessions.live import LiveGame
 
     first = keeper.live
     waiting = [first]

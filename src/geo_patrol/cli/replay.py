@@ -16,9 +16,9 @@ from geo_patrol.cli.progress import progress_bar
 from geo_patrol.errors import RecordingError
 
 if TYPE_CHECKING:
-    from geo_patrol.rendering.timeline import Timeline
     from geo_patrol.replays import Replay, ReplayReader
     from geo_patrol.replays.rerun import PlayedPhase
+    from geo_patrol.sessions.timeline import Timeline
 
 _STDOUT = "-"
 _SMALLEST, _LARGEST = (320, 240), (7680, 4320)
@@ -173,8 +173,8 @@ def _print(reader: "ReplayReader", number: int) -> bool:
 
 def _show(reader: "ReplayReader", number: int, pictures: "_Pictures") -> bool:
     """Show one game in a window, or write its pictures; return whether it follows the rules."""
-    from geo_patrol.rendering.timeline import Timeline
     from geo_patrol.replays import find, start
+    from geo_patrol.sessions.timeline import Timeline
 
     replay = find(reader, number)
     phases, timeline = _Phases(replay), Timeline(start(replay), replay.agents)

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from geo_patrol.agents import Agent
-    from geo_patrol.rendering.live import LiveGame
-    from geo_patrol.rendering.timeline import Moment
     from geo_patrol.replays import Recorder, Replay
+    from geo_patrol.sessions.live import LiveGame
+    from geo_patrol.sessions.timeline import Moment
 
 PERSON = "person"
 """What replays call whoever gives orders by hand."""
@@ -123,7 +123,7 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
     Raises:
         InputError: it is not known, or would take too long for its orders.
     """
-    from geo_patrol.agents.guard import is_own_agent
+    from geo_patrol.agents.isolation.guard import is_own_agent
     from geo_patrol.cli.watch import seat
 
     if name == PERSON:

@@ -9,7 +9,7 @@ from geo_patrol.replays.story import phase_text, position_text, result_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from geo_patrol.agents.results import MatchResult
+    from geo_patrol.evaluation.results import MatchResult
 
 
 def print_first_game(result: "MatchResult") -> None:

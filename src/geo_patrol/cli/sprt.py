@@ -12,7 +12,7 @@ from geo_patrol.cli.options import ConfigOption, OverridesOption
 from geo_patrol.cli.plain import percent_interval
 
 if TYPE_CHECKING:
-    from geo_patrol.tournament import SprtResult
+    from geo_patrol.evaluation import SprtResult
 
 FORMAT = "geo_patrol sprt"
 
@@ -38,9 +38,8 @@ def sprt(
 
     The model is pentanomial: pairs of games with the same seed and the sides swapped are what is counted.
     """
-    from geo_patrol.agents.match import check_games
-    from geo_patrol.ratings import Sprt
-    from geo_patrol.tournament import play_sprt
+    from geo_patrol.evaluation import Sprt, play_sprt
+    from geo_patrol.evaluation.match import check_games
 
     with bad_input():
         test = Sprt(elo0, elo1, alpha, beta)
@@ -73,7 +72,7 @@ def print_sprt(result: "SprtResult", source: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from geo_patrol.ratings.sprt import score_elo
+    from geo_patrol.evaluation.sprt import score_elo
 
     console = Console(highlight=False)
     match, test = result.match, result.test

@@ -14,7 +14,7 @@ from geo_patrol.cli.output import whole_file
 from geo_patrol.cli.plain import percent_interval, plain_table
 
 if TYPE_CHECKING:
-    from geo_patrol.tournament import Sweep
+    from geo_patrol.evaluation import Sweep
 
 FORMAT = "geo_patrol sweep"
 _MAX_ROWS = 200
@@ -47,9 +47,9 @@ def sweep(
 
     VALUES: 60,80,100 or 0..4 (all whole numbers) or 0..1..0.25 (with a step). --out DIR adds JSON, CSV and a heat map.
     """
-    from geo_patrol.agents.match import check_games
-    from geo_patrol.tournament import play_sweep
-    from geo_patrol.tournament.sweep import parse_variations
+    from geo_patrol.evaluation import play_sweep
+    from geo_patrol.evaluation.match import check_games
+    from geo_patrol.evaluation.sweep import parse_variations
 
     with bad_input():
         parse_variations(vary)
@@ -83,7 +83,7 @@ def sweep(
 
 def write_folder(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
     """Write the table as JSON and CSV, and a picture."""
-    from geo_patrol.tournament.plots import plot_sweep
+    from geo_patrol.evaluation.plots import plot_sweep
 
     campaign.write_json(str(out / "sweep.json"), data)
     with whole_file(str(out / "sweep.csv")) as stream:

@@ -9,7 +9,7 @@ from rich.text import Text
 from geo_patrol.cli.plain import percent_interval, plain_table
 
 if TYPE_CHECKING:
-    from geo_patrol.agents.results import Ending, MatchResult, Summary, Tally
+    from geo_patrol.evaluation.results import Ending, MatchResult, Summary, Tally
 
 _ENDINGS = {
     "hva_destroyed": "HVA destroyed",

@@ -16,7 +16,7 @@ from geo_patrol.cli.plain import percent_interval, plain_table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from geo_patrol.tournament import Tournament
+    from geo_patrol.evaluation import Tournament
 
 FORMAT = "geo_patrol tournament"
 _MAX_COLUMNS = 9  # of agents in a table of everybody against everybody
@@ -45,10 +45,10 @@ def tournament(
     Prints Bradley-Terry ratings with 95 % intervals, win rates of every pairing from both sides, and the mixed equilibrium.
     An agent that raises, hangs or dies loses its running games and is named at the end.
     """
-    from geo_patrol.agents.match import check_games
-    from geo_patrol.ratings.packages import load_scipy
-    from geo_patrol.tournament import play_tournament
-    from geo_patrol.tournament.round_robin import check_names
+    from geo_patrol.evaluation import play_tournament
+    from geo_patrol.evaluation.match import check_games
+    from geo_patrol.evaluation.packages import load_scipy
+    from geo_patrol.evaluation.tournament import check_names
 
     with bad_input():
         load_scipy("optimize")
@@ -82,7 +82,7 @@ def tournament(
 
 def write_folder(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
     """Write the tables as JSON and CSV, and a picture."""
-    from geo_patrol.tournament.plots import plot_tournament
+    from geo_patrol.evaluation.plots import plot_tournament
 
     campaign.write_json(str(out / "tournament.json"), data)
     with whole_file(str(out / "ratings.csv")) as stream:
@@ -142,7 +142,7 @@ def print_tournament(result: "Tournament", source: str) -> None:
 
 
 def _print_ratings(console: "Console", result: "Tournament") -> None:
-    from geo_patrol.tournament.names import short_names
+    from geo_patrol.evaluation.names import short_names
 
     ratings, names = result.ratings, short_names(result.agents)
     table = plain_table()
@@ -178,7 +178,7 @@ def _print_ratings(console: "Console", result: "Tournament") -> None:
 
 
 def _print_pairings(console: "Console", result: "Tournament") -> None:
-    from geo_patrol.tournament.names import short_names
+    from geo_patrol.evaluation.names import short_names
 
     names = short_names(result.agents)
     table = plain_table()
@@ -204,7 +204,7 @@ def _print_pairings(console: "Console", result: "Tournament") -> None:
 
 def _print_sides(console: "Console", result: "Tournament") -> None:
     """Print how often row as alpha wins against column as bravo."""
-    from geo_patrol.tournament.names import short_names
+    from geo_patrol.evaluation.names import short_names
 
     size = len(result.agents)
     if not 2 < size <= _MAX_COLUMNS:
@@ -235,7 +235,7 @@ def _print_equilibria(console: "Console", result: "Tournament") -> None:
 
 
 def _mixture(result: "Tournament", shares: Any) -> str:
-    from geo_patrol.tournament.names import short_names
+    from geo_patrol.evaluation.names import short_names
 
     names = short_names(result.agents)
     return ", ".join(

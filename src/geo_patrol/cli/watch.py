@@ -11,8 +11,8 @@ from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent
-    from geo_patrol.config import GameConfig
-    from geo_patrol.rendering.live import LiveGame
+    from geo_patrol.config.schema import GameConfig
+    from geo_patrol.sessions.live import LiveGame
 
 
 @plain_errors
@@ -83,8 +83,8 @@ def begin_game(
         NoScreenError: there is no screen.
     """
     with bad_input(), leave_at_once():  # loads what is compiled
-        from geo_patrol.presets import load_config
-        from geo_patrol.rendering.live import LiveGame
+        from geo_patrol.config.presets import load_config
+        from geo_patrol.sessions.live import LiveGame
 
         settled = load_config(config, overrides)
         live = LiveGame(settled, agents, seed)
@@ -105,7 +105,7 @@ def _check_screen(instead: str) -> None:
 
 
 def _warm_up(config: "GameConfig", agents: "tuple[Agent | None, Agent | None]") -> None:
-    from geo_patrol.rendering.live import LiveGame
+    from geo_patrol.sessions.live import LiveGame
 
     load_rules()
     alpha, bravo = (quick(agent) if agent and _is_built_in(agent) else None for agent in agents)

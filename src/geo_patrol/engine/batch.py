@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.config import GameConfig
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.encodings import (
     RULE_FIGURES,
     Encoding,

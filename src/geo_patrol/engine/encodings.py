@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import MAX_RING
-from geo_patrol.config import (
+from geo_patrol.config.schema import (
     MAX_AMMO,
     MAX_FUEL,
     MAX_PATROLS,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geo_patrol.engine.chance import random_below, random_unit
+from geo_patrol.engine.rng import random_below, random_unit
 from geo_patrol.engine.state import (
     ADJACENT_SECTOR,
     COLLIDE,

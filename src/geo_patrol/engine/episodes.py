@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.chance import mix
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.encodings import NO_SLOTS
 from geo_patrol.engine.observe import write_rule_figures
+from geo_patrol.engine.rng import mix
 from geo_patrol.engine.sample import draw_bits, draw_order, next_key
 from geo_patrol.engine.setup import Scenario, Slots, reset_game
 from geo_patrol.engine.state import (

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import prograde, radial_in, radial_out, retrograde
-from geo_patrol.engine.scratch import Scratch, make_scratch
 from geo_patrol.engine.state import (
     ADJACENT_SECTOR,
     COLLIDE,
@@ -33,6 +32,7 @@ from geo_patrol.engine.state import (
     Record,
     Records,
 )
+from geo_patrol.engine.workspace import Scratch, make_scratch
 from geo_patrol.jit import jit
 
 NOOP_ALONE = 1 << NOOP

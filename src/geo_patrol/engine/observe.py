@@ -25,8 +25,8 @@ from geo_patrol.engine.encodings import (
     TOKEN_COLUMNS,
     TOKEN_TABLE,
 )
-from geo_patrol.engine.scratch import Scratch, make_scratch
 from geo_patrol.engine.state import ALPHA, BRAVO, ENGAGEMENT, HVA, MOVEMENT, SATELLITES, SIDES, Record, Records
+from geo_patrol.engine.workspace import Scratch, make_scratch
 from geo_patrol.jit import jit
 
 _GAME_SCALES = np.array([figure.scale for figure in GAME_FIGURES])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.chance import mix, stream_number
+from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.engine.state import NOOP, ORDERS, SATELLITES, SIDES, IntArray
 from geo_patrol.jit import jit
 

@@ -32,9 +32,9 @@ from geo_patrol.engine.episodes import (
 from geo_patrol.engine.legal_sets import write_legal_sets, write_masks
 from geo_patrol.engine.observe import find_places, observe_as_onehot, observe_as_tokens, observe_games, observe_side
 from geo_patrol.engine.sample import draw_bits, draw_order, next_key
-from geo_patrol.engine.scratch import make_scratch
 from geo_patrol.engine.setup import Scenario
 from geo_patrol.engine.state import SATELLITES, SIDES, IntArray, Record, Records
+from geo_patrol.engine.workspace import make_scratch
 from geo_patrol.jit import jit
 
 

@@ -11,8 +11,8 @@ from geo_patrol.engine.legal_sets import legal_sets, write_legal_sets, write_mas
 from geo_patrol.engine.movement import move_satellites, strike_illegal_orders
 from geo_patrol.engine.observe import observe_both
 from geo_patrol.engine.sample import sample_next_orders
-from geo_patrol.engine.scratch import Scratch, make_scratch
 from geo_patrol.engine.state import DRIFT, ENGAGEMENT, MOVEMENT, SIDES, IntArray, Record, Records
+from geo_patrol.engine.workspace import Scratch, make_scratch
 from geo_patrol.jit import jit
 
 

@@ -11,7 +11,8 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from geo_patrol.config import GameConfig
+from geo_patrol.config.presets import ConfigSource, Overrides
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.envs.display import Rendered
@@ -20,7 +21,6 @@ from geo_patrol.envs.spaces import OrderSpace
 from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, check_orders
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
-from geo_patrol.presets import ConfigSource, Overrides
 from geo_patrol.saving import check_saved
 
 _Code = Annotated[int, Field(ge=-(2**63), lt=2**63)]

@@ -10,7 +10,8 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from geo_patrol.config import GameConfig
+from geo_patrol.config.presets import ConfigSource, Overrides
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.engine.turn import DONE
@@ -18,7 +19,6 @@ from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Displ
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, check_choice, check_orders
 from geo_patrol.game import Game
-from geo_patrol.presets import ConfigSource, Overrides
 
 _AGENTS = (ALPHA, BRAVO)
 _ORDER_TYPE = np.dtype(np.int64)

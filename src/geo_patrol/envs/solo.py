@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.protocol import KeyedAgent, ask_agent, ask_by_keys, check_agent
-from geo_patrol.config import GameConfig
+from geo_patrol.config.presets import ConfigSource, Overrides
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import check_seed
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
@@ -21,7 +22,6 @@ from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, View, check_choice, check_orders
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
-from geo_patrol.presets import ConfigSource, Overrides
 from geo_patrol.saving import check_saved
 
 Seat: TypeAlias = Literal["alpha", "bravo", "random"]

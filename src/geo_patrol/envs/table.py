@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.encodings import Encoding, check_encoding, observation_size, observation_type, sector_slots
@@ -17,7 +18,6 @@ from geo_patrol.engine.state import ORDERS, SATELLITES, SIDES
 from geo_patrol.engine.turn import ALPHA_SCORE, BRAVO_SCORE, OUTCOMES, REPORT, WINNER, describe_games, step_games
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
-from geo_patrol.presets import ConfigSource, Overrides, load_config
 from geo_patrol.saving import check_saved, restore_game, save_game
 
 Reward: TypeAlias = Literal["score", "outcome"]

@@ -10,7 +10,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from geo_patrol.config import GameConfig
+from geo_patrol.config.presets import ConfigSource, Overrides, load_config
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch, fresh_seed
 from geo_patrol.engine.encodings import Encoding, check_encoding, observation_size, observation_type, sector_slots
 from geo_patrol.engine.episodes import (
@@ -45,7 +46,6 @@ from geo_patrol.envs.vector_arguments import (
 from geo_patrol.envs.vector_infos import Packer, views
 from geo_patrol.errors import show
 from geo_patrol.game import Game
-from geo_patrol.presets import ConfigSource, Overrides, load_config
 
 _MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,

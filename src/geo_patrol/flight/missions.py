@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from geo_patrol.config.layers import Layers
+from geo_patrol.config.preset_files import mission_names, mission_path
+from geo_patrol.config.toml_files import MAX_DEPTH, Data, Overrides, faults_message, faults_of, set_value
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.flight.mission import Mission
-from geo_patrol.layers import Layers
-from geo_patrol.preset_files import mission_names, mission_path
-from geo_patrol.toml_files import MAX_DEPTH, Data, Overrides, faults_message, faults_of, set_value
 
 MissionSource: TypeAlias = str | Path | Mapping[str, Any] | Mission
 """A mission's name, a file's path, the content of such a file, or a finished mission."""

@@ -5,14 +5,14 @@ from collections.abc import Callable
 
 import pygame
 
-from geo_patrol.config import largest
+from geo_patrol.config.schema import largest
 from geo_patrol.game import Game
 from geo_patrol.notation import Side
 from geo_patrol.rendering import glyphs, theme
-from geo_patrol.rendering.geometry import Point
 from geo_patrol.rendering.layout import Layout
 from geo_patrol.rendering.marks import put_stroke
-from geo_patrol.rendering.timeline import ScorePoint
+from geo_patrol.scenes.geometry import Point
+from geo_patrol.sessions.timeline import ScorePoint
 
 _SIDES: tuple[Side, Side] = ("alpha", "bravo")
 _FEWEST_TURNS = 10

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.playback import MOVING_PART, phase_seconds
-from geo_patrol.rendering.timeline import Scene, Timeline
+from geo_patrol.sessions.playback import MOVING_PART, phase_seconds
+from geo_patrol.sessions.timeline import Scene, Timeline
 
 FIRST_SECONDS, LAST_SECONDS = 1.0, 3.0
 """How long the first and the last position stand still."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pygame
 
-from geo_patrol.config import SideConfig, largest
+from geo_patrol.config.schema import SideConfig, largest
 from geo_patrol.game import Game, Satellite
 from geo_patrol.notation import Side
 from geo_patrol.rendering import glyphs, theme

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from pygame import Rect
 
-from geo_patrol.config import BoardConfig
+from geo_patrol.config.schema import BoardConfig
 from geo_patrol.rendering import theme
-from geo_patrol.rendering.geometry import BoardGeometry
+from geo_patrol.scenes.geometry import BoardGeometry
 
 SMALLEST = (320, 240)
 LARGEST = (8192, 8192)

@@ -11,10 +11,10 @@ from geo_patrol.game import Game, Satellite
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.board_art import put_outline
 from geo_patrol.rendering.fleets import look_of
-from geo_patrol.rendering.geometry import Point, middle_angle
 from geo_patrol.rendering.layout import Layout
-from geo_patrol.rendering.slots import by_sector, crowded_sectors, satellite_slots
 from geo_patrol.rendering.tokens import put_token
+from geo_patrol.scenes.anchors import by_sector, crowded_sectors, satellite_slots
+from geo_patrol.scenes.geometry import Point, middle_angle
 
 _CORNERS = ("topright", "bottomright", "topleft", "bottomleft")
 _MOST_LENSES = 3

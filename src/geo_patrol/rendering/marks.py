@@ -11,9 +11,9 @@ import pygame
 
 from geo_patrol.notation import Outcome, SatelliteId
 from geo_patrol.rendering import glyphs, theme
-from geo_patrol.rendering.geometry import BoardGeometry, Point
 from geo_patrol.rendering.motion import Clock, Motion
 from geo_patrol.rendering.theme import Colour
+from geo_patrol.scenes.geometry import BoardGeometry, Point
 
 
 def put_engagement(

@@ -11,9 +11,9 @@ from typing import ClassVar
 from geo_patrol.board import azimuth_of, prograde, ring_of
 from geo_patrol.notation import SatelliteId, Side
 from geo_patrol.rendering import theme
-from geo_patrol.rendering.geometry import BoardGeometry, Polar, sector_angle
-from geo_patrol.rendering.slots import Slot, all_satellites, satellite_slots
-from geo_patrol.rendering.timeline import Moment, Scene
+from geo_patrol.scenes.anchors import Slot, all_satellites, satellite_slots
+from geo_patrol.scenes.geometry import BoardGeometry, Polar, sector_angle
+from geo_patrol.sessions.timeline import Moment, Scene
 
 _SIDES: tuple[Side, Side] = ("alpha", "bravo")
 

@@ -9,8 +9,8 @@ from geo_patrol.notation import EndReason, Outcome, SatelliteId, Side
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.layout import Layout
 from geo_patrol.rendering.marks import put_arrowhead, put_stroke, put_symbol
-from geo_patrol.rendering.timeline import Scene
 from geo_patrol.rendering.tokens import Look, put_token
+from geo_patrol.sessions.timeline import Scene
 
 _SIDES: tuple[Side, Side] = ("alpha", "bravo")
 _ANCHORS = ("midleft", "midright")

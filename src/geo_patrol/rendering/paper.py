@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.game import Game
-from geo_patrol.rendering.shapes import (
+from geo_patrol.scenes.shapes import (
     INK,
     PAPER,
     SIZE,

@@ -6,7 +6,7 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from geo_patrol.config import MAX_PATROLS, GameConfig
+from geo_patrol.config.schema import MAX_PATROLS, GameConfig
 from geo_patrol.game import Game
 from geo_patrol.notation import Side
 from geo_patrol.rendering import board_art, theme
@@ -18,8 +18,8 @@ from geo_patrol.rendering.lens import put_lenses
 from geo_patrol.rendering.marks import put_engagement
 from geo_patrol.rendering.motion import Clock, Motion
 from geo_patrol.rendering.panel import draw_header, draw_legend, draw_outcomes
-from geo_patrol.rendering.timeline import Scene
 from geo_patrol.rendering.tokens import put_token
+from geo_patrol.sessions.timeline import Scene
 
 _SIDES: tuple[Side, Side] = ("alpha", "bravo")
 _RGB = (0xFF, 0xFF00, 0xFF0000, 0)  # masks of a pixel of three bytes in this order

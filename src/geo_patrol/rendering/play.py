@@ -8,14 +8,14 @@ from geo_patrol.game import Satellite
 from geo_patrol.notation import SatelliteId
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.controls import Control
-from geo_patrol.rendering.live import LiveGame
-from geo_patrol.rendering.playback import Playback
 from geo_patrol.rendering.playing import choices, order_art
-from geo_patrol.rendering.playing.desk import Option
 from geo_patrol.rendering.playing.pointing import satellite_at
-from geo_patrol.rendering.playing.session import PlaySession
-from geo_patrol.rendering.slots import Slot, all_satellites, satellite_slots
 from geo_patrol.rendering.window import GameWindow, WindowClosedError
+from geo_patrol.scenes.anchors import Slot, all_satellites, satellite_slots
+from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sessions.order_entry import Option
+from geo_patrol.sessions.play_session import PlaySession
+from geo_patrol.sessions.playback import Playback
 
 NewGame = Callable[[], LiveGame]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from geo_patrol.game import Game
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.screen import NoScreenError, Screen, is_unseen
-from geo_patrol.rendering.timeline import Moment, Scene, ScorePoint, add_score, score_point
+from geo_patrol.sessions.timeline import Moment, Scene, ScorePoint, add_score, score_point
 
 _FRAMES_PER_SECOND = 40
 

@@ -4,9 +4,9 @@ import pygame
 
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.controls import Control
-from geo_patrol.rendering.playback import SPEEDS, Advance, Playback
-from geo_patrol.rendering.timeline import Timeline
 from geo_patrol.rendering.window import GameWindow
+from geo_patrol.sessions.playback import SPEEDS, Advance, Playback
+from geo_patrol.sessions.timeline import Timeline
 
 
 def watch(

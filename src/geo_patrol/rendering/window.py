@@ -10,13 +10,13 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from geo_patrol.config import GameConfig
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.controls import ButtonBar, Control, find_key
 from geo_patrol.rendering.layout import make_layout
 from geo_patrol.rendering.picture import Picture, fleet_size
 from geo_patrol.rendering.screen import Event, Screen
-from geo_patrol.rendering.waiting import Ask, Asker
+from geo_patrol.sessions.waiting import Ask, Asker
 
 _FRAMES_PER_SECOND = 60
 _MESSAGE_SECONDS = 3.0

@@ -3,10 +3,10 @@
 import itertools
 from typing import Any
 
-from geo_patrol.config import SIDES, GameConfig
+from geo_patrol.config.presets import load_config
+from geo_patrol.config.schema import SIDES, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.notation import ENGAGEMENTS, MOVES
-from geo_patrol.presets import load_config
 
 
 def drawn_config(config: GameConfig, rules: state.Record) -> GameConfig:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.rendering.film import film, film_length
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.timeline import Timeline
+from geo_patrol.sessions.timeline import Timeline
 
 MP4_FPS, GIF_FPS = 30.0, 12.5
 """Pictures a second; a GIF counts in hundredths of a second."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from geo_patrol.config import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT
+from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.errors import OrderError, RecordingError

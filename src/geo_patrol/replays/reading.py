@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from pydantic_core import from_json
 
-from geo_patrol.config import MAX_TURNS
+from geo_patrol.config.presets import read_saved_config
+from geo_patrol.config.schema import MAX_TURNS
 from geo_patrol.errors import GeoPatrolError, RecordingError, show
-from geo_patrol.presets import read_saved_config
 from geo_patrol.replays.layout import (
     VERSION,
     EndLine,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.config import GameConfig
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.notation import Outcome, Phase
 from geo_patrol.replays.layout import MAX_NAME, EndLine
 from geo_patrol.verify.recording import RecordedGame

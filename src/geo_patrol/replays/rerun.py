@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.config import GameConfig
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import ALPHA, BRAVO, NOOP
 from geo_patrol.engine.turn import play_phase

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from geo_patrol.config import SIDES
+from geo_patrol.config.schema import SIDES
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.game import Game
 from geo_patrol.notation import ENGAGEMENTS, Outcome, SatelliteId, Side

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import to_json
 
-from geo_patrol.config import GameConfig
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError, RecordingError
 from geo_patrol.game import Game

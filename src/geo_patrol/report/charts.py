@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geo_patrol.agents.results import wilson_interval
 from geo_patrol.errors import GeoPatrolError
+from geo_patrol.evaluation.results import wilson_interval
 from geo_patrol.notation import Side
-from geo_patrol.rendering.shapes import INK, SIDE_FILLS, SIDE_LINES, SOFT
 from geo_patrol.report.collect import Collected, Standing
+from geo_patrol.scenes.shapes import INK, SIDE_FILLS, SIDE_LINES, SOFT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import azimuth_of, ring_of, sector_at
-from geo_patrol.config import SIDES, BoardConfig
+from geo_patrol.config.schema import SIDES, BoardConfig
 from geo_patrol.game import Game
 from geo_patrol.notation import Side
 from geo_patrol.replays.replay import Replay

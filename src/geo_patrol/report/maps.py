@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
 from geo_patrol.board import sector_at
-from geo_patrol.config import BoardConfig
+from geo_patrol.config.schema import BoardConfig
 from geo_patrol.game import Game
-from geo_patrol.rendering.geometry import middle_angle
 from geo_patrol.rendering.paper import caption, elements
-from geo_patrol.rendering.shapes import (
+from geo_patrol.scenes.geometry import middle_angle
+from geo_patrol.scenes.shapes import (
     INK,
     PAPER,
     SIZE,

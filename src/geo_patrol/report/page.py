@@ -6,9 +6,9 @@ from importlib.resources import files
 from typing import Any
 
 from geo_patrol import __version__
-from geo_patrol.agents.results import wilson_interval
-from geo_patrol.config import SIDES, BoardConfig
+from geo_patrol.config.schema import SIDES, BoardConfig
 from geo_patrol.errors import RecordingError
+from geo_patrol.evaluation.results import wilson_interval
 from geo_patrol.replays.reading import ReplayReader
 from geo_patrol.report import charts, maps
 from geo_patrol.report.charts import MissingReportError

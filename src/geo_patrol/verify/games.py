@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import ring_of
-from geo_patrol.config import MAX_AMMO, MAX_FUEL, SIDES, GameConfig
+from geo_patrol.config.schema import MAX_AMMO, MAX_FUEL, SIDES, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.drift import play_drift

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from geo_patrol.config import SIDES
+from geo_patrol.config.schema import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.engagement import pay_for_engagements

@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from geo_patrol.config import GameConfig
+from geo_patrol.config.presets import load_config
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import RecordingError, show
 from geo_patrol.notation import ENGAGEMENTS, MOVES, Order
-from geo_patrol.presets import load_config
 
 MAX_LINE_BYTES = 64 << 20
 """A recorded game takes up to about a megabyte."""

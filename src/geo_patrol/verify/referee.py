@@ -6,7 +6,7 @@ was, in the right order, with the right odds, and against the right target after
 
 from collections.abc import Iterator, Sequence
 
-from geo_patrol.config import SIDES
+from geo_patrol.config.schema import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import GUARD_DECAY, attack_probability, guard_probability, target_of
 from geo_patrol.notation import Outcome, SatelliteId

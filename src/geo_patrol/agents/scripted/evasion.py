@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from geo_patrol.agents.scripted.judgement import ENEMY, OWN, Style, is_active, kill_worth, sector_of, turns_to_end
 from geo_patrol.agents.scripted.pathfinding import MOVE, MOVES, PRICE, UNREACHABLE, can_step, find_ways
 from geo_patrol.agents.scripted.raids import Plans, attack_kind
-from geo_patrol.engine.chance import stream_number
 from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.movement import destination
+from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import HVA, NOOP, OUT_OF_RANGE, SATELLITES, IntArray, Record
 from geo_patrol.jit import jit
 

@@ -15,7 +15,6 @@ from geo_patrol.agents.scripted.ways import Ways, find_table
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.legal_sets import write_legal_sets
 from geo_patrol.engine.sample import check_masks, read_mask
-from geo_patrol.engine.scratch import make_scratch
 from geo_patrol.engine.state import (
     ENGAGEMENT,
     GAME,
@@ -29,6 +28,7 @@ from geo_patrol.engine.state import (
     Records,
     records,
 )
+from geo_patrol.engine.workspace import make_scratch
 from geo_patrol.jit import jit
 
 _OWN = 0

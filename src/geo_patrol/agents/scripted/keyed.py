@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.chance import mix
 from geo_patrol.engine.encodings import Encoding
+from geo_patrol.engine.rng import mix
 from geo_patrol.jit import jit
 
 

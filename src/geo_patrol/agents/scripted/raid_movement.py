@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.pathfinding import MOVES
 from geo_patrol.agents.scripted.ways import FAR, IN_SECTOR, NEARBY, Ways
-from geo_patrol.engine.chance import stream_number
 from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.movement import destination
+from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import (
     COLLISION,
     HVA,

@@ -17,7 +17,7 @@ from geo_patrol.agents.search.candidates import add_mutations, propose_by_script
 from geo_patrol.agents.search.position import observe_sides, read_position
 from geo_patrol.agents.search.rollouts import ENEMY, OWN, Enemies, roll_out
 from geo_patrol.agents.search.searcher import Searcher, better_half, choose, rounds_for
-from geo_patrol.engine.chance import stream_number
+from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import GAME, MAX_OUTCOMES, OUTCOME, RULES, SATELLITES, Records, records
 
 OWN_RAIDS = (Raid(defenders=6), Raid(defenders=4), Raid(defenders=7), Raid(defenders=10))

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.search.position import TURN
-from geo_patrol.engine.chance import mix, stream_number
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.encodings import NO_SLOTS, RULE_FIGURES, TOKEN_SIZE
 from geo_patrol.engine.legal_sets import MASK_WORDS, write_legal_sets_of_games
 from geo_patrol.engine.observe import write_rule_figures_of_games
+from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.engine.state import (
     GAME,
     MAX_OUTCOMES,

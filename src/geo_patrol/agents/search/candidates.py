@@ -6,11 +6,11 @@ from geo_patrol.agents.scripted.family import order_side
 from geo_patrol.agents.scripted.raid_movement import make_desk
 from geo_patrol.agents.scripted.ways import Ways
 from geo_patrol.agents.search.rollouts import OWN, below
-from geo_patrol.engine.chance import stream_number
 from geo_patrol.engine.legal_sets import write_legal_sets
+from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.sample import count_legal, nth_legal, read_mask
-from geo_patrol.engine.scratch import make_scratch
 from geo_patrol.engine.state import NOOP, SATELLITES, SIDES, IntArray, Record, Records
+from geo_patrol.engine.workspace import make_scratch
 from geo_patrol.jit import jit
 
 MOST_CHANGES = 3

@@ -14,7 +14,7 @@ from geo_patrol.agents.search.budget import Search
 from geo_patrol.agents.search.position import TURN, observe_sides, read_position
 from geo_patrol.agents.search.rollouts import ENEMY, OWN
 from geo_patrol.agents.search.searcher import Searcher, better_half, choose, rounds_for
-from geo_patrol.engine.chance import stream_number
+from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import ENGAGEMENT, GAME, MOVEMENT, RULES, SATELLITES, SIDES, Records, records
 
 _MOST_SAMPLES = 4096  # of one candidate

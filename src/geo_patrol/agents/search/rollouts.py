@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from geo_patrol.agents.scripted.family import order_side
 from geo_patrol.agents.scripted.raid_movement import Desk, make_desk
 from geo_patrol.agents.scripted.ways import Ways
-from geo_patrol.engine.chance import mix, stream_number
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.legal_sets import write_legal_sets
-from geo_patrol.engine.scratch import Scratch, make_scratch
+from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.engine.state import NOBODY, SATELLITES, SIDES, IntArray, Record, Records
 from geo_patrol.engine.turn import play_orders
+from geo_patrol.engine.workspace import Scratch, make_scratch
 from geo_patrol.jit import jit
 
 OWN, ENEMY = 0, 1

@@ -8,9 +8,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from geo_patrol.config.presets import ConfigSource
 from geo_patrol.envs.opponents import Mixture
 from geo_patrol.envs.vector import VectorGeoPatrol
-from geo_patrol.presets import ConfigSource
 
 try:
     from stable_baselines3.common.monitor import Monitor

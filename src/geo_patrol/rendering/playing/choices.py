@@ -8,7 +8,7 @@ from geo_patrol.notation import short_name
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.controls import draw_button
 from geo_patrol.rendering.layout import Layout
-from geo_patrol.rendering.playing.desk import Option, OrderDesk
+from geo_patrol.sessions.order_entry import Option, OrderDesk
 
 Choices = list[tuple[Option | None, pygame.Rect]]
 """Options and their buttons; None is to hold."""

@@ -11,11 +11,11 @@ from geo_patrol.notation import SatelliteId, Side
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.board_art import put_highlight
 from geo_patrol.rendering.fleets import BAR, row_of
-from geo_patrol.rendering.geometry import Point, middle_angle, sector_angle
 from geo_patrol.rendering.layout import Layout
 from geo_patrol.rendering.marks import draw_shield, put_arrowhead, put_stroke
-from geo_patrol.rendering.playing.desk import Option, OrderDesk
-from geo_patrol.rendering.slots import Slot
+from geo_patrol.scenes.anchors import Slot
+from geo_patrol.scenes.geometry import Point, middle_angle, sector_angle
+from geo_patrol.sessions.order_entry import Option, OrderDesk
 
 Slots = dict[SatelliteId, Slot]
 

@@ -8,7 +8,7 @@ from geo_patrol.notation import SatelliteId
 from geo_patrol.rendering.fleets import row_of
 from geo_patrol.rendering.layout import Layout
 from geo_patrol.rendering.lens import find_lenses
-from geo_patrol.rendering.slots import Slot
+from geo_patrol.scenes.anchors import Slot
 
 _REACH = 1.15
 """How far around a satellite a click still meets it, in radii."""

@@ -1,0 +1,1 @@
+"""Agents of users in processes of their own."""

@@ -1,0 +1,192 @@
+"""Agents of users, each in a process of its own, so that one that raises, hangs or dies only loses its games.
+
+A built-in agent plays in the process of the match: it is ours to be tested. What a user wrote is asked over a pipe and
+given a deadline. When it fails, in whatever way, ``AgentError`` says how, its process is ended, and the next batch
+of games begins with a fresh one.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.isolation.worker import serve
+from geo_patrol.agents.loading import split_location
+from geo_patrol.agents.protocol import Agent, check_orders_of_agent
+from geo_patrol.agents.registry import agent_names, make_agent
+from geo_patrol.errors import AgentError
+
+if TYPE_CHECKING:
+    from geo_patrol.engine.encodings import Encoding
+
+MOVE_TIME = 0.1
+"""Seconds that an agent of a user may take by default for a decision in one game."""
+CALL_SECONDS = 2.0
+"""Seconds that every call may take on top, however few games it is about."""
+FIRST_SECONDS = 8.0
+"""Seconds that a process's first decision may take on top of that: compiled code is loaded then."""
+START_SECONDS = 60.0
+"""Seconds in which an agent must be imported and made."""
+_DEATH_SECONDS = 5.0
+
+
+def seat_agent(name: str, move_time: float = MOVE_TIME) -> Agent:
+    """Make an agent for match play: a built-in one as it is, one of the user's own in a process of its own.
+
+    Args:
+        name: a built-in agent's name, ``file.py:Name`` or ``module:Name``.
+        move_time: seconds that one of the user's own may take for a decision in one game; a call about n games may
+            take n times as long, and ``CALL_SECONDS`` on top, the first one ``FIRST_SECONDS`` more.
+
+    Raises:
+        ValueError: there is no built-in agent of that name, or the time is not positive.
+        AgentError: the user's own cannot be made.
+    """
+    check_move_time(move_time)
+    return GuardedAgent(name, move_time) if is_own_agent(name) else make_agent(name)
+
+
+def is_own_agent(name: str) -> bool:
+    """Tell whether a name leads to a file or a module of the user rather than to a built-in agent."""
+    families = {known.partition(":")[0] for known in agent_names()}
+    return split_location(name) is not None and name.partition(":")[0] not in families
+
+
+def check_move_time(move_time: Any) -> float:
+    """Return a time for a decision.
+
+    Raises:
+        ValueError: it is not a positive number of seconds.
+    """
+    if isinstance(move_time, bool) or not isinstance(move_time, (int, float)) or not 0 < move_time <= 86_400:
+        raise ValueError(f"move time = {move_time!r}: give seconds for a decision, more than 0 and at most 86400")
+    return float(move_time)
+
+
+class GuardedAgent:
+    """An agent of the user's own, in a process that is ended when it takes too long.
+
+    Close it when it is no longer needed; it closes by itself when this process ends, however that happens.
+
+    Args:
+        name: ``file.py:Name`` or ``module:Name``.
+        move_time: seconds for a decision in one game, see ``seat_agent``.
+        start: whether to make the agent at once; otherwise that is done when it is first needed.
+
+    Raises:
+        AgentError: the agent cannot be made.
+    """
+
+    def __init__(self, name: str, move_time: float = MOVE_TIME, *, start: bool = True) -> None:
+        self.name = name
+        self.observation: Encoding = "tokens"
+        self._move_time = move_time
+        self._process: Any = None
+        self._connection: Connection | None = None
+        self._has_decided = False
+        if start:
+            self._start()
+
+    def renew(self) -> None:
+        """Make the agent anew, in the same process: nothing is remembered."""
+        if self._process is None:
+            self._start()
+        else:
+            self._ask("make", START_SECONDS)
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Tell the agent which games are new; start it again if it has failed before."""
+        if self._process is None:
+            self._start()
+        self._ask("reset", self._seconds(len(new_games)), new_games)
+
+    def act(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Ask for the orders of a decision phase."""
+        games = len(observations)
+        seconds = self._seconds(games) + (0.0 if self._has_decided else FIRST_SECONDS)
+        orders, state = self._ask("act", seconds, observations, action_masks, generator)
+        self._has_decided = True
+        generator.bit_generator.state = state  # the chance that it took there is gone here as well
+        return check_orders_of_agent(orders, self.name, games)
+
+    def close(self) -> None:
+        """End the agent's process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process.close()
+        if self._connection is not None:
+            self._connection.close()
+        self._process = self._connection = None
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")  # a fork would inherit locks and compiled code half way through
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(self.name, theirs), daemon=True)
+        with _importable_main():
+            self._process.start()
+        theirs.close()
+        self._has_decided = False
+        self.observation = self._hear("being made", START_SECONDS)
+
+    def _seconds(self, games: int) -> float:
+        return self._move_time * games + CALL_SECONDS
+
+    def _ask(self, what: str, seconds: float, *arguments: Any) -> Any:
+        assert self._connection is not None
+        with suppress(OSError):  # it is dead: hearing says of what
+            self._connection.send((what, *arguments))
+        return self._hear(what, seconds)
+
+    def _hear(self, what: str, seconds: float) -> Any:
+        """Return what the agent's process answers."""
+        assert self._connection is not None
+        if not wait([self._connection, self._process.sentinel], seconds):
+            self._give_up(f"{what} took longer than {seconds:g} s")
+        try:
+            verdict, content = self._connection.recv()
+        except Exception:  # it is dead, and may leave anything in the pipe, or nothing
+            self._process.join(_DEATH_SECONDS)  # its pipes close a moment before it ends
+            self._give_up(f"{_explain_end(self._process.exitcode)} in {what}")
+        if verdict == "failed":
+            self.close()
+            raise AgentError(content)
+        return content
+
+    def _give_up(self, message: str) -> NoReturn:
+        self.close()
+        raise AgentError(f"agent {self.name!r}: {message}")
+
+
+def _explain_end(code: int | None) -> str:
+    """Say how a process ended."""
+    if code is None:
+        return "its process no longer answered"
+    if code < 0:
+        with suppress(ValueError):  # not all systems name all signals
+            return f"its process was ended by {signal.Signals(-code).name}"
+    return f"its process ended with exit status {code}"
+
+
+@contextmanager
+def _importable_main() -> Iterator[None]:
+    """Keep a new process from importing a main module that is no file, such as one read from standard input."""
+    main = sys.modules["__main__"]
+    path = getattr(main, "__file__", None)
+    if path is None or os.path.exists(path):  # noqa: PTH110  # as multiprocessing looks at it
+        yield
+        return
+    del main.__file__
+    try:
+        yield
+    finally:
+        main.__file__ = path

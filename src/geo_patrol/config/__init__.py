@@ -1,0 +1,1 @@
+"""Game configurations: their schema, presets, and how TOML files are read."""

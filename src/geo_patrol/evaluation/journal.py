@@ -1,0 +1,139 @@
+"""What is finished, on disk: a killed tournament goes on where it was.
+
+A folder holds ``plan.json``, what is played, and ``games.jsonl``, a line for every finished task. A line is appended
+whole; half of one, as a killed process may leave it, is dropped when the folder is opened again.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from geo_patrol.errors import GeoPatrolError, show
+from geo_patrol.evaluation.tasks import Record, Task
+
+PLAN, GAMES = "plan.json", "games.jsonl"
+FORMAT = "geo_patrol plan"
+
+
+class FolderError(GeoPatrolError):
+    """A folder that cannot hold the games, or holds others."""
+
+
+class Journal:
+    """The finished tasks of a plan, in a folder.
+
+    Args:
+        folder: is made if there is none.
+        plan: plain data that says all on which the games depend; a folder with another plan is refused.
+        tasks: all of the plan.
+
+    Raises:
+        FolderError: the folder holds something else, or a damaged file.
+        OSError: it cannot be written.
+    """
+
+    def __init__(self, folder: Path, plan: Mapping[str, Any], tasks: list[Task]) -> None:
+        self._folder = folder
+        self._tasks = tasks
+        self.records: dict[int, Record] = {}
+        """What is finished, by the task's number."""
+        wanted = {"format": FORMAT, "version": 1, **json.loads(json.dumps(plan))}
+        found = read_plan(folder)
+        if found is None:
+            self._begin(wanted)
+        else:
+            _check_plan(folder, found, wanted)
+            self._read()
+
+    def append(self, record: Record) -> None:
+        """Keep a finished task."""
+        line = record.model_dump_json().encode() + b"\n"
+        with self._path.open("ab", buffering=0) as file:
+            file.write(line)
+            os.fsync(file.fileno())
+        self.records[record.task] = record
+
+    @property
+    def _path(self) -> Path:
+        return self._folder / GAMES
+
+    def _begin(self, plan: dict[str, Any]) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if self._path.exists():
+            raise FolderError(f"{self._folder} has {GAMES} and no {PLAN}: give another folder")
+        beside = self._folder / f".{PLAN}.tmp"
+        beside.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
+        beside.replace(self._folder / PLAN)
+
+    def _read(self) -> None:
+        if not self._path.exists():
+            return
+        data = self._path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[:whole].splitlines(), start=1):
+            record = self._parse(line)
+            if record is None:
+                raise FolderError(f"{self._path} is damaged in line {number}: delete that line to play its games again")
+            self.records[record.task] = record
+        if whole < len(data):
+            os.truncate(self._path, whole)
+
+    def _parse(self, line: bytes) -> Record | None:
+        """Read a line; None if it is not of this plan."""
+        try:
+            record = Record.model_validate_json(line)
+        except ValidationError:
+            return None
+        is_ours = 0 <= record.task < len(self._tasks) and record.fits(self._tasks[record.task].games)
+        return record if is_ours else None
+
+
+def read_plan(folder: Path) -> dict[str, Any] | None:
+    """Return the plan of a folder; None if it has none.
+
+    Raises:
+        FolderError: it cannot be read.
+    """
+    path = folder / PLAN
+    if folder.exists() and not folder.is_dir():
+        raise FolderError(f"{folder} is no folder: give one for the results")
+    if not path.exists():
+        return None
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FolderError(f"{path} cannot be read: {error}") from None
+    if not isinstance(plan, dict) or plan.get("format") != FORMAT:
+        raise FolderError(f"{path} is no plan of geo-patrol: give another folder")
+    return plan
+
+
+def _check_plan(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    for key in wanted:
+        if found.get(key) != wanted[key]:
+            raise FolderError(
+                f"{folder} holds something else: its {key} is {show(found.get(key))}, not {show(wanted[key])}: "
+                "give another folder, or the same arguments to go on"
+            )
+
+
+def digest_files(names: Sequence[str]) -> dict[str, str]:
+    """Return digests of the files that agents' names mention, by their paths: with another content they play other games.
+
+    Args:
+        names: of agents, such as ``bots/mine.py:Mine``, or of a kind with files among its parameters.
+    """
+    pieces = [piece for name in names for piece in re.split("[:,=]", name)]
+    paths = {piece: Path(piece).expanduser() for piece in pieces if PurePath(piece).suffix or os.sep in piece}
+    return {piece: _digest(path) for piece, path in paths.items() if path.is_file()}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,128 @@
+"""Tasks on all cores."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import Any
+
+from geo_patrol.agents.isolation.worker import end_with_parent
+from geo_patrol.errors import GeoPatrolError
+from geo_patrol.evaluation.tasks import Record, Seats, Task, play_task
+
+Progress = Callable[[int], None]
+"""Hears how many games are finished, of those in tasks that were given."""
+
+_POLL_SECONDS = 0.2
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+class WorkerError(GeoPatrolError):
+    """A worker process died, of what is outside of this program: killed, or out of memory."""
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def check_processes(processes: Any) -> int:
+    """Return a number of processes; None takes one for every core.
+
+    Raises:
+        ValueError: it is no whole number from 1 on.
+    """
+    if processes is None:
+        return usable_cores()
+    if isinstance(processes, bool) or not isinstance(processes, int) or not 1 <= processes <= 1024:
+        raise ValueError(f"processes = {processes!r}: give a whole number from 1 to 1024")
+    return processes
+
+
+def play_tasks(
+    tasks: Sequence[Task], processes: int, progress: Progress = lambda _: None
+) -> Generator[Record, None, None]:
+    """Play tasks in worker processes, begun in their order.
+
+    Close the generator to leave the rest. Every worker has a single thread for linear algebra: what it computes must not
+    depend on how many others there are.
+
+    Args:
+        tasks: what to play.
+        processes: how many at once.
+        progress: is called several times a second.
+
+    Yields:
+        What came of the tasks, as they are finished.
+
+    Raises:
+        WorkerError: a worker process died. An agent of a user's own cannot be the reason: it has its own process.
+    """
+    context = multiprocessing.get_context("spawn")
+    finished = context.RawArray("q", max(1, len(tasks)))  # games of every task; each is written by one worker
+    others = set(multiprocessing.active_children())
+    count = max(1, min(processes, len(tasks)))
+    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(finished,))
+    waiting = list(enumerate(tasks))[::-1]
+    running: set[Future[Record]] = set()
+    try:
+        while waiting or running:
+            with _for_workers():
+                while waiting and len(running) < 2 * count:
+                    running.add(executor.submit(_work, *waiting.pop()))
+            done, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
+            progress(sum(finished))
+            for future in done:
+                yield future.result()
+    except BrokenProcessPool as error:
+        raise WorkerError("a worker process was killed, or ran out of memory; what was finished is kept") from error
+    finally:
+        executor.shutdown(wait=not running, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - others if running else ():
+            child.terminate()
+
+
+@contextmanager
+def _for_workers() -> Iterator[None]:
+    """Let processes that start now ignore Ctrl-C, which is for this one to hear, and use a single thread each."""
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    in_main = threading.current_thread() is threading.main_thread()
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main else None
+    try:
+        yield
+    finally:
+        if in_main:
+            signal.signal(signal.SIGINT, usual)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+# In a worker
+
+_seats = Seats()
+_finished: Any = None
+
+
+def _begin(finished: Any) -> None:
+    global _finished  # noqa: PLW0603  # of the worker process, which has no other place for it
+    _finished = finished
+    threading.Thread(target=end_with_parent, daemon=True).start()  # which may be killed and tell nobody
+
+
+def _work(place: int, task: Task) -> Record:
+    """Play a task, and tell how far it is."""
+
+    def report(games: int) -> None:
+        _finished[place] = games
+
+    return play_task(task, _seats, report)

@@ -1,0 +1,262 @@
+"""Sweeps: the same match at every point of a grid of configuration values."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geo_patrol.agents.isolation.guard import MOVE_TIME
+from geo_patrol.config.presets import ConfigSource, load_config
+from geo_patrol.engine.state import ALPHA, BRAVO
+from geo_patrol.errors import ConfigError, show
+from geo_patrol.evaluation.campaign import Progress, check_agents, choose_seed, describe_plan, play_all
+from geo_patrol.evaluation.match import check_games
+from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, wilson_interval
+from geo_patrol.evaluation.tasks import PlannedMatch
+
+MAX_CELLS = 10_000
+_NUMBER = r"-?\d{1,9}(?:\.\d{1,9})?"
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
+_OPENING, _CLOSING = "[{", "]}"
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A key of a configuration and the values that it takes, as they are written behind ``--set KEY=``."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+def parse_variation(text: str) -> Variation:
+    """Read ``key=values``: values with commas between them, ``0..4`` for whole numbers, ``0..1..0.25`` with a step.
+
+    Raises:
+        ConfigError: it is not of that form.
+    """
+    key, sign, listed = (part.strip() for part in text.partition("="))
+    if not sign or not key or not listed:
+        raise ConfigError(
+            f"vary {show(text)}: give key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80"
+        )
+    values = [value for piece in _split(listed) for value in _spread(text, piece)]
+    if not all(values):
+        raise ConfigError(f"vary {show(text)}: a value is missing between commas")
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise ConfigError(f"vary {show(text)}: {value} is there twice")
+    return Variation(key, tuple(values))
+
+
+def _split(listed: str) -> list[str]:
+    """Split at commas that are in no list, table or quotes."""
+    pieces, depth, quote = [""], 0, ""
+    for letter in listed:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        depth += (not quote and letter in _OPENING) - (not quote and letter in _CLOSING)
+        if letter == "," and depth == 0 and not quote:
+            pieces.append("")
+        else:
+            pieces[-1] += letter
+    return [piece.strip() for piece in pieces]
+
+
+def _spread(text: str, piece: str) -> Iterator[str]:
+    """List the values of a range; anything else is a value itself."""
+    match = _RANGE.fullmatch(piece)
+    if match is None:
+        yield piece
+        return
+    low, high, step = Decimal(match[1]), Decimal(match[2]), Decimal(match[3] or 1)
+    if high < low or step <= 0:
+        raise ConfigError(f"vary {show(text)}: {piece}: give the smaller end first, and a step above 0")
+    count = int((high - low) / step) + 1
+    if count > MAX_CELLS:
+        raise ConfigError(f"vary {show(text)}: {piece} are {count:,} values: give {MAX_CELLS:,} at most")
+    for place in range(count):
+        yield str(low + place * step)
+
+
+@dataclass(frozen=True)
+class WinRate:
+    """How often somebody won.
+
+    Attributes:
+        wins, games: counts.
+        rate: wins / games; a draw is no win.
+        interval: its 95 % Wilson interval.
+    """
+
+    wins: int
+    games: int
+    rate: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A finished sweep.
+
+    Attributes:
+        agents: the first and the second agent's names.
+        title: of the configuration.
+        seed: of every match: all cells share their chance, which makes them easier to compare.
+        games: a cell.
+        variations: what was varied.
+        cells: the values of every cell, one for each variation; the last one varies fastest.
+        matches: of every cell.
+    """
+
+    agents: tuple[str, str]
+    title: str
+    seed: int
+    games: int
+    variations: tuple[Variation, ...]
+    cells: tuple[tuple[str, ...], ...]
+    matches: tuple[MatchResult, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values were tried of every variation."""
+        return tuple(len(variation.values) for variation in self.variations)
+
+    def win_rates(self) -> dict[str, list[WinRate]]:
+        """Return win rates of every cell, by what they are of.
+
+        Two agents: how often the first one won as alpha, and as bravo. An agent against itself: how often alpha won, and
+        bravo.
+        """
+        first, second = self.agents
+        if first == second:
+            return {
+                f"alpha wins ({first} on both sides)": [_side_wins(match, ALPHA) for match in self.matches],
+                f"bravo wins ({first} on both sides)": [_side_wins(match, BRAVO) for match in self.matches],
+            }
+        return {
+            f"{first} (alpha) wins against {second} (bravo)": [_first_wins(match, ALPHA) for match in self.matches],
+            f"{first} (bravo) wins against {second} (alpha)": [_first_wins(match, BRAVO) for match in self.matches],
+        }
+
+    def draw_rates(self) -> list[float]:
+        """Return the share of draws in every cell."""
+        return [float((match.winner == DRAW).mean()) for match in self.matches]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data; nothing in it depends on time or machine."""
+        rates = self.win_rates()
+        return {
+            "agents": {"first": self.agents[0], "second": self.agents[1]},
+            "games_a_cell": self.games,
+            "seed": self.seed,
+            "vary": {variation.key: list(variation.values) for variation in self.variations},
+            "cells": [
+                {
+                    "values": dict(zip((variation.key for variation in self.variations), cell, strict=True)),
+                    "win_rates": {what: asdict(rates[what][place]) for what in rates},
+                    "draw_rate": float((match.winner == DRAW).mean()),
+                    "mean_turns": float(match.turns.mean()),
+                    "illegal_orders": match.illegal_orders.sum(axis=0).tolist(),
+                    "failures": [asdict(failure) for failure in match.failures],
+                }
+                for place, (cell, match) in enumerate(zip(self.cells, self.matches, strict=True))
+            ],
+        }
+
+
+def _count(won: Any) -> WinRate:
+    wins, games = int(np.sum(won)), len(won)
+    return WinRate(wins, games, wins / games, wilson_interval(wins, games))
+
+
+def _first_wins(match: MatchResult, side: int) -> WinRate:
+    """Count the games that the first agent won of those that it played on a side."""
+    return _count(match.winner[match.first_side == side] == FIRST)
+
+
+def _side_wins(match: MatchResult, side: int) -> WinRate:
+    """Count the games that a side won, whoever it was."""
+    return _count((match.winner != DRAW) & ((match.winner ^ match.first_side) == side))
+
+
+def play_sweep(
+    first: str,
+    second: str,
+    vary: Sequence[str],
+    *,
+    config: ConfigSource = "geo_patrol",
+    overrides: Sequence[str] = (),
+    games: int = 200,
+    seed: int | None = None,
+    move_time: float = MOVE_TIME,
+    processes: int | None = None,
+    folder: Path | str | None = None,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Play a match at every point of a grid of configuration values.
+
+    Args:
+        first: an agent, as ``play_tournament`` takes them.
+        second: its opponent, perhaps the same.
+        vary: a text for every key, see ``parse_variation``.
+        config: see ``load_config``.
+        overrides: texts ``key=value`` that hold in every cell.
+        games: a cell, an even number: half of them with the sides swapped.
+        seed: see ``play_tournament``; every cell is the match that ``play_match`` plays with it.
+        move_time: see ``play_tournament``.
+        processes: see ``play_tournament``.
+        folder: see ``play_tournament``.
+        progress: see ``play_tournament``.
+
+    Raises:
+        ConfigError: a key or a value is wrong, in any cell; nothing is played then.
+        AgentError: an agent of the user's own cannot be made.
+        FolderError: the folder holds something else.
+        ValueError: another argument is wrong.
+    """
+    variations = parse_variations(vary)
+    pairs = check_games(games) // 2
+    where = None if folder is None else Path(folder)
+    chosen = choose_seed(seed, where)
+    base = load_config(config, overrides)
+    cells = list(product(*(variation.values for variation in variations)))
+    keys = [variation.key for variation in variations]
+    configs = [
+        load_config(config, [*overrides, *(f"{key}={value}" for key, value in zip(keys, cell, strict=True))])
+        for cell in cells
+    ]
+    check_agents([first, second], move_time)
+    plan = {
+        **describe_plan("sweep", [first, second], base, games, chosen),
+        "vary": [asdict(variation) for variation in variations],
+    }
+    matches = [PlannedMatch(first, second, settled, pairs, chosen) for settled in configs]
+    played = play_all(matches, move_time=move_time, processes=processes, folder=where, plan=plan, progress=progress)
+    return Sweep((first, second), base.title, chosen, games, variations, tuple(cells), tuple(played))
+
+
+def parse_variations(vary: Sequence[str]) -> tuple[Variation, ...]:
+    """Read all variations of a sweep.
+
+    Raises:
+        ConfigError: one cannot be read, a key is there twice, or there are too many cells.
+    """
+    if not vary:
+        raise ConfigError("nothing is varied: give key=values, such as bravo.patrols.ammo=0..4")
+    variations = tuple(parse_variation(text) for text in vary)
+    keys = [variation.key for variation in variations]
+    for place, key in enumerate(keys):
+        if key in keys[:place]:
+            raise ConfigError(f"vary {key}: it is there twice; give all its values at once")
+    cells = prod(len(variation.values) for variation in variations)
+    if cells > MAX_CELLS:
+        raise ConfigError(f"the values vary in {cells:,} ways: give {MAX_CELLS:,} at most")
+    return variations

@@ -1,0 +1,1 @@
+"""Positions as shapes, independent of how they are drawn."""

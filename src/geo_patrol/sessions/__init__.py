@@ -1,0 +1,1 @@
+"""Games in progress without any drawing: timeline, playback, orders being entered, waiting for agents."""

@@ -1,0 +1,123 @@
+"""Ratings: they recover known strengths, and say how sure they are."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from geo_patrol.evaluation import rate
+from geo_patrol.evaluation.bradley_terry import ELO
+
+
+def expected(elo, advantage):
+    gaps = np.subtract.outer(elo, elo)
+    return expit((gaps + advantage) / ELO)
+
+
+def draw_counts(chances, games, drawn, generator):
+    """Play games whose mean scores are given; a share of the rarer results are draws."""
+    draws = 2 * drawn * np.minimum(chances, 1 - chances)
+    results = np.stack([chances - draws / 2, draws, 1 - chances - draws / 2], axis=-1)
+    return generator.multinomial(games, results)
+
+
+@pytest.mark.parametrize(
+    ("elo", "advantage", "games"),
+    [([0, 50, 100, 150], 30, 50), ([-300, 0, 100, 900], -80, 200), ([0, 0], 0, 20)],
+)
+def test_intervals_cover_known_strengths_at_their_level(elo, advantage, games):
+    """95 % of all intervals hold the truth: of ratings, differences and the advantage of a side."""
+    elo = np.array(elo) - np.mean(elo)
+    generator = np.random.default_rng(1)
+    chances, simulations = expected(elo, advantage), 200
+    held = {"rating": [], "difference": [], "side": []}
+    errors = []
+    for _ in range(simulations):
+        ratings = rate(draw_counts(chances, games, 0, generator))
+        errors.append(ratings.elo - elo)
+        low, high = ratings.intervals.T
+        held["rating"] += list((low <= elo) & (elo <= high))
+        held["side"].append(ratings.alpha_interval[0] <= advantage <= ratings.alpha_interval[1])
+        for first in range(len(elo)):
+            for second in range(first):
+                _, low, high = ratings.difference(first, second)
+                held["difference"].append(low <= elo[first] - elo[second] <= high)
+    for what, covered in held.items():
+        assert 0.91 < np.mean(covered) < 0.985, what
+    spread = np.std(errors, axis=0) / np.sqrt(simulations)
+    assert (np.abs(np.mean(errors, axis=0)) < 5 * spread).all()  # and they are not biased
+
+
+def test_draws_make_intervals_wider_than_need_be():
+    elo = np.array([-60.0, 0.0, 60.0])
+    generator = np.random.default_rng(2)
+    covered = []
+    for _ in range(100):
+        ratings = rate(draw_counts(expected(elo, 0), 100, 0.8, generator))
+        covered += list((ratings.intervals[:, 0] <= elo) & (elo <= ratings.intervals[:, 1]))
+    assert np.mean(covered) >= 0.95
+
+
+def test_other_levels():
+    counts = draw_counts(expected(np.array([0.0, 100.0]), 0), 100, 0, np.random.default_rng(3))
+    half, most = (np.ptp(rate(counts, level).intervals, axis=1) for level in (0.5, 0.99))
+    np.testing.assert_allclose(most / half, 2.5758 / 0.67449, rtol=1e-4)
+
+
+def test_many_games_are_rated_as_their_share_says():
+    counts = np.zeros((2, 2, 3))
+    counts[0, 1], counts[1, 0] = (70_000, 0, 30_000), (30_000, 0, 70_000)
+    ratings = rate(counts)
+    gap, low, high = ratings.difference(0, 1)
+    assert gap == pytest.approx(400 * np.log10(7 / 3), abs=0.01)
+    assert low < gap < high < gap + 5
+    assert ratings.alpha_advantage == pytest.approx(0, abs=1e-3)
+    assert ratings.expected[0, 1] == pytest.approx(0.7, abs=1e-4)
+    assert ratings.elo.sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_a_draw_is_half_a_win():
+    drawn, decided = np.zeros((2, 2, 2, 3))
+    drawn[0, 1], drawn[1, 0] = (20, 40, 10), (10, 40, 20)
+    decided[0, 1], decided[1, 0] = (40, 0, 30), (30, 0, 40)
+    np.testing.assert_allclose(rate(drawn).elo, rate(decided).elo, atol=1e-3)
+
+
+def test_the_side_takes_its_share():
+    counts = np.zeros((2, 2, 3))
+    counts[0, 1] = counts[1, 0] = (8_000, 0, 2_000)  # alpha wins, whoever it is
+    ratings = rate(counts)
+    np.testing.assert_allclose(ratings.elo, 0, atol=1e-3)
+    assert ratings.alpha_advantage == pytest.approx(400 * np.log10(4), abs=0.5)
+
+
+def test_who_always_wins_has_a_finite_rating_and_is_told():
+    counts = np.zeros((3, 3, 3))
+    for other in (1, 2):
+        counts[0, other], counts[other, 0] = (100, 0, 0), (0, 0, 100)
+    counts[1, 2] = counts[2, 1] = (50, 0, 50)
+    ratings = rate(counts)
+    assert 500 < ratings.difference(0, 1)[0] < 3000
+    assert sorted(ratings.groups) == [(0,), (1, 2)]
+    counts[0, 1, 2] = 1  # one loss, and they can be compared
+    assert rate(counts).groups == ((0, 1, 2),)
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        (np.zeros((2, 3, 3)), r"counts of shape \(2, 3, 3\): give \(K, K, 3\)"),
+        (np.ones((1, 1, 3)), "for K agents, two or more"),
+        (-np.ones((2, 2, 3)), "numbers of games, 0 or more"),
+        (np.full((2, 2, 3), np.nan), "numbers of games, 0 or more"),
+        (np.zeros((2, 2, 3)), r"no games connect agents \[0\] with the others"),
+        (np.array([[[0, 0, 0], [5, 0, 5]], [[0, 0, 0], [0, 0, 0]]]), "from both sides"),
+    ],
+)
+def test_wrong_counts(counts, told):
+    with pytest.raises(ValueError, match=told):
+        rate(counts)
+
+
+def test_wrong_level():
+    with pytest.raises(ValueError, match=r"confidence = 95: give a level between 0 and 1"):
+        rate(np.ones((2, 2, 3)), confidence=95)

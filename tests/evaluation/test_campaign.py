@@ -1,0 +1,195 @@
+"""Tournaments: their tables count what was played, their folders keep it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from geo_patrol import AgentError, play_match
+from geo_patrol.evaluation import FolderError, play_sweep, play_tournament
+from geo_patrol.evaluation.journal import GAMES, PLAN, digest_files
+from geo_patrol.evaluation.match import CHUNK_PAIRS
+from geo_patrol.evaluation.results import DRAW, PER_GAME
+
+pytestmark = pytest.mark.usefixtures("without_workers")
+
+OWN = Path(__file__).parents[1] / "agents" / "own_agents.py"
+SETTINGS = {"config": "case4", "games": 2 * CHUNK_PAIRS + 4, "seed": 5}
+AGENTS = ("scripted", "random", "idle")
+
+
+def tables(tournament):
+    return json.dumps(tournament.to_dict())
+
+
+@pytest.fixture
+def tournament():
+    return play_tournament(AGENTS, **SETTINGS)
+
+
+def test_every_pairing_is_the_match_of_that_seed(tournament):
+    for (first, second), match in zip(tournament.pairings, tournament.matches, strict=True):
+        alone = play_match(AGENTS[first], AGENTS[second], **SETTINGS)
+        assert match.agents == alone.agents
+        for field in PER_GAME:
+            np.testing.assert_array_equal(getattr(match, field), getattr(alone, field))
+
+
+def test_tables_count_what_was_played(tournament):
+    match = tournament.matches[1]  # scripted against idle
+    as_alpha = match.winner[match.first_side == 0]
+    as_bravo = match.winner[match.first_side == 1]
+    assert tournament.counts[0, 2].tolist() == [(as_alpha == 0).sum(), (as_alpha == DRAW).sum(), (as_alpha == 1).sum()]
+    assert tournament.counts[2, 0].tolist() == [(as_bravo == 1).sum(), (as_bravo == DRAW).sum(), (as_bravo == 0).sum()]
+    summary = match.summary()
+    for side, tally in ((0, summary.as_alpha), (1, summary.as_bravo), (None, summary.total)):
+        record = tournament.record(0, 2, side)
+        assert (record.wins, record.draws, record.losses) == (tally.wins, tally.draws, tally.losses)
+        assert record.win_interval == tally.win_interval
+    total = tournament.record(0)
+    assert total.games == 2 * SETTINGS["games"]
+    assert total.wins == sum(int((match.winner == 0).sum()) for match in tournament.matches[:2])
+    best, worst = int(tournament.ratings.elo.argmax()), int(tournament.ratings.elo.argmin())
+    assert (AGENTS[best], AGENTS[worst]) == ("scripted", "random")
+    np.testing.assert_allclose(tournament.mixture.rows, [1, 0, 0], atol=1e-9)
+    assert tournament.mixture.value == pytest.approx(0, abs=1e-9)
+    assert tournament.troubles == ()
+
+
+def test_what_is_finished_is_not_played_again(tmp_path, monkeypatch):
+    heard = []
+    arguments = {"games": 4, "seed": 3, "folder": tmp_path}
+    first = play_tournament(["random", "idle"], **arguments)
+
+    def refuse(*_):
+        raise AssertionError("played again")
+
+    monkeypatch.setattr("geo_patrol.evaluation.campaign.play_tasks", refuse)
+    again = play_tournament(["random", "idle"], **arguments, progress=lambda *counts: heard.append(counts))
+    assert tables(again) == tables(first)
+    assert heard == [(4, 4)]
+    fresh = play_tournament(["random", "idle"], **{**arguments, "seed": None})  # takes that of the folder
+    assert tables(fresh) == tables(first)
+
+
+def test_a_folder_with_something_else_is_refused(tmp_path):
+    arguments = {"games": 4, "seed": 3, "folder": tmp_path / "out"}
+    play_tournament(["random", "idle"], **arguments)
+    for changed, told in (
+        ({"games": 6}, "its games is 4, not 6"),
+        ({"seed": 4}, "its seed is 3, not 4"),
+        ({"config": "case1"}, "its config is"),
+        ({"mirror": True}, "its mirror is False, not True"),
+        ({"move_time": 0.5}, "its move_time is 0.1, not 0.5"),
+    ):
+        with pytest.raises(FolderError, match=told):
+            play_tournament(["random", "idle"], **{**arguments, **changed})
+    with pytest.raises(FolderError, match="its agents is"):
+        play_tournament(["idle", "random"], **arguments)
+    with pytest.raises(FolderError, match="its kind is 'tournament', not 'sweep'"):
+        play_sweep("random", "idle", ["turn_limit=1"], **arguments)
+    journal = tmp_path / "out" / GAMES
+    for damage in (b"no json", b"{}", journal.read_bytes().replace(b'"task":0', b'"task":9').strip()):
+        journal.write_bytes(damage + b"\n")
+        with pytest.raises(FolderError, match="is damaged in line 1: delete that line"):
+            play_tournament(["random", "idle"], **arguments)
+    (tmp_path / "out" / PLAN).write_text("[1]")
+    with pytest.raises(FolderError, match="is no plan of geo-patrol"):
+        play_tournament(["random", "idle"], **arguments)
+    (tmp_path / "out" / PLAN).unlink()
+    with pytest.raises(FolderError, match=r"has games\.jsonl and no plan\.json"):
+        play_tournament(["random", "idle"], **arguments)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FolderError, match="is no folder"):
+        play_tournament(["random", "idle"], **{**arguments, "folder": tmp_path / "file"})
+
+
+def test_files_that_agents_are_made_from_are_part_of_the_plan(tmp_path, monkeypatch):
+    bot, weights = tmp_path / "bot.py", tmp_path / "net.npz"
+    names = [
+        f"{bot}:Bot",
+        f"kind:{weights},greedy=true",
+        f"kind:share=0.5,file={weights}",
+        "raider:defenders=2",
+        "idle",
+    ]
+    assert digest_files(names) == {}
+    bot.write_text("one")
+    weights.write_text("one")
+    one = digest_files(names)
+    assert set(one) == {str(bot), str(weights)}
+    weights.write_text("two")
+    assert digest_files(names) == {**one, str(weights): digest_files(names)[str(weights)]} != one
+    arguments = {"games": 2, "seed": 3, "folder": tmp_path / "out", "overrides": {"turn_limit": 1}}
+    monkeypatch.setattr("geo_patrol.evaluation.campaign.digest_files", lambda _: one)
+    play_tournament(["random", "idle"], **arguments)
+    monkeypatch.setattr("geo_patrol.evaluation.campaign.digest_files", lambda _: {})
+    with pytest.raises(FolderError, match="its files is"):
+        play_tournament(["random", "idle"], **arguments)
+
+
+@pytest.mark.parametrize("seed", [None, -1, "1", True])
+def test_a_plan_without_a_seed_is_damaged(seed, tmp_path):
+    (tmp_path / PLAN).write_text(json.dumps({"format": "geo_patrol plan", "seed": seed}))
+    with pytest.raises(FolderError, match=r"holds a damaged plan: seed = .*: give a whole number from 0 on"):
+        play_tournament(["random", "idle"], games=2, folder=tmp_path)
+
+
+def test_agents_with_parameters_take_part():
+    names = ["raider:defenders=2,path=cheap", "search:rollouts=16", "scripted:home_share=0.5"]
+    result = play_tournament(names, games=2, seed=3, overrides={"turn_limit": 2})
+    assert result.agents == tuple(names)
+    assert [match.agents for match in result.matches] == [
+        (names[first], names[second]) for first, second in result.pairings
+    ]
+    assert result.troubles == ()
+
+
+def test_illegal_orders_are_told(monkeypatch):
+    from geo_patrol.agents.basic import IdleAgent
+
+    def guard_all(self, observations, action_masks, generator):
+        return np.full(action_masks.shape[:2], 27)
+
+    monkeypatch.setattr(IdleAgent, "act", guard_all)
+    (trouble,) = play_tournament(["random", "idle"], games=2, seed=3, overrides={"turn_limit": 2}).troubles
+    assert (trouble.agent, trouble.failures, trouble.games_lost, trouble.message) == ("idle", 0, 0, "")
+    assert trouble.illegal_orders > 0
+
+
+def test_mirror_matches_tell_what_a_side_is_worth():
+    result = play_tournament(["idle", "random"], config="case1", games=40, seed=1, mirror=True)
+    assert result.pairings == [(0, 1), (0, 0), (1, 1)]
+    assert result.counts[1, 1].sum() == 40
+    assert result.counts[0, 1].sum() == 20
+    assert result.record(1).games == 40  # against others only
+    match = result.matches[2]
+    assert result.counts[1, 1, 0] == ((match.winner != DRAW) & (match.winner == match.first_side)).sum()
+    sides = result.side_mixtures
+    assert (sides.rows @ result.payoffs).min() == pytest.approx(sides.value)
+    assert result.to_dict()["side_equilibrium"]["value"] == sides.value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"agents": ["idle"]}, "1 agents: give 2 to 100"),
+        ({"agents": ["idle", "idle"]}, "agent 'idle' is there twice"),
+        ({"agents": ["idle", "idel"]}, "there is no agent 'idel'; did you mean 'idle'"),
+        ({"games": 3}, "games = 3: give an even number"),
+        ({"seed": -1}, "seed = -1"),
+        ({"processes": 0}, "processes = 0: give a whole number from 1 to 1024"),
+        ({"config": "case9"}, "there is no preset 'case9'"),
+        ({"move_time": 0}, "move time = 0"),
+    ],
+)
+def test_wrong_arguments(arguments, told):
+    with pytest.raises(ValueError, match=told):
+        play_tournament(**{"agents": ["idle", "random"], **arguments})
+
+
+def test_an_agent_that_cannot_be_made_is_said_before_anything_is_played(tmp_path):
+    with pytest.raises(AgentError, match=r"cannot be made: FileNotFoundError: weights\.npz"):
+        play_tournament(["idle", f"{OWN}:NeverMade"], folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,416 @@
+"""Match play: seeds, sides, chance, counts, and what agents may do wrong."""
+
+import zlib
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from geo_patrol import ConfigError, Game, GeoPatrolError, load_config, make_agent
+from geo_patrol.agents.basic import IdleAgent, RandomAgent
+from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS, PROGRADE
+from geo_patrol.errors import AgentError
+from geo_patrol.evaluation import match
+from geo_patrol.evaluation.match import CHUNK_PAIRS, agent_chance, game_seed, play_match
+from geo_patrol.evaluation.results import DRAW, FIRST, REASONS, SECOND, MatchResult, wilson_interval
+from geo_patrol.notation import read_reasons
+from geo_patrol.replays.rerun import replay
+
+PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "illegal_orders")
+
+
+def assert_same_games(one, other, games=slice(None)):
+    for field in PER_GAME:
+        np.testing.assert_array_equal(getattr(one, field)[games], getattr(other, field)[games], err_msg=field)
+
+
+class Scribe(RandomAgent):
+    """Random, and writes down what it is told."""
+
+    def __init__(self, name="scribe", observation="tokens"):
+        self.name, self.observation = name, observation
+        self.resets, self.calls = [], []
+
+    def reset(self, new_games):
+        self.resets.append(new_games.copy())
+
+    def act(self, observations, action_masks, generator):
+        self.calls.append((observations, action_masks))
+        return super().act(observations, action_masks, generator)
+
+
+class Noisy(RandomAgent):
+    """Takes as many random numbers as there are games, so that its chance depends on the size of the batch."""
+
+    name = "noisy"
+
+    def act(self, observations, action_masks, generator):
+        generator.random(len(observations))
+        return super().act(observations, action_masks, generator)
+
+
+class Stubborn(IdleAgent):
+    """Gives the same order codes whatever happens."""
+
+    name = "stubborn"
+
+    def __init__(self, orders):
+        self.orders = orders
+
+    def act(self, observations, *_):
+        return self.orders(len(observations)) if callable(self.orders) else self.orders
+
+
+def test_same_seed_same_match():
+    one, other = (play_match("scripted", "random", games=40, seed=7) for _ in range(2))
+    assert_same_games(one, other)
+    np.testing.assert_array_equal(one.first_game, other.first_game)
+    assert (play_match("scripted", "random", games=40, seed=8).scores != one.scores).any()
+
+
+@pytest.mark.parametrize("seed", [0, 2**63, 2**64 + 5, 2**200])
+def test_any_whole_seed_will_do(seed):
+    result = play_match("random", "idle", games=2, seed=seed)
+    assert result.seed == seed
+    assert_same_games(result, play_match("random", "idle", games=2, seed=seed))
+
+
+def test_a_fresh_seed_can_be_repeated():
+    one, other = play_match("random", "random", games=4), play_match("random", "random", games=4)
+    assert one.seed != other.seed
+    assert_same_games(one, play_match("random", "random", games=4, seed=one.seed))
+
+
+def test_pairs_share_a_seed_and_swap_the_sides():
+    result = play_match("random", "random", games=10, seed=3)
+    assert result.first_side.tolist() == [0, 1] * 5
+    assert result.seeds.tolist() == [game_seed(3, pair) for pair in range(5) for _ in range(2)]
+    assert len(set(result.seeds.tolist())) == 5
+    assert all(0 <= seed < 2**53 for seed in result.seeds.tolist())
+
+
+@pytest.mark.parametrize(("first", "second"), [("scripted", "random"), ("idle", "scripted"), ("random", "idle")])
+def test_swapping_the_agents_swaps_the_games_of_each_pair(first, second):
+    config = "case3"  # sides differ
+    one = play_match(first, second, config=config, games=60, seed=11)
+    other = play_match(second, first, config=config, games=60, seed=11)
+    mirror = np.arange(60) ^ 1
+    np.testing.assert_array_equal(one.scores, other.scores[mirror][:, ::-1])
+    np.testing.assert_array_equal(one.reasons, other.reasons[mirror])
+    np.testing.assert_array_equal(one.turns, other.turns[mirror])
+    np.testing.assert_array_equal(one.winner == FIRST, other.winner[mirror] == SECOND)
+    as_alpha, as_bravo = one.summary().as_alpha, other.summary().as_bravo
+    assert (as_alpha.wins, as_alpha.draws, as_alpha.losses) == (as_bravo.losses, as_bravo.draws, as_bravo.wins)
+
+
+def test_a_mirror_match_of_chance_is_even_and_its_pairs_differ():
+    result = play_match("random", "random", games=1000, seed=5)
+    summary = result.summary()
+    assert result.agents == ("random", "random (2)")
+    low, high = wilson_interval(summary.total.wins, summary.total.wins + summary.total.losses, 0.9999)
+    assert low < 0.5 < high
+    assert (result.scores[::2] != result.scores[1::2, ::-1]).any(axis=1).mean() > 0.9
+
+
+def test_a_mirror_match_without_chance_is_the_same_from_both_sides():
+    result = play_match("idle", "idle", games=4, seed=5)
+    assert set(result.winner.tolist()) == {DRAW}
+    assert set(result.turns.tolist()) == {result.turns[0]}
+
+
+def test_a_chunk_does_not_depend_on_the_chunks_around_it():
+    short = play_match(Noisy(), Scribe(), games=2 * CHUNK_PAIRS, seed=9)
+    long = play_match(Noisy(), Scribe(), games=2 * CHUNK_PAIRS + 20, seed=9)
+    assert_same_games(short, long, slice(2 * CHUNK_PAIRS))
+
+
+def test_the_last_chunk_is_part_of_the_same_rows_for_the_agents_of_the_package():
+    assert_same_games(
+        play_match("scripted", "random", games=20, seed=9),
+        play_match("scripted", "random", games=50, seed=9),
+        slice(20),
+    )
+
+
+def test_chance_follows_match_chunk_side_and_name():
+    draws = {
+        agent_chance(*key).integers(1 << 60)
+        for key in [(1, 0, 0, "a"), (2, 0, 0, "a"), (1, 1, 0, "a"), (1, 0, 1, "a"), (1, 0, 0, "b")]
+    }
+    assert len(draws) == 5
+    by_hand = np.random.default_rng([7, 3, 1, zlib.crc32(b"random")])
+    assert agent_chance(7, 3, 1, "random").integers(1 << 60) == by_hand.integers(1 << 60)
+
+
+def test_games_are_those_that_a_single_game_plays():
+    """Idle against idle needs no orders, so ``Game`` can play a game of the match from its seed alone."""
+    overrides = {"both.hva.fuel": {"low": 20, "high": 60}, "turn_limit": 30}
+    result = play_match("idle", "idle", overrides=overrides, games=6, seed=4)
+    for index, seed in enumerate(result.seeds.tolist()):
+        game = Game(seed=seed, overrides=overrides)
+        while not game.is_over:
+            game.step()
+        scores = [game.scores["alpha"], game.scores["bravo"]]
+        assert scores[:: -1 if result.first_side[index] else 1] == result.scores[index].tolist()
+        assert (game.turn, game.reasons) == (result.turns[index], read_reasons(int(result.reasons[index])))
+
+
+def test_replay_is_the_first_game():
+    result = play_match("scripted", "random", config="case2", games=6, seed=2)
+    phases = list(replay(result.config, int(result.seeds[0]), result.first_game))
+    end = phases[-1].game
+    assert end.is_over
+    assert [end.scores["alpha"], end.scores["bravo"]] == result.scores[0].tolist()
+    assert end.turn == result.turns[0] == phases[-1].turn
+    assert end.reasons == read_reasons(int(result.reasons[0]))
+    assert {None: DRAW, "alpha": FIRST, "bravo": SECOND}[end.winner] == result.winner[0]
+    by_hand = Game("case2", seed=int(result.seeds[0]))
+    for phase in phases:
+        assert by_hand.step(*phase.orders) == phase.outcomes
+        assert by_hand == phase.game
+
+
+def test_replay_repeats_illegal_orders_and_forfeits():
+    orders = np.full((1, 11), ORDERS + 99)
+    result = play_match(
+        Stubborn(lambda n: orders.repeat(n, 0)), "idle", overrides={"illegal_orders": "forfeit"}, games=2, seed=1
+    )
+    (phase,) = replay(result.config, int(result.seeds[0]), result.first_game)
+    assert phase.illegal_orders == (11, 0)
+    assert phase.game.winner == "bravo"
+    assert result.winner.tolist() == [SECOND, SECOND]
+    assert result.reasons.tolist() == [FORFEIT, FORFEIT << 1]
+    assert result.summary().total.endings["forfeit"].first == 2
+
+
+def test_agents_hear_what_the_protocol_promises():
+    tokens, onehot = Scribe("tokens", "tokens"), Scribe("onehot", "onehot")
+    games = 2 * CHUNK_PAIRS + 4
+    result = play_match(tokens, onehot, games=games, seed=1)
+    sizes = [CHUNK_PAIRS, CHUNK_PAIRS, 2, 2]
+    for agent, kind in ((tokens, np.int16), (onehot, np.float32)):
+        assert [len(new) for new in agent.resets] == sizes
+        assert all(new.dtype == np.bool_ and new.all() for new in agent.resets)
+        assert {len(observations) for observations, _ in agent.calls} == set(sizes)
+        assert {observations.dtype for observations, _ in agent.calls} == {np.dtype(kind)}
+        assert all(masks.shape == (len(seen), 11, 28) and masks.dtype == np.int8 for seen, masks in agent.calls)
+    assert len(onehot.calls) == len(tokens.calls)
+    game = Game(seed=int(result.seeds[0]))
+    np.testing.assert_array_equal(tokens.calls[0][0][0], game.observation("alpha", "tokens"))
+    np.testing.assert_array_equal(onehot.calls[0][0][0], game.observation("bravo", "onehot"))
+    np.testing.assert_array_equal(onehot.calls[0][1][0], game.action_mask("bravo"))
+
+
+def test_what_an_agent_was_given_stays_as_it_is():
+    agent = Scribe()
+    kept = []
+    inner = agent.act
+    agent.act = lambda seen, masks, chance: (kept.append((seen.copy(), masks.copy())), inner(seen, masks, chance))[1]
+    play_match(agent, "idle", games=2, seed=1)
+    for (seen, masks), (seen_then, masks_then) in zip(agent.calls, kept, strict=True):
+        np.testing.assert_array_equal(seen, seen_then)
+        np.testing.assert_array_equal(masks, masks_then)
+
+
+def test_the_encoding_of_one_agent_does_not_change_the_game():
+    one = play_match(Scribe(), "random", games=20, seed=6)
+    assert_same_games(one, play_match(Scribe(observation="onehot"), "random", games=20, seed=6))
+
+
+def test_illegal_orders_are_counted_by_agent():
+    result = play_match(Stubborn(lambda n: np.full((n, 11), GUARD, np.int8)), "idle", games=4, seed=1)
+    in_movement = 11 * result.turns  # guarding is no move; in the engagement phase there is nobody to guard against
+    np.testing.assert_array_equal(result.illegal_orders[:, FIRST], 2 * in_movement)
+    assert not result.illegal_orders[:, SECOND].any()
+    assert result.summary().total.illegal_orders == (2 * in_movement.sum(), 0)
+
+
+@pytest.mark.parametrize("code", [-1, -(2**62), 2**62, ORDERS])
+def test_orders_that_do_not_exist_are_illegal(code):
+    result = play_match("idle", Stubborn(lambda n: np.full((n, 11), code)), games=2, seed=1)
+    assert (result.illegal_orders[:, SECOND] == 22 * result.turns).all()
+
+
+def test_unsigned_orders_are_orders():
+    agent = Stubborn(lambda n: np.full((n, 11), 2**64 - 1, np.uint64))
+    assert (play_match(agent, "idle", games=2, seed=1).illegal_orders[:, FIRST] > 0).all()
+    agent = Stubborn(lambda n: np.full((n, 11), PROGRADE, np.uint8))
+    assert (play_match(agent, "idle", games=2, seed=1).illegal_orders[:, FIRST] > 0).all()  # in the engagement phase
+
+
+@pytest.mark.parametrize(
+    ("orders", "told"),
+    [
+        (lambda n: np.zeros((n, 12), np.int64), r"shape \(2, 12\): give \(2, 11\)"),
+        (np.zeros((11,), np.int64), r"shape \(11,\)"),
+        (lambda n: np.zeros((n + 1, 11), np.int64), r"shape \(3, 11\)"),
+        (lambda n: np.zeros((n, 11)), "type float64: give whole numbers"),
+        (lambda n: np.zeros((n, 11), np.bool_), "type bool"),
+        (lambda n: np.full((n, 11), None), "type object"),
+        (lambda n: [[0] * 11] * n, "list: give a NumPy array"),
+        (None, "NoneType"),
+    ],
+)
+def test_what_are_no_orders_is_said_with_the_agents_name(orders, told):
+    with pytest.raises(AgentError, match=f"agent 'stubborn': act returned .*{told}"):
+        play_match("random", Stubborn(orders), games=4, seed=1)
+
+
+def test_an_agent_that_raises_is_named():
+    class Broken(IdleAgent):
+        name = "broken"
+
+        def act(self, *_):
+            raise KeyError("lost")
+
+    class Absent(IdleAgent):
+        name = "absent"
+
+        def reset(self, *_):
+            raise RuntimeError("not at home")
+
+    with pytest.raises(AgentError, match="agent 'broken': act raised KeyError: 'lost'") as caught:
+        play_match("idle", Broken(), games=2)
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert isinstance(caught.value, GeoPatrolError)
+    with pytest.raises(AgentError, match="agent 'absent': reset raised RuntimeError: not at home"):
+        play_match(Absent(), "idle", games=2)
+
+
+def test_interrupting_an_agent_interrupts_the_match():
+    class Interrupted(IdleAgent):
+        def act(self, *_):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play_match("idle", Interrupted(), games=2)
+
+
+@pytest.mark.parametrize("games", [1, 7, 0, -2, 2.0, "4", None, True])
+def test_numbers_of_games_that_make_no_pairs(games):
+    with pytest.raises(ValueError, match=r"games = .*: give an even number from 2 on"):
+        play_match("idle", "idle", games=games)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
+def test_seeds_that_are_none(seed):
+    with pytest.raises(ValueError, match="seed = "):
+        play_match("idle", "idle", games=2, seed=seed)
+
+
+def test_agents_that_are_none():
+    odd = IdleAgent()
+    odd.observation = "pixels"
+    same = make_agent("random")
+    with pytest.raises(ValueError, match="no agent 'scriptd'; did you mean 'scripted'"):
+        play_match("scriptd", "idle", games=2)
+    with pytest.raises(ValueError, match="second = 3: give an agent's name or an Agent"):
+        play_match("idle", 3, games=2)
+    with pytest.raises(ValueError, match="agent 'idle' has observation = 'pixels': it must be 'onehot' or 'tokens'"):
+        play_match(odd, "idle", games=2)
+    with pytest.raises(ValueError, match="first and second are the same object, agent 'random'"):
+        play_match(same, same, games=2)
+    with pytest.raises(ConfigError, match="no preset 'case9'"):
+        play_match("idle", "idle", config="case9", games=2)
+
+
+def test_progress_counts_up_to_all_games():
+    heard = []
+    games = 2 * CHUNK_PAIRS + 6
+    play_match("random", "random", games=games, seed=1, progress=lambda done, total: heard.append((done, total)))
+    counts = [done for done, _ in heard]
+    assert counts == sorted(counts)
+    assert heard[-1] == (games, games)
+    assert {total for _, total in heard} == {games}
+
+
+def test_summary_agrees_with_the_games():
+    result = play_match("scripted", "random", config="case1", games=60, seed=7)
+    summary = result.summary()
+    for tally, which in (
+        (summary.as_alpha, result.first_side == 0),
+        (summary.as_bravo, result.first_side == 1),
+        (summary.total, np.ones(60, bool)),
+    ):
+        assert tally.games == which.sum() == tally.wins + tally.draws + tally.losses
+        assert tally.wins == (result.scores[which, 0] > result.scores[which, 1]).sum()
+        assert tally.win_rate == tally.wins / tally.games
+        assert tally.win_interval == wilson_interval(tally.wins, tally.games)
+        assert tally.mean_score_difference == np.mean(result.scores[which, 0] - result.scores[which, 1])
+        assert tally.mean_turns == np.mean(result.turns[which])
+        assert tuple(tally.endings) == REASONS
+    assert summary.games_per_second == pytest.approx(60 / result.seconds)
+    for reason in REASONS:
+        held = [[r for r in read_reasons(bits) if r.reason == reason] for bits in result.reasons.tolist()]
+        ending = summary.total.endings[reason]
+        assert ending.games == sum(bool(reasons) for reasons in held)
+        sides = [(r.side, first) for reasons, first in zip(held, result.first_side, strict=True) for r in reasons]
+        assert ending.first == sum(side == ("alpha", "bravo")[first] for side, first in sides)
+        assert ending.second == sum(side == ("bravo", "alpha")[first] for side, first in sides)
+
+
+def made_up(reasons, winner):
+    count = len(reasons)
+    first_side = np.arange(count) % 2
+    zeros = np.zeros(count, np.int64)
+    none = np.zeros((count, 2), np.int64)
+    config = load_config("geo_patrol")
+    return MatchResult(
+        ("a", "b"), config, 1, 0.0, zeros, first_side, none, zeros, np.array(reasons), np.array(winner), none, none
+    )
+
+
+def test_endings_are_counted_for_agents_not_sides():
+    alpha_lost, bravo_lost, limit = 1, 2, 256
+    endings = made_up([alpha_lost, alpha_lost, alpha_lost | bravo_lost, limit], [1, 0, -1, -1]).summary().total.endings
+    assert (endings["hva_destroyed"].first, endings["hva_destroyed"].second, endings["hva_destroyed"].games) == (
+        2,
+        2,
+        3,
+    )
+    assert (endings["turn_limit"].first, endings["turn_limit"].second, endings["turn_limit"].games) == (0, 0, 1)
+
+
+def test_a_match_in_no_time_has_a_speed():
+    assert np.isfinite(made_up([256, 256], [-1, -1]).summary().games_per_second)
+
+
+@pytest.mark.parametrize("trials", [1, 2, 10, 500, 12345])
+def test_wilson_interval_is_that_of_scipy(trials):
+    for successes in sorted({0, 1, trials // 3, trials // 2, trials - 1, trials}):
+        for confidence in (0.5, 0.95, 0.999):
+            expected = binomtest(successes, trials).proportion_ci(confidence, method="wilson")
+            assert wilson_interval(successes, trials, confidence) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("arguments", [(-1, 2), (3, 2), (1, 2, 0.0), (1, 2, 1.0)])
+def test_wilson_interval_of_nonsense(arguments):
+    with pytest.raises(ValueError, match="give 0 <= successes <= trials"):
+        wilson_interval(*arguments)
+
+
+def test_wilson_interval_ends():
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+    assert wilson_interval(0, 9)[0] == 0.0
+    assert wilson_interval(9, 9)[1] == 1.0
+
+
+def test_drawn_rules_and_other_boards_play():
+    overrides = {"both.patrols.fuel": {"low": 20, "high": 40}, "both.patrols.count": {"choices": [2, 4]}}
+    for config in ("od2d", "case5"):
+        result = play_match("scripted", "random", config=config, overrides=overrides, games=20, seed=1)
+        phases = list(replay(result.config, int(result.seeds[0]), result.first_game))
+        scores = phases[-1].game.scores
+        assert [scores["alpha"], scores["bravo"]] == result.scores[0].tolist()
+
+
+def test_collisions_with_absent_enemies_are_illegal_not_fatal():
+    agent = Stubborn(lambda n: np.full((n, 11), COLLIDE + 10))
+    result = play_match(agent, "random", config="case4", games=4, seed=1)
+    assert (result.illegal_orders[:, FIRST] > 0).all()
+
+
+def test_chunks_cover_all_pairs():
+    assert match.chunk_sizes(2 * CHUNK_PAIRS + 1) == [CHUNK_PAIRS, CHUNK_PAIRS, 1]
+    seeds = play_match("idle", "idle", overrides={"turn_limit": 1}, games=600, seed=1).seeds
+    assert seeds[::2].tolist() == seeds[1::2].tolist() == [game_seed(1, pair) for pair in range(300)]

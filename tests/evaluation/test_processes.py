@@ -1,0 +1,148 @@
+"""Many processes: the same tables however many there are, whoever is killed, and whatever agents do."""
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from geo_patrol.config.presets import load_config
+from geo_patrol.evaluation import WorkerError, play_tournament
+from geo_patrol.evaluation.journal import GAMES
+from geo_patrol.evaluation.match import CHUNK_PAIRS
+from geo_patrol.evaluation.pool import play_tasks, usable_cores
+from geo_patrol.evaluation.tasks import PlannedMatch, Seats, cut, play_task
+
+OWN = Path(__file__).parents[1] / "agents" / "own_agents.py"
+SETTINGS = {"config": "case4", "games": 2 * CHUNK_PAIRS + 4, "seed": 5}
+AGENTS = ("scripted", "random", "idle")
+
+PATIENCE = 300  # seconds: only a fault takes as long
+needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="no process groups, no SIGKILL")
+
+
+def tables(tournament):
+    return json.dumps(tournament.to_dict())
+
+
+@pytest.fixture(scope="module")
+def tournament():
+    return play_tournament(AGENTS, **SETTINGS, processes=2)
+
+
+def test_the_number_of_processes_does_not_matter(tournament):
+    assert tables(play_tournament(AGENTS, **SETTINGS, processes=1)) == tables(tournament)
+    assert multiprocessing.active_children() == []
+
+
+def test_no_process_of_its_own_changes_nothing(tournament, without_workers):
+    assert tables(play_tournament(AGENTS, **SETTINGS)) == tables(tournament)
+
+
+SCRIPT = """
+import sys, time
+from pathlib import Path
+from geo_patrol.evaluation import play_tournament
+
+def stop(*_):
+    if journal.exists() and journal.read_bytes():
+        print("some are finished", flush=True)
+        time.sleep(600)
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    journal = folder / "games.jsonl"
+    play_tournament(sys.argv[3:], config="case4", games=int(sys.argv[2]), seed=5, processes=2, folder=folder, progress=stop)
+"""
+
+
+@needs_signals
+def test_a_tournament_that_is_killed_goes_on(tournament, tmp_path):
+    """It has six tasks, of which four are given to two processes at first: it stands still before the others come back."""
+    script, folder = tmp_path / "play.py", tmp_path / "out"
+    script.write_text(SCRIPT)
+    command = [sys.executable, script, folder, str(SETTINGS["games"]), *AGENTS]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout.readline() == "some are finished\n"
+    process.kill()
+    process.communicate(timeout=PATIENCE)  # its workers do not outlive it: they would hold its output open
+    journal = folder / GAMES
+    kept = journal.read_bytes()
+    assert 1 <= kept.count(b"\n") <= 4
+    journal.write_bytes(kept + b'{"task": 2, "seconds"')  # as a kill in the middle of writing would leave it
+    again = play_tournament(AGENTS, **SETTINGS, folder=folder, processes=2)
+    assert tables(again) == tables(tournament)
+    assert journal.read_bytes().startswith(kept)
+    assert journal.read_bytes().count(b"\n") == 6
+
+
+@needs_signals
+def test_ctrl_c_leaves_no_process_behind_and_loses_nothing(tmp_path):
+    command = [sys.executable, "-m", "geo_patrol", "tournament", *AGENTS, "-n", "20000", "--seed", "1", "-p", "2"]
+    process = subprocess.Popen(
+        [*command, "--out", tmp_path / "out"], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    journal = tmp_path / "out" / GAMES
+    while not journal.exists() or not journal.read_bytes():
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: everybody hears it
+    _, said = process.communicate(timeout=PATIENCE)  # until the last process is gone that could write there
+    assert process.returncode == 130
+    assert said.splitlines() == [
+        f"geo-patrol: finished games are kept in {tmp_path / 'out'}: the same command goes on",
+        "geo-patrol: interrupted",
+    ]
+
+
+@needs_signals
+def test_a_worker_that_is_killed_is_told():
+    """The system does so when memory runs out; agents of users, which have processes of their own, cannot."""
+    match = PlannedMatch("scripted", "scripted", load_config("geo_patrol"), CHUNK_PAIRS * 200, seed=1)
+
+    def kill(_):
+        for child in multiprocessing.active_children():
+            child.kill()  # which may be gone already, killed the time before
+
+    with pytest.raises(
+        WorkerError, match="a worker process was killed, or ran out of memory; what was finished is kept"
+    ):
+        list(play_tasks(cut([match], move_time=1.0), 1, kill))
+    assert multiprocessing.active_children() == []
+
+
+@needs_signals
+def test_an_agent_that_dies_loses_and_is_named():
+    names = ["idle", f"{OWN}:Killed"]
+    result = play_tournament(names, games=2, seed=3, processes=1)
+    (trouble,) = result.troubles
+    assert trouble.agent == names[1]
+    assert "its process was ended by SIGKILL in act" in trouble.message
+    assert (trouble.failures, trouble.games_lost, trouble.illegal_orders) == (2, 2, 0)  # two batches a match
+    assert result.record(1, 0).losses == 2
+    assert multiprocessing.active_children() == []
+
+
+def test_an_agent_that_remembers_plays_every_task_as_if_it_were_the_first():
+    """Counter plays otherwise after its first batch."""
+    match = PlannedMatch(f"{OWN}:Counter", "random", load_config("geo_patrol"), CHUNK_PAIRS + 2, seed=3)
+    first, second = cut([match], move_time=1.0)
+
+    def figures(task, seats):
+        return play_task(task, seats).model_dump(exclude={"seconds"})
+
+    used, fresh = Seats(), Seats()
+    play_task(first, used)
+    after_another = figures(second, used)
+    used.close()
+    assert after_another == figures(second, fresh)
+    fresh.close()
+
+
+def test_cores():
+    assert 1 <= usable_cores() <= os.cpu_count()

@@ -1,0 +1,39 @@
+"""Sequential tests: the same answer at the same game, whoever plays the games."""
+
+import math
+
+import numpy as np
+
+from geo_patrol import play_match
+from geo_patrol.evaluation import Sprt, play_sprt
+from geo_patrol.evaluation.match import CHUNK_PAIRS
+
+
+def test_a_sequential_test_stops_at_the_same_game_whatever_the_processes():
+    results = [play_sprt("random", "random", Sprt(0, 100), seed=2, processes=count) for count in (1, 2)]
+    one, two = results
+    assert one.to_dict() == two.to_dict()
+    assert one.verdict == "elo0"
+    games = min(len(one.match), 2 * CHUNK_PAIRS)  # a match of these alone is the first chunk of the longer one
+    alone = play_match("random", "random", games=2 * CHUNK_PAIRS, seed=2)
+    np.testing.assert_array_equal(one.match.winner[:games], alone.winner[:games])
+    low, _ = one.test.bounds
+    assert one.ratios[-1] <= low
+    assert (one.ratios[15:-1] > low).all()
+    assert one.counts.sum() == len(one.ratios) == len(one.match) // 2
+    mean, below, above = one.score
+    assert below < mean < above
+
+
+def test_a_sequential_test_gives_up(without_workers):
+    result = play_sprt("random", "random", Sprt(0, 2), max_games=40, seed=1, processes=1)
+    assert result.verdict is None
+    assert len(result.match) == 40
+    assert result.to_dict()["accepted"] is None
+
+
+def test_the_better_agent_is_found(without_workers):
+    result = play_sprt("scripted", "idle", seed=1, processes=1)
+    assert (result.verdict, len(result.match)) == ("elo1", 32)
+    assert result.to_dict()["elo"][0] is None  # nothing was lost: infinite
+    assert math.isfinite(result.ratios[-1])

@@ -1,0 +1,95 @@
+"""Sweeps: every cell is a match of its own configuration, and what varies is read with care."""
+
+import json
+
+import numpy as np
+import pytest
+
+from geo_patrol import ConfigError, play_match
+from geo_patrol.evaluation import play_sweep
+from geo_patrol.evaluation.journal import GAMES
+from geo_patrol.evaluation.results import DRAW
+from geo_patrol.evaluation.sweep import parse_variation
+
+pytestmark = pytest.mark.usefixtures("without_workers")
+
+
+def test_every_cell_is_the_match_of_its_configuration():
+    sweep = play_sweep(
+        "scripted", "random", ["bravo.patrols.ammo=0..1", "alpha.patrols.fuel=60,100"], config="case1", games=6, seed=4
+    )
+    assert sweep.cells == (("0", "60"), ("0", "100"), ("1", "60"), ("1", "100"))
+    assert sweep.shape == (2, 2)
+    for (ammo, fuel), match in zip(sweep.cells, sweep.matches, strict=True):
+        overrides = [f"bravo.patrols.ammo={ammo}", f"alpha.patrols.fuel={fuel}"]
+        alone = play_match("scripted", "random", config="case1", overrides=overrides, games=6, seed=4)
+        np.testing.assert_array_equal(match.scores, alone.scores)
+    as_alpha, as_bravo = sweep.win_rates().values()
+    summary = sweep.matches[3].summary()
+    assert (as_alpha[3].wins, as_alpha[3].games) == (summary.as_alpha.wins, 3)
+    assert as_bravo[3].interval == summary.as_bravo.win_interval
+
+
+def test_an_agent_against_itself_shows_the_sides():
+    sweep = play_sweep("random", "random", ["alpha.patrols.fuel=1,100"], config="case1", games=20, seed=4, processes=1)
+    alpha, bravo = sweep.win_rates().values()
+    for place, match in enumerate(sweep.matches):
+        alpha_won = (match.winner != DRAW) & (match.winner == match.first_side)
+        assert (alpha[place].wins, alpha[place].games) == (alpha_won.sum(), 20)
+        assert alpha[place].wins + bravo[place].wins + (match.winner == DRAW).sum() == 20
+
+
+def test_a_sweep_goes_on(tmp_path):
+    arguments = {"config": "case1", "games": 4, "seed": 1, "processes": 1}
+    vary = ["bravo.patrols.ammo=0..2"]
+    whole = play_sweep("random", "idle", vary, **arguments, folder=tmp_path)
+    lines = (tmp_path / GAMES).read_bytes().splitlines(keepends=True)
+    (tmp_path / GAMES).write_bytes(lines[1])
+    again = play_sweep("random", "idle", vary, **arguments, folder=tmp_path)
+    assert again.to_dict() == whole.to_dict()
+    written = (tmp_path / GAMES).read_bytes().splitlines(keepends=True)
+    assert written[0] == lines[1]  # kept as it was
+    assert sorted(json.loads(line)["task"] for line in written) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a.b=0..4", ("0", "1", "2", "3", "4")),
+        ("a.b = 60, 80,100", ("60", "80", "100")),
+        ("a=0..1..0.25", ("0.00", "0.25", "0.50", "0.75", "1.00")),
+        ("a=-2..0,5", ("-2", "-1", "0", "5")),
+        ("rules=book,code", ("book", "code")),
+        ("a=[[0, 2]],[[-1, 1], [1, 1]]", ("[[0, 2]]", "[[-1, 1], [1, 1]]")),
+        ('title="a, b",c', ('"a, b"', "c")),
+        ("a={ low = 1, high = 2 },3", ("{ low = 1, high = 2 }", "3")),
+        ("a=0.5", ("0.5",)),
+    ],
+)
+def test_reading_what_varies(text, values):
+    assert parse_variation(text).values == values
+
+
+@pytest.mark.parametrize(
+    ("vary", "told"),
+    [
+        ([], "nothing is varied: give key=values"),
+        (["a"], "vary 'a': give key=values, such as"),
+        (["=1"], "give key=values"),
+        (["a="], "give key=values"),
+        (["a=1,,2"], "a value is missing between commas"),
+        (["a=4..0"], "4..0: give the smaller end first, and a step above 0"),
+        (["a=0..4..-1"], "a step above 0"),
+        (["a=0..99999"], "are 100,000 values: give 10,000 at most"),
+        (["a=1,1"], "1 is there twice"),
+        (["a=1", "a=2"], "vary a: it is there twice"),
+        (["a=1..200", "b=1..200"], "the values vary in 40,000 ways"),
+        (["bravo.patrols.amo=0..4"], r"bravo\.patrols\.amo = 0: there is no such key; did you mean ammo"),
+        (["bravo.odds.shoot.0=0..2"], r"bravo\.odds\.shoot\.0 = 2: give a number from 0 to 1"),
+        (["turn_limit=many"], "turn_limit = 'many': give"),
+    ],
+)
+def test_wrong_variations(vary, told, tmp_path):
+    with pytest.raises(ConfigError, match=told):
+        play_sweep("idle", "idle", vary, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
