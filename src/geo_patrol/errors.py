@@ -1,5 +1,8 @@
 """The errors that geo_patrol raises on bad input. Each says what is wrong, with the value, and what would be right."""
 
+import difflib
+from collections.abc import Iterable
+
 
 class GeoPatrolError(ValueError):
     """Base of all errors that a user's input can cause."""
@@ -36,3 +39,9 @@ def show(value: object) -> str:
     except (ValueError, RecursionError):  # a number of too many digits, tables of too many levels
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return a question after the known name most similar to an unknown one, to append to a message; "" without any."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -63,7 +63,6 @@ def test_loading_from_a_file_and_from_a_module(monkeypatch):
     [
         ("nowhere.py:Bot", r"agent 'nowhere.py:Bot': there is no file '.*nowhere.py'; give path/to/file.py:Name"),
         ("no_such_module:Bot", "agent 'no_such_module:Bot': there is no module 'no_such_module'; give"),
-        ("polcy:base", r"there is no module 'polcy'; did you mean 'policy'\? Or give path/to/file.py:Name"),
         ("geo_patrol.nothing:Bot", "there is no module 'geo_patrol.nothing'"),
         (own("Polit"), "has no 'Polit'; its classes with act are RandomAgent, Polite, Raises"),
         (own("NeverMade"), "cannot be made: FileNotFoundError: weights.npz"),
@@ -75,6 +74,12 @@ def test_loading_from_a_file_and_from_a_module(monkeypatch):
 def test_what_is_wrong_with_a_name_is_said(name, told):
     with pytest.raises(AgentError, match=told):
         load_agent(name)
+
+
+def test_a_misspelt_name_of_ours_is_no_module_and_a_similar_one_is_suggested():
+    message = r"there is no module 'polcy'; did you mean 'policy'\? Or give path/to/file.py:Name"
+    with pytest.raises(AgentError, match=message):
+        make_agent("polcy:base")
 
 
 def test_a_file_with_a_fault_is_said(tmp_path):
@@ -160,7 +165,7 @@ def test_an_agent_that_hangs_when_games_begin_is_ended(guarded, monkeypatch):
     ("name", "told"),
     [
         ("Shouts", r"act raised ValueError: line one line two \?\[31m!{277}\.\.\."),
-        ("Mute", "act raised Unspeakable, which does not say what it is"),
+        ("Mute", "act raised Unspeakable, whose message cannot be read"),
     ],
 )
 def test_what_an_exception_says_is_made_fit_for_a_line(name, told):

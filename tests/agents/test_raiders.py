@@ -198,8 +198,8 @@ def test_rows_do_not_depend_on_the_rest_of_the_batch(name):
     play(batch, [make_agent("raider"), make_agent("raider")], 5)
     agent, seen, masks = make_agent(name), batch.observe("tokens")[:, 1], batch.masks()[:, 1]
     keys = np.arange(30, dtype=np.uint64)
-    whole = agent.act_by_keys(seen, masks, keys)
-    parts = [agent.act_by_keys(seen[i : i + 1], masks[i : i + 1], keys[i : i + 1]) for i in range(30)]
+    whole = agent.act_seeded(seen, masks, keys)
+    parts = [agent.act_seeded(seen[i : i + 1], masks[i : i + 1], keys[i : i + 1]) for i in range(30)]
     np.testing.assert_array_equal(whole, np.concatenate(parts))
 
 

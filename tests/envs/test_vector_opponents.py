@@ -340,13 +340,13 @@ def test_keyed_agents_that_fail_in_a_thread(threads):
         def act(self, observations, action_masks, generator):
             raise AssertionError("it is asked by keys")
 
-        def act_by_keys(self, observations, action_masks, keys):
+        def act_seeded(self, observations, action_masks, keys):
             assert len(np.unique(keys)) == len(keys)
             rows = len(observations)
             self.fails -= 1
             if self.fails >= 0:
                 raise ZeroDivisionError
-            return make_agent("random").act_by_keys(observations, action_masks, keys) if rows else None
+            return make_agent("random").act_seeded(observations, action_masks, keys) if rows else None
 
     agent = Keyed()
     envs = make_vec("case1", 80, opponent=agent, threads=threads, **OPTIONS)
@@ -356,7 +356,7 @@ def test_keyed_agents_that_fail_in_a_thread(threads):
         before = [envs.game(place) for place in range(80)]
         agent.fails = failures
         for _ in range(failures if threads == 1 else 1):
-            with pytest.raises(AgentError, match="agent 'Kay': act_by_keys raised ZeroDivisionError"):
+            with pytest.raises(AgentError, match="agent 'Kay': act_seeded raised ZeroDivisionError"):
                 envs.step(envs.sample_actions())
         assert [envs.game(place) for place in range(80)] == before
         agent.fails = 0

@@ -141,13 +141,13 @@ def test_threads_end_though_an_agent_failed():
         def act(self, observations, action_masks, generator):
             raise OSError
 
-        def act_by_keys(self, observations, action_masks, keys):
+        def act_seeded(self, observations, action_masks, keys):
             raise OSError
 
     before = helpers()
     envs = make_vec("case1", 64, opponent=Failing(), threads=2, observation="tokens")
     envs.reset(seed=1)
-    with pytest.raises(ValueError, match="act_by_keys raised OSError"):
+    with pytest.raises(ValueError, match="act_seeded raised OSError"):
         envs.step(envs.sample_actions())
     del envs
     gc.collect()

@@ -24,7 +24,7 @@ class RandomAgent:
         """Draw legal orders."""
         return sample_legal(action_masks, generator)
 
-    def act_by_keys(
+    def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         """Draw legal orders, those of each row by its key."""
@@ -49,7 +49,7 @@ class IdleAgent:
         """Return noop for every satellite."""
         return np.zeros(action_masks.shape[:2], np.int64)
 
-    def act_by_keys(
+    def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         """Return noop for every satellite."""

@@ -1,105 +1,105 @@
-"""Agents of your own: ``path/to/file.py:Name`` or ``module:Name``, loaded by running that file or module.
+"""Loading of user-defined agents by location: ``path/to/file.py:Name`` or ``module:Name``.
 
-Loading runs the code with the rights of the user who named it, as ``python file.py`` would.
+Loading runs that file or module with the rights of the current user, as ``python file.py`` would.
 """
 
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from geo_patrol.agents.protocol import Agent, check_agent, describe_error
-from geo_patrol.errors import AgentError
+from geo_patrol.errors import AgentError, suggest
 
 _FORM = "give path/to/file.py:Name or module:Name, where Name is a class without arguments or an agent"
 
 
 def split_location(name: str) -> tuple[str, str] | None:
-    """Split ``file.py:Name`` or ``package.module:Name`` into its two halves; None if it is neither."""
-    home, colon, attribute = name.rpartition(":")
+    """Split ``file.py:Name`` or ``package.module:Name`` at the last colon; return None if it is neither."""
+    source, colon, attribute = name.rpartition(":")
     if not colon or not attribute.isidentifier():
         return None
-    is_module = all(part.isidentifier() for part in home.split("."))
-    return (home, attribute) if is_file(home) or is_module else None
+    is_module = all(part.isidentifier() for part in source.split("."))
+    return (source, attribute) if _is_file(source) or is_module else None
 
 
-def is_file(home: str) -> bool:
-    """Tell a file from a module."""
-    return home.endswith(".py")
+def _is_file(source: str) -> bool:
+    return source.endswith(".py")
 
 
-def load_agent(name: str) -> Agent:
-    """Make an agent of the user's own.
+def load_agent(name: str, builtin_names: Iterable[str] = ()) -> Agent:
+    """Load a user-defined agent.
 
     Args:
-        name: ``path/to/file.py:Name`` or ``module:Name``. Modules are looked for where Python looks and in the working
-            directory; a file may import its neighbours. ``Name`` is called without arguments, or is an agent already.
+        name: ``path/to/file.py:Name`` or ``module:Name``. Modules are searched on ``sys.path`` and in the working
+            directory; a file may import its neighbours. ``Name`` is an agent, or is called without arguments to make
+            one.
+        builtin_names: names to suggest where a module does not exist.
 
     Raises:
-        AgentError: there is no such file, module or name, its code raises an exception, or what it makes is no agent.
+        AgentError: the file, module or name does not exist, its code raises an exception, or the result is no agent.
     """
     location = split_location(name)
     if location is None:
         raise AgentError(f"agent {name!r}: {_FORM}")
-    home, attribute = location
+    source, attribute = location
     try:
-        module = _import_file(Path(home)) if is_file(home) else _import_module(home)
-        made = _make(module, home, attribute)
-    except _NotThereError as error:
+        module = _import_file(Path(source)) if _is_file(source) else _import_module(source, builtin_names)
+        loaded = _find_agent(module, source, attribute)
+    except _NotFoundError as error:
         raise AgentError(f"agent {name!r}: {error}") from error
     except Exception as error:
         raise AgentError(f"agent {name!r} cannot be made: {describe_error(error)}") from error
     try:
-        return check_agent(made, attribute)
+        return check_agent(loaded, attribute)
     except ValueError as error:
         raise AgentError(f"agent {name!r} is no agent (name, observation, reset, act): {error}") from error
 
 
-class _NotThereError(Exception):
-    """What was named does not exist."""
+class _NotFoundError(Exception):
+    """The file, module or attribute does not exist."""
 
 
 def _import_file(path: Path) -> ModuleType:
     path = path.expanduser().resolve()
     if not path.is_file():
-        raise _NotThereError(f"there is no file {str(path)!r}; {_FORM}")
-    _look_in(path.parent)
+        raise _NotFoundError(f"there is no file {str(path)!r}; {_FORM}")
+    _append_to_path(path.parent)
     specification = importlib.util.spec_from_file_location(path.stem, path)
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
-    sys.modules.setdefault(path.stem, module)  # dataclasses and pickle look a class's module up by its name
+    sys.modules.setdefault(path.stem, module)  # dataclasses and pickle find a class's module by its name
     specification.loader.exec_module(module)
     return module
 
 
-def _import_module(name: str) -> ModuleType:
-    _look_in(Path.cwd())
+def _import_module(name: str, builtin_names: Iterable[str]) -> ModuleType:
+    _append_to_path(Path.cwd())
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            from geo_patrol.agents.registry import hint  # noqa: PLC0415 - which imports this module
-
-            meant = hint(name)
-            form = f"{meant} Or {_FORM}" if meant else f"; {_FORM}"
-            raise _NotThereError(f"there is no module {error.name!r}{form}") from error
+            hint = suggest(name, builtin_names)
+            form = f"{hint} Or {_FORM}" if hint else f"; {_FORM}"
+            raise _NotFoundError(f"there is no module {error.name!r}{form}") from error
         raise
 
 
-def _look_in(folder: Path) -> None:
-    """Let imports find a folder, last of all: a neighbour of a common name must not hide an installed package."""
+def _append_to_path(folder: Path) -> None:
+    """Append a folder to ``sys.path``: at its end, so that no neighbour of a file hides an installed package."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
 
-def _make(module: ModuleType, home: str, attribute: str) -> Any:
+def _find_agent(module: ModuleType, source: str, attribute: str) -> Any:
     if not hasattr(module, attribute):
         classes = [name for name, value in vars(module).items() if isinstance(value, type) and hasattr(value, "act")]
         listed = f"; its classes with act are {', '.join(classes)}" if classes else ""
-        raise _NotThereError(f"{home} has no {attribute!r}{listed}")
+        raise _NotFoundError(f"{source} has no {attribute!r}{listed}")
     found = getattr(module, attribute)
     is_agent = isinstance(found, Agent) and not isinstance(found, type)
     return found() if callable(found) and not is_agent else found

@@ -1,4 +1,4 @@
-"""What an agent is, and how one is asked."""
+"""The agent protocols, and the functions through which the package calls agents."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -16,17 +16,16 @@ _MAX_MESSAGE = 300
 class Agent(Protocol):
     """A player of many games at once, from either side.
 
-    An agent keeps whatever it likes between calls; row i of every batch is the same game until ``reset`` says that
-    it is a new one.
+    An agent may keep state between calls; row i of every batch is the same game until ``reset`` marks it as new.
     """
 
     name: str
-    """What tables call it."""
+    """Its name in tables."""
     observation: Encoding
-    """The encoding of the observations that it wants."""
+    """The encoding of the observations that ``act`` receives."""
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Hear that games begin.
+        """Discard the state kept for games that are over.
 
         Args:
             new_games: (n,), True where a row of the batch begins a new game. The number of rows may change only when
@@ -36,12 +35,12 @@ class Agent(Protocol):
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Give orders for one decision phase.
+        """Choose the orders of one decision phase.
 
         Args:
-            observations: (n, size), what the agent's side sees of each game, in its encoding.
-            action_masks: (n, 11, 28) int8, 1 where a satellite may be given an order.
-            generator: where the agent takes its chance from.
+            observations: (n, size), the observations of the agent's side in its encoding.
+            action_masks: (n, 11, 28) int8, 1 where an order of a satellite is legal.
+            generator: the source of all randomness of the agent.
 
         Returns:
             (n, 11) int64 order codes; illegal ones count as noop.
@@ -50,95 +49,106 @@ class Agent(Protocol):
 
 
 @runtime_checkable
-class KeyedAgent(Agent, Protocol):
-    """An agent whose orders in a game depend on what it sees there and on a key alone, not on the games beside it.
+class SeededAgent(Agent, Protocol):
+    """A stateless agent that chooses each row's orders from that row's observation and random key alone.
 
-    It remembers nothing. The vector environment gives it a key from each game's own stream of chance, so that a game
-    plays the same in a batch of any size and on any number of threads; it calls ``act_by_keys`` from several threads
-    at once.
+    The vector environment derives the keys from each game's own random stream, so a game plays the same in a batch of
+    any size and on any number of threads. ``act_seeded`` is called from several threads at once.
     """
 
-    def act_by_keys(
+    def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Give orders for one decision phase, as ``act`` does, with chance from ``keys``, (n,), one for each row."""
+        """Choose the orders of one decision phase like ``act``, with a random key for each row, (n,)."""
         ...
 
 
 def is_stateless(agent: Agent) -> bool:
-    """Tell whether an agent says of itself, by an attribute ``stateless``, that it remembers nothing between calls.
+    """Tell whether an agent keeps no state between calls: a ``SeededAgent``, or one whose ``stateless`` is true.
 
-    Such an agent is asked about the games that it plays alone; another one keeps a row of every game of a batch.
+    A stateless agent is called with the rows of its own games only; another one with all rows of a batch.
     """
-    return isinstance(agent, KeyedAgent) or bool(getattr(agent, "stateless", False))
+    return isinstance(agent, SeededAgent) or bool(getattr(agent, "stateless", False))
 
 
-def check_agent(given: Any, what: str) -> Agent:
-    """Return an agent.
+def check_agent(agent: Any, what: str) -> Agent:
+    """Return ``agent`` if it is one.
+
+    Args:
+        agent: any object.
+        what: how messages refer to it.
 
     Raises:
-        ValueError: it is none, or wants observations in an encoding that there is not.
+        ValueError: it does not implement ``Agent``, or its encoding does not exist.
     """
-    if not isinstance(given, Agent) or isinstance(given, type):
-        raise ValueError(f"{what} = {given!r}: give an agent's name or an Agent")
-    if given.observation not in ENCODINGS:
+    if not isinstance(agent, Agent) or isinstance(agent, type):
+        raise ValueError(f"{what} = {agent!r}: give an agent's name or an Agent")
+    if agent.observation not in ENCODINGS:
         known = " or ".join(map(repr, ENCODINGS))
-        raise ValueError(f"{what}: agent {given.name!r} has observation = {given.observation!r}: it must be {known}")
-    return given
+        raise ValueError(f"{what}: agent {agent.name!r} has observation = {agent.observation!r}: it must be {known}")
+    return agent
 
 
-def ask_agent(
-    agent: Agent, name: str, observations: NDArray[Any], masks: NDArray[np.int8], generator: np.random.Generator
+def compute_actions(
+    agent: Agent,
+    name: str,
+    observations: NDArray[Any],
+    action_masks: NDArray[np.int8],
+    generator: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Return an agent's orders, (n, 11) int64; codes that do not exist stay for the engine to count as illegal.
+    """Return an agent's orders, (n, 11) int64; unknown codes stay for the engine to count as illegal.
 
     Raises:
         AgentError: the agent raised an exception, or returned something else than orders.
     """
     try:
-        orders = agent.act(observations, masks, generator)
-    except AgentError:  # of one that asks another process, which has said all
+        actions = agent.act(observations, action_masks, generator)
+    except AgentError:  # raised by a worker process, complete with the agent's name
         raise
     except Exception as error:
         raise AgentError(f"agent {name!r}: act raised {describe_error(error)}") from error
-    return check_orders_of_agent(orders, name, len(masks))
+    return check_actions(actions, name, len(action_masks))
 
 
-def ask_by_keys(
-    agent: KeyedAgent, name: str, observations: NDArray[Any], masks: NDArray[np.int8], keys: NDArray[np.uint64]
+def compute_seeded_actions(
+    agent: SeededAgent,
+    name: str,
+    observations: NDArray[Any],
+    action_masks: NDArray[np.int8],
+    keys: NDArray[np.uint64],
 ) -> NDArray[np.int64]:
-    """Return an agent's orders, (n, 11), with chance from keys, (n,).
+    """Return a seeded agent's orders, (n, 11) int64, for the random keys of the rows, (n,).
 
     Raises:
         AgentError: the agent raised an exception, or returned something else than orders.
     """
     try:
-        orders = agent.act_by_keys(observations, masks, keys)
+        actions = agent.act_seeded(observations, action_masks, keys)
     except Exception as error:
-        raise AgentError(f"agent {name!r}: act_by_keys raised {describe_error(error)}") from error
-    return check_orders_of_agent(orders, name, len(masks))
+        raise AgentError(f"agent {name!r}: act_seeded raised {describe_error(error)}") from error
+    return check_actions(actions, name, len(action_masks))
 
 
-def check_orders_of_agent(orders: Any, name: str, games: int) -> NDArray[np.int64]:
-    """Return orders as (games, 11) int64.
+def check_actions(actions: Any, name: str, num_games: int) -> NDArray[np.int64]:
+    """Return an agent's orders as (num_games, 11) int64.
 
     Raises:
-        AgentError: they are none.
+        AgentError: they have another type or shape.
     """
-    shape = (games, SATELLITES)
-    if not isinstance(orders, np.ndarray):
-        raise AgentError(f"agent {name!r}: act returned {type(orders).__name__}: give a NumPy array")
-    plain: NDArray[Any] = np.asarray(orders)  # not of a subclass, which may do as it likes
+    shape = (num_games, SATELLITES)
+    if not isinstance(actions, np.ndarray):
+        raise AgentError(f"agent {name!r}: act returned {type(actions).__name__}: give a NumPy array")
+    plain: NDArray[Any] = np.asarray(actions)  # not of a subclass, which may override anything
     if plain.shape != shape:
         raise AgentError(f"agent {name!r}: act returned orders of shape {plain.shape}: give {shape}")
     if plain.dtype.kind not in "iu":
         raise AgentError(f"agent {name!r}: act returned orders of type {plain.dtype}: give whole numbers")
-    known: NDArray[np.int64] = np.clip(plain, -1 if plain.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
-    return known
+    clipped: NDArray[np.int64] = np.clip(plain, -1 if plain.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
+    return clipped
 
 
-def tell_agent(agent: Agent, name: str, new_games: NDArray[np.bool_]) -> None:
-    """Tell an agent which games are new.
+def reset_agent(agent: Agent, name: str, new_games: NDArray[np.bool_]) -> None:
+    """Call an agent's ``reset``.
 
     Raises:
         AgentError: it raised an exception.
@@ -152,11 +162,11 @@ def tell_agent(agent: Agent, name: str, new_games: NDArray[np.bool_]) -> None:
 
 
 def describe_error(error: Exception) -> str:
-    """Return what an exception says, with its kind: one line that fits into a table's notes, whatever it is."""
+    """Return the type and message of any exception on one line of limited length, safe to print."""
     kind = type(error).__name__
     try:
         text = " ".join(str(error).split())
     except Exception:
-        return f"{kind}, which does not say what it is"
-    told = "".join(letter if letter.isprintable() else "?" for letter in text[:_MAX_MESSAGE])
-    return f"{kind}: {told}{'...' if len(text) > _MAX_MESSAGE else ''}"
+        return f"{kind}, whose message cannot be read"
+    message = "".join(letter if letter.isprintable() else "?" for letter in text[:_MAX_MESSAGE])
+    return f"{kind}: {message}{'...' if len(text) > _MAX_MESSAGE else ''}"

@@ -1,6 +1,5 @@
 """Agents by name, with parameters after a colon: ``random``, ``raider:defenders=2,path=cheap``, ``search:10ms``."""
 
-import difflib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,71 +11,73 @@ from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAg
 from geo_patrol.agents.scripted.parameters import read_parameters
 from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent
 from geo_patrol.agents.search.budget import read_search
+from geo_patrol.errors import suggest
 
 
-class _Kind(NamedTuple):
-    """How agents of a name are made."""
+class _Entry(NamedTuple):
+    """A name of the registry."""
 
     make: Callable[..., Agent]
     parameters: type[Any] | None = None
-    """A NamedTuple that ``make`` takes, if the name takes parameters."""
-    read: Callable[[str], Agent] | None = None
-    """Makes an agent of what follows the colon, where that is no list of parameters."""
+    """The NamedTuple that ``make`` takes, if the name has parameters."""
+    parse: Callable[[str], Agent] | None = None
+    """Makes an agent from the text after the colon, where that is not a list of parameters."""
 
 
-def _read_search(text: str) -> Agent:
-    """Make a search of what follows the colon of its name, with the proposer that it names."""
+def _make_search(text: str) -> Agent:
+    """Make a searching agent from the text after the colon, with the proposer that it names."""
     search = read_search(text)
-    proposer = _make_ours(search.propose) if search.propose else None
+    proposer = _make_builtin(search.propose) if search.propose else None
     return LookaheadAgent(search, proposer) if isinstance(proposer, Critic) else SearchAgent(search, proposer=proposer)
 
 
-_KINDS: dict[str, _Kind] = {
-    "random": _Kind(RandomAgent),
-    "idle": _Kind(IdleAgent),
-    "turtle": _Kind(TurtleAgent),
-    "raider": _Kind(RaiderAgent, Raid),
-    "mixed": _Kind(MixedAgent),
-    "scripted": _Kind(ScriptedAgent, Style),
-    "search": _Kind(SearchAgent, read=_read_search),
-    "policy": _Kind(PolicyAgent, read=read_policy),
+_ENTRIES: dict[str, _Entry] = {
+    "random": _Entry(RandomAgent),
+    "idle": _Entry(IdleAgent),
+    "turtle": _Entry(TurtleAgent),
+    "raider": _Entry(RaiderAgent, Raid),
+    "mixed": _Entry(MixedAgent),
+    "scripted": _Entry(ScriptedAgent, Style),
+    "search": _Entry(SearchAgent, parse=_make_search),
+    "policy": _Entry(PolicyAgent, parse=read_policy),
 }
 
 
 def agent_names() -> tuple[str, ...]:
-    """Return the names that ``make_agent`` knows."""
-    return tuple(_KINDS)
+    """Return the names of the built-in agents."""
+    return tuple(_ENTRIES)
+
+
+def is_builtin(name: str) -> bool:
+    """Tell whether a name, parameters included, is that of a built-in agent."""
+    return name.partition(":")[0] in _ENTRIES
 
 
 def make_agent(name: str) -> Agent:
-    """Make an agent by its name, such as ``random``, or by name and parameters, such as ``raider:defenders=2``.
+    """Make an agent from its name, such as ``random``, or from name and parameters, such as ``raider:defenders=2``.
 
-    One of your own is made by where it is, ``file.py:Name`` or ``module:Name``, see ``loading``: that runs its code.
+    A user-defined agent is named by its location, ``file.py:Name`` or ``module:Name``; making it runs its code, see
+    ``load_agent``.
 
     Raises:
-        ValueError: there is none of that name, or a parameter is wrong.
+        ValueError: there is no agent of that name, or a parameter is wrong.
     """
-    if str(name).partition(":")[0] not in _KINDS and split_location(str(name)):
-        return load_agent(name)
-    return _make_ours(name)
+    if not is_builtin(str(name)) and split_location(str(name)):
+        return load_agent(name, agent_names())
+    return _make_builtin(name)
 
 
-def _make_ours(name: str) -> Agent:
-    """Make one of our own agents: a name within a name, which may come from a stranger's file, runs nobody's code."""
+def _make_builtin(name: str) -> Agent:
+    """Make a built-in agent. A name inside a name, possibly from an untrusted file, never runs user code."""
     base, colon, text = str(name).partition(":")
-    if base not in _KINDS:
-        raise ValueError(f"there is no agent {name!r}{hint(base) or '.'} The agents are: {', '.join(_KINDS)}.")
-    kind = _KINDS[base]
+    if base not in _ENTRIES:
+        hint = suggest(base, _ENTRIES) or "."
+        raise ValueError(f"there is no agent {name!r}{hint} The agents are: {', '.join(_ENTRIES)}.")
+    entry = _ENTRIES[base]
     if not colon:
-        return kind.make()
-    if kind.read is not None:
-        return kind.read(text)
-    if kind.parameters is None:
+        return entry.make()
+    if entry.parse is not None:
+        return entry.parse(text)
+    if entry.parameters is None:
         raise ValueError(f"agent {name!r}: {base!r} takes no parameters")
-    return kind.make(read_parameters(name, text, kind.parameters))
-
-
-def hint(base: str) -> str:
-    """Return a question after the agent whose name is close to one that there is not; nothing if none is."""
-    close = difflib.get_close_matches(base, _KINDS, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return entry.make(read_parameters(name, text, entry.parameters))

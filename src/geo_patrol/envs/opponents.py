@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
-from geo_patrol.agents.protocol import KeyedAgent, ask_agent, ask_by_keys, check_agent, is_stateless, tell_agent
+from geo_patrol.agents.protocol import (
+    SeededAgent,
+    check_agent,
+    compute_actions,
+    compute_seeded_actions,
+    is_stateless,
+    reset_agent,
+)
 from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
 from geo_patrol.engine.episodes import ELSEWHERE, IDLE, RANDOM, Opponents, Part, order_for_opponents
 from geo_patrol.engine.state import ORDERS, SATELLITES
@@ -122,7 +129,7 @@ class OpponentTable:
             for place, agent, name in self._playing(places):
                 new = untold & (places == place)
                 if not is_stateless(agent) and new.any():
-                    tell_agent(agent, name, new.copy())
+                    reset_agent(agent, name, new.copy())
                     untold &= ~new
         untold[:] = False
 
@@ -138,15 +145,15 @@ class OpponentTable:
         Raises:
             AgentError: an opponent raised an exception, or returned something else than orders.
         """
-        keyed: list[_Seated] = []
+        seeded: list[_Seated] = []
         if (self.drawn.kinds == ELSEWHERE).any():
             for seated in self._playing(whole.episodes["opponent"]):
-                if isinstance(seated.agent, KeyedAgent):
-                    keyed.append(seated)
+                if isinstance(seated.agent, SeededAgent):
+                    seeded.append(seated)
                 else:
                     self._ask_at_once(whole, seated, generator)
-        if keyed:
-            crew.run(lambda place: self._order_by_keys(parts[place], keyed))
+        if seeded:
+            crew.run(lambda place: self._act_seeded(parts[place], seeded))
         else:
             order_for_opponents(whole, self.drawn)
 
@@ -157,16 +164,18 @@ class OpponentTable:
             return
         asked = rows if is_stateless(seated.agent) else np.arange(games)
         orders = np.zeros((games, SATELLITES), np.int64)
-        orders[asked] = ask_agent(seated.agent, seated.name, *self._seen(whole, seated.agent, asked), generator)
+        orders[asked] = compute_actions(seated.agent, seated.name, *self._seen(whole, seated.agent, asked), generator)
         whole.enemy_orders[rows] = orders[rows]
 
-    def _order_by_keys(self, part: Part, keyed: list[_Seated]) -> None:
+    def _act_seeded(self, part: Part, seeded: list[_Seated]) -> None:
         """Find the orders of those opponents of a part's games that act in the engine, or by keys."""
         order_for_opponents(part, self.drawn)
-        for place, agent, name in keyed:
+        for place, agent, name in seeded:
             rows = _rows_against(part, place)
-            if len(rows) > 0 and isinstance(agent, KeyedAgent):
-                part.enemy_orders[rows] = ask_by_keys(agent, name, *self._seen(part, agent, rows), part.keys[rows])
+            if len(rows) > 0 and isinstance(agent, SeededAgent):
+                part.enemy_orders[rows] = compute_seeded_actions(
+                    agent, name, *self._seen(part, agent, rows), part.keys[rows]
+                )
 
     def _seen(self, part: Part, agent: Agent, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int8]]:
         """Return what an opponent sees of some games of a part, and its masks."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.agents import Agent, make_agent
-from geo_patrol.agents.protocol import KeyedAgent, ask_agent, ask_by_keys, check_agent
+from geo_patrol.agents.protocol import SeededAgent, check_agent, compute_actions, compute_seeded_actions
 from geo_patrol.config.presets import ConfigSource, Overrides
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import check_seed
@@ -203,11 +203,11 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         batch = self._table.batch
         observation = batch.observe(self.opponent.observation)[:, other]
         masks = batch.masks()[:, other]
-        if isinstance(self.opponent, KeyedAgent):
+        if isinstance(self.opponent, SeededAgent):
             keys = np.array([self._table.opponent_key()])
-            orders = ask_by_keys(self.opponent, self.opponent.name, observation, masks, keys)
+            orders = compute_seeded_actions(self.opponent, self.opponent.name, observation, masks, keys)
         else:
-            orders = ask_agent(self.opponent, self.opponent.name, observation, masks, self.np_random)
+            orders = compute_actions(self.opponent, self.opponent.name, observation, masks, self.np_random)
         checked: NDArray[np.int64] = orders[0]
         return checked
 

@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.protocol import Agent, ask_agent, check_agent, tell_agent
+from geo_patrol.agents.protocol import Agent, check_agent, compute_actions, reset_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
@@ -251,12 +251,12 @@ class _Seat:
 
     def begin(self, games: int) -> None:
         """Tell the agent that all games are new."""
-        tell_agent(self.agent, self.name, np.ones(games, np.bool_))
+        reset_agent(self.agent, self.name, np.ones(games, np.bool_))
 
     def order(self, observations: NDArray[Any], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Ask the agent for the orders of a phase, (n, 11); the arrays are its own to keep."""
         seen, allowed = observations[:, self.side].copy(), masks[:, self.side].copy()
-        return ask_agent(self.agent, self.name, seen, allowed, self.chance)
+        return compute_actions(self.agent, self.name, seen, allowed, self.chance)
 
 
 # Play

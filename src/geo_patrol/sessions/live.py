@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents import Agent
-from geo_patrol.agents.protocol import ask_agent, is_stateless, tell_agent
+from geo_patrol.agents.protocol import compute_actions, is_stateless, reset_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.state import NOOP, SATELLITES
@@ -58,7 +58,7 @@ class LiveGame:
         self._batch.reset()
         for agent in agents:
             if agent is not None:
-                tell_agent(agent, agent.name, np.ones(1, np.bool_))
+                reset_agent(agent, agent.name, np.ones(1, np.bool_))
         names = ("you" if agents[0] is None else agents[0].name, "you" if agents[1] is None else agents[1].name)
         self.timeline = Timeline(self.game, ("person 1", "person 2") if agents == (None, None) else names)
 
@@ -140,7 +140,7 @@ class LiveGame:
         observation = self._batch.observe(agent.observation)[:, side].copy()
         mask = self._batch.masks()[:, side].copy()
         chance = np.random.default_rng([self.seed % 2**64, side, len(self.timeline)])
-        return wait(agent.name, lambda: ask_agent(agent, agent.name, observation, mask, chance)[0])
+        return wait(agent.name, lambda: compute_actions(agent, agent.name, observation, mask, chance)[0])
 
 
 def _as_orders(codes: NDArray[np.int64]) -> tuple[Order, ...]:

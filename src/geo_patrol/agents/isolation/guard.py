@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.isolation.worker import serve
 from geo_patrol.agents.loading import split_location
-from geo_patrol.agents.protocol import Agent, check_orders_of_agent
-from geo_patrol.agents.registry import agent_names, make_agent
+from geo_patrol.agents.protocol import Agent, check_actions
+from geo_patrol.agents.registry import is_builtin, make_agent
 from geo_patrol.errors import AgentError
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ def seat_agent(name: str, move_time: float = MOVE_TIME) -> Agent:
 
 def is_own_agent(name: str) -> bool:
     """Tell whether a name leads to a file or a module of the user rather than to a built-in agent."""
-    families = {known.partition(":")[0] for known in agent_names()}
-    return split_location(name) is not None and name.partition(":")[0] not in families
+    return split_location(name) is not None and not is_builtin(name)
 
 
 def check_move_time(move_time: Any) -> float:
@@ -116,7 +115,7 @@ class GuardedAgent:
         orders, state = self._ask("act", seconds, observations, action_masks, generator)
         self._has_decided = True
         generator.bit_generator.state = state  # the chance that it took there is gone here as well
-        return check_orders_of_agent(orders, self.name, games)
+        return check_actions(orders, self.name, games)
 
     def close(self) -> None:
         """End the agent's process."""

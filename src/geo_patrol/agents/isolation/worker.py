@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.loading import load_agent
-from geo_patrol.agents.protocol import Agent, ask_agent, tell_agent
+from geo_patrol.agents.protocol import Agent, compute_actions, reset_agent
+from geo_patrol.agents.registry import make_agent
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.errors import AgentError
 
@@ -57,12 +57,12 @@ def _answer(connection: Connection, work: Any, name: str, *arguments: Any) -> An
 
 
 def _make(name: str) -> tuple[Agent, Encoding]:
-    agent = load_agent(name)
+    agent = make_agent(name)
     return agent, agent.observation
 
 
 def _reset(name: str, agent: Agent, new_games: NDArray[np.bool_]) -> tuple[None, str]:
-    tell_agent(agent, name, new_games)
+    reset_agent(agent, name, new_games)
     return None, "reset"
 
 
@@ -73,7 +73,7 @@ def _act(
     masks: NDArray[np.int8],
     generator: np.random.Generator,
 ) -> tuple[None, tuple[NDArray[np.int64], Any]]:
-    orders = ask_agent(agent, name, observations, masks, generator)
+    orders = compute_actions(agent, name, observations, masks, generator)
     return None, (orders, generator.bit_generator.state)
 
 

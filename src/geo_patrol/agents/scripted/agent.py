@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.fights import decide_engagement
 from geo_patrol.agents.scripted.judgement import Style
-from geo_patrol.agents.scripted.keyed import KeyedScript
 from geo_patrol.agents.scripted.movement import decide_movement
 from geo_patrol.agents.scripted.parameters import describe_parameters
 from geo_patrol.agents.scripted.pathfinding import MOVES, end_of_sectors, make_ways, write_steps
 from geo_patrol.agents.scripted.raids import HOME_TURNS, STRIKE_TURNS, THREAT_TURNS, Plans
 from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules
+from geo_patrol.agents.scripted.seeded import SeededScript
 from geo_patrol.board import MAX_RING
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import GAME, NOOP, RULES, SATELLITES, IntArray, Record, records
@@ -59,7 +59,7 @@ def decide(
                 orders[row, number] = NOOP
 
 
-class ScriptedAgent(KeyedScript):
+class ScriptedAgent(SeededScript):
     """Guards its own HVA and raids the enemy's.
 
     The HVA stays in its goal sector and returns to it when displaced. A few Patrols stay at home; the others fly to
@@ -77,7 +77,7 @@ class ScriptedAgent(KeyedScript):
         self.style = Style() if style is None else style
         self.name = describe_parameters("scripted", self.style)
 
-    def act_by_keys(
+    def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         """Give the orders of one decision phase; equal observations and equal keys give equal orders.

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.keyed import KeyedScript, keys_of_rows
 from geo_patrol.agents.scripted.parameters import describe_parameters
 from geo_patrol.agents.scripted.raid_engagement import order_engagement
 from geo_patrol.agents.scripted.raid_movement import Desk, make_desk, order_movement
 from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules, split_by_ways
+from geo_patrol.agents.scripted.seeded import SeededScript, keys_of_rows
 from geo_patrol.agents.scripted.tactics import TACTICS, Raid, draw_raid, raid_tactics, turtle_tactics, write_raid
 from geo_patrol.agents.scripted.ways import Ways, find_table
 from geo_patrol.engine.encodings import Encoding
@@ -109,14 +109,14 @@ def order_batch(
     return orders
 
 
-class _Tactician(KeyedScript):
+class _Tactician(SeededScript):
     """Plays every game by the same tactics; remembers nothing."""
 
     def __init__(self, name: str, tactics: Records) -> None:
         self.name = name
         self._tactics = tactics
 
-    def act_by_keys(
+    def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         """Give the orders of one decision phase; equal observations and equal keys give equal orders.

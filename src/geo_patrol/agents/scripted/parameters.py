@@ -1,12 +1,11 @@
 """Parameters of agents as text, as in ``raider:defenders=2,path=cheap``."""
 
-import difflib
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from geo_patrol.errors import show
+from geo_patrol.errors import show, suggest
 
 _Parameters = TypeVar("_Parameters", bound=NamedTuple)
 
@@ -34,19 +33,15 @@ def read_parameters(agent: str, text: str, kind: type[_Parameters]) -> _Paramete
         if not equals:
             raise ValueError(f"agent {agent!r}: {show(item)}: give parameters as name=value,name=value")
         if name not in kind._fields:
-            raise ValueError(f"agent {agent!r}: there is no parameter {show(name)}{_hint(name, kind)}")
+            hint = suggest(name, kind._fields) or "."
+            known = ", ".join(kind._fields)
+            raise ValueError(f"agent {agent!r}: there is no parameter {show(name)}{hint} It takes: {known}.")
         if name in values:
             raise ValueError(f"agent {agent!r}: {name} is given twice")
         values[name] = _read_value(agent, name, value, kind)
     make: Any = kind
     parameters: _Parameters = make(**values)
     return parameters
-
-
-def _hint(name: str, kind: type[NamedTuple]) -> str:
-    close = difflib.get_close_matches(name, kind._fields, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    return f"{hint} It takes: {', '.join(kind._fields)}."
 
 
 def _read_value(agent: str, name: str, value: str, kind: type[NamedTuple]) -> Any:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.protocol import Agent, ask_agent
+from geo_patrol.agents.protocol import Agent, compute_actions
 from geo_patrol.agents.scripted import Raid, ScriptedAgent
 from geo_patrol.agents.scripted.reading import split_by_ways
 from geo_patrol.agents.scripted.tactics import raid_tactics
@@ -137,7 +137,7 @@ class SearchAgent(Searcher):
         seen, masks = observe_sides(root, rules, agent.observation)
         batch = np.repeat(seen[side : side + 1], samples, axis=0), np.repeat(masks[side : side + 1], samples, axis=0)
         agent.reset(np.ones(samples, np.bool_))
-        return ask_agent(agent, agent.name, *batch, generator).clip(0)
+        return compute_actions(agent, agent.name, *batch, generator).clip(0)
 
     def _judge(self, bout: _Bout, standing: NDArray[np.int64], played: int, rounds: int, deadline: float) -> int:
         """Play the candidates that stand out for one round; return how many rollouts each has had by now."""

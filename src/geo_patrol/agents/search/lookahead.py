@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.protocol import Agent, ask_agent
+from geo_patrol.agents.protocol import Agent, compute_actions
 from geo_patrol.agents.scripted import ScriptedAgent
 from geo_patrol.agents.search.branches import Branches
 from geo_patrol.agents.search.budget import Search
@@ -193,7 +193,7 @@ def _ask(
 ) -> NDArray[np.int64]:
     """Return what an agent orders in positions that have nothing to do with each other, (n, 11)."""
     agent.reset(np.ones(len(masks), np.bool_))
-    return ask_agent(agent, agent.name, observations, masks, generator).clip(0)
+    return compute_actions(agent, agent.name, observations, masks, generator).clip(0)
 
 
 def worth_judging(candidates: int, positions: int) -> int:

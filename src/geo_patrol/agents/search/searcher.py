@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.keyed import keys_of_rows
 from geo_patrol.agents.scripted.reading import check_observations
+from geo_patrol.agents.scripted.seeded import keys_of_rows
 from geo_patrol.agents.search.budget import Search, describe_search, read_budget
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.sample import check_masks

@@ -19,7 +19,7 @@ def keys_of_rows(key: np.uint64, rows: int) -> NDArray[np.uint64]:
     return keys
 
 
-class KeyedScript:
+class SeededScript:
     """An agent whose orders in a game depend on what it sees there and on a key alone."""
 
     observation: Encoding = "tokens"
@@ -38,9 +38,9 @@ class KeyedScript:
             ValueError: observations or masks have another shape or type, or describe no board.
         """
         key = np.uint64(generator.integers(1 << 63))
-        return self.act_by_keys(observations, action_masks, keys_of_rows(key, len(action_masks)))
+        return self.act_seeded(observations, action_masks, keys_of_rows(key, len(action_masks)))
 
-    def act_by_keys(
+    def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         """Give the orders of one decision phase; equal observations and equal keys give equal orders.
