@@ -25,10 +25,11 @@ $(VENV)/dev: $(VENV)/core
 demo: $(VENV)/core  ## set up and play a real match
 	$(BIN)/geo-patrol match scripted random --config geo_patrol --games 1000 --seed 7 --show
 
-test: $(VENV)/dev  ## set up, check style and types, run all tests
+test: $(VENV)/dev  ## set up, check style, types and imports, run all tests
 	$(RUN) ruff check
 	$(RUN) ruff format --check
 	$(RUN) mypy
+	$(BIN)/lint-imports --no-logo
 	$(RUN) pytest
 
 # PyTorch comes first, by its version: the libraries are content with it, and would take a newer one by themselves.
@@ -92,5 +93,5 @@ wheel-test: $(VENV)/dev  ## build the wheel and use it in a clean environment
 	$(BIN)/python scripts/test_wheel.py
 
 clean:  ## remove what was built
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .*_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,6 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from geo_patrol.registration import environment_id, register_environments
+from geo_patrol.versions import __version__
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent, agent_names, make_agent
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from geo_patrol.evaluation import MatchResult, play_match
     from geo_patrol.game import Game, Satellite
     from geo_patrol.notation import EndReason, Order, Outcome, SatelliteId
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Agent",

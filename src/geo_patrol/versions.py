@@ -1,14 +1,14 @@
-"""The versions that decide how a game is played, for files that outlive them."""
+"""The version of this package, and of the libraries that decide how a game is played."""
 
 import platform
 
+__version__ = "0.1.0"
+
 
 def versions() -> dict[str, str]:
-    """Return the versions of this package and of what computes for it."""
-    import numba  # noqa: PLC0415 - a light module until it is asked
+    """Return the versions of this package, Python, NumPy and Numba, for files that outlive them."""
+    import numba  # noqa: PLC0415 - imported when the first file is written
     import numpy as np  # noqa: PLC0415
-
-    from geo_patrol import __version__  # noqa: PLC0415
 
     return {
         "geo_patrol": __version__,

@@ -26,6 +26,6 @@ def leave_on_interrupt() -> None:
 def main() -> None:
     """Run the command with the arguments of the process."""
     leave_on_interrupt()
-    from geo_patrol.cli import main as run
+    from geo_patrol.cli.main import main as run
 
     run()

@@ -24,10 +24,10 @@ def loaded():
 """
 PLAYING = """
 from geo_patrol.cli.saving import Keeper
-from geo_patrol.cli.watch import begin_game, seat
+from geo_patrol.cli.games import load_agent, start_game
 from geo_patrol.rendering.play import PlayWindow
 
-live = begin_game("case1", None, (None, seat("scripted")), 3)
+live = start_game("case1", None, (None, load_agent("scripted")), 3)
 Keeper.begin("games/", live)
 before = loaded()
 chance = random.Random(1)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from geo_patrol import load_config
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.cli.app import app
-from geo_patrol.cli.watch import begin_game
+from geo_patrol.cli.games import start_game
 from geo_patrol.rendering import play as play_window
 from geo_patrol.rendering import screen, watch
 from geo_patrol.replays import Recorder, ReplayReader, check
@@ -87,7 +87,7 @@ def test_agents_of_users_are_not_asked_before_the_game_begins():
             self.calls += ("act",)
 
     own = Own()
-    begin_game("case1", None, (own, None), 1)
+    start_game("case1", None, (own, None), 1)
     assert own.calls == ("reset",)
 
 

@@ -48,7 +48,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from geo_patrol import __version__
+        from geo_patrol.versions import __version__
 
         print(f"geo-patrol {__version__}")
         raise typer.Exit

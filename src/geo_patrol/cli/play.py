@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
+from geo_patrol.cli.games import load_agent, start_game
 from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
-from geo_patrol.cli.watch import begin_game, seat
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent
@@ -92,7 +92,7 @@ def _seat_players(side: str, against: str) -> "tuple[Agent | None, Agent | None]
         raise InputError(f"--as {side}: give alpha or bravo")
     if against == _PERSON:
         return None, None
-    agent = seat(against)
+    agent = load_agent(against)
     return (None, agent) if side == "alpha" else (agent, None)
 
 
@@ -106,7 +106,7 @@ def _begin(
 ) -> None:
     from geo_patrol.cli.saving import WITHOUT_SCREEN, Keeper
 
-    live = begin_game(config, overrides, agents, seed, has_window=not text, instead=WITHOUT_SCREEN)
+    live = start_game(config, overrides, agents, seed, has_window=not text, alternative=WITHOUT_SCREEN)
     with leave_at_once():  # loads what is compiled
         from geo_patrol.replays import kept_games
     _play(Keeper.begin(f"{kept_games()}/" if save is None else save, live), text)

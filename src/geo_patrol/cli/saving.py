@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from geo_patrol.cli.errors import InputError, leave_at_once
+from geo_patrol.cli.games import load_agent, start_game
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -77,15 +78,13 @@ class Keeper:
             InputError: an agent that plays in it is not known, or would take too long.
             NoScreenError: a window is wanted, and there is no screen.
         """
-        from geo_patrol.cli.watch import begin_game
-
         with leave_at_once():
             from geo_patrol.replays.resuming import reopen, unfinished_game
 
             replay = unfinished_game(path)
         alpha, bravo = replay.agents
         agents = _agent_of(replay, path, "alpha", alpha), _agent_of(replay, path, "bravo", bravo)
-        live = begin_game(replay.config, None, agents, replay.seed, has_window=has_window, instead=WITHOUT_SCREEN)
+        live = start_game(replay.config, None, agents, replay.seed, has_window=has_window, alternative=WITHOUT_SCREEN)
         past = [phase.codes for phase in replay.phases]
         live.resume(past)
         assert replay.seed is not None
@@ -124,7 +123,6 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
         InputError: it is not known, or would take too long for its orders.
     """
     from geo_patrol.agents.isolation.guard import is_own_agent
-    from geo_patrol.cli.watch import seat
 
     if name == PERSON:
         return None
@@ -133,7 +131,7 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
             f"{path}: {side}: agent {name!r}: a replay's own agents are not loaded, for that would run code that it names"
         )
     try:
-        agent = seat(name)
+        agent = load_agent(name)
         _check_patience(agent, replay.config.turn_limit)
     except InputError as error:
         raise InputError(f"{path}: {side}: {error}") from None

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from geo_patrol import __version__
 from geo_patrol.agents.isolation.guard import GuardedAgent, check_move_time, is_own_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.config.schema import GameConfig
@@ -14,6 +13,7 @@ from geo_patrol.evaluation.match import new_seed, play_match
 from geo_patrol.evaluation.pool import check_processes, play_tasks
 from geo_patrol.evaluation.results import MatchResult
 from geo_patrol.evaluation.tasks import PlannedMatch, Record, cut, put_together
+from geo_patrol.versions import __version__
 
 ONE_TURN = {"turn_limit": 1}
 """Overrides for games that are to be short."""

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-from geo_patrol import __version__
 from geo_patrol.config.schema import SIDES, BoardConfig
 from geo_patrol.errors import RecordingError
 from geo_patrol.evaluation.results import wilson_interval
@@ -13,6 +12,7 @@ from geo_patrol.replays.reading import ReplayReader
 from geo_patrol.report import charts, maps
 from geo_patrol.report.charts import MissingReportError
 from geo_patrol.report.collect import MAX_GAMES, MAX_LISTED, Collected, Collector
+from geo_patrol.versions import __version__
 
 _CAUSES = {"shoot": "shot", "collide": "in a collision", "fuel": "out of fuel"}
 _MAX_BOARDS = 4

@@ -1,0 +1,25 @@
+"""The entry point of the command line."""
+
+import os
+import sys
+
+from geo_patrol_command import leave_on_interrupt
+
+
+def main() -> None:
+    """Run the command ``geo-patrol`` with the arguments of the process."""
+    leave_on_interrupt()  # a running command handles Ctrl-C itself
+    from geo_patrol.cli.app import app
+
+    status: str | int | None = 0
+    try:
+        app(prog_name="geo-patrol")
+    except SystemExit as leaving:
+        status = leaving.code
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has closed the pipe; without this the interpreter would fail when it flushes again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = status or 1
+    sys.exit(status)
