@@ -1,30 +1,30 @@
-"""The program ``geo-patrol``, which hears Ctrl-C before anything else is imported.
+"""The entry point of ``geo-patrol``: it installs a handler for Ctrl-C before anything else is imported.
 
-It stands beside the package: whatever is imported of that imports Gymnasium and PettingZoo first, and a Ctrl-C
-meanwhile would end in a traceback.
+It is a package of its own because importing any module of ``geo_patrol`` imports Gymnasium and PettingZoo first, and
+Ctrl-C would print a traceback during that time.
 """
 
 import os
 import signal
 
 INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells have it."""
+"""The exit status after Ctrl-C, as in shells."""
 
 
 def leave(_signal: int = signal.SIGINT, _frame: object = None) -> None:
-    """Say that the program was interrupted, and end it on the spot."""
-    os.write(2, b"geo-patrol: interrupted\n")  # the streams may be in the middle of something
+    """Print that the program was interrupted, and end it immediately."""
+    os.write(2, b"geo-patrol: interrupted\n")  # sys.stderr may be in the middle of a write
     os._exit(INTERRUPTED)
 
 
 def leave_on_interrupt() -> None:
-    """Let Ctrl-C end the program on the spot, unless it is to be ignored, as behind ``nohup``."""
+    """Let Ctrl-C end the program immediately, unless it is ignored, as behind ``nohup``."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, leave)
 
 
 def main() -> None:
-    """Run the command with the arguments of the process."""
+    """Run the command line with the arguments of the process."""
     leave_on_interrupt()
     from geo_patrol.cli.main import main as run
 

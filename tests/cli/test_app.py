@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pygame
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from geo_patrol import __version__, agent_names
+from geo_patrol import ConfigError, __version__, agent_names
 from geo_patrol.cli.app import app
-from geo_patrol.cli.errors import InputError
+from geo_patrol.cli.errors import InputError, plain_errors
 from geo_patrol.cli.output import whole_file
 from geo_patrol.rendering import screen
 
@@ -34,7 +35,7 @@ def process(*arguments, encoding="utf-8"):
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("-h",), ()])
-def test_first_page_tells_what_there_is(arguments):
+def test_first_page_lists_the_commands(arguments):
     shown = run(*arguments).output
     for word in (
         "GEO Patrol",
@@ -58,7 +59,7 @@ def test_every_command_has_help(command):
 
 
 def test_examples_of_the_first_page_run(monkeypatch):
-    # Somebody closes every window as soon as it is seen.
+    # Every window is closed as soon as it is shown.
     monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     examples = [line.split()[1:] for line in run("--help").output.splitlines() if line.startswith(" geo-patrol ")]
     assert len(examples) >= 3
@@ -76,13 +77,13 @@ def test_version():
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["configs"], ["match", "idle", "idle", "--games", "2"]])
-def test_terminals_without_unicode_get_letters_they_know(arguments):
+def test_output_for_terminals_without_unicode(arguments):
     ran = process(*arguments, encoding="ascii")
-    said = [line for line in ran.stderr.splitlines() if "compiling the game engine" not in line]
-    assert (ran.returncode, said) == (0, [])
+    errors = [line for line in ran.stderr.splitlines() if "compiling the game engine" not in line]
+    assert (ran.returncode, errors) == (0, [])
 
 
-def test_an_unknown_command_is_said():
+def test_an_unknown_command_is_reported():
     ran = process("mtch")
     assert ran.returncode == 2
     assert "No such command 'mtch'" in ran.stderr
@@ -126,3 +127,17 @@ def test_whole_file_tells_what_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InputError, match=r"x\.txt cannot be written: it is write-protected"), whole_file(str(path)):
         pass
+
+
+def test_errors_of_the_library_are_one_line_and_bugs_keep_their_traceback(capsys):
+    @plain_errors
+    def command(error):
+        raise error
+
+    with pytest.raises(typer.Exit) as leaving:
+        command(ConfigError("alpha.fuel is negative"))
+    assert leaving.value.exit_code == 2
+    assert capsys.readouterr().err == "geo-patrol: alpha.fuel is negative\n"
+    with pytest.raises(ValueError, match="a bug"):
+        command(ValueError("a bug"))
+    assert capsys.readouterr().err == ""

@@ -1,4 +1,4 @@
-"""Ctrl-C at every moment of a command: a line, exit status 130, no traceback."""
+"""Ctrl-C at any moment of a command: one line, exit status 130, no traceback."""
 
 import os
 import subprocess
@@ -56,12 +56,12 @@ def test_while_compiled_code_is_loaded_no_half_written_file_is_left(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_when_all_is_done():
+def test_at_exit():
     ran = run("import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT)\n" + START, "--version")
     assert (ran.returncode, ran.stderr) == (130, "geo-patrol: interrupted\n")
     assert ran.stdout.startswith("geo-patrol ")
 
 
-def test_what_ignores_it_goes_on():
+def test_a_process_that_ignores_it_continues():
     ran = run(f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{INTERRUPT}{START}", "--version")
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""What is compiled is loaded before a game begins: a Ctrl-C that comes while LLVM loads code may be lost."""
+"""Compiled code is loaded before a game begins: a Ctrl-C that arrives while LLVM loads code may be lost."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ from geo_patrol.rendering.play import PlayWindow
 live = start_game("case1", None, (None, load_agent("scripted")), 3)
 Keeper.begin("games/", live)
 before = loaded()
-chance = random.Random(1)
+rng = random.Random(1)
 window = PlayWindow(lambda: live)
 while not live.is_over:
     desk = window.session.desk
@@ -38,7 +38,7 @@ while not live.is_over:
         if desk.options(number):
             desk.select(number)
             window.draw()
-            desk.give(chance.choice(desk.options(number)).order)
+            desk.give(rng.choice(desk.options(number)).order)
     window._commit()
     window.tick(10)
     window.tick(10)
@@ -65,12 +65,14 @@ print(len(before), sorted(set(loaded()) - set(before)))
 
 
 @pytest.mark.parametrize("what", [PLAYING, READING])
-def test_all_that_is_compiled_is_loaded_before(what, tmp_path):
+def test_all_compiled_code_is_loaded_before(what, tmp_path):
     path = tmp_path / "games.jsonl"
     play_match("scripted", "random", config="case1", games=2, seed=1, save=path)
-    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
     command = [sys.executable, "-c", COUNT + what.replace("{path!r}", repr(str(path)))]
-    ran = subprocess.run(command, env=kept, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    ran = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     count, later = ran.stdout.splitlines()[-1].split(" ", 1)
     assert int(count) > 10

@@ -46,8 +46,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from geo_patrol.versions import __version__
 
         print(f"geo-patrol {__version__}")
@@ -58,7 +58,7 @@ def _print_version(wanted: bool) -> None:
 def geo_patrol(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     """Two-player orbital board games: GEO Patrol, Orbit Defender 2-D and King of the Hill.
@@ -68,9 +68,9 @@ def geo_patrol(
 
 
 app.command(short_help="Play many games between two agents, and sum them up.")(match)
-app.command(short_help="Rate agents: everybody against everybody, on all cores.")(tournament)
+app.command(short_help="Rate agents in a round robin, on all cores.")(tournament)
 app.command(short_help="Is one agent better than another? As few games as it takes.")(sprt)
-app.command(short_help="See how win rates follow the figures of a scenario.")(sweep)
+app.command(short_help="See how win rates depend on the values of a scenario.")(sweep)
 app.command(short_help="Play by hand, in a window or at the terminal.")(play)
 app.command(short_help="Watch two agents play, in a window.")(watch)
 app.command(short_help="Show recorded games, check them, export them.")(replay)

@@ -1,4 +1,8 @@
-"""What goes wrong, said in a line on standard error: no tracebacks for wrong input, Ctrl-C or a closed pipe."""
+"""Errors and interrupts of commands: one line on standard error and an exit status, without a traceback.
+
+Only the errors of ``geo_patrol.errors``, errors of the operating system and Ctrl-C are reported that way. Any other
+exception is a bug and keeps its traceback.
+"""
 
 import functools
 import os
@@ -18,18 +22,21 @@ from geo_patrol.errors import AgentError, GeoPatrolError
 from geo_patrol_command import INTERRUPTED
 
 BAD_INPUT, FAILED = 2, 1
-"""Exit statuses, besides INTERRUPTED."""
+"""Exit statuses; INTERRUPTED is a third one."""
 
 _Arguments = ParamSpec("_Arguments")
 
 
 class InputError(GeoPatrolError):
-    """Arguments of a command that do not make sense."""
+    """Invalid arguments of a command."""
 
 
 @contextmanager
 def bad_input() -> Iterator[None]:
-    """Turn any ValueError of the block into an InputError: what the block checks comes from the user."""
+    """Convert a ValueError of the block to an InputError.
+
+    For blocks that only validate arguments from the command line; elsewhere a ValueError is a bug.
+    """
     try:
         yield
     except ValueError as error:
@@ -37,7 +44,7 @@ def bad_input() -> Iterator[None]:
 
 
 def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
-    """Make a command report errors in plain words, and leave with the status that goes with them."""
+    """Decorate a command to report errors in one line and to exit with the corresponding status."""
 
     @functools.wraps(command)
     def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> None:
@@ -45,29 +52,29 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
             with _on_interrupt(signal.default_int_handler):  # raises KeyboardInterrupt
                 command(*args, **kwargs)
         except AgentError as error:
-            _leave(str(error), FAILED)
+            _exit(str(error), FAILED)
         except GeoPatrolError as error:
-            _leave(str(error), BAD_INPUT)
+            _exit(str(error), BAD_INPUT)
         except KeyboardInterrupt:
-            _leave("interrupted", INTERRUPTED)
+            _exit("interrupted", INTERRUPTED)
         except PydanticSerializationError as error:
             if not isinstance(error.__cause__, KeyboardInterrupt):
                 raise
-            _leave("interrupted", INTERRUPTED)  # while a figure was being written, which pydantic takes for a fault
+            _exit("interrupted", INTERRUPTED)  # pydantic wraps an interrupt that comes while it serialises a value
         except BrokenPipeError:
-            _abandon_output()
+            _discard_output()
             raise typer.Exit(FAILED) from None
         except OSError as error:
-            _leave(f"{error.filename or 'output'}: {error.strerror or error}", FAILED)
+            _exit(f"{error.filename or 'output'}: {error.strerror or error}", FAILED)
 
     return run
 
 
 @contextmanager
 def leave_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process on the spot while compiled code is being built or loaded.
+    """Let Ctrl-C end the process immediately while code is compiled or loaded from the cache.
 
-    A KeyboardInterrupt that is raised inside a callback of LLVM is lost there, and the compiler may crash over it.
+    A KeyboardInterrupt that is raised inside a callback of LLVM is lost, and may crash the compiler.
     """
 
     def leave(_signal: int, _frame: object) -> None:
@@ -85,23 +92,22 @@ def leave_at_once() -> Iterator[None]:
 
 @contextmanager
 def _on_interrupt(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Let Ctrl-C call a function during the block, if this is where it is heard: in the main thread, and not ignored."""
-    heard = threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT))
-    if not heard:
+    """Handle Ctrl-C with a function during the block, unless it is ignored or this is not the main thread."""
+    if threading.current_thread() is not threading.main_thread() or not callable(signal.getsignal(signal.SIGINT)):
         yield
         return
-    usual = signal.signal(signal.SIGINT, handler)
+    previous = signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, previous)
 
 
-def _leave(message: str, status: int) -> NoReturn:
+def _exit(message: str, status: int) -> NoReturn:
     print(f"geo-patrol: {message}", file=sys.stderr)
     raise typer.Exit(status)
 
 
-def _abandon_output() -> None:
-    """Throw away what is still to be printed: nobody reads it, and the interpreter would complain on its way out."""
+def _discard_output() -> None:
+    """Discard buffered output after a broken pipe: flushing it at exit would fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Loading what is compiled at a moment that is known: a Ctrl-C that comes while LLVM loads code may be lost."""
+"""Loading compiled code at a known moment: a Ctrl-C that arrives while LLVM loads code may be lost."""
 
 from typing import TYPE_CHECKING
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
 
 def quick(agent: "Agent") -> "Agent":
-    """Return an agent that calls all compiled code that another one calls, and thinks for a moment only."""
+    """Return an agent that calls the same compiled code as another one, with a minimal time budget."""
     from geo_patrol.agents.search import Searcher
 
     return agent.hurried() if isinstance(agent, Searcher) else agent
 
 
 def load_rules() -> None:
-    """Load all compiled code that playing, showing and checking games calls, agents' apart."""
+    """Load all compiled code that playing, showing and checking games calls, except that of agents."""
     with leave_at_once():
         import numpy as np
 
@@ -38,7 +38,7 @@ def load_rules() -> None:
         attack_probability(game, rules, 0, 1, Order(1, "shoot", 0).code)
         guard_probability(game, rules, 0, 1)
         winner_of(game)
-        ways = (board.prograde, board.retrograde, board.radial_in, board.radial_out)
-        for function in (board.ring_of, board.azimuth_of, *ways):
+        moves = (board.prograde, board.retrograde, board.radial_in, board.radial_out)
+        for function in (board.ring_of, board.azimuth_of, *moves):
             function(2)
         board.sector_at(2, 0)

@@ -14,8 +14,8 @@ def main() -> None:
     status: str | int | None = 0
     try:
         app(prog_name="geo-patrol")
-    except SystemExit as leaving:
-        status = leaving.code
+    except SystemExit as exit_request:
+        status = exit_request.code
     try:
         sys.stdout.flush()
     except BrokenPipeError:

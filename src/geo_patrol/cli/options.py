@@ -1,15 +1,14 @@
-"""Options that several commands take."""
+"""Options shared by several commands."""
 
 from typing import Annotated, TypeAlias
 
 import typer
 
-AGENTS = (
-    "random, idle, turtle, raider, mixed, scripted, search or policy; with parameters: raider:defenders=5, search:10ms"
+ANY_AGENT = (
+    "random, idle, turtle, raider, mixed, scripted, search or policy; with parameters: raider:defenders=5, "
+    "search:10ms; your own: file.py:Name or module:Name"
 )
-"""What help says of the names of our agents."""
-ANY_AGENT = f"{AGENTS}; your own: file.py:Name or module:Name"
-"""What help says of agents' names."""
+"""Help text: the names of agents."""
 
 ConfigOption: TypeAlias = Annotated[
     str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
