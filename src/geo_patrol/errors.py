@@ -1,7 +1,8 @@
 """The errors that geo_patrol raises on bad input. Each says what is wrong, with the value, and what would be right."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class GeoPatrolError(ValueError):
@@ -30,6 +31,21 @@ class MissingPackageError(GeoPatrolError, ImportError):
 
 class RecordingError(GeoPatrolError):
     """A saved or recorded game that cannot be read."""
+
+
+@contextmanager
+def optional_import(extra: str) -> Iterator[None]:
+    """Import optional dependencies in the block; where one is missing, say which extra installs it.
+
+    Raises:
+        MissingPackageError: a package is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "a package").partition(".")[0]
+        message = f"{package} is not installed: pip install 'geo_patrol[{extra}]'"
+        raise MissingPackageError(message, name=package) from error
 
 
 def show(value: object) -> str:

@@ -1,10 +1,10 @@
 """Why an order is not legal, in words."""
 
 from geo_patrol.board import are_adjacent, ring_of
-from geo_patrol.config.schema import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.legality import ILLEGAL, is_hva_threatened, order_cost
 from geo_patrol.notation import MOVES, PHASES, Order, SatelliteId, short_name
+from geo_patrol.sides import SIDES
 
 
 def why_illegal(game: state.Record, rules: state.Record, side: int, order: Order) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.board import azimuth_of, ring_of
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
-from geo_patrol.config.schema import SIDES, GameConfig
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.drift import winner_of
@@ -30,7 +30,6 @@ from geo_patrol.notation import (
     Outcome,
     Phase,
     SatelliteId,
-    Side,
     as_order,
     read_orders,
     read_outcomes,
@@ -38,6 +37,7 @@ from geo_patrol.notation import (
     short_name,
 )
 from geo_patrol.saving import restore_game, save_game
+from geo_patrol.sides import SIDES, Side
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,10 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.config.schema import SIDES
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError
+from geo_patrol.sides import SIDES, Side
 
-Side: TypeAlias = Literal["alpha", "bravo"]
 Phase: TypeAlias = Literal["movement", "engagement", "drift"]
 
 PHASES: tuple[Phase, ...] = ("movement", "engagement", "drift")

@@ -12,11 +12,12 @@ from pydantic_core import ErrorDetails
 
 from geo_patrol.board import EARTH, ring_of
 from geo_patrol.config.presets import read_saved_config
-from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT, SIDES
+from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.errors import RecordingError, show
 from geo_patrol.notation import PHASES, Phase
+from geo_patrol.sides import SIDES
 
 _MAX_FAULTS = 10
 _Saved = TypeVar("_Saved", bound=BaseModel)

@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from geo_patrol.errors import MissingPackageError
+from geo_patrol.errors import optional_import
 
 _SCRIPT = "train_selfplay.py"
 
@@ -22,8 +22,8 @@ def load_trainer() -> ModuleType:
     Raises:
         MissingPackageError: PyTorch is not installed.
     """
-    if importlib.util.find_spec("torch") is None:
-        raise MissingPackageError("training needs PyTorch, which is not installed: pip install 'geo_patrol[train]'")
+    with optional_import("train"):
+        import torch  # noqa: F401, PLC0415 - an extra
     spec = importlib.util.spec_from_file_location("geo_patrol_train_selfplay", trainer_path())
     if spec is None or spec.loader is None:
         raise FileNotFoundError(f"{trainer_path()}: the training script is missing: install geo_patrol anew")

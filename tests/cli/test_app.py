@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from geo_patrol import ConfigError, __version__, agent_names
 from geo_patrol.cli.app import app
 from geo_patrol.cli.errors import InputError, plain_errors
-from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.output import output_file
+from geo_patrol.cli.output import output_file
 from geo_patrol.rendering import screen
 
 DATA = Path(__file__).parents[1] / "data"
@@ -96,36 +97,36 @@ def test_verify_is_the_module_of_that_name(tmp_path):
     assert "missing.jsonl" in ran.output
 
 
-def test_whole_file_takes_the_place_of_an_older_one_at_the_end(tmp_path):
+def test_output_file_takes_the_place_of_an_older_one_at_the_end(tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("old")
-    with whole_file(str(path)) as stream:
+    with output_file(str(path)) as stream:
         stream.write("new")
         assert path.read_text() == "old"
     assert path.read_text() == "new"
-    with pytest.raises(UnicodeEncodeError), whole_file(str(path)) as stream:
+    with pytest.raises(UnicodeEncodeError), output_file(str(path)) as stream:
         stream.write("half \udc80")
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights there")
-def test_whole_file_follows_links_and_writes_to_devices(tmp_path):
+def test_output_file_follows_links_and_writes_to_devices(tmp_path):
     path, link = tmp_path / "x.txt", tmp_path / "link.txt"
     link.symlink_to(path)
-    with whole_file(str(link)) as stream:
+    with output_file(str(link)) as stream:
         stream.write("new")
     assert link.is_symlink()
     assert path.read_text() == "new"
-    with whole_file(os.devnull) as stream:
+    with output_file(os.devnull) as stream:
         stream.write("gone")
 
 
-def test_whole_file_tells_what_cannot_be_written(tmp_path, monkeypatch):
+def test_output_file_tells_what_cannot_be_written(tmp_path, monkeypatch):
     path = tmp_path / "x.txt"
     path.write_text("old")
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(InputError, match=r"x\.txt cannot be written: it is write-protected"), whole_file(str(path)):
+    with pytest.raises(InputError, match=r"x\.txt cannot be written: it is write-protected"), output_file(str(path)):
         pass
 
 

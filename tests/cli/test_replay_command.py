@@ -245,7 +245,7 @@ def test_films_without_their_package_say_what_to_install(played, tmp_path, monke
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     ran = run(played, "--mp4", tmp_path / "game.mp4")
     assert ran.exit_code == 2
-    assert ran.stderr == "geo-patrol: films need another package: pip install 'geo_patrol[video]'\n"
+    assert ran.stderr == "geo-patrol: imageio_ffmpeg is not installed: pip install 'geo_patrol[video]'\n"
     assert list(tmp_path.iterdir()) == []
 
 

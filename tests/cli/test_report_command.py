@@ -164,7 +164,7 @@ def test_missing_packages_are_named(played, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     ran = run(played, "-o", tmp_path / "page.html")
     assert ran.exit_code == 2
-    assert ran.stderr == "geo-patrol: reports need other packages: pip install 'geo_patrol[plots]'\n"
+    assert ran.stderr == "geo-patrol: jinja2 is not installed: pip install 'geo_patrol[plots]'\n"
     assert list(tmp_path.iterdir()) == []
 
 

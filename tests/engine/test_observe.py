@@ -10,8 +10,8 @@ from strategies import arrange, games, play_on, small
 
 from geo_patrol import Game, load_config, observation_names, preset_names
 from geo_patrol.board import adjacent_sectors, azimuth_of, ring_of, sector_at
-from geo_patrol.config.schema import SIDES
 from geo_patrol.engine.encodings import observation_bounds
+from geo_patrol.sides import SIDES
 
 COSTS = ("prograde", "retrograde", "radial_in", "radial_out", "station_keeping")
 ENGAGEMENTS = ("shoot", "collide", "guard")

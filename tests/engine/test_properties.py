@@ -13,7 +13,6 @@ from strategies import arrange, configs, games, mirrored, opposite, play_on, ran
 
 from geo_patrol import Game, Order, SatelliteId, geo_patrol_v0, load_config, preset_names
 from geo_patrol.board import adjacent_sectors, radial_in, ring_of
-from geo_patrol.config.schema import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
@@ -21,6 +20,7 @@ from geo_patrol.engine.engagement import pay_for_engagements
 from geo_patrol.engine.turn import REPORT, play_phase, step_games
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.notation import MOVES
+from geo_patrol.sides import SIDES
 
 few = settings(max_examples=15)
 play_seeds = st.integers(0, 2**32)

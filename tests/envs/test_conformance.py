@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from strategies import configs, seeds
 
 from geo_patrol import ConfigError, environment_id, geo_patrol_v0, load_config, preset_names
-from geo_patrol.config.schema import SIDES
 from geo_patrol.engine.batch import Batch
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
+from geo_patrol.sides import SIDES
 
 with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in the old way
     warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)

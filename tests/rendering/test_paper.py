@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from strategies import games, play_on
 
 from geo_patrol import Game, load_config
+from geo_patrol.errors import MissingPackageError
 from geo_patrol.rendering import figure, paper, svg
 from geo_patrol.scenes.shapes import SIZE, Circle, Label, Polygon, position_shapes
 
@@ -66,7 +67,7 @@ def test_svg_stands_alone_and_names_what_it_shows():
 
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(paper.MissingPlotsError, match=r"pip install 'geo_patrol\[plots\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'geo_patrol\[plots\]'"):
         figure(Game("case1", seed=1))
 
 

@@ -12,8 +12,9 @@ import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once
 from geo_patrol.cli.options import ANY_AGENT
-from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.output import output_file
 from geo_patrol.cli.progress import progress_bar
+from geo_patrol.files import atomic_path
 
 if TYPE_CHECKING:
     from geo_patrol.config.schema import GameConfig
@@ -127,7 +128,7 @@ def write_json(target: str | None, data: Mapping[str, Any]) -> None:
         json_format.dump(data, sys.stdout, indent=2, allow_nan=False)
         print()
     elif target is not None:
-        with whole_file(target) as stream:
+        with output_file(target) as stream:
             json_format.dump(data, stream, indent=2, allow_nan=False)
             stream.write("\n")
 
@@ -135,7 +136,7 @@ def write_json(target: str | None, data: Mapping[str, Any]) -> None:
 def check_json(target: str | None) -> None:
     """Make sure, before anything is played, that a file can be written."""
     if target is not None and target != STDOUT and not os.path.lexists(target):
-        with whole_file(target):
+        with output_file(target):
             pass
         with suppress(OSError):
             Path(target).unlink()
@@ -147,9 +148,8 @@ def write_picture(folder: Path, name: str, draw: Callable[[Path], None]) -> None
     """Write a picture into a folder, or say why there is none."""
     from geo_patrol.errors import MissingPackageError
 
-    beside = folder / f".{name}"
     try:
-        draw(beside)
-        beside.replace(folder / name)
+        with atomic_path(folder / name) as path:
+            draw(path)
     except (MissingPackageError, ValueError) as error:
         print(f"geo-patrol: no {name}: {error}", file=sys.stderr)

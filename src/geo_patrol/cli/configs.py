@@ -8,6 +8,7 @@ import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, plain_errors
 from geo_patrol.cli.plain import plain_table
+from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _BASE = "geo_patrol"
-_SIDES = ("alpha", "bravo")
 _WORDS = ("title", "description")
 _DRAWS = ({"low", "high"}, {"choices"})
 
@@ -92,7 +92,7 @@ def _figures_table(presets: "dict[str, GameConfig]") -> "Table":
     table = plain_table("preset", "rings", "goal", "alpha's Patrols", "bravo's Patrols", "win at", "turns")
     for name, config in presets.items():
         board = config.board
-        scores = dict.fromkeys(_short(config.side(side).points.win) for side in _SIDES)
+        scores = dict.fromkeys(_short(config.side(side).points.win) for side in SIDES)
         table.add_row(
             name,
             f"{board.inner_ring}-{board.outer_ring}",
@@ -160,7 +160,7 @@ def _compare(before: "GameConfig", after: "GameConfig") -> Pairs:
     for key, pair in pairs.items():
         side, _, rest = key.partition(".")
         alpha, bravo = f"alpha.{rest}", f"bravo.{rest}"
-        if side not in _SIDES:
+        if side not in SIDES:
             merged[key] = pair
         elif pairs.get(alpha) == pairs.get(bravo):
             merged[f"both.{rest}"] = pair

@@ -19,6 +19,7 @@ from pydantic_core import PydanticSerializationError
 
 import geo_patrol_command
 from geo_patrol.errors import AgentError, GeoPatrolError
+from geo_patrol.files import remove_temporary_files
 from geo_patrol_command import INTERRUPTED
 
 BAD_INPUT, FAILED = 2, 1
@@ -80,9 +81,7 @@ def leave_at_once() -> Iterator[None]:
     def leave(_signal: int, _frame: object) -> None:
         from rich.console import Console
 
-        from geo_patrol.cli.output import remove_unfinished
-
-        remove_unfinished()
+        remove_temporary_files()
         Console(stderr=True).show_cursor()  # which a progress bar may have hidden
         geo_patrol_command.leave()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
-from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.output import output_file
 
 if TYPE_CHECKING:
     from geo_patrol.flight import Flight, Mission, Solution
@@ -71,7 +71,7 @@ def fly(
     _write_sheets(settled, blank_map, score_sheet)
     if (blank_map or score_sheet) and not (solve or orders or text or save or window):
         return
-    with whole_file(save) if save is not None else nullcontext() as stream:  # known to be writable before the work
+    with output_file(save) if save is not None else nullcontext() as stream:  # known to be writable before the work
         flight = _fly(settled, solve, max_states, orders, text, window)
         if stream is not None and save is not None:
             stream.buffer.write(_picture(flight, save))
@@ -267,7 +267,7 @@ def _write_sheets(mission: "Mission", blank_map: str | None, score_sheet: str | 
 
     for target, draw in ((blank_map, sheets.blank_map), (score_sheet, sheets.score_sheet)):
         if target is not None:
-            with whole_file(target) as stream:
+            with output_file(target) as stream:
                 stream.buffer.write(_drawn(draw(mission), target))
 
 

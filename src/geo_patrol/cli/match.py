@@ -16,7 +16,7 @@ import typer
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.loading import quick
 from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
-from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.output import output_file
 from geo_patrol.cli.progress import progress_bar
 from geo_patrol.versions import versions
 
@@ -92,7 +92,7 @@ def _open_files(targets: Iterable[str | None]) -> Iterator[dict[str, TextIO]]:
     """Open the files among the targets, before anything is played."""
     with ExitStack() as stack:
         yield {
-            target: stack.enter_context(whole_file(target))
+            target: stack.enter_context(output_file(target))
             for target in targets
             if target is not None and target != _STDOUT
         }

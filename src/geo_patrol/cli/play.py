@@ -9,13 +9,13 @@ import typer
 from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
 from geo_patrol.cli.games import load_agent, start_game
 from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
+from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent
     from geo_patrol.cli.saving import Keeper
     from geo_patrol.sessions.live import LiveGame
 
-_SIDES = ("alpha", "bravo")
 _PERSON = "person"
 
 
@@ -88,7 +88,7 @@ def _is_given(context: typer.Context, name: str) -> bool:
 
 
 def _seat_players(side: str, against: str) -> "tuple[Agent | None, Agent | None]":
-    if side not in _SIDES:
+    if side not in SIDES:
         raise InputError(f"--as {side}: give alpha or bravo")
     if against == _PERSON:
         return None, None

@@ -11,7 +11,7 @@ import typer
 
 from geo_patrol.cli.errors import FAILED, InputError, bad_input, plain_errors
 from geo_patrol.cli.loading import load_rules
-from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.output import output_file
 from geo_patrol.cli.progress import progress_bar
 from geo_patrol.errors import RecordingError
 
@@ -129,7 +129,7 @@ def _table(target: str | None) -> Iterator[Callable[[Iterable[Any]], object]]:
     elif target == _STDOUT:
         yield csv_format.writer(sys.stdout, lineterminator="\n").writerow
     else:
-        with whole_file(target) as stream:
+        with output_file(target) as stream:
             yield csv_format.writer(stream, lineterminator="\n").writerow
 
 

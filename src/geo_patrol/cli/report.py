@@ -7,7 +7,7 @@ import typer
 
 from geo_patrol.cli.errors import plain_errors
 from geo_patrol.cli.loading import load_rules
-from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.output import output_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def report(
     Win rates with intervals, score curves, heat maps of the sectors, when satellites were lost, and positions. Every
     game is checked against the rules; those that break them are named and not counted.
     """
-    with whole_file(output) as stream:
+    with output_file(output) as stream:
         load_rules()
         from geo_patrol.replays import ReplayReader
         from geo_patrol.report import write_report

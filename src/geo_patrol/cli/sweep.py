@@ -10,8 +10,9 @@ import typer
 from geo_patrol.cli import campaign
 from geo_patrol.cli.errors import bad_input, plain_errors
 from geo_patrol.cli.options import ConfigOption, OverridesOption
-from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.output import output_file
 from geo_patrol.cli.plain import percent_interval, plain_table
+from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation import Sweep
@@ -86,7 +87,7 @@ def write_folder(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
     from geo_patrol.evaluation.plots import plot_sweep
 
     campaign.write_json(str(out / "sweep.json"), data)
-    with whole_file(str(out / "sweep.csv")) as stream:
+    with output_file(str(out / "sweep.csv")) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         keys = [variation.key for variation in result.variations]
         writer.writerow([*keys, "of", "wins", "games", "win_rate", "win_rate_low", "win_rate_high", "draw_rate"])
@@ -121,7 +122,7 @@ def _table(result: "Sweep") -> Any:
         width = min(max(map(len, heading.split("\n"))), _MAX_KEY_WIDTH)
         table.add_column(heading, justify="right", overflow="fold", min_width=width)
     rates = result.win_rates()
-    for side in ("alpha", "bravo"):
+    for side in SIDES:
         who = f"{side} wins" if result.agents[0] == result.agents[1] else f"{result.agents[0]} as {side} wins"
         table.add_column(who, justify="right", overflow="fold")
         table.add_column("95% interval", justify="right", no_wrap=True)

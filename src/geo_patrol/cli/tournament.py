@@ -10,7 +10,7 @@ import typer
 from geo_patrol.cli import campaign
 from geo_patrol.cli.errors import bad_input, plain_errors
 from geo_patrol.cli.options import ConfigOption, OverridesOption
-from geo_patrol.cli.output import whole_file
+from geo_patrol.cli.output import output_file
 from geo_patrol.cli.plain import percent_interval, plain_table
 
 if TYPE_CHECKING:
@@ -45,13 +45,14 @@ def tournament(
     Prints Bradley-Terry ratings with 95 % intervals, win rates of every pairing from both sides, and the mixed equilibrium.
     An agent that raises, hangs or dies loses its running games and is named at the end.
     """
+    from geo_patrol.errors import optional_import
     from geo_patrol.evaluation import play_tournament
     from geo_patrol.evaluation.match import check_games
-    from geo_patrol.evaluation.packages import load_scipy
     from geo_patrol.evaluation.tournament import check_names
 
+    with optional_import("stats"):
+        import scipy.optimize  # noqa: F401 - before any game is played
     with bad_input():
-        load_scipy("optimize")
         check_names(agents)
         check_games(games)
     campaign.check_json(json)
@@ -85,9 +86,9 @@ def write_folder(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
     from geo_patrol.evaluation.plots import plot_tournament
 
     campaign.write_json(str(out / "tournament.json"), data)
-    with whole_file(str(out / "ratings.csv")) as stream:
+    with output_file(str(out / "ratings.csv")) as stream:
         _write_rows(stream, [_rating_row(entry) for entry in data["ratings"]])
-    with whole_file(str(out / "pairings.csv")) as stream:
+    with output_file(str(out / "pairings.csv")) as stream:
         _write_rows(stream, [_pairing_row(entry) for entry in data["pairings"]])
     campaign.write_picture(out, "tournament.png", lambda path: plot_tournament(result, path))
 

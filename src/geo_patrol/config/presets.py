@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from geo_patrol.config.layers import Layers
 from geo_patrol.config.preset_files import preset_names, preset_path
-from geo_patrol.config.schema import SIDES, GameConfig
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import (
     MAX_DEPTH,
     Data,
@@ -24,6 +24,7 @@ from geo_patrol.config.toml_files import (
     set_value,
 )
 from geo_patrol.errors import ConfigError, show
+from geo_patrol.sides import SIDES
 
 __all__ = ["ConfigSource", "Overrides", "load_config", "read_saved_config", "scenarios"]
 

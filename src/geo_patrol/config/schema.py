@@ -22,7 +22,6 @@ from pydantic_core import PydanticCustomError
 
 from geo_patrol.board import MAX_RING
 
-SIDES = ("alpha", "bravo")
 MAX_PATROLS = 10
 MAX_FUEL = 10_000
 MAX_AMMO = 1_000

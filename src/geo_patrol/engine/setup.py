@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from geo_patrol.board import EARTH, sector_at
 from geo_patrol.config.presets import scenarios
-from geo_patrol.config.schema import SIDES as SIDE_NAMES
 from geo_patrol.config.schema import Choice, GameConfig, Range, SideConfig
 from geo_patrol.engine.drift import fuel_points
 from geo_patrol.engine.rng import random_below, random_bits, random_unit, seed_stream
@@ -30,6 +29,7 @@ from geo_patrol.engine.state import (
     records,
 )
 from geo_patrol.jit import jit
+from geo_patrol.sides import SIDES as SIDE_NAMES
 
 FULL_FLEET_POINTS = 100
 """What a full fleet of Patrols is worth with an automatic weight."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from geo_patrol.evaluation.packages import load_scipy
+from geo_patrol.errors import optional_import
 
 ELO = 400 / math.log(10)
 """Elo points in one unit of log odds."""
@@ -129,7 +129,9 @@ def _group(table: _Floats) -> tuple[tuple[int, ...], ...]:
 
 
 def _components(links: _Floats, connection: str) -> tuple[int, NDArray[np.int32]]:
-    count, labels = load_scipy("sparse.csgraph").connected_components(links > 0, connection=connection)
+    with optional_import("stats"):
+        from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - an extra
+    count, labels = connected_components(links > 0, connection=connection)
     return int(count), labels
 
 
@@ -152,8 +154,10 @@ def _fit(design: _Floats, games: _Floats, scores: _Floats) -> _Floats:
         slope = design.T @ (scores - games * chances + leverages * (0.5 - chances))
         return -float(likelihood + np.linalg.slogdet(information)[1] / 2), -slope
 
+    with optional_import("stats"):
+        from scipy.optimize import minimize  # noqa: PLC0415 - an extra
     start = np.zeros(design.shape[1])
-    result: Any = load_scipy("optimize").minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-6})
+    result: Any = minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-6})
     return np.asarray(result.x, np.float64)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from geo_patrol.evaluation.packages import load_scipy
+from geo_patrol.errors import optional_import
 
 _NEGLIGIBLE = 1e-9  # a share as small as this is a linear programme's rounding
 
@@ -37,7 +37,7 @@ def equilibrium(payoffs: ArrayLike) -> Equilibrium:
 
     Raises:
         ValueError: payoffs are no such matrix.
-        ImportError: SciPy is missing.
+        MissingPackageError: SciPy is missing.
     """
     matrix = np.array(payoffs, np.float64)
     if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all():
@@ -49,9 +49,11 @@ def equilibrium(payoffs: ArrayLike) -> Equilibrium:
 
 def _best_mixture(matrix: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """Mix the rows so that the worst column is as good as can be: maximise v, mixture @ matrix >= v."""
+    with optional_import("stats"):
+        from scipy.optimize import linprog  # noqa: PLC0415 - an extra
     count, columns = matrix.shape
     scale = float(np.abs(matrix).max()) or 1.0
-    result: Any = load_scipy("optimize").linprog(
+    result: Any = linprog(
         c=np.append(np.zeros(count), -1.0),
         A_ub=np.hstack([-matrix.T / scale, np.ones((columns, 1))]),
         b_ub=np.zeros(columns),

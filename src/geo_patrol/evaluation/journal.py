@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.evaluation.tasks import Record, Task
+from geo_patrol.files import atomic_write
 
 PLAN, GAMES = "plan.json", "games.jsonl"
 FORMAT = "geo_patrol plan"
@@ -67,9 +68,8 @@ class Journal:
         self._folder.mkdir(parents=True, exist_ok=True)
         if self._path.exists():
             raise FolderError(f"{self._folder} has {GAMES} and no {PLAN}: give another folder")
-        beside = self._folder / f".{PLAN}.tmp"
-        beside.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
-        beside.replace(self._folder / PLAN)
+        with atomic_write(self._folder / PLAN) as file:
+            file.write(json.dumps(plan, indent=2) + "\n")
 
     def _read(self) -> None:
         if not self._path.exists():

@@ -7,8 +7,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from geo_patrol.errors import optional_import
 from geo_patrol.evaluation.names import short_names
-from geo_patrol.evaluation.packages import load_matplotlib
 from geo_patrol.evaluation.sweep import Sweep, WinRate
 from geo_patrol.evaluation.tournament import Tournament
 
@@ -84,7 +84,9 @@ def check_drawable(shape: tuple[int, ...]) -> None:
 
 
 def _figure(width: float, height: float) -> Any:
-    return load_matplotlib().Figure(figsize=(max(width, 7), height), layout="constrained")
+    with optional_import("plots"):
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+    return Figure(figsize=(max(width, 7), height), layout="constrained")
 
 
 def _lines(axis: Any, sweep: Sweep, cells: list[WinRate]) -> None:

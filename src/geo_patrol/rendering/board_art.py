@@ -8,10 +8,10 @@ import pygame
 from pygame import gfxdraw
 
 from geo_patrol.board import ring_of, sector_at
-from geo_patrol.notation import Side
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.theme import Colour
 from geo_patrol.scenes.geometry import BoardGeometry, Point, middle_angle, sector_angle
+from geo_patrol.sides import Side
 
 _SMALLEST_SECTOR = 5
 """Pixels along the outer edge below which sectors get neither grid nor numbers."""

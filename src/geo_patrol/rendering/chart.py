@@ -7,14 +7,13 @@ import pygame
 
 from geo_patrol.config.schema import largest
 from geo_patrol.game import Game
-from geo_patrol.notation import Side
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.layout import Layout
 from geo_patrol.rendering.marks import put_stroke
 from geo_patrol.scenes.geometry import Point
 from geo_patrol.sessions.timeline import ScorePoint
+from geo_patrol.sides import SIDES
 
-_SIDES: tuple[Side, Side] = ("alpha", "bravo")
 _FEWEST_TURNS = 10
 _MOST_POINTS = 400
 """So many points of a long game are drawn."""
@@ -42,7 +41,7 @@ def draw_chart(surface: pygame.Surface, layout: Layout, scores: tuple[ScorePoint
         across = (turns - first) / (last - first)
         return plot.left + across * plot.width, plot.bottom - (points - low) / (high - low) * plot.height
 
-    win = max(largest(game.config.side(side).points.win) for side in _SIDES)
+    win = max(largest(game.config.side(side).points.win) for side in SIDES)
     if low < win <= high:
         level = place(first, int(win))[1]
         put_stroke(surface, theme.LINE, (plot.left, level), (plot.right, level), 1, whole=False)
@@ -55,7 +54,7 @@ def _draw_curves(
 ) -> None:
     size = layout.text_size("tiny")
     ends = []
-    for side in _SIDES:
+    for side in SIDES:
         points = [place(point.turns, getattr(point, side)) for point in shown]
         colour = theme.SIDES[side]
         width = max(round((3.4 if side == "alpha" else 1.6) * layout.scale), 1)
@@ -82,7 +81,7 @@ def _bounds(scores: tuple[ScorePoint, ...], game: Game) -> tuple[int, int]:
     points = [points for point in scores for points in (point.alpha, point.bravo)]
     low, high = min(points), max(points)
     room = max((high - low) // 8, 10)
-    win = int(max(largest(game.config.side(side).points.win) for side in _SIDES))
+    win = int(max(largest(game.config.side(side).points.win) for side in SIDES))
     high = max(high + room, win + room) if win < 1.4 * high else high + room
     return max(low - room, 0), high
 

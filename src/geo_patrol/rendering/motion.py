@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from geo_patrol.board import azimuth_of, prograde, ring_of
-from geo_patrol.notation import SatelliteId, Side
+from geo_patrol.notation import SatelliteId
 from geo_patrol.rendering import theme
 from geo_patrol.scenes.anchors import Slot, all_satellites, satellite_slots
 from geo_patrol.scenes.geometry import BoardGeometry, Polar, sector_angle
 from geo_patrol.sessions.timeline import Moment, Scene
-
-_SIDES: tuple[Side, Side] = ("alpha", "bravo")
+from geo_patrol.sides import SIDES, Side
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class Motion:
 def _ordered_direction(before: Moment | None, satellite: SatelliteId) -> int:
     if before is None:
         return 0
-    for order in before.orders[_SIDES.index(satellite.side)]:
+    for order in before.orders[SIDES.index(satellite.side)]:
         if order.satellite == satellite.number:
             return {"prograde": 1, "retrograde": -1}.get(order.action, 0)
     return 0

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import pygame
 
 from geo_patrol.game import Game
-from geo_patrol.notation import EndReason, Outcome, SatelliteId, Side
+from geo_patrol.notation import EndReason, Outcome, SatelliteId
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.layout import Layout
 from geo_patrol.rendering.marks import put_arrowhead, put_stroke, put_symbol
 from geo_patrol.rendering.tokens import Look, put_token
 from geo_patrol.sessions.timeline import Scene
+from geo_patrol.sides import SIDES
 
-_SIDES: tuple[Side, Side] = ("alpha", "bravo")
 _ANCHORS = ("midleft", "midright")
 _REASONS = {
     "hva_destroyed": "{side}'s HVA destroyed",
@@ -47,7 +47,7 @@ def draw_header(surface: pygame.Surface, layout: Layout, scene: Scene, game: Gam
     title = glyphs.fitted(game.config.title, normal, right.left - header.left - normal)
     glyphs.put_text(surface, title, normal, theme.SOFT, (header.left, middle))
     middle = header.top + line + round(huge * 0.55)
-    for side, place, anchor in zip(_SIDES, (header.left, header.right), _ANCHORS, strict=True):
+    for side, place, anchor in zip(SIDES, (header.left, header.right), _ANCHORS, strict=True):
         score = str(game.scores[side])
         glyphs.put_text(surface, score, huge, theme.SIDES_BRIGHT[side], (place, middle), anchor)
     _draw_phase(surface, layout, game, phase, middle)
@@ -76,7 +76,7 @@ def _draw_names(surface: pygame.Surface, layout: Layout, scene: Scene, game: Gam
     header = layout.header
     size, line = layout.text_size("small"), layout.line("normal")
     middle = header.bottom - line - layout.line("small") // 2
-    for side, place, anchor, name in zip(_SIDES, (header.left, header.right), _ANCHORS, scene.names, strict=True):
+    for side, place, anchor, name in zip(SIDES, (header.left, header.right), _ANCHORS, scene.names, strict=True):
         words = f"{side}, {name}" if name else side
         words = glyphs.fitted(words, size, round(header.width * 0.36))
         glyphs.put_text(surface, words, size, theme.SOFT, (place, middle), anchor)
@@ -85,7 +85,7 @@ def _draw_names(surface: pygame.Surface, layout: Layout, scene: Scene, game: Gam
         fitted = glyphs.fitted(words, size, header.width)
         glyphs.put_text(surface, fitted, size, theme.TEXT, (header.centerx, header.bottom - line * 0.45), "center")
         return
-    for side, place, anchor in zip(_SIDES, (header.left, header.right), _ANCHORS, strict=True):
+    for side, place, anchor in zip(SIDES, (header.left, header.right), _ANCHORS, strict=True):
         words = f"{game.goal_points[side]} from the goal"
         glyphs.put_text(surface, words, size, theme.FAINT, (place, header.bottom - line * 0.45), anchor)
 

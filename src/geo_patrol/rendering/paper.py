@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.errors import optional_import
 from geo_patrol.game import Game
 from geo_patrol.scenes.shapes import (
     INK,
@@ -35,10 +35,6 @@ _POINTS = 72 * _INCHES / SIZE
 _FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 
 
-class MissingPlotsError(GeoPatrolError):
-    """The extra ``plots`` is not installed."""
-
-
 def figure(game: Game, *, title: bool = True, axes: "Axes | None" = None) -> "Figure":
     """Draw a position as a matplotlib figure, for ``savefig`` in any of its formats.
 
@@ -49,12 +45,10 @@ def figure(game: Game, *, title: bool = True, axes: "Axes | None" = None) -> "Fi
             no window and needs no closing.
 
     Raises:
-        MissingPlotsError: matplotlib is not installed.
+        MissingPackageError: matplotlib is not installed.
     """
-    try:
+    with optional_import("plots"):
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingPlotsError("figures need another package: pip install 'geo_patrol[plots]'") from None
     if axes is None:
         own = Figure(figsize=(_INCHES, _INCHES * (1.06 if title else 1.0)), layout="constrained", facecolor=PAPER)
         axes = own.add_subplot()

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.schema import MAX_PATROLS, GameConfig
 from geo_patrol.game import Game
-from geo_patrol.notation import Side
 from geo_patrol.rendering import board_art, theme
 from geo_patrol.rendering.chart import draw_chart
 from geo_patrol.rendering.earth import draw_air, draw_earth
@@ -20,8 +19,8 @@ from geo_patrol.rendering.motion import Clock, Motion
 from geo_patrol.rendering.panel import draw_header, draw_legend, draw_outcomes
 from geo_patrol.rendering.tokens import put_token
 from geo_patrol.sessions.timeline import Scene
+from geo_patrol.sides import SIDES, Side
 
-_SIDES: tuple[Side, Side] = ("alpha", "bravo")
 _RGB = (0xFF, 0xFF00, 0xFF0000, 0)  # masks of a pixel of three bytes in this order
 
 
@@ -140,7 +139,7 @@ class Picture:
         geometry = self.layout.geometry
         if clock.drifted not in (0, 1):
             board_art.draw_grid(self._canvas, geometry, clock.drifted)
-        for side in _SIDES:
+        for side in SIDES:
             board_art.put_goal(self._canvas, geometry, side, *motion.goal_turn(side, clock))
         draw_earth(self._canvas, geometry.centre, geometry.earth_radius, motion.earth_turn(clock))
 
@@ -165,7 +164,7 @@ def _phase(scene: Scene, motion: Motion, clock: Clock) -> str:
 
 def fleet_size(config: GameConfig) -> int:
     """Return the most satellites that a side of a configuration may have."""
-    return 1 + MAX_PATROLS if config.is_drawn else max(_fleet(config, side) for side in _SIDES)
+    return 1 + MAX_PATROLS if config.is_drawn else max(_fleet(config, side) for side in SIDES)
 
 
 def _fleet(config: GameConfig, side: Side) -> int:

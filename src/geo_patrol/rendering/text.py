@@ -6,18 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 from geo_patrol.board import azimuth_of, ring_of, sector_at
+from geo_patrol.sides import SIDES, Side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from geo_patrol.game import Game, Satellite
-    from geo_patrol.notation import Outcome, SatelliteId, Side
+    from geo_patrol.notation import Outcome, SatelliteId
 
 _DRAWN_RINGS = 5
 """Boards up to this ring are drawn round; further out there is no room for the letters."""
 _COLUMNS_PER_RING = 8
 _ROWS_PER_RING = 4
-_SIDES: tuple[Side, Side] = ("alpha", "bravo")
 
 
 def position_text(game: Game) -> str:
@@ -53,13 +53,13 @@ def board_text(game: Game) -> str:
 def _occupants(game: Game) -> dict[int, str]:
     """Return a label for every sector where something is: satellites with fuel, and the goals."""
     labels: dict[int, str] = {}
-    for side, hva, patrol in zip(_SIDES, "AB", "ab", strict=True):
+    for side, hva, patrol in zip(SIDES, "AB", "ab", strict=True):
         fleet = [satellite for satellite in game.satellites(side) if satellite.is_active]
         for sector in sorted({satellite.sector for satellite in fleet}):
             here = [satellite.id.number for satellite in fleet if satellite.sector == sector]
             patrols = sum(number > 0 for number in here)
             labels[sector] = labels.get(sector, "") + hva * (0 in here) + (f"{patrol}{patrols}" if patrols else "")
-    for side, brackets in zip(_SIDES, ("[]", "{}"), strict=True):
+    for side, brackets in zip(SIDES, ("[]", "{}"), strict=True):
         goal = game.goals[side]
         labels[goal] = brackets[0] + labels.get(goal, "") + brackets[1]
     return labels
@@ -101,7 +101,7 @@ def _listed_board(game: Game) -> str:
 
 def fleets_text(game: Game) -> str:
     """Return both fleets side by side: sector, place (ring/azimuth), fuel and ammo."""
-    tables = [_fleet_lines(side, game.satellites(side)) for side in _SIDES]
+    tables = [_fleet_lines(side, game.satellites(side)) for side in SIDES]
     height = max(map(len, tables))
     width = max(len(line) for table in tables for line in table)
     padded = [[*table, *[""] * (height - len(table))] for table in tables]

@@ -6,7 +6,7 @@ The sides are blue and gold, which people with any colour vision tell apart, and
 
 from typing import TypeAlias
 
-from geo_patrol.notation import Side
+from geo_patrol.sides import Side
 
 Colour: TypeAlias = tuple[int, int, int]
 

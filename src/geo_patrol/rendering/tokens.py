@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pygame
 
-from geo_patrol.notation import Side
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.theme import Colour
+from geo_patrol.sides import Side
 
 FUEL_STEPS = 32
 """So many different lengths of the fuel arc are drawn."""

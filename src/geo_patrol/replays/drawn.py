@@ -4,9 +4,10 @@ import itertools
 from typing import Any
 
 from geo_patrol.config.presets import load_config
-from geo_patrol.config.schema import SIDES, GameConfig
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.notation import ENGAGEMENTS, MOVES
+from geo_patrol.sides import SIDES
 
 
 def drawn_config(config: GameConfig, rules: state.Record) -> GameConfig:

@@ -1,18 +1,15 @@
 """Pictures and films of recorded games, paced as the window paces them."""
 
-import errno
-import os
-import secrets
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.files import atomic_path
 from geo_patrol.rendering.film import film, film_length
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.sessions.timeline import Timeline
@@ -41,8 +38,8 @@ def save_png(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) 
 
     picture = Picture(*size, timeline[0].game.config)
     surface = picture.draw(timeline.scene(index))
-    with _whole(path) as beside:
-        pygame.image.save(surface, beside)
+    with atomic_path(path) as temporary:
+        pygame.image.save(surface, temporary)
 
 
 def save_mp4(
@@ -58,13 +55,14 @@ def save_mp4(
         progress: is called after every picture.
 
     Raises:
-        FilmError: the extra ``video`` is not installed, or ffmpeg fails.
+        FilmError: ffmpeg fails.
+        MissingPackageError: the extra ``video`` is not installed.
         OSError: the file cannot be written.
         ValueError: the size is too small or too large.
     """
     even = size[0] // 2 * 2, size[1] // 2 * 2
-    with _whole(path) as beside:
-        _film(_frames(timeline, even, MP4_FPS, speed, progress), even, MP4_FPS, [*_H264, str(beside)])
+    with atomic_path(path) as temporary:
+        _film(_frames(timeline, even, MP4_FPS, speed, progress), even, MP4_FPS, [*_H264, str(temporary)])
 
 
 def save_gif(
@@ -73,15 +71,16 @@ def save_gif(
     """Write a game as a GIF, with one palette of 256 colours for all of it; the arguments are those of ``save_mp4``.
 
     Raises:
-        FilmError: the extra ``video`` is not installed, or ffmpeg fails.
+        FilmError: ffmpeg fails.
+        MissingPackageError: the extra ``video`` is not installed.
         OSError: the file cannot be written.
         ValueError: the size is too small or too large.
     """
-    with _whole(path) as beside, tempfile.TemporaryDirectory() as folder:
+    with atomic_path(path) as temporary, tempfile.TemporaryDirectory() as folder:
         palette = str(Path(folder) / "palette.png")
         _film(_samples(timeline, size), size, 1.0, ["-vf", "palettegen", "-update", "1", palette])
         frames = _frames(timeline, size, GIF_FPS, speed, progress)
-        _film(frames, size, GIF_FPS, ["-i", palette, "-lavfi", _GIF, "-loop", "0", str(beside)])
+        _film(frames, size, GIF_FPS, ["-i", palette, "-lavfi", _GIF, "-loop", "0", str(temporary)])
 
 
 def _frames(
@@ -134,31 +133,6 @@ def _film(frames: Iterable[NDArray[np.uint8]], size: tuple[int, int], fps: float
 
 
 def _ffmpeg() -> str:
-    try:
+    with optional_import("video"):
         from imageio_ffmpeg import get_ffmpeg_exe  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise FilmError("films need another package: pip install 'geo_patrol[video]'") from None
     return str(get_ffmpeg_exe())
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """Give the name of a file beside a path, of the same ending, that takes its place when it is finished.
-
-    Raises:
-        OSError: the file cannot be written; before the work begins, and with the path that was asked for.
-    """
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if path.exists() and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, "it is write-protected", str(path))
-    beside = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
-    try:
-        beside.touch(exist_ok=False)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    try:
-        yield beside
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

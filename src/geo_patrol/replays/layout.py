@@ -14,13 +14,13 @@ from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.errors import OrderError, RecordingError
-from geo_patrol.notation import Order, Outcome, SatelliteId, Side, short_name
+from geo_patrol.notation import Order, Outcome, SatelliteId, short_name
+from geo_patrol.sides import SIDES, Side
 
 FORMAT = "geo_patrol replay"
 VERSION = 1
 MAX_NAME = 200
 """Letters of an agent's name."""
-_SIDES: tuple[Side, Side] = ("alpha", "bravo")
 
 _UNKNOWN = -1
 """Stands for order codes that do not exist; a game counts them as illegal orders, whichever they are."""
@@ -151,7 +151,7 @@ def read_order_codes(orders: SideOrders, where: str) -> NDArray[np.int8]:
     for side, texts in enumerate((orders.alpha, orders.bravo)):
         named = set()
         for place, text in enumerate(texts):
-            field = f"{where}: orders.{_SIDES[side]}.{place}"
+            field = f"{where}: orders.{SIDES[side]}.{place}"
             number, code = _read_order(text, field)
             if number in named:
                 raise RecordingError(f"{field} = {text!r}: {short_name(number)} has an order already")
@@ -190,7 +190,7 @@ def write_outcome(outcome: Outcome) -> dict[str, Any]:
 
 _SATELLITES = {
     str(satellite): satellite
-    for satellite in (SatelliteId(side, number) for side in _SIDES for number in range(state.SATELLITES))
+    for satellite in (SatelliteId(side, number) for side in SIDES for number in range(state.SATELLITES))
 }
 
 
@@ -252,10 +252,10 @@ class PositionWriter:
         fleets = [
             f"{field} of {side} {short_name(number)}"
             for field in _FLEET_FIELDS
-            for side, fleet in zip(_SIDES, self._fleets, strict=True)
+            for side, fleet in zip(SIDES, self._fleets, strict=True)
             for number in range(fleet)
         ]
-        return [*fleets, *(f"{field} of {side}" for field in _SIDE_FIELDS for side in _SIDES)]
+        return [*fleets, *(f"{field} of {side}" for field in _SIDE_FIELDS for side in SIDES)]
 
 
 def unflatten(figures: NDArray[np.int32], fleets: tuple[int, int]) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Going on with a game whose recording was interrupted."""
 
-import secrets
+from contextlib import closing
 from pathlib import Path
 
 from geo_patrol.errors import RecordingError
+from geo_patrol.files import atomic_path
 from geo_patrol.replays.checking import play
 from geo_patrol.replays.reading import ReplayReader
 from geo_patrol.replays.replay import Replay
@@ -41,17 +42,9 @@ def reopen(path: Path, replay: Replay) -> Recorder:
         OSError: the file cannot be written.
     """
     last = replay.phases[-1].line if replay.phases else replay.line
-    beside = path.with_name(f".{secrets.token_hex(4)}.{path.name}")  # the ending says how it is packed
-    try:
-        stream = open_stream(beside, "x")
-        try:
-            for number, line, _ in read_lines(path):
-                stream.write(line + b"\n")
-                if number == last:
-                    break
-        finally:
-            stream.close()
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with atomic_path(path) as temporary, closing(open_stream(temporary, "w")) as stream:
+        for number, line, _ in read_lines(path):
+            stream.write(line + b"\n")
+            if number == last:
+                break
     return Recorder(path, replay.config, append=True)

@@ -7,6 +7,7 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Order
 from geo_patrol.rendering.text import board_text, fleets_text, heading_text, outcomes_text
 from geo_patrol.replays.rerun import PlayedPhase
+from geo_patrol.sides import SIDES
 
 WIDTH = 80
 
@@ -22,10 +23,10 @@ def phase_text(phase: PlayedPhase) -> str:
     if phase.name == "movement":
         lines.append(f"--- Turn {phase.turn} {'-' * (WIDTH - 10 - len(str(phase.turn)))}")
         lines.append("MOVEMENT:")
-        lines += [orders_text(side, orders) for side, orders in zip(("alpha", "bravo"), phase.orders, strict=True)]
+        lines += [orders_text(side, orders) for side, orders in zip(SIDES, phase.orders, strict=True)]
     else:
         lines.append(outcomes_text(phase.outcomes))
-    for side, count in zip(("alpha", "bravo"), phase.illegal_orders, strict=True):
+    for side, count in zip(SIDES, phase.illegal_orders, strict=True):
         if count:
             lines.append(f"    {side}: {count} illegal order{'s' * (count > 1)}")
     if phase.name == "engagement" or phase.game.is_over:

@@ -69,7 +69,7 @@ def open_stream(path: Path, mode: str) -> LineStream:
 
     Args:
         path: where.
-        mode: "x" for a new file; "a" goes on after what is there, with a packed part of its own.
+        mode: "x" for a new file; "w" replaces what is there; "a" goes on after what is there, with a packed part of its own.
 
     Raises:
         OSError: it cannot be opened; ``FileExistsError`` if a new file is there already.

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from geo_patrol.config.schema import SIDES
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.game import Game
-from geo_patrol.notation import ENGAGEMENTS, Outcome, SatelliteId, Side
+from geo_patrol.notation import ENGAGEMENTS, Outcome, SatelliteId
 from geo_patrol.replays.checking import play, start
 from geo_patrol.replays.replay import Replay
 from geo_patrol.replays.rerun import PlayedPhase
+from geo_patrol.sides import SIDES, Side
 
 Cause: TypeAlias = Literal["shoot", "collide", "fuel"]
 """Why a satellite was lost: shot, in a collision (its own or an enemy's), or out of fuel."""

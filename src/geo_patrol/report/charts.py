@@ -7,31 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.errors import optional_import
 from geo_patrol.evaluation.results import wilson_interval
-from geo_patrol.notation import Side
 from geo_patrol.report.collect import Collected, Standing
 from geo_patrol.scenes.shapes import INK, SIDE_FILLS, SIDE_LINES, SOFT
+from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_SIDES: tuple[Side, Side] = ("alpha", "bravo")
 _GRID = "#e4e8ef"
 _MAX_BARS = 24
 """Agents in the chart of win rates."""
 
 
-class MissingReportError(GeoPatrolError):
-    """The extra ``plots`` is not installed."""
-
-
 def _new(width: float, height: float) -> "tuple[Figure, Axes]":
-    try:
+    with optional_import("plots"):
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingReportError("reports need other packages: pip install 'geo_patrol[plots]'") from None
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
@@ -87,7 +80,7 @@ def score_curves(collected: Collected) -> str:
     """Draw the mean score after every turn, with the middle 80 % of the games, and how many games go on."""
     figure, axes = _new(7.2, 3.3)
     counts: list[int] = []
-    for side in _SIDES:
+    for side in SIDES:
         scores = [np.array(turn) for turn in collected.curves[side] if turn]
         counts = [len(turn) for turn in scores]
         turns = np.arange(len(scores))
@@ -125,7 +118,7 @@ def losses(collected: Collected) -> str:
     figure, axes = _new(7.2, 2.8)
     last = max((turn for turn, _, _ in collected.losses), default=1)
     turns = np.arange(1, last + 1)
-    for offset, side in zip((-0.2, 0.2), _SIDES, strict=True):
+    for offset, side in zip((-0.2, 0.2), SIDES, strict=True):
         patrols, hvas = (
             np.array([collected.losses[turn, side, is_hva] for turn in turns.tolist()]) for is_hva in (False, True)
         )

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import azimuth_of, ring_of, sector_at
-from geo_patrol.config.schema import SIDES, BoardConfig
+from geo_patrol.config.schema import BoardConfig
 from geo_patrol.game import Game
-from geo_patrol.notation import Side
 from geo_patrol.replays.replay import Replay
 from geo_patrol.replays.rerun import PlayedPhase
 from geo_patrol.replays.summaries import GameSummary, summarise
+from geo_patrol.sides import SIDES
 
 MAX_GAMES = 100_000
 MAX_LISTED = 200
@@ -20,7 +20,6 @@ MAX_LISTED = 200
 MAX_FAULTS = 20
 _CURVE_TURNS = 200
 """Score curves and losses are drawn up to this turn."""
-_SIDES: tuple[Side, Side] = ("alpha", "bravo")
 
 
 @dataclass
@@ -152,7 +151,7 @@ class Collector:
             self._count_result(summary)
         else:
             collected.unfinished += 1
-        for side, curve in zip(_SIDES, zip(*summary.curve, strict=True), strict=True):
+        for side, curve in zip(SIDES, zip(*summary.curve, strict=True), strict=True):
             _extend(collected.curves[side], curve[: _CURVE_TURNS + 1])
         for loss in summary.losses:
             is_hva = loss.satellite.number == 0
@@ -164,7 +163,7 @@ class Collector:
         heat = collected.heat.setdefault((board.inner_ring, board.outer_ring, board.goal_ring), BoardHeat())
         heat.games += 1
         heat.losses += watcher.lost_at
-        for side in _SIDES:
+        for side in SIDES:
             heat.presence[side] += watcher.presence[side]
 
     def _count_result(self, summary: GameSummary) -> None:
@@ -172,7 +171,7 @@ class Collector:
         collected.turns[min(summary.turns, _CURVE_TURNS)] += 1
         for reason in summary.reasons:
             collected.reasons[reason] += 1
-        for place, side in enumerate(_SIDES):
+        for place, side in enumerate(SIDES):
             name = summary.replay.agents[place]
             for where in (side, "either"):
                 standing = collected.standings.setdefault((name, where), Standing())
@@ -217,7 +216,7 @@ class _Watcher:
 
     def _count_presence(self, game: Game) -> None:
         board, goal = game.config.board, game.goals["alpha"]
-        for side in _SIDES:
+        for side in SIDES:
             for satellite in game.satellites(side)[1:]:
                 if satellite.is_active:
                     self.presence[side][seen_from_goal(satellite.sector, goal, board)] += 1
@@ -226,7 +225,7 @@ class _Watcher:
         """Count what was lost in a phase, where it was when the phase began; return the names."""
         lost = []
         board, goal = before.config.board, before.goals["alpha"]
-        for side in _SIDES:
+        for side in SIDES:
             for old, new in zip(before.satellites(side), after.satellites(side), strict=True):
                 if old.is_active and not new.is_active:
                     self.lost_at[seen_from_goal(old.sector, goal, board)] += 1

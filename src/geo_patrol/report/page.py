@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-from geo_patrol.config.schema import SIDES, BoardConfig
-from geo_patrol.errors import RecordingError
+from geo_patrol.config.schema import BoardConfig
+from geo_patrol.errors import RecordingError, optional_import
 from geo_patrol.evaluation.results import wilson_interval
 from geo_patrol.replays.reading import ReplayReader
 from geo_patrol.report import charts, maps
-from geo_patrol.report.charts import MissingReportError
 from geo_patrol.report.collect import MAX_GAMES, MAX_LISTED, Collected, Collector
+from geo_patrol.sides import SIDES
 from geo_patrol.versions import __version__
 
 _CAUSES = {"shoot": "shot", "collide": "in a collision", "fuel": "out of fuel"}
@@ -29,7 +29,7 @@ def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 4
 
     Raises:
         RecordingError: there is no game that can be counted.
-        MissingReportError: the extra ``plots`` is not installed.
+        MissingPackageError: the extra ``plots`` is not installed.
     """
     collector = Collector(positions)
     for reader in readers:
@@ -47,11 +47,9 @@ def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 4
 
 
 def _render(collected: Collected, title: str) -> str:
-    try:
+    with optional_import("plots"):
         from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - an extra
         from markupsafe import Markup  # noqa: PLC0415 - comes with it
-    except ImportError:
-        raise MissingReportError("reports need other packages: pip install 'geo_patrol[plots]'") from None
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["image"] = _image
     environment.filters["drawing"] = Markup  # our own drawings, whose texts ElementTree has escaped

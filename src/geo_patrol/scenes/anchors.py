@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from geo_patrol.board import ring_of
 from geo_patrol.game import Game, Satellite
-from geo_patrol.notation import SatelliteId, Side
+from geo_patrol.notation import SatelliteId
 from geo_patrol.rendering.theme import SMALLEST_NUMBERED, TOKEN_GAP, TOKEN_OF_BAND
 from geo_patrol.scenes.geometry import BoardGeometry, Polar, middle_angle, sector_angle
+from geo_patrol.sides import SIDES
 
-_SIDES: tuple[Side, Side] = ("alpha", "bravo")
 _NUMBER_PART = 0.16
 """The part of a ring's width that belongs to the sectors' numbers, along the outer edge."""
 
@@ -78,7 +78,7 @@ def _spread(distances: list[float], capacities: list[int], pitch: float, count: 
 
 def all_satellites(game: Game) -> tuple[Satellite, ...]:
     """Return the satellites of both sides, alpha's first."""
-    return tuple(satellite for side in _SIDES for satellite in game.satellites(side))
+    return tuple(satellite for side in SIDES for satellite in game.satellites(side))
 
 
 def satellite_slots(geometry: BoardGeometry, satellites: Sequence[Satellite]) -> dict[SatelliteId, Slot]:

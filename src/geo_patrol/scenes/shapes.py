@@ -11,13 +11,12 @@ from typing import TypeAlias
 from geo_patrol.board import sector_at
 from geo_patrol.config.schema import BoardConfig, SideConfig, largest
 from geo_patrol.game import Game, Satellite
-from geo_patrol.notation import Side
 from geo_patrol.scenes.anchors import Slot, all_satellites, satellite_slots
 from geo_patrol.scenes.geometry import BoardGeometry, Point, middle_angle
+from geo_patrol.sides import SIDES, Side
 
 SIZE = 1000.0
 _RADIUS = 490.0
-_SIDES: tuple[Side, Side] = ("alpha", "bravo")
 
 # On white paper: blue and orange, which people with any colour vision tell apart, in print and in grey as well.
 PAPER, INK, SOFT = "#ffffff", "#1d2433", "#6b7689"
@@ -114,7 +113,7 @@ def number_shapes(board: BoardConfig) -> Iterator[Shape]:
 def position_shapes(game: Game) -> Iterator[Shape]:
     """Draw goal sectors and satellites: HVAs as squares, Patrols as discs, with an arc of the fuel they have left."""
     geometry = geometry_of(game.config.board)
-    for side in _SIDES:
+    for side in SIDES:
         outline = tuple(geometry.wedge(game.goals[side], inset=2))
         yield Polygon(outline, GOAL_FILLS[side], SIDE_LINES[side], 3)
     satellites = all_satellites(game)

@@ -13,11 +13,10 @@ from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.engine.turn import play_phase
 from geo_patrol.game import Game
-from geo_patrol.notation import Order, Side
+from geo_patrol.notation import Order
 from geo_patrol.sessions.timeline import BothOrders, Moment, Timeline
 from geo_patrol.sessions.waiting import Wait, wait_idly
-
-SIDES: tuple[Side, Side] = ("alpha", "bravo")
+from geo_patrol.sides import SIDES
 
 Observer: TypeAlias = Callable[["LiveGame", Moment], None]
 """Hears of every finished phase: the game, and the moment with the orders of both sides and what followed from them."""

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from geo_patrol.board import prograde, radial_in, radial_out, retrograde
 from geo_patrol.game import Game
-from geo_patrol.notation import MOVES, Order, SatelliteId, Side, short_name
+from geo_patrol.notation import MOVES, Order, SatelliteId, short_name
+from geo_patrol.sides import SIDES, Side
 
 _STEPS = {"prograde": prograde, "retrograde": retrograde, "radial_in": radial_in, "radial_out": radial_out}
 
@@ -67,7 +68,7 @@ class OrderDesk:
         self.side = side
         self.pending: dict[int, Order] = {}
         self.selected: int | None = None
-        self.sectors = {one.id: one.sector for fleet in ("alpha", "bravo") for one in game.satellites(fleet)}
+        self.sectors = {one.id: one.sector for fleet in SIDES for one in game.satellites(fleet)}
         self._past: list[dict[int, Order]] = []
         self._options = {
             number: tuple(_describe(game, side, order) for order in orders if order.action != "noop")

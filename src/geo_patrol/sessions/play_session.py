@@ -1,11 +1,14 @@
 """Whose turn it is to order, and when a phase is played. No drawing here."""
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from geo_patrol.notation import Order, Side
-from geo_patrol.sessions.live import SIDES, LiveGame
+from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderDesk
 from geo_patrol.sessions.waiting import Wait, wait_idly
+from geo_patrol.sides import SIDES, Side
+
+if TYPE_CHECKING:
+    from geo_patrol.notation import Order
 
 Stage: TypeAlias = Literal["curtain", "ordering", "waiting", "showing", "over"]
 """A curtain hides one person's orders from the other; somebody orders; agents are waited for; a phase that was played is

@@ -1,8 +1,9 @@
 """A person at the terminal who plays one side."""
 
 from geo_patrol.game import Game
-from geo_patrol.notation import Order, Side
+from geo_patrol.notation import Order
 from geo_patrol.replays.story import position_text
+from geo_patrol.sides import Side
 from geo_patrol.textplay.console import Console
 from geo_patrol.textplay.dialogue import OrderDialogue
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from geo_patrol.board import prograde, radial_in, radial_out, retrograde
 from geo_patrol.game import Game
-from geo_patrol.notation import MOVES, Order, SatelliteId, Side
+from geo_patrol.notation import MOVES, Order, SatelliteId
+from geo_patrol.sides import Side
 
 HELP = """
 Answer with a number of the list, or with the order itself: "radial in",

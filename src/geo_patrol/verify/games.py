@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import ring_of
-from geo_patrol.config.schema import MAX_AMMO, MAX_FUEL, SIDES, GameConfig
+from geo_patrol.config.schema import MAX_AMMO, MAX_FUEL, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.drift import play_drift
@@ -18,6 +18,7 @@ from geo_patrol.engine.movement import strike_illegal_orders
 from geo_patrol.engine.turn import play_movement, play_phase
 from geo_patrol.errors import RecordingError
 from geo_patrol.notation import PHASES, Order, Outcome, SatelliteId, short_name, write_outcomes
+from geo_patrol.sides import SIDES
 from geo_patrol.verify.recording import (
     RecordedGame,
     RecordedOutcome,

@@ -4,13 +4,13 @@ from collections import Counter
 
 import numpy as np
 
-from geo_patrol.config.schema import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.engagement import pay_for_engagements
 from geo_patrol.engine.legal_sets import legal_sets
 from geo_patrol.engine.movement import strike_illegal_orders
 from geo_patrol.engine.odds import resolve_repeatedly
+from geo_patrol.sides import SIDES
 from geo_patrol.verify.chi_square import homogeneity
 from geo_patrol.verify.games import load_state, read_orders
 from geo_patrol.verify.recording import RecordedOdds, read_config

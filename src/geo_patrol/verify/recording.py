@@ -18,6 +18,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import RecordingError, show
 from geo_patrol.notation import ENGAGEMENTS, MOVES, Order
+from geo_patrol.sides import Side
 
 MAX_LINE_BYTES = 64 << 20
 """A recorded game takes up to about a megabyte."""
@@ -58,9 +59,9 @@ class RecordedOutcome(_Record):
     """An engagement outcome as recorded; satellites are (side, number)."""
 
     action: Literal["shoot", "collide", "guard"]
-    attacker: tuple[Literal["alpha", "bravo"], Number] | None
-    guardian: tuple[Literal["alpha", "bravo"], Number] | None
-    target: tuple[Literal["alpha", "bravo"], Number]
+    attacker: tuple[Side, Number] | None
+    guardian: tuple[Side, Number] | None
+    target: tuple[Side, Number]
     probability: float
     success: bool
 

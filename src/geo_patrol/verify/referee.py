@@ -6,10 +6,10 @@ was, in the right order, with the right odds, and against the right target after
 
 from collections.abc import Iterator, Sequence
 
-from geo_patrol.config.schema import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import GUARD_DECAY, attack_probability, guard_probability, target_of
 from geo_patrol.notation import Outcome, SatelliteId
+from geo_patrol.sides import SIDES
 
 _SAME = 1e-12
 
@@ -37,7 +37,7 @@ class Referee:
         for side, name in enumerate(SIDES):
             for number in range(state.SATELLITES):
                 if self._orders[side, number] != state.NOOP:
-                    yield SatelliteId(name, number), int(self._orders[side, number])  # type: ignore[arg-type]
+                    yield SatelliteId(name, number), int(self._orders[side, number])
 
     @staticmethod
     def _enemy(who: SatelliteId, number: int) -> SatelliteId:

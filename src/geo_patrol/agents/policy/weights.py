@@ -17,6 +17,7 @@ from safetensors.numpy import load, save
 from geo_patrol.engine.encodings import GAME_FIGURES, SATELLITE_FIGURES
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import PolicyError, show
+from geo_patrol.files import atomic_path
 
 Weights = Mapping[str, NDArray[Any]]
 
@@ -95,9 +96,8 @@ def write_weights(path: str | Path, weights: Weights, told: Mapping[str, str] | 
     """
     check_weights(weights, str(path))
     arrays = {name: np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
-    unfinished = Path(f"{path}.unfinished")
-    unfinished.write_bytes(save(arrays, {**(told or {}), "format": FORMAT}))
-    unfinished.replace(path)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(save(arrays, {**(told or {}), "format": FORMAT}))
 
 
 def read_weights(path: str | Path) -> dict[str, NDArray[np.float32]]:

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.envs.opponents import Mixture
 from geo_patrol.envs.vector import VectorGeoPatrol
+from geo_patrol.errors import optional_import
 
-try:
+with optional_import("sb3"):
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
-except ImportError as error:
-    raise ImportError('Stable-Baselines3 is missing: install it with pip install "geo_patrol[sb3]"') from error
 
 Indices = int | Iterable[int] | None
 

@@ -9,12 +9,11 @@ from typing import Any
 import torch
 
 from geo_patrol.engine.state import ORDERS, SATELLITES
+from geo_patrol.errors import optional_import
 
-try:
+with optional_import("sb3"):
     from sb3_contrib.common.maskable.distributions import MaskableCategorical, MaskableMultiCategoricalDistribution
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-except ImportError as error:
-    raise ImportError('sb3-contrib is missing: install it with pip install "geo_patrol[sb3]"') from error
 
 
 class OrderDistribution(MaskableMultiCategoricalDistribution):

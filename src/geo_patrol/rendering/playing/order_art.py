@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pygame
 
 from geo_patrol.board import ring_of
-from geo_patrol.notation import SatelliteId, Side
+from geo_patrol.notation import SatelliteId
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.board_art import put_highlight
 from geo_patrol.rendering.fleets import BAR, row_of
@@ -16,6 +16,7 @@ from geo_patrol.rendering.marks import draw_shield, put_arrowhead, put_stroke
 from geo_patrol.scenes.anchors import Slot
 from geo_patrol.scenes.geometry import Point, middle_angle, sector_angle
 from geo_patrol.sessions.order_entry import Option, OrderDesk
+from geo_patrol.sides import Side
 
 Slots = dict[SatelliteId, Slot]
 
