@@ -44,8 +44,7 @@ def optional_import(extra: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "a package").partition(".")[0]
-        message = f"{package} is not installed: pip install 'geo_patrol[{extra}]'"
-        raise MissingPackageError(message, name=package) from error
+        raise MissingPackageError(f"{package} is not installed: pip install 'geo_patrol[{extra}]'") from error
 
 
 def show(value: object) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation.bradley_terry import Ratings, rate
-    from geo_patrol.evaluation.equilibrium import Equilibrium, equilibrium
+    from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
     from geo_patrol.evaluation.journal import FolderError
     from geo_patrol.evaluation.match import play_match
     from geo_patrol.evaluation.pool import WorkerError
@@ -39,7 +39,7 @@ __all__ = [
 
 _MODULES = {
     "bradley_terry": ("Ratings", "rate"),
-    "equilibrium": ("Equilibrium", "equilibrium"),
+    "matrix_games": ("Equilibrium", "equilibrium"),
     "journal": ("FolderError",),
     "match": ("play_match",),
     "pool": ("WorkerError",),
