@@ -14,7 +14,6 @@ from geo_patrol import ConfigError, __version__, agent_names
 from geo_patrol.cli.app import app
 from geo_patrol.cli.errors import InputError, plain_errors
 from geo_patrol.cli.output import output_file
-from geo_patrol.cli.output import output_file
 from geo_patrol.rendering import screen
 
 DATA = Path(__file__).parents[1] / "data"

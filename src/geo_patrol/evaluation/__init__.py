@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation.bradley_terry import Ratings, rate
-    from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
     from geo_patrol.evaluation.journal import FolderError
     from geo_patrol.evaluation.match import play_match
+    from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
     from geo_patrol.evaluation.pool import WorkerError
     from geo_patrol.evaluation.results import MatchResult
     from geo_patrol.evaluation.sequential import SprtResult, play_sprt
