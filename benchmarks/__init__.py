@@ -1,1 +1,1 @@
-"""Speed, measured side by side: ``python -m benchmarks run``, from the root of the repository."""
+"""Speed beside other environments: ``python -m benchmarks run``, from the root of the repository."""

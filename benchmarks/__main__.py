@@ -1,4 +1,4 @@
-"""The command: ``python -m benchmarks run`` measures, ``python -m benchmarks publish`` puts it into the documents."""
+"""Benchmarks: ``python -m benchmarks run`` measures, ``python -m benchmarks publish`` updates the documents."""
 
 import dataclasses
 import shutil
@@ -11,7 +11,7 @@ from rich.console import Console
 
 from benchmarks.contestants import CONTESTANTS
 from benchmarks.plot import draw
-from benchmarks.publish import PICTURE, PUBLISHED, documents
+from benchmarks.publish import PLOT, PUBLISHED, documents
 from benchmarks.report import (
     comparison_table,
     goals_table,
@@ -31,18 +31,18 @@ app = typer.Typer(
 _OUT = Path("build") / "benchmarks"
 _RAW = "results.json"
 
-Out = Annotated[Path, typer.Option("--out", help="Folder for the figures, the report and the picture.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder for the results, the report and the plot.")]
 
 
 @app.command()
 def run(
     out: Out = _OUT,
-    quick: Annotated[bool, typer.Option(help="Only see that everything runs, in seconds.")] = False,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Turns of each contestant (9).")] = None,
-    seconds: Annotated[float | None, typer.Option(min=0.001, help="Length of a turn (0.35).")] = None,
-    only: Annotated[str, typer.Option(help="Only contestants with this in their names.")] = "",
+    quick: Annotated[bool, typer.Option(help="A run of a few seconds that only checks that everything works.")] = False,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds (9).")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0.001, help="Seconds per contestant and round (0.35).")] = None,
+    only: Annotated[str, typer.Option(help="Only contestants whose names contain this.")] = "",
 ) -> None:
-    """Measure everything side by side; about five minutes."""
+    """Measure all contestants in interleaved rounds; about five minutes."""
     if not any(only in name for name in CONTESTANTS):
         raise typer.BadParameter(f"{only!r} is in none of {', '.join(CONTESTANTS)}", param_hint="--only")
     plan = QUICK if quick else FULL
@@ -58,7 +58,7 @@ def run(
 
 
 def write(results: Results, out: Path) -> None:
-    """Write the raw figures, the report, and the picture if it can be drawn."""
+    """Write the raw results, the report, and the plot if Matplotlib is installed."""
     (out / _RAW).write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
     (out / "report.md").write_text(report(results), encoding="utf-8")
     with (out / "rounds.csv").open("w", encoding="utf-8") as file:
@@ -66,32 +66,32 @@ def write(results: Results, out: Path) -> None:
     try:
         draw(results, out / "throughput.svg", out / "throughput.png")
     except ModuleNotFoundError as error:
-        print(f"no picture: {error.name} is not installed")
+        print(f"no plot: {error.name} is not installed")
     except ValueError as error:
-        print(f"no picture: {error}")
+        print(f"no plot: {error}")
 
 
 def show(results: Results, out: Path) -> None:
-    """Print what matters most."""
+    """Print the main tables."""
     console = Console(width=2000, soft_wrap=True, highlight=False, markup=False)
     tables = (comparison_table(results), missing_list(results), goals_table(results), sweep_table(results))
-    for part in (machine_lines(results), *tables):
-        if part:
-            console.print(part, end="\n\n")
+    for table in (machine_lines(results), *tables):
+        if table:
+            console.print(table, end="\n\n")
     print(f"written to {out}: {', '.join(sorted(path.name for path in out.iterdir() if path.is_file()))}")
 
 
 @app.command()
 def publish(out: Out = _OUT) -> None:
-    """Put the figures of the last full run into README.md and docs/benchmarks.md."""
+    """Write the results of the last full run into README.md and docs/benchmarks.md."""
     try:
         results = Results.model_validate_json((out / _RAW).read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:
-        raise typer.BadParameter(f"no figures in {out}: {error}", param_hint="--out") from None
+        raise typer.BadParameter(f"no results in {out}: {error}", param_hint="--out") from None
     if results.is_quick:
-        raise typer.BadParameter(f"{out} holds a quick run, which says nothing of speed", param_hint="--out")
-    PICTURE.parent.mkdir(exist_ok=True)
-    draw(results, PICTURE)
+        raise typer.BadParameter(f"{out} holds a quick run, which does not measure speed", param_hint="--out")
+    PLOT.parent.mkdir(exist_ok=True)
+    draw(results, PLOT)
     for path, text in documents(results).items():
         path.write_text(text, encoding="utf-8")
     shutil.copyfile(out / _RAW, PUBLISHED)

@@ -1,4 +1,4 @@
-"""Figures and tables as Markdown."""
+"""Numbers and tables as Markdown."""
 
 import io
 import textwrap
@@ -12,10 +12,10 @@ from benchmarks.results import Summary
 
 
 def markdown_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table, figures to the right."""
+    """Return a Markdown table with all columns but the first right-aligned."""
     table = Table(box=box.MARKDOWN)
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place == 0 else "right", no_wrap=True)
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     text = io.StringIO()
@@ -24,29 +24,29 @@ def markdown_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str
 
 
 def paragraph(text: str) -> str:
-    """Return a text in lines as long as those of the documents."""
+    """Wrap a text at the line length of the documents."""
     return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
 
 
-def show_rate(value: float) -> str:
-    """Return a rate with three digits that count."""
+def format_quantity(value: float) -> str:
+    """Format a quantity with three significant digits and a unit prefix."""
     for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1.0, "")):
-        if value >= 0.9995 * size:  # what would be rounded up to it
+        if value >= 0.9995 * size:  # 999.5 would be rounded up to the next unit
             digits = f"{value / size:#.3g}"
             return f"{digits.rstrip('.')}{unit}"
     return f"{value:.2f}"
 
 
-def show_spread(figures: Summary) -> str:
-    """Return the lowest and the highest of rates."""
-    return f"{show_rate(figures.low)} .. {show_rate(figures.high)}"
+def format_spread(summary: Summary) -> str:
+    """Format the lowest and the highest of quantities."""
+    return f"{format_quantity(summary.low)} .. {format_quantity(summary.high)}"
 
 
-def show_ratio(figures: Summary | None) -> str:
-    """Return the median of ratios; empty if there are none."""
-    return f"{figures.median:.2f}" if figures else ""
+def format_ratio(summary: Summary | None) -> str:
+    """Format the median of ratios; empty if there are none."""
+    return f"{summary.median:.2f}" if summary else ""
 
 
-def show_range(figures: Summary) -> str:
-    """Return the lowest and the highest of ratios; empty for a single one."""
-    return f"{figures.low:.2f} .. {figures.high:.2f}" if figures.low != figures.high else ""
+def format_range(summary: Summary) -> str:
+    """Format the lowest and the highest of ratios; empty if they are equal."""
+    return f"{summary.low:.2f} .. {summary.high:.2f}" if summary.low != summary.high else ""

@@ -1,4 +1,4 @@
-"""Installs what is measured beside ours: all at once, or else, where something has no wheel, one after another."""
+"""Install the other libraries: all at once or, if one of them has no wheel for this machine, one by one."""
 
 import subprocess
 import sys
@@ -9,13 +9,13 @@ PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def peers() -> list[str]:
-    """Return the requirements of the extra "bench"."""
+    """Return the requirements of the extra ``bench``."""
     with PROJECT.open("rb") as file:
         return list(tomllib.load(file)["project"]["optional-dependencies"]["bench"])
 
 
 def install(*requirements: str) -> bool:
-    """Return whether pip could install them."""
+    """Install requirements with pip, and return whether that succeeded."""
     options = ("--quiet", "--disable-pip-version-check", "--prefer-binary")
     return (
         subprocess.run([sys.executable, "-m", "pip", "install", *options, *requirements], check=False).returncode == 0
@@ -23,12 +23,12 @@ def install(*requirements: str) -> bool:
 
 
 def main() -> None:
-    """Install the peers, and name those that are left out."""
+    """Install the other libraries, and print those that could not be installed."""
     requirements = peers()
     if install(*requirements):
         return
     missing = [requirement for requirement in requirements if not install(requirement)]
-    print(f"left out: {', '.join(missing) or 'none'}")
+    print(f"not installed: {', '.join(missing) or 'none'}")
 
 
 if __name__ == "__main__":

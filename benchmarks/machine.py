@@ -1,4 +1,4 @@
-"""What is measured on."""
+"""A description of the machine and the software."""
 
 import os
 import platform
@@ -40,7 +40,7 @@ def _versions() -> dict[str, str]:
 
 
 def describe_machine() -> Machine:
-    """Return what a reader must know to judge the figures."""
+    """Return what is needed to interpret the results."""
     return Machine(
         processor=f"{processor_name()} ({platform.machine()})",
         cores=os.cpu_count() or 1,

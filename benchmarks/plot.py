@@ -1,8 +1,8 @@
-"""The picture: throughput over the number of games, for both encodings and thread counts."""
+"""The plot: throughput over the number of games, for both encodings and thread counts."""
 
 from pathlib import Path
 
-from benchmarks.results import Results, agent_rates, payload_rates, summarize
+from benchmarks.results import Results, agent_steps_per_second, bytes_per_second, summarize
 
 _LINES = {
     "tokens-1": ("tokens, 1 thread", "#0072b2", "-"),
@@ -10,20 +10,20 @@ _LINES = {
     "onehot-1": ("one-hot, 1 thread", "#d55e00", "-"),
     "onehot-2": ("one-hot, 2 threads", "#d55e00", "--"),
 }
-_YARDSTICKS = {"envpool-cartpole": "EnvPool CartPole-v1, 1,024, 1 thread"}
+_REFERENCES = {"envpool-cartpole": "EnvPool CartPole-v1, 1,024, 1 thread"}
 _METADATA = {"Date": None}
-"""Nothing that changes from one writing to the next."""
+"""No date, so that equal results give equal files."""
 
 
 def draw(results: Results, *paths: Path) -> None:
-    """Write the picture to files, each in the format of its ending.
+    """Write the plot to files, each in the format of its suffix.
 
     Raises:
-        ValueError: the run has no figures of the vector environment.
+        ValueError: the run has no results of the vector environment.
         ModuleNotFoundError: matplotlib is not installed.
     """
     if not any(results.sweep(name) for name in _LINES):
-        raise ValueError("no figures of the vector environment")
+        raise ValueError("no results of the vector environment")
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -34,16 +34,20 @@ def draw(results: Results, *paths: Path) -> None:
     figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
     for name, (label, colour, style) in _LINES.items():
         points = results.sweep(name)
-        figures = [summarize(agent_rates(point)) for point in points]
+        summaries = [summarize(agent_steps_per_second(point)) for point in points]
         batches = [point.batch for point in points]
-        axes.plot(batches, [f.median for f in figures], style, color=colour, marker="o", markersize=4, label=label)
-        axes.fill_between(batches, [f.low for f in figures], [f.high for f in figures], color=colour, alpha=0.15)
-    for name, label in _YARDSTICKS.items():
+        axes.plot(
+            batches, [each.median for each in summaries], style, color=colour, marker="o", markersize=4, label=label
+        )
+        axes.fill_between(
+            batches, [each.low for each in summaries], [each.high for each in summaries], color=colour, alpha=0.15
+        )
+    for name, label in _REFERENCES.items():
         if point := results.point(name):
-            axes.axhline(summarize(agent_rates(point)).median, color="0.4", linestyle=":", label=label)
+            axes.axhline(summarize(agent_steps_per_second(point)).median, color="0.4", linestyle=":", label=label)
     onehot, copy = results.point("onehot-1"), results.point("copy")
     if onehot and copy:
-        limit = summarize(payload_rates(copy)).median / onehot.payload * onehot.agent_steps
+        limit = summarize(bytes_per_second(copy)).median / onehot.payload * onehot.agent_steps
         axes.axhline(limit, color="#d55e00", linestyle=":", alpha=0.6, label="one-hot at the speed of a copy, one core")
     axes.set(
         xscale="log",

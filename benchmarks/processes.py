@@ -1,4 +1,4 @@
-"""A process for each library, on cores of its own choosing, that waits for its turn."""
+"""Worker processes, one for each library, pinned to cores."""
 
 import multiprocessing
 import os
@@ -10,14 +10,14 @@ from typing import Any, Self
 
 from benchmarks.worker import Missing, serve
 
-_PATIENCE = 300.0
-"""Seconds until a contestant that does not answer is given up."""
+_TIMEOUT = 300.0
+"""Seconds after which a worker that does not answer is killed."""
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 CAN_PIN = hasattr(os, "sched_setaffinity")
 
 
 def physical_cores() -> list[int]:
-    """Return the numbers of the cores that may be used, one of each pair that shares a physical core; last first."""
+    """Return the available cores in descending order, one for each physical core."""
     if not CAN_PIN:
         return list(range(os.cpu_count() or 1))[::-1]
     siblings: dict[str, int] = {}
@@ -28,8 +28,8 @@ def physical_cores() -> list[int]:
 
 
 @contextmanager
-def surroundings(threads: int, variables: Mapping[str, str]) -> Iterator[None]:
-    """Give processes started meanwhile as many cores as threads, and environment variables."""
+def process_settings(threads: int, variables: Mapping[str, str]) -> Iterator[None]:
+    """Pin processes started in the block to as many cores as threads, and set their environment variables."""
     before = os.environ.copy()
     os.environ.update({name: str(threads) for name in _THREAD_VARIABLES} | dict(variables))
     cores = os.sched_getaffinity(0) if CAN_PIN else set()
@@ -45,36 +45,36 @@ def surroundings(threads: int, variables: Mapping[str, str]) -> Iterator[None]:
 
 
 class WorkerProcess:
-    """A process that serves requests; a context manager that ends it."""
+    """A process that serves requests; a context manager that terminates it on exit."""
 
     def __init__(self, name: str, threads: int, variables: Mapping[str, str], logs: Path) -> None:
         context = multiprocessing.get_context("spawn")
-        self._connection, far_end = context.Pipe()
+        self._connection, worker_end = context.Pipe()
         self._log = logs / f"{re.sub(r'[^a-z0-9-]', '-', name)}.log"
-        self._process = context.Process(target=serve, args=(far_end, self._log), daemon=True)
-        with surroundings(threads, variables):
+        self._process = context.Process(target=serve, args=(worker_end, self._log), daemon=True)
+        with process_settings(threads, variables):
             self._process.start()
-        far_end.close()
+        worker_end.close()
 
-    def ask(self, method: str, *arguments: Any) -> Any:
-        """Return the answer to a request, or Missing if there is none."""
+    def request(self, method: str, *arguments: Any) -> Any:
+        """Send a request and return the answer, or Missing if there is none."""
         try:
             self._connection.send((method, arguments))
-            if self._connection.poll(_PATIENCE):
+            if self._connection.poll(_TIMEOUT):
                 return self._connection.recv()
         except (EOFError, OSError):
-            return Missing(f"failed: its process ended{self._last_words()}")
+            return Missing(f"failed: its process ended{self._last_output()}")
         self._process.kill()
-        return Missing(f"failed: no answer within {_PATIENCE:.0f} seconds")
+        return Missing(f"failed: no answer within {_TIMEOUT:.0f} seconds")
 
-    def _last_words(self) -> str:
-        """Return the last line that the process printed."""
+    def _last_output(self) -> str:
+        """Return the last line that the process has printed."""
         lines = self._log.read_text(errors="replace").split("\n") if self._log.exists() else []
-        said = [line.strip() for line in lines if line.strip()]
-        return f": {said[-1][:200]}" if said else ""
+        printed = [line.strip() for line in lines if line.strip()]
+        return f": {printed[-1][:200]}" if printed else ""
 
     def close(self) -> None:
-        """Let the process end."""
+        """Terminate the process."""
         with suppress(OSError):
             self._connection.send(None)
         self._process.join(5)

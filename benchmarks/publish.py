@@ -1,4 +1,4 @@
-"""Puts a run's figures into the documents, so that nobody copies figures by hand."""
+"""Write the results of a run into the documents."""
 
 import re
 from pathlib import Path
@@ -9,28 +9,28 @@ from benchmarks.results import Results
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
-PICTURE = ROOT / "docs" / "pictures" / "throughput.svg"
+PLOT = ROOT / "docs" / "pictures" / "throughput.svg"
 PUBLISHED = Path(__file__).with_name("published.json")
-"""The raw figures of the run that the documents show."""
+"""The raw results that the documents show."""
 
 
 def put_between_markers(text: str, block: str) -> str:
-    """Replace what stands between the two comments that mark the figures in a document.
+    """Replace the text between the two comments that mark the results in a document.
 
     Raises:
-        ValueError: there is not exactly one such place.
+        ValueError: there is not exactly one pair of these comments.
     """
     marked = re.compile(r"(<!-- benchmarks: begin[^>]*-->\n).*?(<!-- benchmarks: end -->)", re.DOTALL)
     if len(marked.findall(text)) != 1:
-        raise ValueError("a document needs one place between <!-- benchmarks: begin --> and <!-- benchmarks: end -->")
+        raise ValueError("a document needs exactly one pair of <!-- benchmarks: begin --> and <!-- benchmarks: end -->")
     return marked.sub(lambda found: f"{found[1]}{block.strip()}\n{found[2]}", text)
 
 
 def documents(results: Results) -> dict[Path, str]:
-    """Return the documents as they should be with the figures of a run."""
-    picture = f"![Agent steps a second over the number of games]({PICTURE.relative_to(DOCUMENT.parent)})"
+    """Return the text of each document with the results of a run."""
+    plot = f"![Agent steps a second over the number of games]({PLOT.relative_to(DOCUMENT.parent)})"
     blocks = {
         README: "\n\n".join((readme_table(results), startup_lines(results), machine_lines(results))),
-        DOCUMENT: f"{report(results)}\n{picture}",
+        DOCUMENT: f"{report(results)}\n{plot}",
     }
     return {path: put_between_markers(path.read_text(encoding="utf-8"), block) for path, block in blocks.items()}

@@ -1,9 +1,9 @@
-"""Tables of a run, in Markdown."""
+"""The report of a run, in Markdown."""
 
 import csv
 from typing import TextIO
 
-from benchmarks.formatting import markdown_table, paragraph, show_range, show_rate, show_ratio, show_spread
+from benchmarks.formatting import format_quantity, format_range, format_ratio, format_spread, markdown_table, paragraph
 from benchmarks.goals import goals
 from benchmarks.results import (
     Machine,
@@ -11,14 +11,14 @@ from benchmarks.results import (
     Profile,
     Results,
     Summary,
-    agent_rates,
-    env_rates,
-    payload_rates,
+    agent_steps_per_second,
+    bytes_per_second,
+    env_steps_per_second,
     ratios,
     summarize,
 )
 
-_YARDSTICK = "envpool-cartpole"
+_REFERENCE = "envpool-cartpole"
 _IN_README = (
     "tokens-1",
     "onehot-1",
@@ -35,13 +35,13 @@ _IN_README = (
 )
 _MISSING = "missing"
 _IDLE = 0.97
-"""The share of a core from which a machine counts as idle."""
+"""The fraction of a core from which a machine counts as idle."""
 
 
 def machine_lines(results: Results) -> str:
-    """Return what was measured on, with and how, for a reader."""
+    """Return a description of the machine, the software and the method."""
     machine = results.machine
-    pinned = "each process held on as many cores as it has threads" if machine.is_pinned else "processes not pinned"
+    pinned = "each process pinned to as many cores as it has threads" if machine.is_pinned else "processes not pinned"
     length = f"{results.rounds} rounds of {results.seconds:g} s a contestant, interleaved"
     load = f", load before the run {machine.load}" if machine.load is not None else ""
     return paragraph(
@@ -51,29 +51,29 @@ def machine_lines(results: Results) -> str:
 
 
 def _idleness(results: Results) -> str:
-    """Say how much of its core a contestant of one thread had: less than all of it where somebody else was at work."""
-    shares = [summarize(point.cores).median for point in results.points if point.threads == 1 and point.cores]
-    if not shares:
+    """Return how much of its core a contestant with one thread had, with a warning if the machine was busy."""
+    cores = [summarize(point.cores).median for point in results.points if point.threads == 1 and point.cores]
+    if not cores:
         return ""
-    share = min(summarize(shares).median, 1.0)
-    warning = "" if share >= _IDLE else ": the machine was busy, measure again"
-    return f"; contestants of one thread had {share:.0%} of their core (median){warning}"
+    fraction = min(summarize(cores).median, 1.0)
+    warning = "" if fraction >= _IDLE else ": the machine was busy, measure again"
+    return f"; contestants with one thread had {fraction:.0%} of their core (median){warning}"
 
 
 def _versions(machine: Machine) -> str:
     return ", ".join([f"Python {machine.python}", *(f"{name} {number}" for name, number in machine.versions.items())])
 
 
-def _beside(results: Results, point: Point) -> Summary | None:
-    """Return a contestant's agent steps over those of EnvPool's CartPole, round by round."""
-    yardstick = results.point(_YARDSTICK)
-    if yardstick is None or not point.steps_per_second or not point.agent_steps:
+def _relative_speed(results: Results, point: Point) -> Summary | None:
+    """Return a contestant's agent steps over those of EnvPool's CartPole; None if one of them is missing."""
+    reference = results.point(_REFERENCE)
+    if reference is None or not point.steps_per_second or not point.agent_steps:
         return None
-    return summarize(ratios(agent_rates(point), agent_rates(yardstick)))
+    return summarize(ratios(agent_steps_per_second(point), agent_steps_per_second(reference)))
 
 
 def _compared(results: Results) -> list[Point]:
-    """List every contestant once, with the batch of the comparison."""
+    """Return every contestant once, with the batch size of the comparison."""
     first: dict[str, Point] = {}
     for point in results.points:
         first.setdefault(point.name, point)
@@ -81,7 +81,7 @@ def _compared(results: Results) -> list[Point]:
 
 
 def readme_table(results: Results) -> str:
-    """Return the selection that the README shows."""
+    """Return the table of the README."""
     columns = ("environment", "at once", "agent steps/s (median)", "spread", "/ EnvPool CartPole")
     return markdown_table(columns, [_readme_row(results, p) for p in _compared(results) if p.name in _IN_README])
 
@@ -89,31 +89,31 @@ def readme_table(results: Results) -> str:
 def _readme_row(results: Results, point: Point) -> list[str]:
     if point.missing is not None:
         return [point.title, f"{point.batch:,}", _MISSING, "", ""]
-    figures = summarize(agent_rates(point))
+    speed = summarize(agent_steps_per_second(point))
     return [
         point.title,
         f"{point.batch:,}",
-        show_rate(figures.median),
-        show_spread(figures),
-        show_ratio(_beside(results, point)),
+        format_quantity(speed.median),
+        format_spread(speed),
+        format_ratio(_relative_speed(results, point)),
     ]
 
 
 def startup_lines(results: Results) -> str:
-    """Return how long the start takes, in a sentence; empty where it was not measured."""
+    """Return a sentence about the time to start; empty if it was not measured."""
     startup = results.startup
     if not startup.imports:
         return ""
-    ours, under_it = (summarize(list(seconds)).median for seconds in zip(*startup.imports, strict=True))
-    compiling = f", {startup.cold:.0f} s the very first time, while the engine is compiled" if startup.cold else ""
+    ours, libraries = (summarize(list(seconds)).median for seconds in zip(*startup.imports, strict=True))
+    compilation = f", {startup.cold:.0f} s the very first time, while the engine is compiled" if startup.cold else ""
     return paragraph(
-        f"`import geo_patrol` takes {ours:.2f} s (NumPy, Numba, Gymnasium and PettingZoo together {under_it:.2f} s), "
-        f"the first step of an environment {summarize(startup.warm).median:.1f} s after that{compiling}."
+        f"`import geo_patrol` takes {ours:.2f} s (NumPy, Numba, Gymnasium and PettingZoo together {libraries:.2f} s), "
+        f"the first step of an environment {summarize(startup.warm).median:.1f} s after that{compilation}."
     )
 
 
 def comparison_table(results: Results) -> str:
-    """Return everything that was compared."""
+    """Return the table of all contestants."""
     columns = (
         "contestant",
         "batch",
@@ -126,7 +126,7 @@ def comparison_table(results: Results) -> str:
         "observations and masks, bytes/s",
         "cores used",
         "agent steps per core second",
-        "ended a step",
+        "ended per step",
     )
     return markdown_table(columns, [_comparison_row(results, point) for point in _compared(results)])
 
@@ -135,55 +135,61 @@ def _comparison_row(results: Results, point: Point) -> list[str]:
     head = [point.title, f"{point.batch:,}", str(point.threads)]
     if point.missing is not None:
         return [*head, _MISSING, *[""] * 8]
-    beside = _beside(results, point)
-    rates = summarize(agent_rates(point))
+    relative = _relative_speed(results, point)
+    speed = summarize(agent_steps_per_second(point))
     has_steps = point.agent_steps > 0
     return [
         *head,
-        show_rate(rates.median) if has_steps else "",
-        show_spread(rates) if has_steps else "",
-        show_rate(summarize(env_rates(point)).median) if has_steps else "",
-        show_ratio(beside),
-        show_range(beside) if beside else "",
-        show_rate(summarize(payload_rates(point)).median) if point.payload else "",
+        format_quantity(speed.median) if has_steps else "",
+        format_spread(speed) if has_steps else "",
+        format_quantity(summarize(env_steps_per_second(point)).median) if has_steps else "",
+        format_ratio(relative),
+        format_range(relative) if relative else "",
+        format_quantity(summarize(bytes_per_second(point)).median) if point.payload else "",
         f"{summarize(point.cores).median:.2f}",
-        show_rate(summarize(ratios(agent_rates(point), point.cores)).median) if has_steps else "",
+        format_quantity(summarize(ratios(agent_steps_per_second(point), point.cores)).median) if has_steps else "",
         f"{point.ended:.1%}" if point.ended is not None else "",
     ]
 
 
 def missing_list(results: Results) -> str:
-    """Return why contestants are missing, as a list; empty if none is."""
+    """Return a list of what is missing and why; empty if nothing is."""
     points = {f"{point.title} ({point.batch:,})": point.missing for point in results.points}
     profiles = {f"the profile, {profile.observation},": profile.missing for profile in results.profiles}
-    missing = {what: reason for what, reason in (points | profiles).items() if reason is not None}
-    return "\n".join(f"- {what} is missing: {reason}." for what, reason in missing.items())
+    missing = {title: reason for title, reason in (points | profiles).items() if reason is not None}
+    return "\n".join(f"- {title} is missing: {reason}." for title, reason in missing.items())
 
 
 def included_list(results: Results) -> str:
-    """Return what a step of each contestant includes, as a list."""
+    """Return a list of what a step of each contestant includes."""
     return "\n".join(f"- {point.title}: {point.includes}." for point in _compared(results))
 
 
 def goals_table(results: Results) -> str:
-    """Return the promises and what came out."""
+    """Return the table of goals and measured values."""
     columns = ("ratio", "median", "spread", "target")
     rows = []
     for goal in goals(results):
-        found = show_ratio(goal.figures) or _MISSING
-        rows.append([goal.what, found, show_range(goal.figures) if goal.figures else "", goal.target])
+        median = format_ratio(goal.summary) or _MISSING
+        rows.append([goal.title, median, format_range(goal.summary) if goal.summary else "", goal.target])
     return markdown_table(columns, rows)
 
 
 def sweep_table(results: Results) -> str:
-    """Return agent steps a second over the number of games."""
+    """Return the table of agent steps per second over the number of games."""
     names = [name for name in ("tokens-1", "tokens-2", "onehot-1", "onehot-2") if results.sweep(name)]
     batches = sorted({point.batch for name in names for point in results.sweep(name)})
     rows = []
     for batch in batches:
         found = [results.point(name, batch) for name in names]
         rows.append(
-            [f"{batch:,}", *(show_rate(summarize(agent_rates(point)).median) if point else _MISSING for point in found)]
+            [
+                f"{batch:,}",
+                *(
+                    format_quantity(summarize(agent_steps_per_second(point)).median) if point else _MISSING
+                    for point in found
+                ),
+            ]
         )
     return markdown_table(("games", *(_title_of(name) for name in names)), rows)
 
@@ -194,7 +200,7 @@ def _title_of(name: str) -> str:
 
 
 def memory_table(results: Results) -> str:
-    """Return what a game holds."""
+    """Return the table of memory per game."""
     columns = ("observations", "bytes a game", "of these observations and masks", "games")
     rows = [
         [m.observation, f"{m.per_game:,.0f}", f"{m.payload_per_game:,}", f"{m.games[0]:,} .. {m.games[1]:,}"]
@@ -204,24 +210,26 @@ def memory_table(results: Results) -> str:
 
 
 def profile_table(results: Results, profile: Profile) -> str:
-    """Return where the time of a step goes."""
+    """Return the table of the time of each stage of a step."""
     name = f"{profile.observation}-1"
     one, many = results.point(name, 1), results.point(name, profile.games)
-    if not one or not many or not profile.parts:
+    if not one or not many or not profile.stages:
         return ""
-    of_one, of_many = (summarize([1e6 / rate for rate in point.steps_per_second]).median for point in (one, many))
-    a_game = (of_many - of_one) / (profile.games - 1)
-    parts = {"Python, whatever the number of games": of_one - a_game}
-    parts |= {part: summarize(figures).median for part, figures in profile.parts.items()}
-    parts["reports, infos; less what the parts share"] = of_many - sum(parts.values())
-    parts["the whole step"] = of_many
-    rows = [[part, f"{taken:,.1f}", f"{taken / of_many:.0%}"] for part, taken in parts.items()]
-    return markdown_table((f"part of a step, {profile.observation}, {profile.games:,} games", "µs", "share"), rows)
+    of_one, of_many = (summarize([1e6 / steps for steps in point.steps_per_second]).median for point in (one, many))
+    per_game = (of_many - of_one) / (profile.games - 1)
+    times = {"Python, independent of the number of games": of_one - per_game}
+    times |= {stage: summarize(rounds).median for stage, rounds in profile.stages.items()}
+    times["rewards, infos; less what the stages have in common"] = of_many - sum(times.values())
+    times["the whole step"] = of_many
+    rows = [[stage, f"{time:,.1f}", f"{time / of_many:.0%}"] for stage, time in times.items()]
+    return markdown_table(
+        (f"stage of a step, {profile.observation}, {profile.games:,} games", "µs", "of the step"), rows
+    )
 
 
 def report(results: Results) -> str:
-    """Return the whole report."""
-    parts = [
+    """Return the report."""
+    sections = [
         machine_lines(results),
         goals_table(results),
         startup_lines(results),
@@ -238,7 +246,7 @@ def report(results: Results) -> str:
         "### Where the time of a step goes",
         *(profile_table(results, profile) for profile in results.profiles),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(section for section in sections if section) + "\n"
 
 
 def write_rounds(results: Results, file: TextIO) -> None:
@@ -246,6 +254,6 @@ def write_rounds(results: Results, file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("contestant", "batch", "threads", "round", "steps_per_second", "agent_steps_per_second", "cores"))
     for point in results.points:
-        for place, (rate, cores) in enumerate(zip(point.steps_per_second, point.cores, strict=True)):
-            agent_rate = f"{rate * point.agent_steps:.1f}"
-            writer.writerow((point.name, point.batch, point.threads, place, f"{rate:.3f}", agent_rate, f"{cores:.3f}"))
+        for i, (steps, cores) in enumerate(zip(point.steps_per_second, point.cores, strict=True)):
+            agent_steps = f"{steps * point.agent_steps:.1f}"
+            writer.writerow((point.name, point.batch, point.threads, i, f"{steps:.3f}", agent_steps, f"{cores:.3f}"))

@@ -1,4 +1,4 @@
-"""The raw figures of a run, and what is worked out of them."""
+"""The raw results of a run, and statistics of them."""
 
 import statistics
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 
 class Machine(BaseModel):
-    """What was measured on, and with."""
+    """The machine and the software of a run."""
 
     processor: str
     cores: int
@@ -16,13 +16,13 @@ class Machine(BaseModel):
     python: str
     versions: dict[str, str]
     load: float | None
-    """How busy the machine was before the run: processes that wanted to run, over a minute."""
+    """The load average over one minute before the run."""
     is_pinned: bool
-    """Whether every process was held on as many cores as it has threads."""
+    """Whether every process was pinned to as many cores as it has threads."""
 
 
 class Point(BaseModel):
-    """A contestant with a batch size, over all rounds; without figures if it is missing."""
+    """The results of a contestant with a batch size; empty if it is missing."""
 
     name: str
     title: str
@@ -35,77 +35,80 @@ class Point(BaseModel):
     env_steps: int = 0
     payload: int = 0
     ended: float | None = None
+    """The fraction of environments that end per step."""
     steps_per_second: list[float] = []
-    """Steps of the whole batch, round by round."""
+    """Steps of the whole batch for each round."""
     cores: list[float] = []
-    """Seconds of processor time in a second, round by round."""
+    """Processor time over elapsed time for each round."""
 
 
 class Startup(BaseModel):
-    """Seconds from nothing to the first step, each in a fresh interpreter."""
+    """Seconds to import the package and to get to the first step, each in a fresh interpreter."""
 
     imports: list[tuple[float, float]] = []
-    """``import geo_patrol``, and the libraries under it together; round by round."""
+    """``import geo_patrol``, and all its libraries together, for each round."""
     warm: list[float] = []
-    """From the end of ``import geo_patrol`` to the end of the first step, compiled before."""
+    """From the end of ``import geo_patrol`` to the end of the first step, compiled code in the cache."""
     cold: float | None = None
-    """The same, with everything to be compiled."""
+    """The same with an empty cache."""
+    first_use: float | None = None
+    """The same, and a step of a vector environment and a match with the scripted agent after it."""
 
 
 class Memory(BaseModel):
-    """What the vector environment holds."""
+    """The memory of the vector environment."""
 
     observation: str
     games: tuple[int, int]
-    """A small and a large batch ..."""
+    """A small and a large batch size."""
     peak_bytes: tuple[int, int]
-    """... and the peak memory of a process that stepped each."""
+    """The peak memory of a process with each batch size."""
     payload_per_game: int
-    """Bytes of observations and masks of a game."""
+    """Bytes of observations and masks per game."""
 
     @property
     def per_game(self) -> float:
-        """Bytes that one more game takes."""
+        """Bytes of each additional game."""
         (few, many), (low, high) = self.games, self.peak_bytes
         return (high - low) / (many - few)
 
 
 class Profile(BaseModel):
-    """Where the time of a step of the vector environment goes."""
+    """The time of the stages of a step of the vector environment."""
 
     observation: str
     games: int
     missing: str | None = None
-    parts: dict[str, list[float]] = {}
-    """Microseconds that the compiled parts take, each by itself, for the whole batch; round by round."""
+    stages: dict[str, list[float]] = {}
+    """Microseconds of each stage for the whole batch, for each round."""
 
 
 class Results(BaseModel):
-    """Everything that a run has found."""
+    """All results of a run."""
 
     machine: Machine
     is_quick: bool
     rounds: int
     seconds: float
-    """Length of a contestant's turn in a round."""
+    """Seconds per contestant and round."""
     points: list[Point]
     startup: Startup
     memory: list[Memory] = []
     profiles: list[Profile] = []
 
     def point(self, name: str, batch: int | None = None) -> Point | None:
-        """Return a contestant's figures, with the batch of the comparison (its first) or another; None if missing."""
+        """Return the results of a contestant with a batch size, by default that of the comparison; None if missing."""
         found = [point for point in self.points if point.name == name and batch in {None, point.batch}]
         return found[0] if found and found[0].steps_per_second else None
 
     def sweep(self, name: str) -> list[Point]:
-        """Return a contestant's figures for all its batch sizes, the smallest first."""
+        """Return the results of a contestant for all batch sizes in ascending order."""
         found = [point for point in self.points if point.name == name and point.steps_per_second]
         return sorted(found, key=lambda point: point.batch)
 
 
 class Summary(NamedTuple):
-    """Rounds in three numbers."""
+    """Statistics of all rounds."""
 
     median: float
     low: float
@@ -113,25 +116,25 @@ class Summary(NamedTuple):
 
 
 def summarize(rounds: list[float]) -> Summary:
-    """Return the median, the lowest and the highest of all rounds."""
+    """Return the median, minimum and maximum of all rounds."""
     return Summary(statistics.median(rounds), min(rounds), max(rounds))
 
 
-def agent_rates(point: Point) -> list[float]:
-    """Return agent steps a second, round by round."""
-    return [rate * point.agent_steps for rate in point.steps_per_second]
+def agent_steps_per_second(point: Point) -> list[float]:
+    """Return agent steps per second for each round."""
+    return [steps * point.agent_steps for steps in point.steps_per_second]
 
 
-def env_rates(point: Point) -> list[float]:
-    """Return steps of single environments (for ours: phases of games) a second, round by round."""
-    return [rate * point.env_steps for rate in point.steps_per_second]
+def env_steps_per_second(point: Point) -> list[float]:
+    """Return steps of single environments (for ours, phases of games) per second for each round."""
+    return [steps * point.env_steps for steps in point.steps_per_second]
 
 
-def payload_rates(point: Point) -> list[float]:
-    """Return bytes of observations and masks a second, round by round."""
-    return [rate * point.payload for rate in point.steps_per_second]
+def bytes_per_second(point: Point) -> list[float]:
+    """Return bytes of observations and masks per second for each round."""
+    return [steps * point.payload for steps in point.steps_per_second]
 
 
 def ratios(ours: list[float], theirs: list[float]) -> list[float]:
-    """Return one to the other, round by round: a round that was disturbed disturbed both."""
+    """Return the ratio for each round: a busy machine slows down both sides of a round."""
     return [one / other for one, other in zip(ours, theirs, strict=True)]

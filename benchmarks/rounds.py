@@ -1,4 +1,4 @@
-"""The run: every contestant gets its turn in every round, so that a busy machine disturbs all of them alike."""
+"""The run: every round measures every contestant, so that a busy machine slows down all of them alike."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,14 +24,14 @@ _OURS = CONTESTANTS["tokens-1"].process
 
 @dataclass(frozen=True)
 class Plan:
-    """How much to measure."""
+    """The amount to measure."""
 
     is_quick: bool
     rounds: int
     seconds: float
     warm_up: float
     sweep: tuple[int, ...]
-    """Numbers of games for the vector environment."""
+    """Batch sizes of the vector environment."""
     memory_games: tuple[int, int]
     memory_observations: tuple[str, ...]
     profile_games: int
@@ -42,12 +42,12 @@ QUICK = Plan(True, 2, 0.03, 0.03, (1, 16), (32, 512), ("tokens",), 32)
 
 
 def points_of(plan: Plan, only: str) -> list[Point]:
-    """Return what to measure, still without figures: the comparison first, then the other batch sizes."""
-    chosen = [contestant for contestant in CONTESTANTS.values() if only in contestant.name]
-    points = [_point(contestant, _batch(contestant, plan)) for contestant in chosen]
+    """Return what to measure, without results yet: the comparison first, then the other batch sizes."""
+    selected = [contestant for contestant in CONTESTANTS.values() if only in contestant.name]
+    points = [_point(contestant, _batch(contestant, plan)) for contestant in selected]
     points += [
         _point(contestant, batch)
-        for contestant in chosen
+        for contestant in selected
         if contestant.name in VECTOR
         for batch in plan.sweep
         if batch != _batch(contestant, plan)
@@ -90,7 +90,7 @@ def run(plan: Plan, only: str, logs: Path) -> Results:
     )
     with ExitStack() as stack, _progress() as progress:
         workers = _start(results.points, stack, logs)
-        for point in progress.track(results.points, description="making and warming up"):
+        for point in progress.track(results.points, description="warming up"):
             _prepare(point, workers[CONTESTANTS[point.name].process], plan)
         for _ in progress.track(range(plan.rounds), description="rounds"):
             _play_round(results, workers, plan)
@@ -102,7 +102,7 @@ def run(plan: Plan, only: str, logs: Path) -> Results:
 
 
 def _start(points: list[Point], stack: ExitStack, logs: Path) -> dict[str, WorkerProcess]:
-    """Start a process for each library that has something to measure."""
+    """Start the worker process of each contestant."""
     workers: dict[str, WorkerProcess] = {}
     for contestant in (CONTESTANTS[point.name] for point in points):
         name = contestant.process
@@ -113,21 +113,21 @@ def _start(points: list[Point], stack: ExitStack, logs: Path) -> dict[str, Worke
 
 
 def _prepare(point: Point, worker: WorkerProcess, plan: Plan) -> None:
-    """Make a contestant, and note what a step of it counts for."""
-    answer = worker.ask("prepare", point.name, point.batch, plan.warm_up)
+    """Create a contestant in its worker, and store how its steps are counted."""
+    answer = worker.request("prepare", point.name, point.batch, plan.warm_up)
     if isinstance(answer, Ready):
         point.agent_steps, point.env_steps = answer.agent_steps, answer.env_steps
-        point.payload, point.ended = answer.payload, answer.ended
+        point.payload, point.ended = answer.payload, answer.fraction_ended
     else:
         point.missing = answer.reason
 
 
 def _play_round(results: Results, workers: dict[str, WorkerProcess], plan: Plan) -> None:
-    """Give every contestant its turn."""
+    """Measure every contestant once."""
     for point in results.points:
         if point.missing is not None:
             continue
-        answer = workers[CONTESTANTS[point.name].process].ask("run", point.name, point.batch, plan.seconds)
+        answer = workers[CONTESTANTS[point.name].process].request("run", point.name, point.batch, plan.seconds)
         if isinstance(answer, Timing):
             point.steps_per_second.append(answer.steps_per_second)
             point.cores.append(answer.cores)
@@ -141,22 +141,22 @@ def _play_round(results: Results, workers: dict[str, WorkerProcess], plan: Plan)
 
 
 def _profile_round(profile: Profile, worker: WorkerProcess, plan: Plan) -> None:
-    """Measure the parts of a step once."""
-    answer = worker.ask("profile", profile.observation, profile.games, plan.seconds)
+    """Measure the stages of a step once."""
+    answer = worker.request("profile", profile.observation, profile.games, plan.seconds)
     if isinstance(answer, Missing):
         profile.missing = answer.reason
         return
-    for part, microseconds in answer.items():
-        profile.parts.setdefault(part, []).append(microseconds)
+    for stage, microseconds in answer.items():
+        profile.stages.setdefault(stage, []).append(microseconds)
 
 
 def _measure_memory(observation: str, plan: Plan, logs: Path) -> list[Memory]:
-    """Return how much a process holds that steps few games, and one that steps many; nothing where none can say."""
+    """Measure the peak memory of two processes, with few and with many games; empty if it is not available."""
     peaks, payload = [], 0
     for games in plan.memory_games:
         with WorkerProcess(f"memory-{observation}-{games}", 1, {}, logs) as worker:
-            ready = worker.ask("prepare", f"{observation}-1", games, plan.warm_up)
-            peak = worker.ask("peak_memory")
+            ready = worker.request("prepare", f"{observation}-1", games, plan.warm_up)
+            peak = worker.request("peak_memory")
         if isinstance(ready, Missing) or isinstance(peak, Missing):
             return []
         peaks.append(peak)

@@ -1,4 +1,4 @@
-"""The far end of the pipe: a process that makes contestants and runs them when it is asked to, a round at a time."""
+"""The worker process: it creates contestants and runs them on request."""
 
 import os
 import sys
@@ -12,69 +12,69 @@ from typing import TYPE_CHECKING, Any, Literal
 from benchmarks.contestants import CONTESTANTS
 
 if TYPE_CHECKING:
-    from benchmarks.contestants.base import Load
-    from benchmarks.parts import Parts
+    from benchmarks.contestants.base import Workload
+    from benchmarks.stages import StagedGames
 
-_CHECKS = 20
-"""How often a round looks at the clock."""
-_LOOSENING = 64
-"""Steps before anything is measured: the environments, all begun at once, drift apart."""
+_CLOCK_READS = 20
+"""Clock reads per round."""
+_WARM_UP_STEPS = 64
+"""Steps before the first measurement, so that the environments are not all at the start of an episode."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """What one step of a contestant counts for."""
+    """How the steps of a contestant are counted."""
 
     agent_steps: int
     env_steps: int
     payload: int
-    ended: float | None
-    """The share of environments that end in a step: as many steps only begin a new episode."""
+    fraction_ended: float | None
+    """The fraction of environments that end per step: as many steps only reset."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Why there is nothing to measure."""
+    """The reason why a contestant cannot be measured."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Timing:
-    """One round."""
+    """The result of one round."""
 
     steps_per_second: float
     cores: float
-    """Seconds of processor time that the process took in a second."""
+    """Processor time over elapsed time."""
 
 
-class Workshop:
-    """Contestants that have been made, and how to run them."""
+class Runner:
+    """Creates contestants and runs them."""
 
     def __init__(self) -> None:
-        self._loads: dict[tuple[str, int], Load] = {}
+        self._workloads: dict[tuple[str, int], Workload] = {}
         self._calls: dict[tuple[str, int], int] = {}
-        self._parts: dict[tuple[str, int], Parts] = {}
+        self._staged_games: dict[tuple[str, int], StagedGames] = {}
 
     def prepare(self, name: str, batch: int, seconds: float) -> Ready:
-        """Make a contestant and warm it up."""
-        load = CONTESTANTS[name].make(batch)
-        _repeat(load.step, _LOOSENING)
-        calls, shares = 0, 0.0
+        """Create a contestant and warm it up."""
+        workload = CONTESTANTS[name].make(batch)
+        _repeat(workload.step, _WARM_UP_STEPS)
+        calls, ended = 0, 0.0
         start = time.perf_counter()
         while (elapsed := time.perf_counter() - start) < seconds:
-            result = load.step()
-            shares += load.ended(result) if load.ended else 0.0
+            result = workload.step()
+            ended += workload.fraction_ended(result) if workload.fraction_ended else 0.0
             calls += 1
-        self._loads[name, batch] = load
-        self._calls[name, batch] = max(1, int(calls / elapsed * seconds / _CHECKS))
-        ended = shares / calls if load.ended else None
-        return Ready(load.agent_steps, load.env_steps, load.payload, ended)
+        self._workloads[name, batch] = workload
+        self._calls[name, batch] = max(1, int(calls / elapsed * seconds / _CLOCK_READS))
+        fraction_ended = ended / calls if workload.fraction_ended else None
+        return Ready(workload.agent_steps, workload.env_steps, workload.payload, fraction_ended)
 
     def run(self, name: str, batch: int, seconds: float) -> Timing:
-        """Run a contestant for a while."""
-        step, calls = self._loads[name, batch].step, self._calls[name, batch]
-        _repeat(step, calls)  # fill the caches again after the others' turns
+        """Run a contestant for some seconds."""
+        step, calls = self._workloads[name, batch].step, self._calls[name, batch]
+        _repeat(step, calls)  # fill the caches, which other processes have used meanwhile
         done = 0
         start, start_of_work = time.perf_counter(), time.process_time()
         while (elapsed := time.perf_counter() - start) < seconds:
@@ -83,18 +83,18 @@ class Workshop:
         return Timing(done / elapsed, (time.process_time() - start_of_work) / elapsed)
 
     def profile(self, observation: Literal["onehot", "tokens"], games: int, seconds: float) -> dict[str, float]:
-        """Return the microseconds that the compiled parts of a step take."""
-        from benchmarks.parts import Parts
+        """Return the microseconds of each stage of a step."""
+        from benchmarks.stages import StagedGames
 
         key = (observation, games)
-        if key not in self._parts:
-            self._parts[key] = Parts(observation, games)
-            self._parts[key].microseconds(seconds)  # warm up
-        return self._parts[key].microseconds(seconds)
+        if key not in self._staged_games:
+            self._staged_games[key] = StagedGames(observation, games)
+            self._staged_games[key].microseconds(seconds)  # warm up
+        return self._staged_games[key].microseconds(seconds)
 
     @staticmethod
     def peak_memory() -> int:
-        """Return the most memory that this process has held, in bytes."""
+        """Return the peak memory of this process in bytes."""
         import resource
 
         unit = 1 if sys.platform == "darwin" else 1024
@@ -107,15 +107,15 @@ def _repeat(step: Callable[[], Any], calls: int) -> None:
 
 
 def serve(connection: Connection, log: Path) -> None:
-    """Answer requests, (method, arguments), until there are no more. What libraries print goes to the log."""
+    """Answer requests, (method, arguments), until None arrives. Output of the process goes to the log."""
     with log.open("wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-    workshop = Workshop()
+    runner = Runner()
     while request := connection.recv():
         method, arguments = request
         try:
-            connection.send(getattr(workshop, method)(*arguments))
+            connection.send(getattr(runner, method)(*arguments))
         except ModuleNotFoundError as error:
             connection.send(Missing(f"{error.name} is not installed"))
         except Exception as error:

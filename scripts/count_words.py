@@ -73,7 +73,7 @@ ALLOWED = (
     Allowed(r"_?frame", "src/geo_patrol_command", "the stack frame that a signal handler receives"),
     Allowed(r"\w*frames?\w*|\w*FRAMES?\w*", "src/geo_patrol/rendering", "frames of a film, frames a second"),
     Allowed(r"\w*frames?\w*|\w*FRAMES?\w*", "src/geo_patrol/replays/films.py", "frames of a film"),
-    Allowed(r"\w*frames?\w*", "benchmarks/pictures.py", "frames a second"),
+    Allowed(r"\w*frames?\w*|\w*FRAMES?\w*", "benchmarks/pictures.py", "frames a second"),
     Allowed(r"\w*(win|learning|frame)_rates?|WinRate|(WIN|LEARNING|FRAME)_RATE", "", "an ordinary term"),
     Allowed(r"\w*pages?|Page", "src/geo_patrol/report", "the page of HTML"),
     Allowed(r"\w*(at_least|at_most|AT_LEAST|AT_MOST)\w*", "", "a bound in plain English"),

@@ -1,4 +1,4 @@
-"""The benchmark runs, with or without the peers, and its figures reach the documents as they are."""
+"""The benchmark runs with and without the other libraries, and its results are those of the documents."""
 
 import csv
 import json
@@ -13,14 +13,14 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.contestants import CONTESTANTS  # noqa: E402
-from benchmarks.contestants.base import Contestant, Load  # noqa: E402
+from benchmarks.contestants.base import Contestant, Workload  # noqa: E402
 from benchmarks.goals import goals  # noqa: E402
 from benchmarks.machine import describe_machine  # noqa: E402
 from benchmarks.processes import CAN_PIN, WorkerProcess, physical_cores  # noqa: E402
 from benchmarks.publish import PUBLISHED, documents, put_between_markers  # noqa: E402
 from benchmarks.report import comparison_table, readme_table, report  # noqa: E402
 from benchmarks.results import Memory, Point, Results, Startup, summarize  # noqa: E402
-from benchmarks.worker import Missing, Ready, Timing, Workshop  # noqa: E402
+from benchmarks.worker import Missing, Ready, Runner, Timing  # noqa: E402
 
 PEERS = ("envpool", "jax", "pgx", "supersuit", "mpe2", "matplotlib")
 
@@ -53,20 +53,20 @@ def test_quick_run_without_peers_writes_its_table(tmp_path, without_peers):
     measured = [point for point in results.points if point.missing is None]
     assert {point.name for point in measured} | missing.keys() == CONTESTANTS.keys()
     assert all(len(point.steps_per_second) == results.rounds for point in measured)
-    assert all(rate > 0 for point in measured for rate in point.steps_per_second)
+    assert all(steps > 0 for point in measured for steps in point.steps_per_second)
     for profile in results.profiles:
         assert profile.missing is None
-        assert all(len(rounds) == results.rounds and min(rounds) > 0 for rounds in profile.parts.values())
-        assert len(profile.parts) == 6
+        assert all(len(rounds) == results.rounds and min(rounds) > 0 for rounds in profile.stages.values())
+        assert len(profile.stages) == 6
     assert "EnvPool CartPole-v1, 1 thread (32) is missing: envpool is not installed." in done.stdout
-    assert "no picture: matplotlib is not installed" in done.stdout
+    assert "no plot: matplotlib is not installed" in done.stdout
     written = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert comparison_table(results) in written
     with (tmp_path / "out" / "rounds.csv").open(encoding="utf-8") as file:
         assert len(list(csv.reader(file))) == 1 + len(measured) * results.rounds
 
 
-def point(name, batch, rates, **fields):
+def point(name, batch, steps_per_second, **fields):
     return Point(
         name=name,
         title=name,
@@ -74,8 +74,8 @@ def point(name, batch, rates, **fields):
         threads=1,
         includes="steps",
         is_peer=False,
-        steps_per_second=rates,
-        cores=[1.0] * len(rates),
+        steps_per_second=steps_per_second,
+        cores=[1.0] * len(steps_per_second),
         **fields,
     )
 
@@ -103,8 +103,8 @@ RESULTS = results_of(
 
 
 def goal_of(text):
-    (found,) = [goal for goal in goals(RESULTS) if text in goal.what]
-    return found.figures
+    (found,) = [goal for goal in goals(RESULTS) if text in goal.title]
+    return found.summary
 
 
 def test_ratios_are_taken_round_by_round():
@@ -136,28 +136,28 @@ def test_readme_shows_the_median_of_agent_steps():
     assert [cell.strip() for cell in row.split("|")[2:-1]] == ["1,024", "41.0 k", "20.5 k .. 61.4 k", "2.00"]
 
 
-@pytest.mark.parametrize(("cores", "said"), [(0.99, "99% of their core (median)."), (0.6, "the machine was busy")])
-def test_a_busy_machine_is_said(cores, said):
+@pytest.mark.parametrize(("cores", "message"), [(0.99, "99% of their core (median)."), (0.6, "the machine was busy")])
+def test_a_busy_machine_is_reported(cores, message):
     busy = results_of(point("tokens-1", 1024, [1.0, 1.0, 1.0], agent_steps=2).model_copy(update={"cores": [cores] * 3}))
-    assert said in " ".join(report(busy).split())
+    assert message in " ".join(report(busy).split())
 
 
 def test_summary_is_median_and_extremes():
     assert summarize([3.0, 1.0, 2.0, 10.0]) == (2.5, 1.0, 10.0)
 
 
-def test_figures_go_between_the_markers():
+def test_results_go_between_the_markers():
     text = "before\n<!-- benchmarks: begin (by a tool) -->\nold\n<!-- benchmarks: end -->\nafter\n"
     new = put_between_markers(text, "\\1 new\n")
     assert new == "before\n<!-- benchmarks: begin (by a tool) -->\n\\1 new\n<!-- benchmarks: end -->\nafter\n"
-    with pytest.raises(ValueError, match="one place between"):
+    with pytest.raises(ValueError, match="exactly one pair"):
         put_between_markers("nothing marked", "new")
-    with pytest.raises(ValueError, match="one place between"):
+    with pytest.raises(ValueError, match="exactly one pair"):
         put_between_markers(text + text, "new")
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="no run has been published yet")
-def test_documents_show_the_published_figures():
+def test_documents_show_the_published_results():
     results = Results.model_validate_json(PUBLISHED.read_text(encoding="utf-8"))
     for path, text in documents(results).items():
         assert path.read_text(encoding="utf-8") == text, "run make publish-bench"
@@ -165,33 +165,33 @@ def test_documents_show_the_published_figures():
 
 def test_a_worker_counts_what_was_run(monkeypatch):
     calls = []
-    load = Load(lambda: calls.append(1), agent_steps=2, env_steps=1, payload=3, ended=lambda _: 0.25)
+    load = Workload(lambda: calls.append(1), agent_steps=2, env_steps=1, payload=3, fraction_ended=lambda _: 0.25)
     counter = Contestant("counter", "counts", "here", (), 1, 1, "counting", lambda _: load)
     monkeypatch.setitem(CONTESTANTS, "counter", counter)
-    workshop = Workshop()
-    ready = workshop.prepare("counter", 1, 0.01)
+    runner = Runner()
+    ready = runner.prepare("counter", 1, 0.01)
     assert (ready.agent_steps, ready.env_steps, ready.payload) == (2, 1, 3)
-    assert ready.ended == pytest.approx(0.25)
+    assert ready.fraction_ended == pytest.approx(0.25)
     before = len(calls)
-    timing = workshop.run("counter", 1, 0.05)
+    timing = runner.run("counter", 1, 0.05)
     assert isinstance(timing, Timing)
-    assert 0.05 * timing.steps_per_second <= len(calls) - before  # the warming-up is not counted
+    assert 0.05 * timing.steps_per_second <= len(calls) - before  # the warm-up is not counted
     assert timing.cores > 0
 
 
-def test_a_process_that_dies_is_missing_with_its_last_words(tmp_path):
+def test_a_process_that_dies_is_missing_with_its_last_output(tmp_path):
     with WorkerProcess("dying", 1, {}, tmp_path) as worker:
-        answer = worker.ask("prepare", "copy", -1, 0.01)
+        answer = worker.request("prepare", "copy", -1, 0.01)
         assert isinstance(answer, Missing)
         assert answer.reason.startswith("failed: ValueError: negative dimensions")
-        assert isinstance(worker.ask("prepare", "copy", 1, 0.01), Ready)
+        assert isinstance(worker.request("prepare", "copy", 1, 0.01), Ready)
         worker._process.kill()
         worker._process.join()
-        assert worker.ask("run", "copy", 1, 0.01) == Missing("failed: its process ended")
+        assert worker.request("run", "copy", 1, 0.01) == Missing("failed: its process ended")
 
 
-@pytest.mark.skipif(not CAN_PIN, reason="the system does not hold processes on cores")
-def test_a_process_is_held_on_as_many_cores_as_it_has_threads(tmp_path):
+@pytest.mark.skipif(not CAN_PIN, reason="the system cannot pin processes to cores")
+def test_a_process_is_pinned_to_as_many_cores_as_it_has_threads(tmp_path):
     before = os.sched_getaffinity(0)
     with WorkerProcess("pinned", 1, {}, tmp_path) as worker:
         assert os.sched_getaffinity(worker._process.pid) == {physical_cores()[0]}
@@ -209,7 +209,7 @@ def test_publishing_refuses_a_quick_run(tmp_path):
     assert publish(tmp_path).returncode == 2
 
 
-def test_a_run_of_nothing_says_what_there_is():
+def test_an_empty_selection_lists_the_contestants():
     command = [sys.executable, "-m", "benchmarks", "run", "--only", "chess"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2

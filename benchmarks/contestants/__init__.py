@@ -1,4 +1,4 @@
-"""Everything that is measured, by name."""
+"""All contestants by name."""
 
 from benchmarks.contestants import cartpoles, memory, ours, pettingzoo_games, pgx_games
 from benchmarks.contestants.base import Contestant

@@ -1,4 +1,4 @@
-"""What a contestant is: something that can be run again and again, and what one run of it counts for."""
+"""The types of contestants: what to measure, and how its steps are counted."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,43 +6,43 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Load:
-    """A contestant at work."""
+class Workload:
+    """A contestant that is ready to step."""
 
     step: Callable[[], Any]
-    """Plays one step of all environments, with everything that the contestant includes."""
+    """Plays one step of all environments."""
     agent_steps: int = 0
-    """Decisions of agents in a step: two a game where both sides act at the same time."""
+    """Decisions of agents per step: two per game where both sides act simultaneously."""
     env_steps: int = 0
-    """Steps of single environments in a step: phases of games, for ours."""
+    """Steps of single environments per step: for ours, phases of games."""
     payload: int = 0
-    """Bytes of observations and action masks that a step writes anew (the bytes copied, for the copy)."""
-    ended: Callable[[Any], float] | None = None
-    """The share of environments that ended in a step, from what the step returned."""
+    """Bytes of observations and action masks per step (for the copy: the bytes copied)."""
+    fraction_ended: Callable[[Any], float] | None = None
+    """Computes the fraction of environments that ended in a step from what the step returned."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """What is measured. It is imported and made in a process of its own, so that nothing is shared."""
+    """Something to measure. Its libraries are imported in a worker process."""
 
     name: str
-    """Short and unique, as it stands in the raw figures."""
+    """Short and unique, used in the raw results."""
     title: str
-    """What it is, for tables."""
+    """Its name in tables."""
     process: str
-    """Contestants of one name share a process."""
+    """The worker process; contestants with the same name share it."""
     packages: tuple[str, ...]
-    """The distributions that it comes from, for their versions."""
+    """The distributions whose versions are reported."""
     batch: int
-    """How many environments a full run plays side by side (MiB, for the copy)."""
+    """The number of environments in a full run (MiB for the copy)."""
     quick_batch: int
-    """The same for a quick run."""
+    """The number of environments in a quick run."""
     includes: str
     """What a step includes."""
-    make: Callable[[int], Load]
-    """Makes a batch of it. Raises ImportError where a package is missing."""
+    make: Callable[[int], Workload]
+    """Creates a batch. Raises ImportError if a package is missing."""
     threads: int = 1
     environment: tuple[tuple[str, str], ...] = ()
-    """Variables that its process needs."""
+    """Environment variables of its process."""
     is_peer: bool = True
-    """Whether it may be missing."""
+    """Whether it is another library, which need not be installed."""

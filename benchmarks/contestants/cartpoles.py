@@ -1,44 +1,44 @@
-"""CartPole-v1, the usual yardstick: EnvPool's and Gymnasium's."""
+"""CartPole-v1, the usual reference: EnvPool's and Gymnasium's."""
 
 from typing import Any
 
 import numpy as np
 
-from benchmarks.contestants.base import Contestant, Load
-from benchmarks.contestants.ours import BATCH, QUICK_BATCH, ended_share
+from benchmarks.contestants.base import Contestant, Workload
+from benchmarks.contestants.ours import BATCH, QUICK_BATCH, fraction_ended
 
 _INCLUDES = "one call for random actions (NumPy), physics, observations of 4 floats, auto-reset; no masks"
 
 
-def _drive(envs: Any, batch: int, action_type: type[np.integer[Any]]) -> Load:
-    """Step a vector environment with actions of one NumPy call."""
+def _drive(envs: Any, batch: int, action_type: type[np.integer[Any]]) -> Workload:
+    """Return the workload of a vector environment with actions from one NumPy call per step."""
     generator = np.random.default_rng(0)
     observations, _ = envs.reset()
 
     def step() -> Any:
         return envs.step(generator.integers(0, 2, batch, action_type))
 
-    return Load(step, batch, batch, observations.nbytes, ended_share)
+    return Workload(step, batch, batch, observations.nbytes, fraction_ended)
 
 
-def make_envpool(batch: int) -> Load:
-    """Return EnvPool's, synchronous, with one worker thread."""
+def make_envpool(batch: int) -> Workload:
+    """Create EnvPool's synchronous vector environment with one worker thread."""
     import envpool
 
     envs = envpool.make("CartPole-v1", env_type="gymnasium", num_envs=batch, num_threads=1, seed=0)
     return _drive(envs, batch, np.int32)
 
 
-def make_gymnasium(batch: int, mode: str) -> Load:
-    """Return Gymnasium's: all in NumPy ("vector_entry_point") or one environment after another ("sync")."""
+def make_gymnasium(batch: int, mode: str) -> Workload:
+    """Create Gymnasium's vector environment: in NumPy ("vector_entry_point") or one by one ("sync")."""
     import gymnasium
 
     envs = gymnasium.make_vec("CartPole-v1", num_envs=batch, vectorization_mode=mode)
     return _drive(envs, batch, np.int64)
 
 
-def make_single(batch: int) -> Load:  # noqa: ARG001 - always one environment
-    """Return one environment, with actions drawn by its space."""
+def make_single(batch: int) -> Workload:  # noqa: ARG001 - always one environment
+    """Create a single environment with actions sampled from its space."""
     import gymnasium
 
     env: gymnasium.Env[Any, Any] = gymnasium.make("CartPole-v1")
@@ -50,7 +50,7 @@ def make_single(batch: int) -> Load:  # noqa: ARG001 - always one environment
         if terminated or truncated:
             env.reset()
 
-    return Load(step, 1, 1)
+    return Workload(step, 1, 1)
 
 
 CONTESTANTS = [

@@ -1,17 +1,17 @@
-"""How fast one core copies memory: the limit for everything that writes observations."""
+"""The speed at which one core copies memory, an upper bound for writing observations."""
 
 import numpy as np
 
-from benchmarks.contestants.base import Contestant, Load
+from benchmarks.contestants.base import Contestant, Workload
 
 _MEBIBYTE = 2**20
 
 
-def make_copy(batch: int) -> Load:
-    """Return a copy of ``batch`` MiB from one array to another by NumPy; each byte copied counts once."""
+def make_copy(batch: int) -> Workload:
+    """Create a copy of ``batch`` MiB from one array to another; each byte copied counts once."""
     source = np.ones(batch * _MEBIBYTE, np.uint8)
     target = np.zeros_like(source)
-    return Load(lambda: np.copyto(target, source), payload=source.nbytes)
+    return Workload(lambda: np.copyto(target, source), payload=source.nbytes)
 
 
 CONTESTANTS = [

@@ -4,14 +4,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchmarks.contestants.base import Contestant, Load
+from benchmarks.contestants.base import Contestant, Workload
 
 BATCH, QUICK_BATCH = 1024, 32
 SIDES = 2
 
 
-def make_vector(batch: int, observation: Literal["onehot", "tokens"], threads: int) -> Load:
-    """Return the vector environment with both seats of every game, orders drawn by its own sampler."""
+def make_vector(batch: int, observation: Literal["onehot", "tokens"], threads: int) -> Workload:
+    """Create the vector environment with both seats of every game and random legal orders."""
     import geo_patrol
 
     envs = geo_patrol.make_vec(
@@ -23,17 +23,17 @@ def make_vector(batch: int, observation: Literal["onehot", "tokens"], threads: i
         return envs.step(envs.sample_actions())
 
     payload = observations.nbytes + infos["action_mask"].nbytes
-    return Load(step, envs.num_envs, batch, payload, ended_share)
+    return Workload(step, envs.num_envs, batch, payload, fraction_ended)
 
 
-def ended_share(result: Any) -> float:
-    """Return the share of slots that ended, from what a vector environment's step returned."""
+def fraction_ended(result: Any) -> float:
+    """Return the fraction of environments that ended, from the return value of a vector environment's step."""
     _, _, terminations, truncations, _ = result
     return float(np.mean(terminations | truncations))
 
 
-def make_parallel(batch: int) -> Load:  # noqa: ARG001 - always one game
-    """Return the parallel environment with its defaults, orders drawn by its own sampler."""
+def make_parallel(batch: int) -> Workload:  # noqa: ARG001 - always one game
+    """Create the parallel environment with its defaults and random legal orders."""
     from geo_patrol import geo_patrol_v0
 
     env = geo_patrol_v0.parallel_env()
@@ -44,7 +44,7 @@ def make_parallel(batch: int) -> Load:  # noqa: ARG001 - always one game
         if not env.agents:
             env.reset()
 
-    return Load(step, SIDES, 1)
+    return Workload(step, SIDES, 1)
 
 
 def _vector(observation: Literal["onehot", "tokens"], threads: int) -> Contestant:

@@ -1,17 +1,17 @@
-"""PettingZoo environments, one at a time, and copies of our own behind SuperSuit."""
+"""Single PettingZoo environments, and copies of our own behind SuperSuit."""
 
 from typing import Any
 
 import numpy as np
 
-from benchmarks.contestants.base import Contestant, Load
-from benchmarks.contestants.ours import QUICK_BATCH, SIDES, ended_share
+from benchmarks.contestants.base import Contestant, Workload
+from benchmarks.contestants.ours import QUICK_BATCH, SIDES, fraction_ended
 
-_COPIES = 64
+_NUM_COPIES = 64
 
 
-def make_connect_four(batch: int) -> Load:  # noqa: ARG001 - always one game
-    """Return PettingZoo's connect four with random legal actions."""
+def make_connect_four(batch: int) -> Workload:  # noqa: ARG001 - always one game
+    """Create PettingZoo's connect four with random legal actions."""
     from pettingzoo.classic import connect_four_v3
 
     env = connect_four_v3.env()
@@ -25,11 +25,11 @@ def make_connect_four(batch: int) -> Load:  # noqa: ARG001 - always one game
             observation = env.observe(env.agent_selection)
         env.step(int(generator.choice(np.flatnonzero(observation["action_mask"]))))
 
-    return Load(step, 1, 1)
+    return Workload(step, 1, 1)
 
 
-def make_simple_spread(batch: int) -> Load:  # noqa: ARG001 - always one game
-    """Return MPE's simple spread, three agents, with actions drawn by their spaces."""
+def make_simple_spread(batch: int) -> Workload:  # noqa: ARG001 - always one game
+    """Create MPE's simple spread for three agents with actions sampled from their spaces."""
     from mpe2 import simple_spread_v3
 
     env = simple_spread_v3.parallel_env()
@@ -41,11 +41,11 @@ def make_simple_spread(batch: int) -> Load:  # noqa: ARG001 - always one game
         if not env.agents:
             env.reset()
 
-    return Load(step, agents, 1)
+    return Workload(step, agents, 1)
 
 
-def make_supersuit(batch: int) -> Load:
-    """Return copies of our parallel environment as SuperSuit puts them side by side, with random legal orders."""
+def make_supersuit(batch: int) -> Workload:
+    """Create copies of our parallel environment as a vector environment of SuperSuit, with random legal orders."""
     import supersuit
 
     from geo_patrol import geo_patrol_v0
@@ -64,7 +64,7 @@ def make_supersuit(batch: int) -> Load:
         return result
 
     masks = sum(info["action_mask"].nbytes for info in infos)
-    return Load(step, envs.num_envs, batch, observations.nbytes + masks, ended_share)
+    return Workload(step, envs.num_envs, batch, observations.nbytes + masks, fraction_ended)
 
 
 CONTESTANTS = [
@@ -73,7 +73,7 @@ CONTESTANTS = [
         title="geo_patrol parallel_env behind SuperSuit",
         process="supersuit",
         packages=("SuperSuit", "pettingzoo"),
-        batch=_COPIES,
+        batch=_NUM_COPIES,
         quick_batch=QUICK_BATCH // SIDES,
         includes="legal sampling, rules, masks and token observations of both sides, auto-reset",
         make=make_supersuit,

@@ -1,15 +1,15 @@
-"""Board games of pgx on the processor: everything of a step, sampling and resets included, in one compiled function."""
+"""Board games of pgx on the CPU, with the whole step in one compiled function, sampling and resets included."""
 
 from typing import Any
 
-from benchmarks.contestants.base import Contestant, Load
+from benchmarks.contestants.base import Contestant, Workload
 from benchmarks.contestants.ours import BATCH, QUICK_BATCH
 
 _XLA_FLAGS = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 
-def make_game(batch: int, game: str) -> Load:
-    """Return a batch of a game, played with random legal actions."""
+def make_game(batch: int, game: str) -> Workload:
+    """Create a batch of a game with random legal actions."""
     import jax
     import numpy as np
     import pgx
@@ -20,9 +20,9 @@ def make_game(batch: int, game: str) -> Load:
 
     @jax.jit
     def play_all(states: Any, key: Any) -> Any:
-        key, of_actions, of_steps = jax.random.split(key, 3)
-        actions = act_randomly(of_actions, states.legal_action_mask)
-        return jax.vmap(play)(states, actions, jax.random.split(of_steps, batch)), key
+        key, action_key, step_key = jax.random.split(key, 3)
+        actions = act_randomly(action_key, states.legal_action_mask)
+        return jax.vmap(play)(states, actions, jax.random.split(step_key, batch)), key
 
     key = jax.random.key(0)
     states = jax.jit(jax.vmap(env.init))(jax.random.split(key, batch))
@@ -33,7 +33,7 @@ def make_game(batch: int, game: str) -> Load:
         return states
 
     payload = states.observation.nbytes + states.legal_action_mask.nbytes
-    return Load(step, batch, batch, payload, lambda after: float(np.mean(after.terminated | after.truncated)))
+    return Workload(step, batch, batch, payload, lambda states: float(np.mean(states.terminated | states.truncated)))
 
 
 CONTESTANTS = [

@@ -1,4 +1,4 @@
-"""The compiled parts of a step, one after another and timed each: the only place that knows the engine's inside."""
+"""The time of each stage of a step; the only benchmark that calls the engine's internals."""
 
 import time
 from typing import TYPE_CHECKING, Literal
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 @jit
 def play_games(games: Records, rules: Records, legal: IntArray, orders: IntArray, outcomes: Records) -> None:
-    """Play one phase of every game, and nothing else."""
-    for place in range(len(games)):
-        play_orders(games[place], rules[0], legal[place], orders[place], outcomes)
+    """Play one phase of every game, without observations, masks and resets."""
+    for i in range(len(games)):
+        play_orders(games[i], rules[0], legal[i], orders[i], outcomes)
 
 
-class Parts:
-    """Games that are played in separate passes over the batch: what the vector environment does in one."""
+class StagedGames:
+    """Games stepped in separate passes over the batch, one per stage; the vector environment does all in one pass."""
 
     def __init__(self, observation: Literal["onehot", "tokens"], games: int) -> None:
         batch = Batch(load_config("geo_patrol"), games)
         batch.seed(range(games))
         batch.reset()
         outer_ring = batch.config.board.outer_ring
-        slots, figures = sector_slots(observation, outer_ring), batch.rule_figures(observation)
+        num_sectors, features = sector_slots(observation, outer_ring), batch.rule_figures(observation)
         shape = (games, SIDES, observation_size(observation, outer_ring))
         observations = np.zeros(shape, observation_type(observation))
         words = np.zeros((games * SIDES, SATELLITES, ORDERS), np.int8).view(np.int32)
@@ -44,28 +44,28 @@ class Parts:
         streams[:, 0] = np.arange(games)
         sets = batch.legal.reshape(games * SIDES, SATELLITES)
 
-        def set_up_finished() -> None:
+        def reset_finished() -> None:
             reset_games(batch.games, batch.scenario, batch.rules, batch.slots, batch.games["done"] != 0)
 
-        self.parts: dict[str, Callable[[], None]] = {
+        self.stages: dict[str, Callable[[], None]] = {
             "sampling": lambda: sample_orders_of_games(batch.legal, streams, orders),
             "rules": lambda: play_games(batch.games, batch.rules, batch.legal, orders, batch.outcomes),
-            "resets": set_up_finished,
+            "resets": reset_finished,
             "legal orders": batch.find_legal,
             "masks": lambda: write_masks(sets, words),
-            "observations": lambda: observe_games(batch.games, batch.rules, slots, figures, observations),
+            "observations": lambda: observe_games(batch.games, batch.rules, num_sectors, features, observations),
         }
 
     def microseconds(self, seconds: float) -> dict[str, float]:
-        """Play for a while; return how long each part takes in a step of the whole batch."""
-        total = dict.fromkeys(self.parts, 0.0)
+        """Play for some seconds; return the microseconds of each stage per step of the whole batch."""
+        total = dict.fromkeys(self.stages, 0.0)
         steps = 0
         start = last = time.perf_counter()
         while last - start < seconds:
-            for name, part in self.parts.items():
-                part()
+            for name, run_stage in self.stages.items():
+                run_stage()
                 now = time.perf_counter()
                 total[name] += now - last
                 last = now
             steps += 1
-        return {name: taken / steps * 1e6 for name, taken in total.items()}
+        return {name: elapsed / steps * 1e6 for name, elapsed in total.items()}
