@@ -5,11 +5,13 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 TRAINING := $(VENV)/training
 TORCH := 2.13.0
-POLICY_RECIPE := examples/train_selfplay.py --threads 1 --config examples/four_rings.toml examples/five_rings.toml
-POLICY_BROAD := examples/four_rings.toml --slots 768 --minibatch 1536 --selves 40 --out runs/base
-POLICY_LATE := geo_patrol geo_patrol --slots 1024 --minibatch 2048 --selves 20 --entropy 0.004 --score-weight 0.1
+POLICY_RECIPE := examples/train_selfplay.py --device cpu --num-threads 1 \
+	--config examples/four_rings.toml examples/five_rings.toml
+POLICY_BROAD := examples/four_rings.toml --num-envs 768 --num-past-policies 40 --out runs/base
+POLICY_LATE := geo_patrol geo_patrol --num-envs 1024 --num-past-policies 20 --ent-coef 0.004 --score-coef 0.1
 TRAIN_SEEDS = for seed in 0 1 2; do \
-	$(TRAINING)/bin/python examples/train_selfplay.py --minutes 10 --seed $$seed --out runs/seed$$seed || exit 1; done
+	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --minutes 10 --seed $$seed --out runs/seed$$seed \
+		|| exit 1; done
 
 .PHONY: demo test test-training check golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz wheel-test clean
 
@@ -42,21 +44,22 @@ $(TRAINING)/installed: pyproject.toml
 test-training: $(TRAINING)/installed  ## test with the training libraries, which are extras: more than a gigabyte
 	$(TRAINING)/bin/python -m pytest -n 0 tests/training
 
-# Each of the first three goes on where the one before has ended: less self-play, then some more exploring. The last one
-# begins with what they have learned, and plays more often on the main preset and against those that are hard to beat:
-# first scripts and its own past, then policies that learned apart from it. NumPy, which asks these, gets one thread.
+# Each of the first three stages continues the one before: with less self-play, then with more exploration. The later ones
+# start from its weights and play more games of the main preset against hard opponents: first scripts and past policies,
+# then policies that were trained independently. NumPy, which runs these, gets one thread.
 policy: $(TRAINING)/installed  ## train the policy of the package anew: three hours
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 46 --entropy 0.006 --self-play 0.5
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 72 --entropy 0.006 --self-play 0.2
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 87 --entropy 0.012 --self-play 0.2 --rate 0.0024 \
-		--score-weight 0.3
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --minutes 40 --begin runs/base/policy.safetensors --out runs/base2
+	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 46 --ent-coef 0.006 --self-play-fraction 0.5
+	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 72 --ent-coef 0.006 --self-play-fraction 0.2
+	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 87 --ent-coef 0.012 --self-play-fraction 0.2 \
+		--learning-rate 0.0024 --score-coef 0.3
+	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --minutes 40 \
+		--initial-policy runs/base/policy.safetensors --out runs/base2
 	$(TRAIN_SEEDS)
-	OPENBLAS_NUM_THREADS=1 $(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --threads 2 --minutes 20 \
-		--others $(foreach seed,0 1 2,policy:runs/seed$(seed)/policy.safetensors) \
-		--begin runs/base2/policy.safetensors --out runs/base3
+	OPENBLAS_NUM_THREADS=1 $(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --num-threads 2 --minutes 20 \
+		--extra-opponents $(foreach seed,0 1 2,policy:runs/seed$(seed)/policy.safetensors) \
+		--initial-policy runs/base2/policy.safetensors --out runs/base3
 	$(TRAINING)/bin/python scripts/average_policies.py runs/base2/policy.safetensors runs/base3/policy.safetensors \
-		--share 0.7 --out src/geo_patrol/agents/policy/data/base.safetensors
+		--weight 0.7 --out src/geo_patrol/agents/policy/data/base.safetensors
 
 curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/training.md
 	$(TRAIN_SEEDS)

@@ -1,9 +1,9 @@
-"""Average the weights of a policy and of one that was trained on from it.
+"""Interpolate between the weights of a policy and of one that was fine-tuned from it.
 
-python scripts/average_policies.py runs/base2/policy.safetensors runs/base3/policy.safetensors --share 0.7 --out base.safetensors
+python scripts/average_policies.py runs/base2/policy.safetensors runs/base3/policy.safetensors --weight 0.7 --out base.safetensors
 
-What training learns last it pays for with some of what it knew. Between the two lie policies that have most of both
-(Wortsman et al., "Robust fine-tuning of zero-shot models", 2022).
+Fine-tuning forgets some of what was learned before; policies between the two have most of both (Wortsman et al.,
+"Robust fine-tuning of zero-shot models", 2022).
 """
 
 import argparse
@@ -12,23 +12,23 @@ from pathlib import Path
 from geo_patrol.agents.policy.weights import read_weights, write_weights
 
 
-def average(before: Path, after: Path, share: float, out: Path) -> None:
-    """Write the policy that lies a share of the way from one to the other."""
+def average(before: Path, after: Path, weight: float, out: Path) -> None:
+    """Write (1 - weight) times the first policy plus weight times the second."""
     first, last = read_weights(before), read_weights(after)
-    mixed = {name: (1 - share) * first[name] + share * last[name] for name in first}
-    told = f"{1 - share:g} of the weights before a last stage of training, {share:g} of those after it"
-    write_weights(out, mixed, {"average": told})
+    interpolated = {name: (1 - weight) * first[name] + weight * last[name] for name in first}
+    description = f"{1 - weight:g} of the weights before a last stage of training, {weight:g} of those after it"
+    write_weights(out, interpolated, {"average": description})
 
 
 def main() -> None:
-    """Read arguments and average."""
+    """Parse arguments and write the average."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("before", type=Path, help="policy before the last stage of training")
-    parser.add_argument("after", type=Path, help="policy after it")
-    parser.add_argument("--share", type=float, default=0.7, help="how much the latter counts (default 0.7)")
+    parser.add_argument("before", type=Path, help="policy before fine-tuning")
+    parser.add_argument("after", type=Path, help="policy after fine-tuning")
+    parser.add_argument("--weight", type=float, default=0.7, help="weight of the latter (default 0.7)")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     arguments = parser.parse_args()
-    average(arguments.before, arguments.after, arguments.share, arguments.out)
+    average(arguments.before, arguments.after, arguments.weight, arguments.out)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Draw the learning curves of docs/training.md from the tables that ``examples/train_selfplay.py`` left.
+"""Plot the learning curves of docs/training.md from the CSV files that ``examples/train_selfplay.py`` writes.
 
 python scripts/plot_curves.py docs/curves/*.csv --out docs/pictures/selfplay.png
 """
@@ -14,30 +14,30 @@ STYLES = ("-", "--", ":", "-.")
 
 
 def read_curve(path: Path) -> dict[str, list[float]]:
-    """Return the columns of a table."""
+    """Return the columns of a curve."""
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     return {name: [float(row[name]) for row in rows] for name in rows[0]}
 
 
-def draw(paths: list[Path], title: str) -> Figure:
-    """Draw the win rates of all tables: a colour for each rival, a line style for each table."""
+def plot(paths: list[Path], title: str) -> Figure:
+    """Plot the win rates of all curves: a colour for each opponent, a line style for each curve."""
     rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for path, style in zip(paths, STYLES, strict=False):
         curve = read_curve(path)
-        rivals = [name for name in curve if f"{name} low" in curve]
-        for place, rival in enumerate(rivals):
-            colour = f"C{place}"
+        opponents = [name for name in curve if f"{name} low" in curve]
+        for index, opponent in enumerate(opponents):
+            colour = f"C{index}"
             axes.plot(
                 curve["minutes"],
-                [100 * rate for rate in curve[rival]],
+                [100 * win_rate for win_rate in curve[opponent]],
                 style,
                 color=colour,
-                label=f"against {rival}" if path is paths[0] else None,
+                label=f"against {opponent}" if path is paths[0] else None,
             )
-            low, high = ([100 * rate for rate in curve[f"{rival} {end}"]] for end in ("low", "high"))
+            low, high = ([100 * win_rate for win_rate in curve[f"{opponent} {end}"]] for end in ("low", "high"))
             axes.fill_between(curve["minutes"], low, high, color=colour, alpha=0.1, linewidth=0)
     axes.set(xlabel="minutes", ylabel="games won, %", ylim=(-2, 102), title=title)
     axes.grid(alpha=0.3)
@@ -46,13 +46,13 @@ def draw(paths: list[Path], title: str) -> Figure:
 
 
 def main() -> None:
-    """Draw a picture of the tables given."""
+    """Parse arguments and write the picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tables", nargs="+", type=Path)
+    parser.add_argument("curves", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--title", default="Self-play on GEO Patrol, 10 minutes, three seeds")
     arguments = parser.parse_args()
-    draw(arguments.tables, arguments.title).savefig(arguments.out, dpi=120)
+    plot(arguments.curves, arguments.title).savefig(arguments.out, dpi=120)
 
 
 if __name__ == "__main__":

@@ -152,7 +152,7 @@ def test_policies_are_averaged(small, tmp_path):
     write_weights(tmp_path / "after.safetensors", after)
     script = EXAMPLES.parent / "scripts" / "average_policies.py"
     files = [tmp_path / f"{name}.safetensors" for name in ("before", "after", "between")]
-    subprocess.run([sys.executable, script, *files[:2], "--share", "0.25", "--out", files[2]], check=True)
+    subprocess.run([sys.executable, script, *files[:2], "--weight", "0.25", "--out", files[2]], check=True)
     between = read_weights(files[2])
     assert all(np.allclose(between[name], small[name] + 0.25) for name in small)
 

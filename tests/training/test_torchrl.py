@@ -7,12 +7,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
 
-from tensordict.nn import TensorDictModule  # noqa: E402
-from torchrl.envs.libs.pettingzoo import PettingZooWrapper  # noqa: E402
-from torchrl.envs.utils import check_env_specs  # noqa: E402
-from torchrl.modules import MaskedCategorical  # noqa: E402
+from tensordict.nn import TensorDictModule
+from torchrl.envs.libs.pettingzoo import PettingZooWrapper
+from torchrl.envs.utils import check_env_specs
+from torchrl.modules import MaskedCategorical
 
-from geo_patrol import geo_patrol_v0  # noqa: E402
+from geo_patrol import geo_patrol_v0
 
 OPTIONS = [
     {},

@@ -2,7 +2,7 @@
 
 One small network is asked for every satellite: what it knows of the satellite, and a context that sums up the whole
 position, give scores of the orders without a target, and a query, which scores each attack by the key of its target.
-``examples/train_selfplay.py`` holds the same network in PyTorch.
+``geo_patrol.training.network`` is the same network in PyTorch.
 """
 
 from typing import NamedTuple

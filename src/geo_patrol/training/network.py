@@ -1,0 +1,187 @@
+"""The policy's network in PyTorch: the same function as ``geo_patrol.agents.policy.network`` computes in NumPy."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from geo_patrol.agents.policy.network import (
+    ACTIVE,
+    FLEETS,
+    GAME_SCALES,
+    HIGHEST_INPUT,
+    KIND_OF_ROW,
+    SATELLITE_SCALES,
+)
+from geo_patrol.agents.policy.weights import ATTACKS, SECTORS, SIMPLE_ORDERS, Weights
+from geo_patrol.engine.encodings import ROWS, TOKEN_COLUMNS, TOKEN_TABLE, Encoding
+from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
+from geo_patrol.errors import ConfigError
+
+_ILLEGAL_LOGIT = -1e9
+
+assert (SHOOT, GUARD) == (SIMPLE_ORDERS - 1, ORDERS - 1), "forward puts the logits of attacks between these"
+
+
+class PolicyNetwork(nn.Module):
+    """Logits of the orders of every satellite that has a choice, and a value of the position.
+
+    Args:
+        weights: arrays by name, as ``geo_patrol.agents.policy.weights.shapes`` says.
+    """
+
+    satellite_scales: Tensor
+    game_scales: Tensor
+    kinds: Tensor
+    fleets: Tensor
+    numbers: Tensor
+
+    def __init__(self, weights: Weights) -> None:
+        super().__init__()
+        self.w = nn.ParameterDict({name: torch.tensor(array) for name, array in weights.items()})
+        self.register_buffer("satellite_scales", torch.tensor(SATELLITE_SCALES))
+        self.register_buffer("game_scales", torch.tensor(GAME_SCALES))
+        self.register_buffer("kinds", torch.tensor(KIND_OF_ROW * SECTORS))
+        self.register_buffer("fleets", torch.tensor(FLEETS))
+        self.register_buffer("numbers", torch.eye(SATELLITES))
+
+    def forward(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Evaluate positions.
+
+        Args:
+            observations: (n, 249) int16, in the encoding "tokens".
+            masks: (n, 11, 28) bool, True where an order is legal.
+
+        Returns:
+            Indices into (n * 11) of the satellites with a choice; their logits, (choices, 28); values, (n,).
+        """
+        w = self.w
+        table = observations[:, :TOKEN_TABLE].view(-1, ROWS, TOKEN_COLUMNS)
+        sectors = table[:, :, 0].long()
+        features = (table[:, :, 1:] * self.satellite_scales).clamp_(0, HIGHEST_INPUT)
+        game = (observations[:, TOKEN_TABLE:] * self.game_scales).clamp_(-HIGHEST_INPUT, HIGHEST_INPUT)
+        own, enemy, context = self._encode(sectors, features, game)
+        values = (context @ w["value"] + w["value_bias"])[:, 0]
+
+        choices = (masks.sum(2) > 1).view(-1).nonzero()[:, 0]
+        rows = choices // SATELLITES
+        deciding = own.flatten(0, 1).index_select(0, choices)
+        order_context = torch.addmm(w["order_bias"], context, w["order_context"]).index_select(0, rows)
+        hidden = functional.relu(torch.addmm(order_context, deciding, w["order"]))
+        simple = hidden @ w["simple"] + w["simple_bias"]
+        attacks = self._attack_logits(choices, sectors, enemy, hidden)
+        last = SIMPLE_ORDERS - 1
+        logits = torch.cat([simple[:, :last], attacks.reshape(-1, ATTACKS * SATELLITES), simple[:, last:]], 1)
+        return choices, logits.masked_fill(~masks.view(-1, ORDERS)[choices], _ILLEGAL_LOGIT), values
+
+    def _encode(self, sectors: Tensor, features: Tensor, game: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return embeddings of own and of enemy satellites, (n, 11, width), and the context, (n, width)."""
+        w = self.w
+        indices = sectors + self.kinds
+        game_term = torch.addmm(w["satellite_bias"], game, w["game"])[:, None]
+        own_inputs = torch.cat([features[:, :SATELLITES], self.numbers.expand(len(game), -1, -1)], 2)
+        own_weights = torch.cat([w["own_figures"], w["number"]])
+        own = self._embed(indices[:, :SATELLITES], own_inputs, own_weights, game_term)
+        enemy = self._embed(indices[:, SATELLITES:], features[:, SATELLITES:], w["enemy_figures"], game_term)
+
+        is_active = features[:, :, ACTIVE]
+        counts = self.fleets * is_active[:, None]  # own HVA, own Patrols, enemy HVA, enemy Patrols
+        sums = [counts[:, :2, :SATELLITES] @ own, counts[:, 2:, SATELLITES:] @ enemy]
+        board = game.new_zeros(len(game), len(w["board"])).scatter_add_(1, indices, is_active)
+        pooled = torch.cat([*(of_side.flatten(1) for of_side in sums), game, board], 1)
+        context = functional.relu(torch.addmm(w["pool_bias"], pooled, torch.cat([w["pool"], w["board"]])))
+        return own, enemy, functional.relu(torch.addmm(w["context_bias"], context, w["context"]))
+
+    def _embed(self, indices: Tensor, inputs: Tensor, weights: Tensor, game_term: Tensor) -> Tensor:
+        """Return embeddings of one side's satellites, (n, 11, width), in few passes over memory, which is the cost."""
+        embedded = functional.embedding(indices.flatten(), self.w["place"])
+        embedded = torch.addmm(embedded, inputs.flatten(0, 1), weights).view(*indices.shape, -1)
+        return (embedded + game_term).relu_()
+
+    def _attack_logits(self, choices: Tensor, sectors: Tensor, enemy: Tensor, hidden: Tensor) -> Tensor:
+        """Return logits of shooting at and of colliding with each enemy, (choices, 2, 11)."""
+        w = self.w
+        rows, numbers = choices // SATELLITES, choices % SATELLITES
+        width = w["key"].shape[1] // ATTACKS
+        queries = enemy.new_zeros(len(enemy) * SATELLITES, ATTACKS * width)
+        queries = queries.index_copy(0, choices, hidden @ w["query"])
+        queries = queries.view(-1, SATELLITES, ATTACKS, width).transpose(1, 2)
+        keys = (enemy @ w["key"]).view(-1, SATELLITES, ATTACKS, width).permute(0, 2, 3, 1)
+        logits = (queries @ keys).transpose(1, 2).reshape(-1, ATTACKS, SATELLITES).index_select(0, choices)
+        is_same_sector = sectors.view(-1)[rows * ROWS + numbers][:, None] == sectors[rows, SATELLITES:]
+        logits = logits / width**0.5 + (hidden @ w["attack"])[:, :, None]
+        return logits + (hidden @ w["attack_same_sector"])[:, :, None] * is_same_sector[:, None]
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.w["value"].device
+
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        """Return a copy of the weights as NumPy arrays, which ``write_weights`` takes."""
+        return {name: array.detach().cpu().numpy().copy() for name, array in self.w.items()}
+
+
+def sample_actions(network: PolicyNetwork, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Sample an action for every position.
+
+    Args:
+        network: the policy.
+        observations: (n, 249) int16, on the network's device.
+        masks: (n, 11, 28) bool, on the network's device.
+
+    Returns:
+        Actions, (n, 11); log-probabilities of each satellite's order, (n, 11), 0 where it has no choice; values, (n,).
+    """
+    with torch.no_grad():
+        choices, logits, values = network(observations, masks)
+        orders = (logits - torch.empty_like(logits).exponential_().log_()).argmax(1)  # Gumbel-max trick
+        chosen_log_probs = functional.log_softmax(logits, 1).gather(1, orders[:, None])[:, 0]
+        actions = orders.new_zeros(masks.shape[:2])
+        log_probs = logits.new_zeros(masks.shape[:2])
+        actions.view(-1)[choices] = orders
+        log_probs.view(-1)[choices] = chosen_log_probs
+    return actions, log_probs, values
+
+
+class NetworkAgent:
+    """A network as an agent: a past policy in the league, or the current one in an evaluation."""
+
+    observation: Encoding = "tokens"
+    stateless = True
+
+    def __init__(self, network: PolicyNetwork, name: str) -> None:
+        self.network, self.name = network, name
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Do nothing: it remembers nothing."""
+
+    def act(
+        self,
+        observations: NDArray[Any],
+        action_masks: NDArray[np.int8],
+        generator: np.random.Generator,  # noqa: ARG002 - sampling uses PyTorch's stream
+    ) -> NDArray[np.int64]:
+        """Sample actions, (n, 11)."""
+        device = self.network.device
+        masks = torch.as_tensor(action_masks, device=device).bool()
+        actions = sample_actions(self.network, torch.as_tensor(observations, device=device), masks)[0]
+        sampled: NDArray[np.int64] = actions.cpu().numpy()
+        return sampled
+
+
+def resolve_device(name: str) -> torch.device:
+    """Return the device of that name; "auto" is a GPU if PyTorch finds one.
+
+    Raises:
+        ConfigError: PyTorch cannot use the device.
+    """
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        name = next(kind for kind, is_available in available.items() if is_available)
+    if not available.get(name, False):
+        raise ConfigError(f"device = {name!r}: PyTorch finds no such device here; choose auto or cpu")
+    return torch.device(name)

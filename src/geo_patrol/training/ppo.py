@@ -1,0 +1,141 @@
+"""Proximal policy optimisation (Schulman et al., 2017) with generalised advantage estimation (Schulman et al., 2016).
+
+The probability ratio is clipped for each satellite's order by itself: that of a joint action of eleven orders would be
+clipped nearly always.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from geo_patrol.engine.encodings import TOKEN_SIZE
+from geo_patrol.engine.state import ORDERS, SATELLITES
+from geo_patrol.training.config import TrainingConfig
+from geo_patrol.training.envs import TrainingEnvs
+from geo_patrol.training.network import PolicyNetwork, sample_actions
+
+
+class RolloutBuffer:
+    """Transitions of ``num_steps`` decision phases of all environments.
+
+    Attributes:
+        observations: (num_steps, num_envs, 249) int16.
+        masks: (num_steps, num_envs, 11, 28) bool.
+        actions: (num_steps, num_envs, 11) int64.
+        log_probs: (num_steps, num_envs, 11), of each satellite's order when it was sampled.
+        values: (num_steps + 1, num_envs), the last row of the observations after the rollout.
+        rewards, dones: (num_steps, num_envs); done is True where the step ended an episode.
+    """
+
+    def __init__(self, num_steps: int, num_envs: int, device: torch.device) -> None:
+        shape = (num_steps, num_envs)
+        self.observations = torch.empty((*shape, TOKEN_SIZE), dtype=torch.int16, device=device)
+        self.masks = torch.empty((*shape, SATELLITES, ORDERS), dtype=torch.bool, device=device)
+        self.actions = torch.empty((*shape, SATELLITES), dtype=torch.long, device=device)
+        self.log_probs = torch.empty((*shape, SATELLITES), device=device)
+        self.values = torch.empty((num_steps + 1, num_envs), device=device)
+        self.rewards = torch.empty(shape, device=device)
+        self.dones = torch.empty(shape, dtype=torch.bool, device=device)
+
+    def collect(self, network: PolicyNetwork, envs: TrainingEnvs) -> None:
+        """Fill the buffer with the next phases of the environments."""
+        num_steps = len(self.actions)
+        for step in range(num_steps):
+            self.observations[step] = torch.from_numpy(envs.observations)
+            self.masks[step] = torch.from_numpy(envs.masks)
+            sampled = sample_actions(network, self.observations[step], self.masks[step])
+            self.actions[step], self.log_probs[step], self.values[step] = sampled
+            rewards, dones = envs.step(sampled[0].cpu().numpy())
+            self.rewards[step], self.dones[step] = torch.from_numpy(rewards), torch.from_numpy(dones)
+        observations = torch.as_tensor(envs.observations, device=network.device)
+        masks = torch.as_tensor(envs.masks, device=network.device).bool()
+        self.values[num_steps] = sample_actions(network, observations, masks)[2]
+
+    def advantages(self, gamma: float, gae_lambda: float) -> Tensor:
+        """Return generalised advantage estimates, (num_steps, num_envs)."""
+        next_nonterminal = (~self.dones).float()
+        deltas = self.rewards + gamma * self.values[1:] * next_nonterminal - self.values[:-1]
+        advantages, lastgaelam = torch.empty_like(deltas), torch.zeros_like(deltas[0])
+        for step in reversed(range(len(deltas))):
+            lastgaelam = deltas[step] + gamma * gae_lambda * next_nonterminal[step] * lastgaelam
+            advantages[step] = lastgaelam
+        return advantages
+
+
+@dataclass
+class Transitions:
+    """The transitions of a rollout in one row each, as PPO updates read them."""
+
+    observations: Tensor
+    masks: Tensor
+    actions: Tensor
+    log_probs: Tensor
+    advantages: Tensor
+    returns: Tensor
+
+    @classmethod
+    def of(cls, rollout: RolloutBuffer, config: TrainingConfig) -> "Transitions":
+        """Flatten a rollout, with advantages normalised over all of it."""
+        advantages = rollout.advantages(config.gamma, config.gae_lambda).view(-1)
+        returns = advantages + rollout.values[:-1].reshape(-1)
+        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        observations, masks = rollout.observations.flatten(0, 1), rollout.masks.flatten(0, 1)
+        actions, log_probs = rollout.actions.flatten(0, 1), rollout.log_probs.flatten(0, 1)
+        return cls(observations, masks, actions, log_probs, advantages, returns)
+
+
+def update_policy(
+    network: PolicyNetwork,
+    optimizer: torch.optim.Optimizer,
+    rollout: RolloutBuffer,
+    config: TrainingConfig,
+    ent_coef: float,
+) -> dict[str, float]:
+    """Update the network by PPO on a rollout, and return the mean metrics over the minibatches."""
+    batch = Transitions.of(rollout, config)
+    metrics: list[dict[str, float]] = []
+    for _ in range(config.update_epochs):
+        for indices in torch.randperm(len(batch.returns)).tensor_split(config.num_minibatches):
+            loss, minibatch_metrics = _loss(network, batch, indices.to(network.device), config, ent_coef)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
+            optimizer.step()
+            metrics.append(minibatch_metrics)
+    means = {name: float(np.mean([row[name] for row in metrics])) for name in metrics[0]}
+    return means | {"explained_variance": explained_variance(rollout.values[:-1].reshape(-1), batch.returns)}
+
+
+def _loss(
+    network: PolicyNetwork, batch: Transitions, indices: Tensor, config: TrainingConfig, ent_coef: float
+) -> tuple[Tensor, dict[str, float]]:
+    """Return the loss of a minibatch, and its metrics."""
+    choices, logits, values = network(batch.observations[indices], batch.masks[indices])
+    all_log_probs = functional.log_softmax(logits, 1)
+    orders = batch.actions[indices].view(-1)[choices]
+    logratio = all_log_probs.gather(1, orders[:, None])[:, 0] - batch.log_probs[indices].view(-1)[choices]
+    ratio = logratio.exp()
+    advantages = batch.advantages[indices][choices // SATELLITES]
+    clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
+    policy_loss = -torch.min(ratio * advantages, clipped * advantages).mean()
+    entropy = -(all_log_probs.exp() * all_log_probs).sum(1).mean()
+    value_loss = functional.mse_loss(values, batch.returns[indices])
+    loss = policy_loss + config.vf_coef * value_loss - ent_coef * entropy
+    with torch.no_grad():
+        metrics = {
+            "policy_loss": policy_loss.item(),
+            "value_loss": value_loss.item(),
+            "entropy": entropy.item(),
+            "approx_kl": ((ratio - 1) - logratio).mean().item(),  # http://joschu.net/blog/kl-approx.html
+            "clipfrac": ((ratio - 1).abs() > config.clip_coef).float().mean().item(),
+        }
+    return loss, metrics
+
+
+def explained_variance(values: Tensor, returns: Tensor) -> float:
+    """Return the fraction of the returns' variance that the values explain; NaN if the returns are all equal."""
+    variance = returns.var(correction=0)
+    return float("nan") if variance == 0 else float(1 - (returns - values).var(correction=0) / variance)

@@ -1,0 +1,145 @@
+"""Training by self-play and against a league: the loop of rollouts, updates, snapshots and evaluations."""
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from geo_patrol.agents.registry import make_agent
+from geo_patrol.training import checkpoint
+from geo_patrol.training.config import TrainingConfig
+from geo_patrol.training.envs import TrainingEnvs
+from geo_patrol.training.evaluation import Evaluation, evaluate, write_curve
+from geo_patrol.training.network import resolve_device
+from geo_patrol.training.ppo import RolloutBuffer, update_policy
+from geo_patrol.training.scalars import ScalarWriter
+from geo_patrol.training.schedule import Clock, EvenSchedule
+
+CURVE = "curve.csv"
+_RESAMPLE_INTERVAL = 8  # iterations; games keep their opponent, so more mixtures mean more opponents at once
+_FINAL_EVALUATION_FACTOR = 5
+_MIN_ANNEAL = 0.02
+_COLUMNS = TextColumn("training"), BarColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn()
+
+
+def train(config: TrainingConfig, console: Console | None = None) -> list[Evaluation]:
+    """Train a policy, or continue the training whose checkpoint is in ``config.out``.
+
+    Ctrl-C saves a checkpoint and ends the training.
+
+    Args:
+        config: the settings.
+        console: where progress and evaluations are printed; standard output by default.
+
+    Returns:
+        The learning curve. ``config.out`` gets it as ``curve.csv``, beside the weights as ``policy.safetensors``, a
+        checkpoint and, if TensorBoard is installed, event files.
+
+    Raises:
+        ConfigError: the device is not available, or a configuration is wrong.
+        PolicyError: a policy or the checkpoint cannot be read.
+        ValueError: there is no agent of a name.
+    """
+    trainer = Trainer(config, console or Console(width=120))
+    trainer.run()
+    return trainer.state.curve
+
+
+class Trainer:
+    """A training run: ``config`` holds its settings, ``state`` what changes."""
+
+    def __init__(self, config: TrainingConfig, console: Console) -> None:
+        self.config, self.console = config, console
+        for name in config.eval_opponents:
+            make_agent(name)  # a wrong name is an error now, not at the first evaluation
+        torch.set_num_threads(config.num_threads)
+        device = resolve_device(config.device)
+        self.state = checkpoint.initial_state(config, device)
+        config.out.mkdir(parents=True, exist_ok=True)
+        if (config.out / checkpoint.CHECKPOINT).exists():
+            checkpoint.restore(self.state, config.out / checkpoint.CHECKPOINT)
+        self.envs = TrainingEnvs(config, self.state.league, config.seed + self.state.global_step)
+        self.rollout = RolloutBuffer(config.num_steps, self.envs.num_envs, device)
+        self._iteration = 0
+
+    @property
+    def progress(self) -> float:
+        """Fraction of the budget of time or steps that is used up, 0 to 1."""
+        if self.config.total_timesteps is not None:
+            return min(self.state.global_step / self.config.total_timesteps, 1.0)
+        return min(self.state.minutes / self.config.minutes, 1.0)
+
+    def run(self) -> None:
+        """Train until the budget is used up, or until Ctrl-C."""
+        if self.progress == 1:
+            self.console.print(f"{self.config.out}: this training is complete; a larger budget continues it")
+            return
+        scalars = ScalarWriter(self.config.out)
+        with Progress(*_COLUMNS, console=self.console) as bar:
+            try:
+                self._train(bar, scalars)
+                self._finish(scalars)
+            except KeyboardInterrupt:
+                checkpoint.save(self.state, self.config)
+                self.console.print(f"interrupted: the same command continues from the checkpoint in {self.config.out}")
+            finally:
+                scalars.close()
+
+    def iterate(self) -> dict[str, float]:
+        """Collect a rollout and update the policy; return metrics by their TensorBoard tags."""
+        config, state = self.config, self.state
+        anneal = max(1 - self.progress, _MIN_ANNEAL)
+        if self._iteration % _RESAMPLE_INTERVAL == 0:
+            self.envs.resample_opponents()
+        self._iteration += 1
+        self.envs.score_coef = config.score_coef * anneal
+        self.rollout.collect(state.network, self.envs)
+        learning_rate = config.learning_rate * (anneal if config.anneal_lr else 1)
+        for group in state.optimizer.param_groups:
+            group["lr"] = learning_rate
+        ent_coef = config.ent_coef * (anneal if config.anneal_ent_coef else 1)
+        losses = update_policy(state.network, state.optimizer, self.rollout, config, ent_coef)
+        state.global_step += self.rollout.rewards.numel()
+        return {"charts/learning_rate": learning_rate, **{f"losses/{name}": loss for name, loss in losses.items()}}
+
+    def _train(self, bar: Progress, scalars: ScalarWriter) -> None:
+        config, state = self.config, self.state
+        evaluations = EvenSchedule(config.num_evaluations, self.progress)
+        snapshots = EvenSchedule(config.num_past_policies, self.progress)
+        task = bar.add_task("training", total=1.0, status="")
+        self.rollout.collect(state.network, self.envs)  # compiles what is not compiled yet, before the clock starts
+        self.envs.seconds, clock = 0.0, Clock(state.global_step, state.minutes)
+        while self.progress < 1:
+            metrics = self.iterate()
+            state.minutes = clock.minutes()
+            speed, env_time = clock.steps_per_second(state.global_step), self.envs.seconds / clock.seconds()
+            scalars.write({**metrics, "charts/SPS": speed}, state.global_step)
+            status = f"{state.global_step:,} steps, {speed:,.0f} per second, environments {env_time:.0%}"
+            bar.update(task, completed=self.progress, status=f"{status}, entropy {metrics['losses/entropy']:.2f}")
+            if snapshots.is_due(self.progress):
+                state.league.add_snapshot(state.network, f"policy at step {state.global_step:,}")
+                checkpoint.save(state, config)
+            if evaluations.is_due(self.progress):
+                self._evaluate(config.eval_games, scalars)
+        self.console.print(f"{status}; " + ", ".join(f"{tag.split('/')[1]} {metrics[tag]:.3g}" for tag in metrics))
+
+    def _finish(self, scalars: ScalarWriter) -> None:
+        """Announce and play the final evaluation, save everything, and print the league."""
+        games = _FINAL_EVALUATION_FACTOR * self.config.eval_games
+        self.console.print(f"final evaluation: {games:,} games against each of {', '.join(self.config.eval_opponents)}")
+        self._evaluate(games, scalars)
+        checkpoint.save(self.state, self.config)
+        league = self.state.league
+        for name in league.results:
+            self.console.print(f"  {league.win_rate(name):6.1%} of the latest games against {name}")
+        self.console.print(f"saved {self.config.out / checkpoint.POLICY}")
+
+    def _evaluate(self, games: int, scalars: ScalarWriter) -> None:
+        """Play evaluation games, and add them to the curve and its file."""
+        state = self.state
+        seed = 1_000 * self.config.seed + len(state.curve) + 1
+        win_rates = evaluate(state.network, self.config, games, seed)
+        state.curve.append(Evaluation(round(state.minutes, 3), state.global_step, win_rates))
+        write_curve(self.config.out / CURVE, state.curve)
+        scalars.write({f"charts/win_rate/{name}": rate.rate for name, rate in win_rates.items()}, state.global_step)
+        results = ", ".join(f"{name} {rate.rate:.1%}" for name, rate in win_rates.items())
+        self.console.print(f"{state.minutes:6.2f} min {state.global_step:>11,} steps: win rate against {results}")

@@ -1,0 +1,48 @@
+"""Prioritised fictitious self-play: hard opponents are sampled more often."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from geo_patrol.training.league import MAX_PAST_POLICIES, PAST_POLICIES_PER_MIXTURE, League
+
+
+def test_hard_opponents_are_sampled_more_often():
+    league = League(["random", "raider"], np.random.default_rng(1))
+    league.record(["random"] * 100 + ["raider"] * 100, [1] * 100 + [-1] * 100)
+    weights = dict(league.sample_mixture())
+    assert league.win_rate("random") > 0.9
+    assert league.win_rate("raider") < 0.1
+    assert weights["raider"] > 10 * weights["random"]
+
+
+def test_the_easiest_past_policy_leaves(random_network):
+    league = League(["random", "raider"], np.random.default_rng(1))
+    for number in range(MAX_PAST_POLICIES):
+        league.add_snapshot(random_network, f"policy {number}")
+    league.record(["policy 7"] * 50, [1] * 50)
+    league.add_snapshot(random_network, "newest")
+    assert len(league.past_policies) == MAX_PAST_POLICIES
+    assert "policy 7" not in league.past_policies
+    league.record(["policy 7"], [1])  # a game against it that ends later
+    assert "policy 7" not in league.results
+
+
+def test_past_policies_play_a_third_of_the_games(random_network):
+    league = League(["random", "raider"], np.random.default_rng(1))
+    for number in range(5):
+        league.add_snapshot(random_network, f"policy {number}")
+    mixture = league.sample_mixture()
+    past = [weight for opponent, weight in mixture if not isinstance(opponent, str)]
+    assert len(past) == PAST_POLICIES_PER_MIXTURE
+    assert sum(past) == pytest.approx(sum(weight for _, weight in mixture) / 3)
+
+
+def test_a_snapshot_does_not_change_with_the_network(random_network):
+    league = League(["random"], np.random.default_rng(1))
+    league.add_snapshot(random_network, "policy")
+    before = league.past_policies["policy"].network.weights()
+    for parameter in random_network.parameters():
+        parameter.data += 1
+    assert all((before[name] == league.past_policies["policy"].network.weights()[name]).all() for name in before)

@@ -1,0 +1,172 @@
+"""Training runs: what they leave, how they continue, what they print."""
+
+import csv
+import json
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from rich.console import Console
+from safetensors import safe_open
+
+from geo_patrol.agents.policy.weights import Widths, read_weights, shapes
+from geo_patrol.errors import PolicyError
+from geo_patrol.training import scalars as scalars_module
+from geo_patrol.training import selfplay, train, train_best_response
+from geo_patrol.training.scalars import ScalarWriter
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "train_selfplay.py"
+
+
+def read_csv(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_training_leaves_a_policy_and_continues(small_config):
+    config = small_config(config=("case1", "od2d"))
+    curve = train(config, Console(quiet=True))
+    assert read_weights(config.out / "policy.safetensors").keys() == shapes(Widths()).keys()
+    with safe_open(config.out / "policy.safetensors", "np") as file:
+        metadata = file.metadata()
+    assert (metadata["configs"], metadata["begun_with"], metadata["seed"]) == ("case1, od2d", "random weights", "0")
+    rows = read_csv(config.out / "curve.csv")
+    assert list(rows[0]) == ["minutes", "steps", "random", "random low", "random high"]
+    assert [int(row["steps"]) for row in rows] == [point.steps for point in curve]
+    assert len(rows) == 2
+
+    longer = small_config(config=("case1", "od2d"), total_timesteps=2 * config.total_timesteps)
+    console = Console(record=True, file=StringIO(), width=150)
+    train(longer, console)
+    more = read_csv(config.out / "curve.csv")
+    assert more[:2] == rows
+    assert int(more[-1]["steps"]) == longer.total_timesteps
+    text = console.export_text()
+    assert "final evaluation: 10 games against each of random" in text
+    assert "of the latest games against policy at step" in text
+
+
+def test_the_same_seed_gives_the_same_policy(small_config, tmp_path):
+    weights = []
+    for name in ("first", "second"):
+        config = small_config(out=tmp_path / name, total_timesteps=3 * 16 * 64)
+        train(config, Console(quiet=True))
+        weights.append(read_weights(config.out / "policy.safetensors"))
+    assert all((weights[0][name] == weights[1][name]).all() for name in weights[0])
+
+
+def test_interrupting_saves_a_checkpoint(small_config, monkeypatch):
+    config, iterations = small_config(), []
+
+    def iterate(trainer):
+        iterations.append(original(trainer))
+        if len(iterations) == 2:
+            raise KeyboardInterrupt
+        return iterations[-1]
+
+    original = selfplay.Trainer.iterate
+    monkeypatch.setattr(selfplay.Trainer, "iterate", iterate)
+    assert train(config, Console(quiet=True)) == []
+    assert (config.out / "checkpoint.pt").exists()
+    assert selfplay.Trainer(config, Console(quiet=True)).state.global_step == 2 * 16 * 64
+
+
+def test_a_complete_training_is_left_alone(small_config):
+    config = small_config(total_timesteps=16 * 64, num_evaluations=1)
+    curve = train(config, Console(quiet=True))
+    before = (config.out / "policy.safetensors").read_bytes()
+    assert train(config, Console(quiet=True)) == curve
+    assert (config.out / "policy.safetensors").read_bytes() == before
+
+
+def test_a_checkpoint_of_another_version_is_named(small_config):
+    config = small_config()
+    config.out.mkdir(parents=True)
+    torch.save({"network": {}}, config.out / "checkpoint.pt")
+    with pytest.raises(PolicyError, match="written by another version"):
+        train(config, Console(quiet=True))
+
+
+def test_wrong_names_are_found_before_training(small_config):
+    with pytest.raises(ValueError, match="no agent 'raidr'"):
+        train(small_config(eval_opponents=("raidr",)), Console(quiet=True))
+
+
+def test_annealing(make_trainer):
+    trainer = make_trainer(learning_rate=0.01, anneal_ent_coef=False)
+    rates = [trainer.iterate()["charts/learning_rate"] for _ in range(6)]
+    assert rates == pytest.approx([0.01 * (1 - i / 6) for i in range(6)])
+    assert trainer.envs.score_coef == pytest.approx(0.5 / 6)
+    assert make_trainer(learning_rate=0.01, anneal_lr=False).iterate()["charts/learning_rate"] == 0.01
+
+
+def test_a_best_response_plays_only_the_agent(small_config):
+    curve = train_best_response("idle", small_config(total_timesteps=40 * 16 * 64), Console(quiet=True))
+    assert curve[-1].win_rates.keys() == {"idle"}
+    assert curve[-1].win_rates["idle"].rate > 0.5
+
+
+def test_scalars_go_to_tensorboard_if_it_is_installed(small_config, monkeypatch):
+    """With a writer of the same interface, whether or not TensorBoard is installed."""
+    written, closed = {}, []
+    writer = SimpleNamespace(
+        add_scalar=lambda tag, value, step: written.setdefault(tag, []).append((step, value)),
+        close=lambda: closed.append(True),
+    )
+    monkeypatch.setattr(scalars_module, "_open_writer", lambda _: writer)
+    train(small_config(total_timesteps=2 * 16 * 64), Console(quiet=True))
+    assert [step for step, _ in written["losses/entropy"]] == [16 * 64, 2 * 16 * 64]
+    assert {"charts/SPS", "charts/learning_rate", "losses/approx_kl", "charts/win_rate/random"} <= written.keys()
+    assert closed == [True]
+
+
+def test_without_tensorboard_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    writer = ScalarWriter(tmp_path)
+    writer.write({"losses/entropy": 1.0}, 1)
+    writer.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_event_files(tmp_path):
+    pytest.importorskip("tensorboard", reason="TensorBoard is optional")
+    writer = ScalarWriter(tmp_path)
+    writer.write({"losses/entropy": 1.0}, 1)
+    writer.close()
+    assert [path.name for path in tmp_path.iterdir() if "tfevents" in path.name]
+
+
+def run_example(*arguments):
+    return subprocess.run([sys.executable, EXAMPLE, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_the_example(tmp_path):
+    small = ["--num-envs", "64", "--total-timesteps", "2048", "--eval-games", "2", "--num-evaluations", "1"]
+    small += ["--num-threads", "1", "--config", "case1", "od2d", "--opponents", "random", "--no-anneal-lr"]
+    result = run_example(*small, "--out", str(tmp_path / "run"))
+    assert result.returncode == 0, result.stderr
+    assert "final evaluation: 10 games against each of random, raider, scripted" in result.stdout
+    assert (tmp_path / "run" / "policy.safetensors").exists()
+    wrong = run_example("--clip-coef", "-1")
+    assert wrong.returncode == 2
+    assert "clip_coef = -1.0: must be a number from 0 to 10" in wrong.stderr
+
+
+def test_exploit(tmp_path):
+    command = [sys.executable, "-m", "geo_patrol", "exploit", "idle", "--minutes", "0.1", "--games", "20"]
+    command += ["--config", "case1", "--threads", "1", "--device", "cpu", "--json", "-"]
+    result = subprocess.run([*command, "--out", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "final evaluation: 100 games against each of idle" in result.stderr
+    data = json.loads(result.stdout)
+    assert (data["agent"], data["device"]) == ("idle", "cpu")
+    assert data["lower_bound"]["win_rate"] > 0.8
+    assert data["curve"][-1]["win_rate"] == data["lower_bound"]["win_rate"]
+    assert read_weights(tmp_path / "policy.safetensors")
