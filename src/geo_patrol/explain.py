@@ -40,7 +40,7 @@ def _why_no_engagement(game: state.Record, rules: state.Record, side: int, order
     if order.action == "shoot" and game.ammo[side, order.satellite] == 0:
         return f"{short_name(order.satellite)} has no ammo"
     target_side, target = (side, state.HVA) if order.target is None else (1 - side, order.target)
-    name = SatelliteId("bravo" if target_side else "alpha", target)
+    name = SatelliteId(SIDES[target_side], target)
     if target > rules.patrol_count[target_side]:
         return f"{SIDES[target_side]} has no {short_name(target)}"
     here, there = game.sector[side, order.satellite], game.sector[target_side, target]

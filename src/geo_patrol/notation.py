@@ -219,12 +219,11 @@ _REASON_BITS = {
 
 def read_reasons(bits: int) -> tuple[EndReason, ...]:
     """List the reasons of an end that stand in a game's record."""
-    sides: tuple[Any, ...] = SIDES
     reasons = [
         EndReason(reason, side)
         for reason, bit in _REASON_BITS.items()
-        for place, side in enumerate(sides)
-        if bits & (bit << place)
+        for index, side in enumerate(SIDES)
+        if bits & (bit << index)
     ]
     return (*reasons, EndReason("turn_limit")) if bits & state.TURN_LIMIT else tuple(reasons)
 
@@ -238,8 +237,7 @@ def _read_outcome(
     kind: int, side: int, attacker: int, guardian: int, target: int, success: int, probability: float
 ) -> Outcome:
     """Build an outcome from the fields of a record, in their order."""
-    own: Any = SIDES[side]
-    enemy: Any = SIDES[1 - side]
+    own, enemy = SIDES[side], SIDES[1 - side]
     is_guard = kind == state.GUARDING
     return Outcome(
         action=ENGAGEMENTS[kind],
@@ -251,7 +249,7 @@ def _read_outcome(
     )
 
 
-def write_outcomes(outcomes: "tuple[Outcome, ...] | list[Outcome]", into: state.Records) -> int:
+def write_outcomes(outcomes: Sequence[Outcome], into: state.Records) -> int:
     """Write outcomes into records, the reverse of ``read_outcomes``; return their number.
 
     Raises:

@@ -7,17 +7,17 @@ chance are not: they are drawn again from the stream that they were drawn from w
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from geo_patrol.board import EARTH, ring_of
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
-from geo_patrol.errors import RecordingError, show
+from geo_patrol.errors import RecordingError
 from geo_patrol.notation import PHASES, Phase
 from geo_patrol.sides import SIDES
+from geo_patrol.validation import parse_model
 
 _MAX_FAULTS = 10
 _Saved = TypeVar("_Saved", bound=BaseModel)
@@ -172,18 +172,10 @@ def _restore_side(game: state.Record, rules: state.Record, side: int, saved: _Sa
         game[field][side, :fleet] = getattr(saved, field)
 
 
-def check_saved(kind: type[_Saved], saved: Any, what: str) -> _Saved:
-    """Check saved data against their layout.
+def check_saved(model: type[_Saved], saved: Any, where: str) -> _Saved:
+    """Validate saved data.
 
     Raises:
         RecordingError: naming the fields that are wrong, with their values.
     """
-    try:
-        return kind.model_validate(saved)
-    except ValidationError as error:
-        raise RecordingError("\n".join(_explain(fault, what) for fault in error.errors()[:_MAX_FAULTS])) from None
-
-
-def _explain(fault: ErrorDetails, what: str) -> str:
-    place = ".".join(map(str, fault["loc"])) or "content"
-    return f"{what}: {place} = {show(fault['input'])}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+    return parse_model(model, saved, where, max_errors=_MAX_FAULTS)

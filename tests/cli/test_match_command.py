@@ -20,7 +20,7 @@ from geo_patrol.cli.app import app
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import FIRST
 from geo_patrol.notation import read_reasons
-from geo_patrol.replays.rerun import replay
+from geo_patrol.runner import replay_orders
 
 
 def run(*arguments, columns=80):
@@ -216,7 +216,7 @@ def test_show_shows_the_first_game_of_the_table(result):
     (row, *_) = csv.DictReader(io.StringIO(run(*MATCH, "--csv", "-").stdout))
     end = f"in turn {row['turns']}, {row['alpha_score']} to {row['bravo_score']}: {row['reasons'].replace(';', ',')}"
     assert f"{row['winner']} (alpha) wins {end}" in ran.stdout
-    for phase in replay(result.config, int(result.seeds[0]), result.first_game):
+    for phase in replay_orders(result.config, int(result.seeds[0]), result.first_game):
         shown = re.sub(r"\s+", " ", ran.stdout)
         for orders in phase.orders if phase.name == "movement" else ():
             assert not orders or ", ".join(map(str, orders)) in shown

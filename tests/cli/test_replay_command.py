@@ -18,8 +18,8 @@ from geo_patrol import load_config, play_match
 from geo_patrol.agents.search import SearchAgent
 from geo_patrol.cli.app import app
 from geo_patrol.rendering import watch
+from geo_patrol.rendering.exports import save_gif
 from geo_patrol.replays import Recorder, ReplayReader, play, read_replay, start
-from geo_patrol.replays.films import save_gif
 from geo_patrol.sessions.timeline import Timeline
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
@@ -219,11 +219,11 @@ def test_a_film_tells_how_far_it_has_come(played, tmp_path):
 
 
 def test_a_film_that_fails_leaves_the_old_one(played, tmp_path, monkeypatch):
-    from geo_patrol.replays import films
+    from geo_patrol.rendering import exports
 
     path = tmp_path / "game.gif"
     path.write_text("old")
-    monkeypatch.setattr(films, "_GIF", "nonsense")
+    monkeypatch.setattr(exports, "_GIF", "nonsense")
     ran = run(played, "--gif", path)
     assert ran.exit_code == 2
     assert ran.stderr.startswith("geo-patrol: ffmpeg cannot write the film: ")

@@ -14,7 +14,7 @@ from geo_patrol.evaluation import match
 from geo_patrol.evaluation.match import CHUNK_PAIRS, agent_chance, game_seed, play_match
 from geo_patrol.evaluation.results import DRAW, FIRST, REASONS, SECOND, MatchResult, wilson_interval
 from geo_patrol.notation import read_reasons
-from geo_patrol.replays.rerun import replay
+from geo_patrol.runner import replay_orders
 
 PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "illegal_orders")
 
@@ -157,7 +157,7 @@ def test_games_are_those_that_a_single_game_plays():
 
 def test_replay_is_the_first_game():
     result = play_match("scripted", "random", config="case2", games=6, seed=2)
-    phases = list(replay(result.config, int(result.seeds[0]), result.first_game))
+    phases = list(replay_orders(result.config, int(result.seeds[0]), result.first_game))
     end = phases[-1].game
     assert end.is_over
     assert [end.scores["alpha"], end.scores["bravo"]] == result.scores[0].tolist()
@@ -175,7 +175,7 @@ def test_replay_repeats_illegal_orders_and_forfeits():
     result = play_match(
         Stubborn(lambda n: orders.repeat(n, 0)), "idle", overrides={"illegal_orders": "forfeit"}, games=2, seed=1
     )
-    (phase,) = replay(result.config, int(result.seeds[0]), result.first_game)
+    (phase,) = replay_orders(result.config, int(result.seeds[0]), result.first_game)
     assert phase.illegal_orders == (11, 0)
     assert phase.game.winner == "bravo"
     assert result.winner.tolist() == [SECOND, SECOND]
@@ -399,7 +399,7 @@ def test_drawn_rules_and_other_boards_play():
     overrides = {"both.patrols.fuel": {"low": 20, "high": 40}, "both.patrols.count": {"choices": [2, 4]}}
     for config in ("od2d", "case5"):
         result = play_match("scripted", "random", config=config, overrides=overrides, games=20, seed=1)
-        phases = list(replay(result.config, int(result.seeds[0]), result.first_game))
+        phases = list(replay_orders(result.config, int(result.seeds[0]), result.first_game))
         scores = phases[-1].game.scores
         assert [scores["alpha"], scores["bravo"]] == result.scores[0].tolist()
 

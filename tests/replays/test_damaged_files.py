@@ -234,7 +234,7 @@ WRONG = [
         "line 1: config: saved configuration: 1 fault\n  turn_limit = 0: give a whole number",
     ),
     ((0, "config", "turn_limt"), 5, "turn_limt = 5: there is no such key; did you mean turn_limit?"),
-    ((0, "config", "alpha", "patrols", "fuel"), {"low": 1, "high": 2}, "a replay holds every figure as it was drawn"),
+    ((0, "config", "alpha", "patrols", "fuel"), {"low": 1, "high": 2}, "a replay holds every value as it was sampled"),
     ((0, "extra"), 5, "line 1: extra = 5: extra inputs are not permitted"),
     ((1, "turn"), 0, "line 2: turn = 0: input should be greater than or equal to 1"),
     ((1, "phase"), "drift", "line 2: phase = 'drift': input should be 'movement' or 'engagement'"),

@@ -13,11 +13,12 @@ import pytest
 from scipy.stats import chi2, chi2_contingency
 
 from geo_patrol import ConfigError, RecordingError
+from geo_patrol.replays.published_schema import RecordedGame
+from geo_patrol.validation import parse_model
 from geo_patrol.verify.__main__ import check_file, verify
 from geo_patrol.verify.chi_square import homogeneity, survival
 from geo_patrol.verify.games import check_game
-from geo_patrol.verify.odds import check_odds, count_outcomes
-from geo_patrol.verify.recording import RecordedGame, RecordedOdds, parse_record
+from geo_patrol.verify.odds import RecordedOdds, check_odds, count_outcomes
 
 DATA = Path(__file__).parents[1] / "data"
 GAMES, ODDS = DATA / "reference_games.jsonl.gz", DATA / "reference_odds.json"
@@ -39,7 +40,7 @@ def status(capsys, *paths):
 
 
 def judge(game):
-    return check_game(parse_record(RecordedGame, game, "line 1"))
+    return check_game(parse_model(RecordedGame, game, "line 1"))
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_recorded_games_cover_what_they_should():
 
 @pytest.mark.parametrize("recorded", RECORDED_ODDS, ids=lambda recorded: recorded["name"])
 def test_recorded_odds_agree(recorded):
-    assert check_odds(parse_record(RecordedOdds, recorded, "")) is None
+    assert check_odds(parse_model(RecordedOdds, recorded, "")) is None
 
 
 def test_command_says_how_many_agree():
@@ -282,7 +283,7 @@ def test_impossible_success_or_failure(probability, success):
 def test_satellite_missing_from_a_position(game):
     for field in ("sector", "fuel", "ammo"):
         game["phases"][2]["after"][field][0].pop()
-    assert "after.number of sector figures of alpha: recorded 10, replayed 11" in judge(game)
+    assert "after.number of sector values of alpha: recorded 10, replayed 11" in judge(game)
 
 
 def test_other_order_than_the_one_given(game):
@@ -349,7 +350,7 @@ def test_huge_figures_differ(game, value):
 def test_fleet_of_another_size(game):
     for field in ("sector", "fuel", "ammo"):
         game["initial"][field][1].pop()
-    assert judge(game) == "initial: number of sector figures of bravo: recorded 10, replayed 11"
+    assert judge(game) == "initial: number of sector values of bravo: recorded 10, replayed 11"
 
 
 # Files
@@ -435,7 +436,7 @@ def test_check_file_reports_to_its_caller(tmp_path, capsys):
 
 
 def read_odds(data):
-    return parse_record(RecordedOdds, data, "engagement 0")
+    return parse_model(RecordedOdds, data, "engagement 0")
 
 
 @pytest.fixture

@@ -27,13 +27,13 @@ def load_rules() -> None:
         from geo_patrol.engine.legality import order_cost
         from geo_patrol.engine.state import NOOP, SATELLITES, SIDES
         from geo_patrol.notation import Order
-        from geo_patrol.replays.rerun import Rerun
+        from geo_patrol.runner import GameRunner
 
-        rerun = Rerun(load_config("geo_patrol"), seed=0)
-        rerun.batch.find_legal()
-        rerun.batch.masks()
-        rerun.play(np.zeros((SIDES, SATELLITES), np.int64))
-        game, rules = rerun.batch.games[0], rerun.batch.rules[0]
+        runner = GameRunner(load_config("geo_patrol"), seed=0)
+        runner.batch.find_legal()
+        runner.batch.masks()
+        runner.play(np.zeros((SIDES, SATELLITES), np.int64))
+        game, rules = runner.batch.games[0], runner.batch.rules[0]
         order_cost(game, rules, 0, 1, NOOP)
         attack_probability(game, rules, 0, 1, Order(1, "shoot", 0).code)
         guard_probability(game, rules, 0, 1)

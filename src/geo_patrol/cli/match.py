@@ -148,11 +148,11 @@ def _play(
     """Play the match, with a progress bar on standard error if that is a terminal."""
     from geo_patrol.agents.isolation.guard import seat_agent
     from geo_patrol.evaluation.match import play_match
-    from geo_patrol.replays.rerun import replay
+    from geo_patrol.runner import replay_orders
 
     with leave_at_once():  # compiles or loads all that is needed: no part of the speed
         trial = _try_out(first, second, config)
-        list(replay(trial.config, int(trial.seeds[0]), trial.first_game))
+        list(replay_orders(trial.config, int(trial.seeds[0]), trial.first_game))
     with progress_bar(f"{first} against {second}", quiet=quiet) as progress:
         return play_match(
             seat_agent(first, move_time),

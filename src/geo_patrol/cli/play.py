@@ -108,8 +108,8 @@ def _begin(
 
     live = start_game(config, overrides, agents, seed, has_window=not text, alternative=WITHOUT_SCREEN)
     with leave_at_once():  # loads what is compiled
-        from geo_patrol.replays import kept_games
-    _play(Keeper.begin(f"{kept_games()}/" if save is None else save, live), text)
+        from geo_patrol.replays import saved_games_folder
+    _play(Keeper.begin(f"{saved_games_folder()}/" if save is None else save, live), text)
 
 
 def _play(keeper: "Keeper", text: bool) -> None:

@@ -17,7 +17,7 @@ from geo_patrol.errors import RecordingError
 
 if TYPE_CHECKING:
     from geo_patrol.replays import Replay, ReplayReader
-    from geo_patrol.replays.rerun import PlayedPhase
+    from geo_patrol.runner import PlayedPhase
     from geo_patrol.sessions.timeline import Timeline
 
 _STDOUT = "-"
@@ -161,9 +161,9 @@ class _Phases:
 def _print(reader: "ReplayReader", number: int) -> bool:
     """Print one game; return whether it follows the rules."""
     from geo_patrol.cli.show import print_game
-    from geo_patrol.replays import find, start
+    from geo_patrol.replays import find_game, start
 
-    replay = find(reader, number)
+    replay = find_game(reader, number)
     phases = _Phases(replay)
     alpha, bravo = replay.agents
     print(f"GAME {number} of {reader.path.name}: {alpha} (alpha) against {bravo} (bravo)\n")
@@ -173,10 +173,10 @@ def _print(reader: "ReplayReader", number: int) -> bool:
 
 def _show(reader: "ReplayReader", number: int, pictures: "_Pictures") -> bool:
     """Show one game in a window, or write its pictures; return whether it follows the rules."""
-    from geo_patrol.replays import find, start
+    from geo_patrol.replays import find_game, start
     from geo_patrol.sessions.timeline import Timeline
 
-    replay = find(reader, number)
+    replay = find_game(reader, number)
     phases, timeline = _Phases(replay), Timeline(start(replay), replay.agents)
     for phase in phases:
         timeline.append(phase.orders, phase.game)
@@ -223,7 +223,7 @@ class _Pictures:
         Raises:
             InputError: the game has no such turn, or the size does not suit it.
         """
-        from geo_patrol.replays.films import save_gif, save_mp4, save_png
+        from geo_patrol.rendering.exports import save_gif, save_mp4, save_png
 
         with bad_input():
             if self._png is not None:

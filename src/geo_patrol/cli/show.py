@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from geo_patrol.game import Game
-from geo_patrol.replays.rerun import PlayedPhase, replay
-from geo_patrol.replays.story import phase_text, position_text, result_text
+from geo_patrol.runner import PlayedPhase, replay_orders
+from geo_patrol.textplay.transcript import phase_text, position_text, result_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ def print_first_game(result: "MatchResult") -> None:
     seed = int(result.seeds[0])
     print(f"GAME 0 of {len(result):,}: {first} (alpha) against {second} (bravo), seed of the game {seed}\n")
     start = Game(result.config, seed=seed)
-    print_game(start, replay(result.config, seed, result.first_game), (first, second))
+    print_game(start, replay_orders(result.config, seed, result.first_game), (first, second))
 
 
 def print_game(start: Game, phases: "Iterable[PlayedPhase]", names: tuple[str, str]) -> None:

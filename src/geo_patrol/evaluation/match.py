@@ -403,7 +403,7 @@ def _keep_games(path: str | Path | None, config: GameConfig) -> Iterator[Keeper 
     if path is None:
         yield None
         return
-    from geo_patrol.replays.writing import Recorder  # noqa: PLC0415 - only where games are kept
+    from geo_patrol.replays.recorder import Recorder  # noqa: PLC0415 - only where games are kept
 
     with Recorder(path, config, sync=False) as recorder:
 

@@ -1,11 +1,11 @@
-"""Replays: games in files, written phase by phase, read with care, and checked against the rules."""
+"""Replays: recording games in files, reading them within bounds, and checking them against the rules."""
 
 from geo_patrol.replays.checking import check, play, start
 from geo_patrol.replays.disagreement import Disagreement
-from geo_patrol.replays.folders import kept_games, save_path
-from geo_patrol.replays.reading import ReplayReader, find, read_replay
+from geo_patrol.replays.paths import save_path, saved_games_folder
+from geo_patrol.replays.reader import ReplayReader, find_game, read_replay
+from geo_patrol.replays.recorder import Recorder, write_replays
 from geo_patrol.replays.replay import Replay
-from geo_patrol.replays.writing import Recorder, write_replays
 
 __all__ = [
     "Disagreement",
@@ -13,11 +13,11 @@ __all__ = [
     "Replay",
     "ReplayReader",
     "check",
-    "find",
-    "kept_games",
+    "find_game",
     "play",
     "read_replay",
     "save_path",
+    "saved_games_folder",
     "start",
     "write_replays",
 ]

@@ -1,4 +1,4 @@
-"""Going on with a game whose recording was interrupted."""
+"""Resuming a game whose recording was interrupted."""
 
 from contextlib import closing
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 from geo_patrol.errors import RecordingError
 from geo_patrol.files import atomic_path
 from geo_patrol.replays.checking import play
-from geo_patrol.replays.reading import ReplayReader
+from geo_patrol.replays.reader import ReplayReader
+from geo_patrol.replays.recorder import Recorder
 from geo_patrol.replays.replay import Replay
 from geo_patrol.replays.streams import open_stream, read_lines
-from geo_patrol.replays.writing import Recorder
 
 
 def unfinished_game(path: str | Path) -> Replay:
@@ -23,7 +23,7 @@ def unfinished_game(path: str | Path) -> Replay:
         pass
     assert replay is not None  # a file without games raises
     if replay.seed is None:
-        raise RecordingError(f"{path}: its last game, {replay.number}, has no seed: what is to come cannot be drawn")
+        raise RecordingError(f"{path}: its last game, {replay.number}, has no seed: what is to come cannot be sampled")
     last = None
     for last in play(replay):  # noqa: B007
         pass
@@ -33,10 +33,9 @@ def unfinished_game(path: str | Path) -> Replay:
 
 
 def reopen(path: Path, replay: Replay) -> Recorder:
-    """Open a file at the end of its last game, to go on with it.
+    """Open a file to append to its last game; the recorder continues it with ``resume``.
 
-    What a crash left of a phase is cut off: the file is written anew up to there and takes the place of the old one.
-    The recorder goes on with ``resume``.
+    What a crash left of a phase is removed: the file is rewritten up to there and replaced atomically.
 
     Raises:
         OSError: the file cannot be written.

@@ -9,7 +9,7 @@ from geo_patrol.game import Game
 from geo_patrol.notation import ENGAGEMENTS, Outcome, SatelliteId
 from geo_patrol.replays.checking import play, start
 from geo_patrol.replays.replay import Replay
-from geo_patrol.replays.rerun import PlayedPhase
+from geo_patrol.runner import PlayedPhase
 from geo_patrol.sides import SIDES, Side
 
 Cause: TypeAlias = Literal["shoot", "collide", "fuel"]

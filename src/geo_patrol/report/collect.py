@@ -10,8 +10,8 @@ from geo_patrol.board import azimuth_of, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.game import Game
 from geo_patrol.replays.replay import Replay
-from geo_patrol.replays.rerun import PlayedPhase
 from geo_patrol.replays.summaries import GameSummary, summarise
+from geo_patrol.runner import PlayedPhase
 from geo_patrol.sides import SIDES
 
 MAX_GAMES = 100_000

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from geo_patrol.errors import OrderError
 from geo_patrol.game import Game
 from geo_patrol.notation import ENGAGEMENTS, MOVES, Order, short_name
-from geo_patrol.replays.story import orders_text, position_text
 from geo_patrol.sides import Side
 from geo_patrol.textplay.console import Console, Leave
 from geo_patrol.textplay.texts import HELP, action_lines, target_lines, token_text
+from geo_patrol.textplay.transcript import orders_text, position_text
 
 _ACTIONS = {"movement": MOVES, "engagement": ("noop", *ENGAGEMENTS)}
 _ILLEGAL = "Invalid selection. Please select a legal action"

@@ -2,10 +2,10 @@
 
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
-from geo_patrol.replays.story import position_text
 from geo_patrol.sides import Side
 from geo_patrol.textplay.console import Console
 from geo_patrol.textplay.dialogue import OrderDialogue
+from geo_patrol.textplay.transcript import position_text
 
 
 class Seat:

@@ -4,12 +4,12 @@ import numpy as np
 
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
-from geo_patrol.replays.rerun import PlayedPhase
-from geo_patrol.replays.story import phase_text, position_text, result_text
+from geo_patrol.runner import PlayedPhase
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sides import SIDES, Side
 from geo_patrol.textplay.console import Console
 from geo_patrol.textplay.seats import Seat
+from geo_patrol.textplay.transcript import phase_text, position_text, result_text
 
 
 def play_text(live: LiveGame, console: Console | None = None) -> None:

@@ -1,4 +1,4 @@
-"""``python -m geo_patrol.verify FILE...``: replay recorded games and odds, and say where they differ."""
+"""``python -m geo_patrol.verify FILE...``: replay recorded games and odds, and report differences."""
 
 import itertools
 import sys
@@ -11,13 +11,15 @@ from rich.console import Console
 from rich.progress import track
 
 from geo_patrol.errors import GeoPatrolError, RecordingError
+from geo_patrol.replays.published_schema import RecordedGame
+from geo_patrol.validation import parse_model
+from geo_patrol.verify.files import MAX_LINE_BYTES, parse_json, read_lines
 from geo_patrol.verify.games import check_game
-from geo_patrol.verify.odds import check_odds
-from geo_patrol.verify.recording import MAX_LINE_BYTES, RecordedGame, RecordedOdds, parse_json, parse_record, read_lines
+from geo_patrol.verify.odds import RecordedOdds, check_odds
 
 
 def check_file(path: Path, console: Console) -> bool:
-    """Check one file and print what was found; return whether all of it agrees."""
+    """Check one file, print the result, and return whether all of it agrees."""
     agreeing, total, first = 0, 0, ""
     try:
         checks = _checks(path)
@@ -40,15 +42,15 @@ def check_file(path: Path, console: Console) -> bool:
 
 
 def _checks(path: Path) -> Iterator[str | None]:
-    """Check what a file records, item by item; yield each one's first difference or fault, or None."""
+    """Check a file item by item; yield the first difference or fault of each item, or None."""
     lines = ((number, line) for number, line in read_lines(path) if line.strip())
     first = next(lines, None)
     if first is None:
         return
     if first[1].lstrip().startswith("["):
         data = parse_json(_join(itertools.chain([first[1]], (line for _, line in lines))), "content")
-        for place, item in enumerate(data):
-            yield _check_odds(place, item)
+        for index, item in enumerate(data):
+            yield _check_odds(index, item)
         return
     for number, line in itertools.chain([first], lines):
         yield _check_line(number, line)
@@ -63,29 +65,29 @@ def _join(lines: Iterable[str]) -> str:
     return text
 
 
-def _check_odds(place: int, item: object) -> str | None:
+def _check_odds(index: int, item: object) -> str | None:
     try:
-        recorded: RecordedOdds = parse_record(RecordedOdds, item, f"engagement {place}")
+        recorded = parse_model(RecordedOdds, item, f"engagement {index}")
         fault = check_odds(recorded)
     except GeoPatrolError as error:
         return str(error)
-    return None if fault is None else f"engagement {place} ({recorded.name}), {fault}"
+    return None if fault is None else f"engagement {index} ({recorded.name}), {fault}"
 
 
 def _check_line(number: int, line: str) -> str | None:
     try:
-        recorded: RecordedGame = parse_record(RecordedGame, parse_json(line, f"line {number}"), f"line {number}")
-        fault = check_game(recorded)
+        recorded = parse_model(RecordedGame, parse_json(line, f"line {number}"), f"line {number}")
+        fault = check_game(recorded, number)
     except GeoPatrolError as error:
         return str(error)
-    who = f"game {number - 1} ({recorded.config_name or 'unnamed'}, seed {recorded.seed})"
-    return None if fault is None else f"{who}, {fault}"
+    game = f"game {number - 1} ({recorded.config_name or 'unnamed'}, seed {recorded.seed})"
+    return None if fault is None else f"{game}, {fault}"
 
 
 def verify(
     files: Annotated[list[Path], typer.Argument(help="recorded games (.jsonl, .jsonl.gz) or odds (.json)")],
 ) -> None:
-    """Replay recorded games and odds of the published code, and say where the engine differs.
+    """Replay recorded games and odds of the published code, and report where the engine differs.
 
     Exit status 1 if anything differs or cannot be read.
     """

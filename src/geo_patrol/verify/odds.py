@@ -1,33 +1,62 @@
-"""Comparing the engine's odds with recorded ones: the same engagement resolved as often, counts held side by side."""
+"""Comparing the engine's odds with recorded ones: the same engagement is resolved as often, and counts are compared."""
 
 from collections import Counter
+from typing import Annotated, Any, Self
 
 import numpy as np
+from pydantic import Field, model_validator
 
+from geo_patrol.board import ring_of
+from geo_patrol.config.schema import MAX_AMMO, MAX_FUEL
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.engagement import pay_for_engagements
 from geo_patrol.engine.legal_sets import legal_sets
 from geo_patrol.engine.movement import strike_illegal_orders
 from geo_patrol.engine.odds import resolve_repeatedly
+from geo_patrol.errors import RecordingError
+from geo_patrol.replays.published_schema import BothOrders, Record, RecordedState, order_codes, read_published_config
 from geo_patrol.sides import SIDES
 from geo_patrol.verify.chi_square import homogeneity
-from geo_patrol.verify.games import load_state, read_orders
-from geo_patrol.verify.recording import RecordedOdds, read_config
 
 SIGNIFICANCE = 1e-4
-"""Below this p-value two distributions count as different."""
+"""Two distributions differ if the p-value is below this."""
+MAX_DRAWS = 10_000_000
 _SEED = 20240401
 _CHUNK = 100_000
-"""Draws held in memory at a time."""
+"""Resolutions held in memory at a time."""
+
+_Counts = dict[str, Annotated[int, Field(ge=0, le=MAX_DRAWS)]]
+
+
+class RecordedOdds(Record):
+    """An engagement that was resolved many times, with counts of what came of it."""
+
+    name: str
+    config: dict[str, Any]
+    state: RecordedState
+    orders: BothOrders
+    draws: Annotated[int, Field(ge=1, le=MAX_DRAWS)]
+    destroyed_counts: _Counts
+    outcome_counts_guard_shoot_collide: _Counts
+
+    @model_validator(mode="after")
+    def _check_sums(self) -> Self:
+        for field in ("destroyed_counts", "outcome_counts_guard_shoot_collide"):
+            total = sum(getattr(self, field).values())
+            if total != self.draws:
+                raise ValueError(f"{field} must add up to draws, {self.draws}, not {total}")
+        return self
 
 
 def check_odds(recorded: RecordedOdds) -> str | None:
-    """Resolve a recorded engagement as often as it was recorded; return what differs, or None.
+    """Resolve a recorded engagement as often as it was recorded, and return the first difference, or None.
+
+    The counts are compared by the chi-square test of homogeneity.
 
     Raises:
-        RecordingError: the recording does not make sense.
-        ConfigError: its configuration does not.
+        RecordingError: the recording is invalid.
+        ConfigError: its configuration is invalid.
     """
     destroyed, kinds = count_outcomes(recorded)
     recorded_destroyed = Counter[str]()
@@ -39,7 +68,7 @@ def check_odds(recorded: RecordedOdds) -> str | None:
     ):
         p_value = homogeneity(theirs, ours)
         if p_value < SIGNIFICANCE:
-            return f"{field}: recorded {_shares(theirs)}, drawn {_shares(ours)}: p = {p_value:.2g} < {SIGNIFICANCE:g}"
+            return f"{field}: recorded {_frequencies(theirs)}, drawn {_frequencies(ours)}: p = {p_value:.2g} < {SIGNIFICANCE:g}"
     return None
 
 
@@ -47,15 +76,15 @@ def count_outcomes(recorded: RecordedOdds, seed: int = _SEED) -> tuple[Counter[s
     """Resolve a recorded engagement as often as it was recorded.
 
     Returns:
-        How often who was destroyed ("a3,b0": alpha's Patrol 3 and bravo's HVA), and how often there were how many
+        Counts by the destroyed satellites ("a3,b0": alpha's Patrol 3 and bravo's HVA), and counts by the numbers of
         outcomes ("3/2/1": guard, shoot, collide).
     """
-    batch = Batch(read_config(recorded.config))
+    batch = Batch(read_published_config(recorded.config))
     batch.seed([seed])
     batch.reset()
-    load_state(batch, recorded.state)
+    _load_state(batch, recorded.state)
     game, rules = batch.games[0], batch.rules[0]
-    orders = read_orders(recorded.orders)
+    orders = order_codes(recorded.orders)
     strike_illegal_orders(game, legal_sets(game, rules), orders)
     pay_for_engagements(game, rules, orders)
     destroyed, kinds = Counter[str](), Counter[str]()
@@ -72,15 +101,45 @@ def count_outcomes(recorded: RecordedOdds, seed: int = _SEED) -> tuple[Counter[s
 
 
 def _label(bits: int) -> str:
-    places = [place for place in range(state.SIDES * state.SATELLITES) if bits >> place & 1]
-    return ",".join(f"{SIDES[place // state.SATELLITES][0]}{place % state.SATELLITES}" for place in places)
+    indices = [index for index in range(state.SIDES * state.SATELLITES) if bits >> index & 1]
+    return ",".join(f"{SIDES[index // state.SATELLITES][0]}{index % state.SATELLITES}" for index in indices)
 
 
 def _sorted_label(label: str) -> str:
     return ",".join(sorted(label.split(","), key=lambda name: (name[:1], len(name), name)))
 
 
-def _shares(counts: "Counter[str] | dict[str, int]") -> str:
+def _frequencies(counts: "Counter[str] | dict[str, int]") -> str:
     total = sum(counts.values())
-    most = sorted(counts.items(), key=lambda item: -item[1])[:4]
-    return "{" + ", ".join(f"{label or 'nobody'}: {count / total:.4f}" for label, count in most) + ", ..}"
+    frequent = sorted(counts.items(), key=lambda item: -item[1])[:4]
+    return "{" + ", ".join(f"{label or 'nobody'}: {count / total:.4f}" for label, count in frequent) + ", ..}"
+
+
+def _load_state(batch: Batch, recorded: RecordedState) -> None:
+    """Set a batch of one to a recorded position in the engagement phase.
+
+    Raises:
+        RecordingError: a value is impossible in a game.
+    """
+    game, rules = batch.games[0], batch.rules[0]
+    if recorded.phase != "engagement" or recorded.done:
+        raise RecordingError(f"state: phase = {recorded.phase!r}, done = {recorded.done}: give an engagement phase")
+    for side, name in enumerate(SIDES):
+        fleet = 1 + int(rules.patrol_count[side])
+        for field, maximum in (("sector", 2**11 - 2), ("fuel", MAX_FUEL), ("ammo", MAX_AMMO)):
+            values = getattr(recorded, field)[side]
+            if len(values) != fleet:
+                raise RecordingError(f"state: {field} of {name} has {len(values)} values; its fleet has {fleet}")
+            game[field][side, :fleet] = [_whole(value, field, maximum) for value in values]
+        rings = [ring_of(int(sector)) for sector in game.sector[side, :fleet]]
+        if min(rings) < rules.inner_ring or max(rings) > rules.outer_ring:
+            raise RecordingError(
+                f"state: sector of {name}: give sectors of rings {rules.inner_ring} to {rules.outer_ring}"
+            )
+    game.phase = state.ENGAGEMENT
+
+
+def _whole(value: float, field: str, maximum: int) -> int:
+    if not 0 <= value <= maximum or value != int(value):
+        raise RecordingError(f"state: {field} = {value!r}: give whole numbers from 0 to {maximum}")
+    return int(value)

@@ -1,4 +1,4 @@
-"""Writing games into replay files, phase by phase."""
+"""Writing replay files, phase by phase."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,20 +13,22 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError, RecordingError
 from geo_patrol.game import Game
-from geo_patrol.notation import PHASES, Orders, Outcome, read_orders, short_name
-from geo_patrol.replays.drawn import drawn_config
-from geo_patrol.replays.layout import FORMAT, MAX_NAME, VERSION, PositionWriter, unflatten, write_orders, write_outcome
+from geo_patrol.notation import Orders, Outcome, read_orders, short_name
+from geo_patrol.replays.conversion import write_orders, write_outcome
+from geo_patrol.replays.position import PositionReader, to_dict
 from geo_patrol.replays.replay import Replay
-from geo_patrol.replays.rerun import Rerun
+from geo_patrol.replays.sampled_config import sampled_config
+from geo_patrol.replays.schema import FORMAT, MAX_NAME, VERSION
 from geo_patrol.replays.streams import MAX_LINE_BYTES, LineStream, open_stream
+from geo_patrol.runner import GameRunner
 from geo_patrol.versions import versions
 
 
 class Recorder:
     """Records games of one configuration, one after the other.
 
-    It plays every game along by itself: what it is told is where a game's chance comes from and what is ordered, and
-    outcomes and positions follow. A game that went the same way stands in the file as it was.
+    It plays every game itself from the seed and the orders; outcomes and positions follow from them, so that a file
+    cannot hold anything that did not happen.
 
     >>> with Recorder("games.jsonl", config) as recorder:            # doctest: +SKIP
     ...     recorder.begin(seed=7, alpha="ann", bravo="scripted")
@@ -37,21 +39,21 @@ class Recorder:
     ...         recorder.record(alpha_orders, bravo_orders)
 
     Args:
-        path: a new file; its ending says whether it is packed (``.gz``, ``.zst``).
-        config: what is played.
-        append: go on at the end of a file that is there.
-        sync: hand every phase over to the operating system at once, so that a crash loses one phase at most. Without
-            it, ``sync()`` does so when it is called.
+        path: a new file; its ending decides the compression (``.gz``, ``.zst``, otherwise none).
+        config: configuration of the games.
+        append: append to an existing file.
+        sync: flush every phase to the operating system, so that a crash loses one phase at most. Otherwise ``sync()``
+            does so.
 
     Raises:
-        OSError: the file cannot be written; ``FileExistsError`` if it is there already.
+        OSError: the file cannot be written; ``FileExistsError`` if it exists already.
     """
 
     def __init__(self, path: str | Path, config: GameConfig, *, append: bool = False, sync: bool = True) -> None:
-        self._rerun = Rerun(config, 0)
+        self._runner = GameRunner(config, 0)
         self._sync_each = sync
         self._versions = versions()
-        self._settled = None if config.is_drawn else config.to_dict()
+        self._plain_config = None if config.is_drawn else config.to_dict()
         self.path = Path(path)
         self._stream: LineStream = open_stream(self.path, "a" if append else "x")
         self._is_empty, self._is_closed = not append, False
@@ -59,41 +61,37 @@ class Recorder:
 
     @property
     def game(self) -> Game:
-        """The game that is being recorded, a copy."""
-        return self._rerun.game
+        """The current position of the game that is being recorded, a copy."""
+        return self._runner.game
 
     @property
     def is_over(self) -> bool:
         """Whether the game that is being recorded has ended."""
-        return bool(self._rerun.batch.games["done"][0])
+        return self._runner.is_over
 
     def begin(self, *, seed: int, alpha: str, bravo: str) -> None:
-        """Begin a game; it stands in the file from its first phase on.
+        """Begin a game; it is written together with its first phase.
 
         Args:
-            seed: the game's own, as ``Game`` takes it.
-            alpha: who plays alpha.
-            bravo: who plays bravo.
+            seed: seed of the game, as for ``Game``.
+            alpha: name of alpha's agent.
+            bravo: name of bravo's agent.
         """
-        self._rerun.begin(seed)
-        self._first_line = as_bytes(
-            game_line((alpha, bravo), seed % 2**64, self._settled or self._drawn(), self._versions)
-        )
-        self._position = PositionWriter(self._rerun.batch)
-
-    def _drawn(self) -> dict[str, Any]:
-        batch = self._rerun.batch
-        return drawn_config(batch.config, batch.rules[0]).to_dict()
+        self._runner.reset(seed)
+        batch = self._runner.batch
+        config = self._plain_config or sampled_config(batch.config, batch.rules[0]).to_dict()
+        self._first_line = _as_bytes(_game_line((alpha, bravo), seed % 2**64, config, self._versions))
+        self._position = PositionReader(batch)
 
     def resume(self, seed: int, phases: "list[NDArray[np.int8]]") -> None:
-        """Go on with a game whose first phases stand at the end of the file."""
-        self._rerun.begin(seed)
+        """Continue a game whose first phases are at the end of the file, given as (2, 11) order codes."""
+        self._runner.reset(seed)
         for codes in phases:
-            self._rerun.play(codes)
-        self._position = PositionWriter(self._rerun.batch)
+            self._runner.play(codes)
+        self._position = PositionReader(self._runner.batch)
 
     def record(self, alpha: Orders = None, bravo: Orders = None) -> None:
-        """Record a phase: what both sides ordered; the end of the game with it, if that was its last.
+        """Record a phase from the orders of both sides, and the result if the game has ended.
 
         Raises:
             OrderError: the game is over, or an order cannot be read.
@@ -101,17 +99,16 @@ class Recorder:
         self.record_codes(np.array([_codes(alpha), _codes(bravo)], np.int64))
 
     def record_codes(self, codes: NDArray[np.int64]) -> None:
-        """Record a phase from (2, 11) order codes; illegal ones are kept, for they count.
+        """Record a phase from (2, 11) order codes; illegal ones are recorded too.
 
         Raises:
             OrderError: the game is over.
         """
-        games = self._rerun.batch.games  # whole fields: asking a record for each one takes far longer
         if self.is_over:
             raise OrderError("the game is over: there is nothing more to record of it")
-        turn, phase = int(games["turn"][0]) + 1, PHASES[games["phase"][0]]
-        outcomes = self._rerun.play(codes)
-        self._write(phase_line(turn, phase, codes, outcomes, self._position.data()))
+        turn, phase = self._runner.turn, self._runner.phase
+        outcomes = self._runner.play(codes)
+        self._write(_phase_line(turn, phase, codes, outcomes, self._position.to_dict()))
         if self.is_over:
             self._write(self._end())
 
@@ -126,18 +123,18 @@ class Recorder:
         }
 
     def _write(self, data: dict[str, Any]) -> None:
-        self._stream.write(self._first_line + as_bytes(data))
+        self._stream.write(self._first_line + _as_bytes(data))
         self._first_line = b""
         self._is_empty = False
         if self._sync_each:
             self._stream.sync()
 
     def sync(self) -> None:
-        """Hand over what has been written, so that a crash cannot lose it."""
+        """Flush to the operating system, so that a crash of this process loses nothing."""
         self._stream.sync()
 
     def close(self) -> None:
-        """End the file; if nothing has been written, none is left."""
+        """Close the file; it is removed if nothing has been written."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -155,16 +152,17 @@ class Recorder:
 
 
 def write_replays(path: str | Path, replays: Iterable[Replay]) -> int:
-    """Write games that have been read into a new file, each with what is sound of it; return how many.
+    """Write games that have been read into a new file, as far as they are valid; return their number.
 
     Raises:
-        OSError: the file cannot be written; ``FileExistsError`` if it is there already.
+        OSError: the file cannot be written; ``FileExistsError`` if it exists already.
+        RecordingError: a position has values that are not whole numbers.
     """
     count, stream = 0, open_stream(Path(path), "x")
     try:
         for replay in replays:
             for line in _lines(replay):
-                stream.write(as_bytes(line))
+                stream.write(_as_bytes(line))
             count += 1
     finally:
         stream.close()
@@ -172,15 +170,16 @@ def write_replays(path: str | Path, replays: Iterable[Replay]) -> int:
 
 
 def _lines(replay: Replay) -> Iterator[dict[str, Any]]:
-    yield game_line(replay.agents, replay.seed, replay.config.to_dict(), replay.versions)
+    yield _game_line(replay.agents, replay.seed, replay.config.to_dict(), replay.versions)
     for phase in replay.phases:
-        after = unflatten(phase.figures, replay.fleets)
-        yield phase_line(phase.turn, phase.phase, phase.codes, phase.outcomes, after)
+        if phase.after is not None:
+            after = to_dict(phase.after, replay.fleets)
+            yield _phase_line(phase.turn, phase.phase, phase.codes, phase.outcomes, after)
     if replay.end is not None:
         yield replay.end.model_dump()
 
 
-def game_line(
+def _game_line(
     agents: tuple[str, str], seed: int | None, config: dict[str, Any], versions: dict[str, str]
 ) -> dict[str, Any]:
     """Return the first line of a game."""
@@ -195,7 +194,7 @@ def game_line(
     }
 
 
-def phase_line(
+def _phase_line(
     turn: int, phase: str, codes: NDArray[np.integer[Any]], outcomes: Sequence[Outcome], after: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the line of a decision phase."""
@@ -210,11 +209,11 @@ def phase_line(
     return line | {"after": after}
 
 
-def as_bytes(data: dict[str, Any]) -> bytes:
-    """Return a line as it stands in a file.
+def _as_bytes(data: dict[str, Any]) -> bytes:
+    """Return a line of the file.
 
     Raises:
-        RecordingError: it is longer than a reader would take.
+        RecordingError: it is longer than readers accept.
     """
     line = to_json(data) + b"\n"
     if len(line) > MAX_LINE_BYTES:

@@ -1,4 +1,4 @@
-"""The configuration that a game plays once its figures are drawn."""
+"""The configuration of a game after its values have been sampled."""
 
 import itertools
 from typing import Any
@@ -10,22 +10,22 @@ from geo_patrol.notation import ENGAGEMENTS, MOVES
 from geo_patrol.sides import SIDES
 
 
-def drawn_config(config: GameConfig, rules: state.Record) -> GameConfig:
-    """Return the configuration with every drawn figure as it was drawn.
+def sampled_config(config: GameConfig, rules: state.Record) -> GameConfig:
+    """Return a configuration in which the sampled values replace ranges, choices and variants.
 
-    A game set up from it with the same seed is the same game, chance included: figures are drawn from a stream of
-    their own.
+    A game set up from it with the same seed is the same game, random stream included: values are sampled from a stream
+    of their own.
 
     Args:
-        config: the game's, with ranges, choices and variants.
-        rules: record of the rules that were drawn from it.
+        config: configuration with ranges, choices and variants.
+        rules: record of the rules that were sampled from it.
     """
     if not config.is_drawn:
         return config
-    settled: dict[str, Any] = config.to_dict() | {"variants": [], "mirror": False}
+    data: dict[str, Any] = config.to_dict() | {"variants": [], "mirror": False}
     for side, name in enumerate(SIDES):
-        settled[name] = _side(rules, side)
-    return load_config(settled)
+        data[name] = _side(rules, side)
+    return load_config(data)
 
 
 def _side(rules: state.Record, side: int) -> dict[str, Any]:
@@ -55,6 +55,6 @@ def _side(rules: state.Record, side: int) -> dict[str, Any]:
 
 
 def _formation(row: list[int]) -> list[list[int]]:
-    """Return a formation as places and counts, in its order, which numbers the Patrols."""
+    """Return a formation as [azimuth offset, count] pairs, in the order that numbers the Patrols."""
     offsets = row[1 : 1 + row[0]]
     return [[offset, len(list(patrols))] for offset, patrols in itertools.groupby(offsets)]

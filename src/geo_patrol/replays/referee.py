@@ -1,7 +1,7 @@
-"""Whether a list of outcomes could have come from given orders (rule book, Engagement Phase).
+"""Whether a list of outcomes can have come from a set of orders (rule book, Engagement Phase).
 
-The engine draws outcomes; the referee checks some that were drawn elsewhere: that every order that had to be resolved
-was, in the right order, with the right odds, and against the right target after redirections.
+The engine samples outcomes; the referee checks outcomes that were sampled elsewhere: that every order was resolved
+that had to be, in the right order, with the right odds, and against the right target after redirections.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,15 +11,15 @@ from geo_patrol.engine.engagement import GUARD_DECAY, attack_probability, guard_
 from geo_patrol.notation import Outcome, SatelliteId
 from geo_patrol.sides import SIDES
 
-_SAME = 1e-12
+_TOLERANCE = 1e-12
 
 
 class Referee:
-    """Follows one engagement outcome by outcome.
+    """Checks the outcomes of one engagement, one by one.
 
     Args:
-        game: the position after all orders were paid for.
-        rules: of the game.
+        game: record of the game after all orders were paid for.
+        rules: record of its rules.
         orders: (2, 11) order codes that were carried out.
     """
 
@@ -43,35 +43,35 @@ class Referee:
     def _enemy(who: SatelliteId, number: int) -> SatelliteId:
         return SatelliteId("bravo" if who.side == "alpha" else "alpha", number)
 
-    def judge(self, outcomes: Sequence[Outcome]) -> str | None:
-        """Return what is wrong with outcomes, the place named; None if they could have come about."""
-        place = 0
-        while place < len(outcomes) and outcomes[place].action == "guard":
-            guardian = outcomes[place].guardian
+    def find_fault(self, outcomes: Sequence[Outcome]) -> str | None:
+        """Return what is wrong with the outcomes and where, or None if they are possible."""
+        index = 0
+        while index < len(outcomes) and outcomes[index].action == "guard":
+            guardian = outcomes[index].guardian
             block = [
-                outcome for outcome in outcomes[place:] if outcome.action == "guard" and outcome.guardian == guardian
+                outcome for outcome in outcomes[index:] if outcome.action == "guard" and outcome.guardian == guardian
             ]
-            if fault := self._judge_guard(outcomes[place : place + len(block)]):
-                return f"outcome {place}: {fault}"
-            place += len(block)
+            if fault := self._check_guard(outcomes[index : index + len(block)]):
+                return f"outcome {index}: {fault}"
+            index += len(block)
         if self._guards:
-            return f"outcome {place}: the guard of {min(self._guards)} is missing"
+            return f"outcome {index}: the guard of {min(self._guards)} is missing"
         hits: set[SatelliteId] = set()
-        while place < len(outcomes) and outcomes[place].action == "shoot":
-            if fault := self._judge_attack(outcomes[place], self._shots):
-                return f"outcome {place}: {fault}"
-            hits |= {outcomes[place].target} if outcomes[place].success else set()
-            place += 1
+        while index < len(outcomes) and outcomes[index].action == "shoot":
+            if fault := self._check_attack(outcomes[index], self._shots):
+                return f"outcome {index}: {fault}"
+            hits |= {outcomes[index].target} if outcomes[index].success else set()
+            index += 1
         if self._shots:
-            return f"outcome {place}: the shot of {min(self._shots)} is missing"
+            return f"outcome {index}: the shot of {min(self._shots)} is missing"
         self._destroyed |= hits
-        for later in range(place, len(outcomes)):
-            if fault := self._judge_collision(outcomes[later]):
+        for later in range(index, len(outcomes)):
+            if fault := self._check_collision(outcomes[later]):
                 return f"outcome {later}: {fault}"
-        waiting = {who for who in self._collisions if not {who, self._aim[who]} & self._destroyed}
-        return f"outcome {len(outcomes)}: the collision of {min(waiting)} is missing" if waiting else None
+        pending = {who for who in self._collisions if not {who, self._aim[who]} & self._destroyed}
+        return f"outcome {len(outcomes)}: the collision of {min(pending)} is missing" if pending else None
 
-    def _judge_guard(self, block: Sequence[Outcome]) -> str | None:
+    def _check_guard(self, block: Sequence[Outcome]) -> str | None:
         guardian = block[0].guardian
         if guardian is None or guardian not in self._guards:
             return f"{guardian} does not guard, or has done so already"
@@ -86,7 +86,7 @@ class Referee:
                 return fault
             if outcome.target != hva:
                 return f"{guardian} guards {outcome.target}, not its HVA"
-            if abs(outcome.probability - probability) > _SAME:
+            if abs(outcome.probability - probability) > _TOLERANCE:
                 return f"probability {outcome.probability}, by the rules {probability}"
             if outcome.attacker is None and outcome.success:
                 return f"{guardian} succeeds against nobody"
@@ -96,11 +96,11 @@ class Referee:
         self._guards.remove(guardian)
         return None
 
-    def _judge_attack(self, outcome: Outcome, waiting: set[SatelliteId]) -> str | None:
+    def _check_attack(self, outcome: Outcome, pending: set[SatelliteId]) -> str | None:
         who = outcome.attacker
-        if who is None or who not in waiting:
+        if who is None or who not in pending:
             return f"{who} has no such order, or it is resolved already"
-        waiting.remove(who)
+        pending.remove(who)
         if outcome.guardian is not None:
             return f"{outcome.guardian} has no part in a {outcome.action}"
         if fault := _impossible(outcome):
@@ -109,14 +109,14 @@ class Referee:
             return f"{who} aims at {outcome.target}, by the rules at {self._aim[who]}"
         side = SIDES.index(who.side)
         probability = attack_probability(self._game, self._rules, side, who.number, self._orders[side, who.number])
-        if abs(outcome.probability - probability) > _SAME:
+        if abs(outcome.probability - probability) > _TOLERANCE:
             return f"probability {outcome.probability}, by the rules {probability}"
         return None
 
-    def _judge_collision(self, outcome: Outcome) -> str | None:
+    def _check_collision(self, outcome: Outcome) -> str | None:
         if outcome.action != "collide":
             return f"a {outcome.action} after the collisions began"
-        if fault := self._judge_attack(outcome, self._collisions):
+        if fault := self._check_attack(outcome, self._collisions):
             return fault
         pair = {outcome.attacker, outcome.target}
         if pair & self._destroyed:

@@ -1,4 +1,4 @@
-"""A game in words: its phases, its result."""
+"""Games as text: positions, phases and results."""
 
 import textwrap
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
 from geo_patrol.rendering.text import board_text, fleets_text, heading_text, outcomes_text
-from geo_patrol.replays.rerun import PlayedPhase
+from geo_patrol.runner import PlayedPhase
 from geo_patrol.sides import SIDES
 
 WIDTH = 80

@@ -1,0 +1,31 @@
+"""Validation of data from outside by Pydantic models, with messages that name the field, its value and the fault."""
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from geo_patrol.errors import RecordingError, show
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def parse_model(model: type[_Model], data: Any, where: str, max_errors: int = 1) -> _Model:
+    """Validate saved or recorded data.
+
+    Args:
+        model: what the data must be.
+        data: the data.
+        where: where they are from, for the message.
+        max_errors: how many faults the message names, each on a line of its own.
+
+    Raises:
+        RecordingError: the data are invalid.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        lines = []
+        for fault in error.errors()[:max_errors]:
+            field = ".".join(map(str, fault["loc"])) or "content"
+            lines.append(f"{where}: {field} = {show(fault['input'])}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
+        raise RecordingError("\n".join(lines)) from None
