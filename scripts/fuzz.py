@@ -1,8 +1,8 @@
-"""Play random phases on random boards with bounds checks on, and look at every game after each phase.
+"""Play random phases on random boards with bounds checks, and check the invariants of every game after each phase.
 
     python scripts/fuzz.py --phases 1000000 --seed 0
 
-A violation ends the run with exit status 1 and the seed that leads to it again.
+A violation ends the run with exit status 1 and prints the seed that reproduces it.
 """
 
 import argparse
@@ -38,9 +38,9 @@ from geo_patrol.engine.turn import play_phase
 from geo_patrol.engine.workspace import make_scratch
 
 GAMES = 4
-"""Games that are played on each board."""
+"""Games per board."""
 PHASES = 80
-"""Phases of each of them; a finished game begins anew."""
+"""Phases per game; a finished game is reset."""
 
 FAULTS = (
     "fuel rose or fell below zero",
@@ -55,9 +55,9 @@ FAULTS = (
     "a mask and the legality of an order disagree",
     "a sampled order is not legal",
     "illegal orders were miscounted",
-    "more outcomes than there is room for",
+    "more outcomes than the buffer holds",
     "an observation is out of its bounds",
-    "a function left something in the room to calculate in",
+    "a function did not clear its workspace",
 )
 FINE = -1
 
@@ -65,18 +65,18 @@ HUGE = np.array([-(2**63), 2**63 - 1, -(2**31), 2**32, 28, -1, 127, 256 + 1], np
 
 
 def random_pair(random: np.random.Generator, high: int) -> list[int]:
-    """Return costs for the same and for an adjacent sector."""
+    """Return the costs for the same and for an adjacent sector."""
     return [int(cost) for cost in random.integers(0, high + 1, 2)]
 
 
 def random_side(random: np.random.Generator) -> dict:
-    """Return all figures of one side."""
+    """Return all values of one side."""
     patrols = int(random.integers(1, 11))
-    places = np.bincount(random.integers(0, 4, patrols))
+    counts = np.bincount(random.integers(0, 4, patrols))
     offsets = (
-        random.integers(-3, 4, len(places)) if random.random() < 0.8 else random.integers(-1023, 1024, len(places))
+        random.integers(-3, 4, len(counts)) if random.random() < 0.8 else random.integers(-1023, 1024, len(counts))
     )
-    dear = 12 if random.random() < 0.7 else 100
+    max_cost = 12 if random.random() < 0.7 else 100
     odds = [0.0, 0.5, 1.0] if random.random() < 0.5 else random.random(3).tolist()
     return {
         "hva": {
@@ -85,18 +85,18 @@ def random_side(random: np.random.Generator) -> dict:
             "weight": round(float(random.random() * 2), 3),
         },
         "patrols": {
-            "formation": [[int(offset), int(count)] for offset, count in zip(offsets, places, strict=True) if count],
+            "formation": [[int(offset), int(count)] for offset, count in zip(offsets, counts, strict=True) if count],
             "fuel": int(random.integers(1, 201)),
             "ammo": int(random.integers(0, 4)),
             "weight": "auto" if random.random() < 0.5 else round(float(random.random() * 2), 3),
         },
         "costs": {
             **{
-                move: int(random.integers(0, dear + 1))
+                move: int(random.integers(0, max_cost + 1))
                 for move in ("prograde", "retrograde", "radial_in", "radial_out")
             },
             "station_keeping": int(random.integers(0, 6)),
-            **{kind: random_pair(random, dear) for kind in ("shoot", "collide", "guard")},
+            **{kind: random_pair(random, max_cost) for kind in ("shoot", "collide", "guard")},
         },
         "odds": {kind: random.choice(odds, 2).tolist() for kind in ("shoot", "collide", "guard")},
         "points": {
@@ -109,8 +109,8 @@ def random_side(random: np.random.Generator) -> dict:
 
 def random_config(random: np.random.Generator) -> GameConfig:
     """Return a configuration of any board; small ones, where the sides meet, are the most frequent."""
-    most = 4 if random.random() < 0.7 else 10
-    inner, goal, outer = sorted(int(ring) for ring in random.integers(1, most + 1, 3))
+    max_ring = 4 if random.random() < 0.7 else 10
+    inner, goal, outer = sorted(int(ring) for ring in random.integers(1, max_ring + 1, 3))
     return load_config(
         {
             "title": "fuzz",
@@ -129,16 +129,16 @@ def scramble_orders(mode: int, bits: np.uint64, orders: state.IntArray) -> None:
     """Replace legal orders, (2, 11), by whatever somebody might send: now and then some, now and then all."""
     for side in range(state.SIDES):
         for number in range(state.SATELLITES):
-            drawn = int(stream_number(bits, np.uint64(side * state.SATELLITES + number)) >> np.uint64(33))
-            if drawn % 4 >= mode:
+            draw = int(stream_number(bits, np.uint64(side * state.SATELLITES + number)) >> np.uint64(33))
+            if draw % 4 >= mode:
                 continue
-            drawn //= 4
-            orders[side, number] = HUGE[drawn % len(HUGE)] if drawn % 7 == 0 else drawn % 40 - 4
+            draw //= 4
+            orders[side, number] = HUGE[draw % len(HUGE)] if draw % 7 == 0 else draw % 40 - 4
 
 
 @numba.njit
 def find_mask_fault(game: state.Record, rules: state.Record, mask: state.IntArray, orders: state.IntArray) -> int:
-    """Compare the masks with what is said of each order, and with the orders drawn from them."""
+    """Compare the masks with the legality of each order, and with the orders sampled from them."""
     for side in range(state.SIDES):
         for number in range(state.SATELLITES):
             if mask[side, number, orders[side, number]] != 1:
@@ -161,7 +161,7 @@ def count_illegal(mask: state.IntArray, orders: state.IntArray) -> int:
 
 @numba.njit
 def find_fault(game: state.Record, rules: state.Record, fuel: state.IntArray, ammo: state.IntArray) -> int:
-    """Return the first invariant that a game breaks after a phase, by its place in ``FAULTS``."""
+    """Return the first invariant that a game breaks after a phase, as an index into ``FAULTS``."""
     for side in range(state.SIDES):
         for number in range(state.SATELLITES):
             now, before = game.fuel[side, number], fuel[side, number]
@@ -197,10 +197,10 @@ def find_fault(game: state.Record, rules: state.Record, fuel: state.IntArray, am
 
 @numba.njit
 def is_within(observations: np.ndarray, bounds: np.ndarray) -> bool:
-    """Tell whether what both sides see is within the bounds of the observation space."""
+    """Return whether the observations of both sides are within the bounds of the observation space."""
     for side in range(state.SIDES):
-        for place in range(len(bounds)):
-            if not 0 <= observations[side, place] <= bounds[place]:
+        for i in range(len(bounds)):
+            if not 0 <= observations[side, i] <= bounds[i]:
                 return False
     return True
 
@@ -221,9 +221,9 @@ def play(
     token_bounds: np.ndarray,
     tally: np.ndarray,
 ) -> int:
-    """Play phases of every game with orders good and bad; return the first fault.
+    """Play phases of every game with legal and illegal orders; return the first fault.
 
-    ``tally``: counts phases, outcomes, illegal orders and finished games.
+    ``tally`` counts phases, outcomes, illegal orders and finished games.
     """
     scratch = make_scratch(rules[0].outer_ring)
     onehot_figures = np.empty((state.SIDES, RULE_FIGURES), np.float32)
@@ -231,8 +231,8 @@ def play(
     legal = np.empty((state.SIDES, state.SATELLITES), np.int32)
     mask = np.empty((state.SIDES, state.SATELLITES, state.ORDERS), np.int8)
     orders = np.empty((state.SIDES, state.SATELLITES), np.int64)
-    for place in range(len(games)):
-        game, rule = games[place], rules[0]
+    for i in range(len(games)):
+        game, rule = games[i], rules[0]
         write_rule_figures(rule, slots, onehot_figures)
         write_rule_figures(rule, NO_SLOTS, token_figures)
         for _ in range(phases):
@@ -243,11 +243,11 @@ def play(
                 tally[3] += 1
             write_legal_sets(game, rule, scratch, legal)
             write_masks(legal, mask.view(np.int32))
-            sample_next_orders(legal, streams[place], scratch.draws, orders)
+            sample_next_orders(legal, streams[i], scratch.draws, orders)
             fault = find_mask_fault(game, rule, mask, orders)
             if fault != FINE:
                 return fault
-            bits = stream_number(streams[place, 0], ~streams[place, 1])
+            bits = stream_number(streams[i, 0], ~streams[i, 1])
             mode = int(bits >> np.uint64(60))
             if mode < 4:
                 scramble_orders(mode, bits, orders)
@@ -277,14 +277,14 @@ def play(
 
 
 def play_board(seed: int, board: int, phases: int, tally: np.ndarray) -> int:
-    """Play on one random board, with everything drawn from the seed and the board's number; return the fault."""
+    """Play on the random board of a seed and a number; return the first fault."""
     random = np.random.default_rng([seed, board])
     config = random_config(random)
     outer_ring = config.board.outer_ring
     batch = Batch(config, GAMES)
     batch.seed([int(number) for number in random.integers(2**63, size=GAMES)])
     batch.reset()
-    seen = [
+    observations = [
         np.empty((state.SIDES, observation_size(encoding, outer_ring)), observation_type(encoding))
         for encoding in ("onehot", "tokens")
     ]
@@ -292,13 +292,13 @@ def play_board(seed: int, board: int, phases: int, tally: np.ndarray) -> int:
     streams = random.integers(2**63, size=(GAMES, 2), dtype=np.uint64)
     slots = sector_slots("onehot", outer_ring)
     rules = (batch.scenario, batch.rules, batch.slots, batch.outcomes)
-    return play(batch.games, *rules, streams, phases, slots, *seen, *bounds, tally)
+    return play(batch.games, *rules, streams, phases, slots, *observations, *bounds, tally)
 
 
 def fuzz(phases: int, seed: int) -> int:
-    """Play about so many phases; print what came of it and return the exit status."""
+    """Play about that many phases; print the result and return the exit status."""
     tally = np.zeros(4, np.int64)
-    began = time.perf_counter()
+    start = time.perf_counter()
     board = 0
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -312,7 +312,7 @@ def fuzz(phases: int, seed: int) -> int:
                 return 1
             board += 1
             progress.update(bar, completed=int(tally[0]))
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - start
     done, outcomes, illegal, finished = tally.tolist()
     print(
         f"ok: {done:,} phases on {board:,} boards, {outcomes:,} outcomes, {illegal:,} illegal orders, "
@@ -322,10 +322,10 @@ def fuzz(phases: int, seed: int) -> int:
 
 
 def main() -> int:
-    """Read the command line; without bounds checks, run again with them."""
+    """Parse the command line; without bounds checks, run again with them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--phases", type=int, default=1_000_000, help="how many to play (default: a million)")
-    parser.add_argument("--seed", type=int, default=0, help="where all chance comes from")
+    parser.add_argument("--phases", type=int, default=1_000_000, help="the number of phases (default: a million)")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of all random numbers")
     arguments = parser.parse_args()
     if arguments.phases < 1 or arguments.seed < 0:
         parser.error("phases must be at least 1, and the seed not negative")

@@ -23,20 +23,20 @@ print(geo_patrol.__file__)
 
 
 def main() -> None:
-    """Do it in a temporary folder; raise CalledProcessError where a step fails."""
+    """Test the wheel in a temporary folder; raise CalledProcessError if a step fails."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT], check=True)
         (wheel,) = folder.glob("*.whl")
         environment = folder / "environment"
         venv.create(environment, with_pip=True)
-        programs = environment / ("Scripts" if sys.platform == "win32" else "bin")
-        python = programs / "python"
+        scripts = environment / ("Scripts" if sys.platform == "win32" else "bin")
+        python = scripts / "python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
-        used = subprocess.run([python, "-c", USE], cwd=folder, check=True, capture_output=True, text=True)
-        subprocess.run([programs / "geo-patrol", "match", "random", "idle", "--games", "20", "--seed", "1"], check=True)
-        if not Path(used.stdout.strip()).resolve().is_relative_to(environment.resolve()):
-            raise SystemExit(f"the package was imported from {used.stdout.strip()}, not from the clean environment")
+        result = subprocess.run([python, "-c", USE], cwd=folder, check=True, capture_output=True, text=True)
+        subprocess.run([scripts / "geo-patrol", "match", "random", "idle", "--games", "20", "--seed", "1"], check=True)
+        if not Path(result.stdout.strip()).resolve().is_relative_to(environment.resolve()):
+            raise SystemExit(f"the package was imported from {result.stdout.strip()}, not from the clean environment")
         print(f"{wheel.name} works in a clean environment")
 
 

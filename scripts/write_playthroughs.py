@@ -1,7 +1,7 @@
 """Write the golden playthroughs: a whole game on each preset as text, to be read and compared in review.
 
-Both sides give random legal orders, and rather engage than wait, so that much happens. Run it after an intended change
-of the rules or the streams (``make golden``), and look at the difference before committing it.
+Both sides give random legal orders and engage where they can, so that every kind of event occurs. Run it after an
+intended change of the rules or the random streams (``make golden``), and review the difference before committing it.
 """
 
 import zlib
@@ -20,13 +20,13 @@ SEED = 2024
 
 
 def playthrough(preset: str) -> str:
-    """Play a game to its end and write down everything that can be seen of it."""
+    """Play a game to its end and return its full record."""
     game = Game(preset, seed=SEED)
-    generator = np.random.default_rng(SEED)
+    rng = np.random.default_rng(SEED)
     lines = [f"{preset}, seed {SEED}", ""]
     while not game.is_over:
         lines += [heading_text(game), *position_lines(game)]
-        orders = choose_orders(game, generator)
+        orders = choose_orders(game, rng)
         lines += [f"  {side} orders: {orders_line(codes)}" for side, codes in zip(SIDES, orders, strict=True)]
         outcomes = game.step(*orders)
         if game.phase != "engagement" and outcomes:
@@ -36,16 +36,16 @@ def playthrough(preset: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def choose_orders(game: Game, generator: np.random.Generator) -> np.ndarray:
-    """Draw legal orders for both sides; a satellite that can engage does."""
+def choose_orders(game: Game, rng: np.random.Generator) -> np.ndarray:
+    """Sample legal orders for both sides; a satellite that can engage does."""
     masks = np.stack([game.action_mask(side) for side in SIDES])
     if game.phase == "engagement":
         masks[..., 0] = masks[..., 1:].max(axis=-1) == 0
-    return sample_legal(masks, generator)
+    return sample_legal(masks, rng)
 
 
 def position_lines(game: Game) -> list[str]:
-    """Write down both fleets, goals, goal points, the number of legal orders and the observations' checksums."""
+    """Return both fleets, goals, goal points, the number of legal orders and the observations' checksums."""
     lines = []
     for side in SIDES:
         fleet = " ".join(f"{s.sector}/{s.fuel}/{s.ammo}{'x' * s.destroyed}" for s in game.satellites(side))
@@ -59,7 +59,7 @@ def position_lines(game: Game) -> list[str]:
 
 
 def orders_line(codes: np.ndarray) -> str:
-    """Write down the orders of one side that are not noop."""
+    """Return the orders of one side that are not noop."""
     orders = [str(Order.from_code(number, int(code))) for number, code in enumerate(codes) if code]
     return "; ".join(orders) or "none"
 

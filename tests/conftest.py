@@ -1,4 +1,4 @@
-"""Settings of all tests."""
+"""Settings and fixtures of all tests."""
 
 import os
 import signal
@@ -6,10 +6,10 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-os.environ["SDL_VIDEODRIVER"] = "dummy"  # windows are pretended; tests of real ones set it back
+os.environ["SDL_VIDEODRIVER"] = "dummy"  # no real windows; tests of real ones reset it
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what shells run in the background ignores Ctrl-C
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # and so would all that the tests start
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of shells
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the processes that tests start inherit it
 
 settings.register_profile(
     "geo_patrol",
@@ -23,7 +23,7 @@ settings.load_profile("geo_patrol")
 
 @pytest.fixture(autouse=True, scope="session")
 def _own_state_folder(tmp_path_factory):
-    """Games that are kept by default are not kept in the home of whoever runs the tests."""
+    """Games that are saved by default are not saved in the home of the user who runs the tests."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.getbasetemp() / "state")
 
 

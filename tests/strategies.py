@@ -1,4 +1,4 @@
-"""Hypothesis strategies shared by the tests, and ways to reach a position: by hand, or by random play."""
+"""Hypothesis strategies shared by the tests, and functions that build positions or reach them by random play."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,8 +23,8 @@ weights = st.integers(0, 3) | st.floats(0, 2) | st.sampled_from([0.1, 0.125, 1 /
 @st.composite
 def boards(draw):
     """Any board; small ones, where the sides meet, are the most frequent."""
-    most = draw(st.sampled_from([2, 3, 4, 10]))
-    inner, goal, outer = sorted(draw(st.lists(st.integers(1, most), min_size=3, max_size=3)))
+    max_ring = draw(st.sampled_from([2, 3, 4, 10]))
+    inner, goal, outer = sorted(draw(st.lists(st.integers(1, max_ring), min_size=3, max_size=3)))
     if draw(st.sampled_from([False] * 5 + [True])):
         goal = outer = 10
     return {"inner_ring": inner, "goal_ring": goal, "outer_ring": outer}
@@ -32,16 +32,16 @@ def boards(draw):
 
 @st.composite
 def formations(draw):
-    places, free = [], draw(st.sampled_from([4, 10]) | st.integers(1, 10))
-    while free:
-        count = draw(st.integers(1, free))
-        places.append([draw(st.integers(-3, 3) | st.integers(-1023, 1023)), count])
-        free -= count
-    return places
+    groups, remaining = [], draw(st.sampled_from([4, 10]) | st.integers(1, 10))
+    while remaining:
+        count = draw(st.integers(1, remaining))
+        groups.append([draw(st.integers(-3, 3) | st.integers(-1023, 1023)), count])
+        remaining -= count
+    return groups
 
 
 @st.composite
-def side_figures(draw, odds):
+def side_values(draw, odds):
     pair = st.tuples(odds, odds).map(list)
     return {
         "hva": {"fuel": draw(fuels), "ammo": draw(st.integers(0, 3)), "weight": draw(weights)},
@@ -67,46 +67,46 @@ def side_figures(draw, odds):
 
 @st.composite
 def configs(draw, *, symmetric=None, rules=None, odds=free_odds):
-    """Any configuration of single values."""
-    alpha = draw(side_figures(odds))
+    """Any configuration without ranges and choices."""
+    alpha = draw(side_values(odds))
     is_symmetric = draw(st.booleans()) if symmetric is None else symmetric
     return load_config(
         {
-            "title": "drawn by Hypothesis",
+            "title": "from Hypothesis",
             "rules": rules or draw(st.sampled_from(["book", "code"])),
             "turn_limit": draw(st.sampled_from([50, 60]) | st.integers(1, 60)),
             "board": draw(boards()),
             "alpha": alpha,
-            "bravo": alpha if is_symmetric else draw(side_figures(odds)),
+            "bravo": alpha if is_symmetric else draw(side_values(odds)),
         }
     )
 
 
-def random_orders(game: Game, generator: np.random.Generator) -> dict[str, Any]:
-    """Draw legal orders for both sides, as order codes."""
+def random_orders(game: Game, rng: np.random.Generator) -> dict[str, Any]:
+    """Sample legal orders for both sides, as order codes."""
     masks = np.stack([game.action_mask(side) for side in SIDES])
-    return dict(zip(SIDES, sample_legal(masks, generator), strict=True))
+    return dict(zip(SIDES, sample_legal(masks, rng), strict=True))
 
 
 def play_on(game: Game, phases: int, seed: int = 0) -> Game:
-    """Play so many phases at random, or until the game is over."""
-    generator = np.random.default_rng(seed)
+    """Play a number of phases at random, or until the game is over."""
+    rng = np.random.default_rng(seed)
     for _ in range(phases):
         if game.is_over:
             break
-        game.step(**random_orders(game, generator))
+        game.step(**random_orders(game, rng))
     return game
 
 
 @st.composite
 def games(draw, config=None, max_phases=40):
-    """A game somewhere on its way, or over."""
+    """A game in progress or over."""
     game = Game(draw(configs() if config is None else config), seed=draw(seeds))
     return play_on(game, draw(st.integers(0, max_phases)), draw(st.integers(0, 2**32)))
 
 
 def small(fleet: int = 4, /, *, preset: str = "geo_patrol", **tables: Mapping[str, Any]) -> GameConfig:
-    """Return a preset with few Patrols, all starting in the goal sector, and figures of both sides changed.
+    """Return a preset with few Patrols, all starting in the goal sector, and values of both sides changed.
 
     ``small(odds={"shoot": [1, 1]})`` never misses.
     """
@@ -127,10 +127,7 @@ def arrange(
     goals: tuple[int, int] | None = None,
     goal_points: tuple[int, int] = (0, 0),
 ) -> Game:
-    """Build a position by hand: satellites by number as a sector, (sector, fuel) or (sector, fuel, ammo).
-
-    Those that are not named have no fuel.
-    """
+    """Build a position: satellites by number as a sector, (sector, fuel) or (sector, fuel, ammo); others have no fuel."""
     saved = Game(config, seed=seed).save()
     saved["phase"], saved["turn"] = phase, turn
     for side, name in enumerate(SIDES):
@@ -139,12 +136,12 @@ def arrange(
         if goals is not None:
             table["goal"] = goals[side]
         for number in range(len(table["fuel"])):
-            given = (alpha, bravo)[side].get(number)
-            if given is None:
+            satellite = (alpha, bravo)[side].get(number)
+            if satellite is None:
                 table["fuel"][number] = 0
                 continue
-            figures = given if isinstance(given, tuple) else (given,)
-            for field, value in zip(("sector", "fuel", "ammo"), figures, strict=False):
+            values = satellite if isinstance(satellite, tuple) else (satellite,)
+            for field, value in zip(("sector", "fuel", "ammo"), values, strict=False):
                 table[field][number] = value
     return Game.restore(saved)
 

@@ -30,7 +30,7 @@ def script():
     return module
 
 
-def test_thousands_of_random_phases_break_nothing():
+def test_random_phases_violate_no_invariant():
     result = run("--phases", "6000", "--seed", "1")
     assert result.returncode == 0, result.stdout + result.stderr
     line = (
@@ -59,7 +59,7 @@ def test_violation_is_reported_with_its_seed(script, monkeypatch, capsys):
     assert out == "VIOLATION on board 0, --seed 17: the goals are not opposite, or off their ring\n"
 
 
-def test_every_invariant_is_looked_at(script):
+def test_every_invariant_is_checked(script):
     import numpy as np
 
     from geo_patrol import Game
@@ -71,9 +71,9 @@ def test_every_invariant_is_looked_at(script):
         change(game)
         return script.find_fault(game, batch.rules[0], fuel, ammo)
 
-    def set_to(field, value, place=(0, 3)):
+    def set_to(field, value, index=(0, 3)):
         def change(game):
-            game[field][place] = value
+            game[field][index] = value
 
         return change
 

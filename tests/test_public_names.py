@@ -1,4 +1,4 @@
-"""The public names, and what importing the package costs."""
+"""The public names, and the cost of importing the package."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import geo_patrol
 
 
 @pytest.mark.parametrize("name", geo_patrol.__all__)
-def test_every_public_name_is_there(name):
+def test_every_public_name_exists(name):
     assert getattr(geo_patrol, name) is not None
     assert name in dir(geo_patrol)
 
@@ -34,9 +34,9 @@ def test_importing_the_package_compiles_nothing_and_registers_the_environments()
 
 def test_a_cold_compile_is_announced_once_and_a_warm_start_is_silent(tmp_path):
     code = "from geo_patrol.board import adjacent_sectors, prograde; adjacent_sectors(15); prograde(3)"
-    for said in ("geo_patrol: compiling the game engine for this machine, once ...\n", ""):
+    for announcement in ("geo_patrol: compiling the game engine for this machine, once ...\n", ""):
         environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": "", "PYTHONPATH": ":".join(sys.path)}
         result = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
         )
-        assert result.stderr == said
+        assert result.stderr == announcement

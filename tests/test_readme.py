@@ -1,4 +1,4 @@
-"""What the README shows is what happens."""
+"""The examples of the README and the documents run and print what they show."""
 
 import doctest
 import re

@@ -1,4 +1,4 @@
-"""The wheel holds what an installation needs: the package, its presets, nothing of the checkout."""
+"""The wheel works without the checkout: it contains the package and its presets."""
 
 import json
 import os
