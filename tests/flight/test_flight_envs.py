@@ -138,8 +138,8 @@ def test_rewards_sum_to_the_score(mission, reward):
 
 @settings(max_examples=30)
 @given(missions(turns=(1, 20)), st.integers(0, 2**32))
-def test_rank_rewards_order_flights_as_the_rules_do(settled, seed):
-    env = (PlanetaryProbe if settled.is_probe else SpaceshipCommander)(settled, reward="rank")
+def test_rank_rewards_order_flights_as_the_rules_do(loaded, seed):
+    env = (PlanetaryProbe if loaded.is_probe else SpaceshipCommander)(loaded, reward="rank")
     env.action_space.seed(seed)
     flown = []
     for _ in range(8):
@@ -305,16 +305,16 @@ def test_observations_follow_the_flight():
 
 @settings(max_examples=40)
 @given(missions(turns=(1, 40), columns=(8, 40), rows=(8, 26), planets=10), st.integers(0, 2**32))
-def test_observations_stay_within_their_bounds(settled, seed):
-    env = (PlanetaryProbe if settled.is_probe else SpaceshipCommander)(settled)
-    chooser = random.Random(seed)
+def test_observations_stay_within_their_bounds(loaded, seed):
+    env = (PlanetaryProbe if loaded.is_probe else SpaceshipCommander)(loaded)
+    rng = random.Random(seed)
     observation, info = env.reset()
     over = False
     while True:
         assert env.observation_space.contains(observation)
         if over:
             break
-        observation, _, over, _, info = env.step(int(chooser.choice(info["action_mask"].nonzero()[0])))
+        observation, _, over, _, info = env.step(int(rng.choice(info["action_mask"].nonzero()[0])))
 
 
 def test_environment_flies_as_a_flight_does():

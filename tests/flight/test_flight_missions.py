@@ -17,16 +17,16 @@ MISSING = "MISSING"
 
 def test_missions_of_the_package_use_every_optional_rule_alone_and_together():
     loaded = [load_mission(name) for name in mission_names()]
-    own = [settled for settled in loaded if "sample" not in settled.title.lower()]
+    own = [loaded for loaded in loaded if "sample" not in loaded.title.lower()]
     assert len(own) >= 6
     rules = ("end_at", "land_on", "survey", "fuel_limit", "race", "stations")
-    used = [{rule for rule in rules if getattr(settled, rule) not in (None, (), False)} for settled in own]
+    used = [{rule for rule in rules if getattr(loaded, rule) not in (None, (), False)} for loaded in own]
     assert set(rules) in used
     assert set().union(*(rule for rule in used if len(rule) == 1)) >= {"land_on", "survey", "fuel_limit", "stations"}
-    assert {settled.end[0] for settled in own if settled.end} == {"well", "planet", "station"}
+    assert {loaded.end[0] for loaded in own if loaded.end} == {"well", "planet", "station"}
     for rule in ("survey", "land_on", "fuel_limit", "race", "stations", "end_at"):
-        assert {settled.advanced for settled in own if getattr(settled, rule) not in (None, (), False)} == {True, False}
-    assert {settled.game for settled in own} == {"planetary_probe", "spaceship_commander"}
+        assert {loaded.advanced for loaded in own if getattr(loaded, rule) not in (None, (), False)} == {True, False}
+    assert {loaded.game for loaded in own} == {"planetary_probe", "spaceship_commander"}
 
 
 @pytest.mark.parametrize("name", mission_names())
@@ -146,11 +146,11 @@ def test_overrides():
 
 
 def test_missions_are_plain_data():
-    settled = mission(stations=["A1"], survey=["E6"], end_at="well F22")
-    assert load_mission(settled.to_dict()) == settled
-    assert settled.to_dict()["stations"] == ["A1"]
-    assert isinstance(settled, Mission)
-    assert load_mission(settled) is settled
+    loaded = mission(stations=["A1"], survey=["E6"], end_at="well F22")
+    assert load_mission(loaded.to_dict()) == loaded
+    assert loaded.to_dict()["stations"] == ["A1"]
+    assert isinstance(loaded, Mission)
+    assert load_mission(loaded) is loaded
 
 
 @settings(max_examples=25)
@@ -167,9 +167,9 @@ def test_random_missions_can_be_fulfilled(seed, game):
 def test_random_missions_differ():
     random = np.random.default_rng(5)
     drawn = [random_mission_with_witness(random).mission for _ in range(60)]
-    assert len({str(settled) for settled in drawn}) == 60
+    assert len({str(loaded) for loaded in drawn}) == 60
     for rule in ("race", "advanced", "survey", "stations", "fuel_limit", "end_at", "land_on"):
-        assert {bool(getattr(settled, rule)) for settled in drawn} == {True, False}, rule
+        assert {bool(getattr(loaded, rule)) for loaded in drawn} == {True, False}, rule
 
 
 def test_random_mission_of_an_unknown_game():

@@ -8,21 +8,21 @@ from ships import fly_at_random, maps, missions
 
 from geo_patrol.flight import Flight, load_mission
 from geo_patrol.flight.engine.physics import gravity_at, well_at
-from geo_patrol.flight.engine.state import DOCKED, LANDED, make_chart
+from geo_patrol.flight.engine.state import DOCKED, LANDED, make_params
 from geo_patrol.flight.grid import LAUNCHES, distance, point_name, read_point
 
 seeds = st.integers(0, 2**32)
 
 
 @given(maps())
-def test_gravity_moves_exactly_one_grid_toward_the_planet(figures):
-    settled = load_mission(figures | {"title": "drawn", "turns": 5})
-    chart = make_chart(settled)[0]
-    points = [read_point(name) for name in settled.planets]
-    for column in range(-2, settled.columns + 3):
-        for row in range(-2, settled.rows + 3):
-            shift = gravity_at(chart, column, row)
-            number = well_at(chart, column, row)
+def test_gravity_moves_exactly_one_grid_toward_the_planet(values):
+    loaded = load_mission(values | {"title": "sampled", "turns": 5})
+    params = make_params(loaded)
+    points = [read_point(name) for name in loaded.planets]
+    for column in range(-2, loaded.columns + 3):
+        for row in range(-2, loaded.rows + 3):
+            shift = gravity_at(params, column, row)
+            number = well_at(params, column, row)
             if number < 0 or (column, row) in points:
                 assert shift == (0, 0)
                 continue
@@ -33,52 +33,52 @@ def test_gravity_moves_exactly_one_grid_toward_the_planet(figures):
 
 
 @given(maps(planets=1, columns=(20, 40), rows=(20, 26)), st.integers(0, 23))
-def test_without_wells_and_engines_a_flight_is_a_straight_line(figures, launch):
-    settled = load_mission(figures | {"title": "drawn", "turns": 15})
-    flight = Flight(settled)
+def test_without_wells_and_engines_a_flight_is_a_straight_line(values, launch):
+    loaded = load_mission(values | {"title": "sampled", "turns": 15})
+    flight = Flight(loaded)
     if not flight.action_mask()[9 + launch]:
         return
     flight.fly(9 + launch)
     while not flight.is_over:  # away from its only planet, whose well it has left
         flight.fly("coast")
-    home, (right, down) = read_point(settled.home), LAUNCHES[launch]
+    home, (right, down) = read_point(loaded.home), LAUNCHES[launch]
     assert [turn.end for turn in flight.turns] == [
         (home[0] + number * right, home[1] + number * down) for number in range(1, flight.turn + 1)
     ]
 
 
-def flip_point(point, settled, across, down):
+def flip_point(point, loaded, across, down):
     column, row = point
-    return (settled.columns + 1 - column if across else column, settled.rows + 1 - row if down else row)
+    return (loaded.columns + 1 - column if across else column, loaded.rows + 1 - row if down else row)
 
 
-def flip_mission(settled, across, down):
+def flip_mission(loaded, across, down):
     def flip(name):
-        return point_name(flip_point(read_point(name), settled, across, down))
+        return point_name(flip_point(read_point(name), loaded, across, down))
 
-    values = settled.to_dict()
-    values["planets"] = {flip(name): gravity for name, gravity in settled.planets.items()}
-    values["home"] = flip(settled.home)
+    values = loaded.to_dict()
+    values["planets"] = {flip(name): gravity for name, gravity in loaded.planets.items()}
+    values["home"] = flip(loaded.home)
     for key in ("stations", "survey", "land_on"):
         values[key] = [flip(name) for name in values[key]]
-    if settled.end is not None:
-        values["end_at"] = f"{settled.end[0]} {flip(settled.end[1])}"
+    if loaded.end is not None:
+        values["end_at"] = f"{loaded.end[0]} {flip(loaded.end[1])}"
     return load_mission(values)
 
 
 @given(missions(), seeds, st.sampled_from([(True, False), (False, True), (True, True)]))
-def test_mirrored_maps_give_mirrored_flights(settled, seed, axes):
-    flight = fly_at_random(Flight(settled), random.Random(seed))
-    mirrored = Flight(flip_mission(settled, *axes))
+def test_mirrored_maps_give_mirrored_flights(loaded, seed, axes):
+    flight = fly_at_random(Flight(loaded), random.Random(seed))
+    mirrored = Flight(flip_mission(loaded, *axes))
     for turn in flight.turns:
         if mirrored.is_over:  # a probe flies on by itself
             break
-        wanted = flip_point(turn.end, settled, *axes)
-        fits = [code for code in mirrored.action_mask().nonzero()[0] if leads_to(mirrored, int(code), turn, wanted)]
+        expected = flip_point(turn.end, loaded, *axes)
+        fits = [code for code in mirrored.action_mask().nonzero()[0] if leads_to(mirrored, int(code), turn, expected)]
         assert len(fits) == 1
         mirrored.fly(int(fits[0]))
     assert [turn.points for turn in mirrored.turns] == [turn.points for turn in flight.turns]
-    ends = [flip_point(turn.end, settled, *axes) for turn in flight.turns]
+    ends = [flip_point(turn.end, loaded, *axes) for turn in flight.turns]
     assert [turn.end for turn in mirrored.turns] == ends
     assert (mirrored.ending, mirrored.is_success) == (flight.ending, flight.is_success)
 
@@ -91,71 +91,71 @@ def leads_to(flight, code, turn, end):
 
 
 @given(missions(turns=(1, 40)), seeds)
-def test_score_sheet_adds_up(settled, seed):
-    flight = fly_at_random(Flight(settled), random.Random(seed))
+def test_score_sheet_adds_up(loaded, seed):
+    flight = fly_at_random(Flight(loaded), random.Random(seed))
     sheet = flight.score_sheet
     assert flight.score == sum(sheet.values()) == sum(turn.score for turn in flight.turns)
     for name, points in sheet.items():
         assert points == sum(turn.points[name] for turn in flight.turns)
     assert sheet["explore"] == 3 * len(flight.surveyed)
-    if settled.is_probe:
+    if loaded.is_probe:
         assert sheet["fuel"] == sheet["launch"] == sheet["landing"] == sheet["microgravity"] == 0
         return
     assert sheet["survey"] <= 5 * len(flight.surveyed)
     burns = [turn for turn in flight.turns[1:] if turn.is_launch or turn.engines != (0, 0)]
     assert sheet["fuel"] == -2 * len(burns)
     assert sheet["launch"] == -5 * sum(turn.is_launch for turn in flight.turns[1:])
-    assert sheet["landing"] == 10 * settled.advanced * (len(flight.landed_on) + len(flight.docked_at))
-    if settled.fuel_limit is not None:
-        assert -sheet["fuel"] - sheet["launch"] <= settled.fuel_limit
+    assert sheet["landing"] == 10 * loaded.advanced * (len(flight.landed_on) + len(flight.docked_at))
+    if loaded.fuel_limit is not None:
+        assert -sheet["fuel"] - sheet["launch"] <= loaded.fuel_limit
 
 
 @given(missions(probe=False, turns=(1, 40)), seeds)
-def test_steps_of_a_turn_lead_to_its_endpoint(settled, seed):
-    flight = fly_at_random(Flight(settled), random.Random(seed), coasting=0.2)
-    chart = make_chart(settled)[0]
+def test_steps_of_a_turn_lead_to_its_endpoint(loaded, seed):
+    flight = fly_at_random(Flight(loaded), random.Random(seed), coasting=0.2)
+    params = make_params(loaded)
     for number, turn in enumerate(flight.turns):
         parts = zip(turn.coasted, turn.gravity, turn.engines, strict=True)
         assert turn.end == tuple(sum(axis) for axis in parts)
         before = flight.turns[number - 1] if number else None
-        assert turn.start == (before.end if before else read_point(settled.home))
+        assert turn.start == (before.end if before else read_point(loaded.home))
         if before is not None and before.mode == "flying":
             assert turn.coasted == tuple(a + b for a, b in zip(turn.start, before.move, strict=True))
-            assert turn.gravity == gravity_at(chart, *turn.coasted)
+            assert turn.gravity == gravity_at(params, *turn.coasted)
         elif not turn.is_launch:
             assert turn.coasted == turn.start
 
 
 @given(missions(probe=False, turns=(1, 40)), seeds)
-def test_spaceships_never_crash(settled, seed):
-    flight = fly_at_random(Flight(settled), random.Random(seed), coasting=0.8)
+def test_spaceships_never_crash(loaded, seed):
+    flight = fly_at_random(Flight(loaded), random.Random(seed), coasting=0.8)
     assert flight.ending != "crashed"
-    planets = {read_point(name): name for name in settled.planets}
+    planets = {read_point(name): name for name in loaded.planets}
     for turn in flight.turns:
         if turn.end in planets and turn.start != turn.end:
             assert turn.mode == "landed"
             assert distance(turn.start, turn.end) == 1
-            assert settled.can_land_on(planets[turn.end])
+            assert loaded.can_land_on(planets[turn.end])
 
 
 @given(missions(turns=(1, 40)), seeds)
-def test_orders_given_again_fly_the_same_flight(settled, seed):
-    flight = fly_at_random(Flight(settled), random.Random(seed))
-    again = Flight.from_orders(settled, flight.order_codes)
+def test_orders_given_again_fly_the_same_flight(loaded, seed):
+    flight = fly_at_random(Flight(loaded), random.Random(seed))
+    again = Flight.from_orders(loaded, flight.order_codes)
     assert again == flight
     texts = [turn.order for turn in flight.turns][: len(flight.order_codes)]
-    assert Flight.from_orders(settled, texts) == flight
-    assert settled == load_mission(settled.to_dict())
+    assert Flight.from_orders(loaded, texts) == flight
+    assert loaded == load_mission(loaded.to_dict())
 
 
 @given(missions(probe=False, turns=(1, 40)), seeds)
-def test_a_ship_on_something_has_no_move_and_is_where_it_is_said_to_be(settled, seed):
-    flight = Flight(settled)
-    chooser = random.Random(seed)
+def test_a_ship_on_something_has_no_move_and_is_where_it_is_said_to_be(loaded, seed):
+    flight = Flight(loaded)
+    rng = random.Random(seed)
     while not flight.is_over:
-        flight.fly(int(chooser.choice(flight.action_mask().nonzero()[0])))
+        flight.fly(int(rng.choice(flight.action_mask().nonzero()[0])))
         record = flight._record
         if record["mode"] in (LANDED, DOCKED):
             assert flight.move == (0, 0)
-            names = list(settled.planets) if record["mode"] == LANDED else settled.stations
-            assert names[record["place"]] == flight.position_name
+            names = list(loaded.planets) if record["mode"] == LANDED else loaded.stations
+            assert names[record["site"]] == flight.position_name

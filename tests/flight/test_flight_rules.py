@@ -8,7 +8,7 @@ from ships import ends, mission, ship
 from geo_patrol import OrderError
 from geo_patrol.flight import Flight, rank
 from geo_patrol.flight.engine.physics import gravity_at, passes_planet, well_at
-from geo_patrol.flight.engine.state import make_chart
+from geo_patrol.flight.engine.state import make_params
 from geo_patrol.flight.grid import DIRECTION_NAMES, DIRECTIONS, distance, point_name, read_point
 
 
@@ -16,8 +16,8 @@ def points_of(turn):
     return {name: points for name, points in turn.points.items() if points}
 
 
-def gravity(settled, point):
-    return gravity_at(make_chart(settled)[0], *read_point(point))
+def gravity(loaded, point):
+    return gravity_at(make_params(loaded), *read_point(point))
 
 
 # Map
@@ -25,18 +25,18 @@ def gravity(settled, point):
 
 @pytest.mark.parametrize(("planet", "reach"), [("E6", 3), ("E16", 2), ("F22", 2)])
 def test_gravity_well_is_a_square_of_two_grids_for_weak_and_three_for_strong_planets(planet, reach):
-    settled = mission()
-    chart = make_chart(settled)[0]
-    number = list(settled.planets).index(planet)
+    loaded = mission()
+    params = make_params(loaded)
+    number = list(loaded.planets).index(planet)
     for point in itertools.product(range(1, 26), range(1, 10)):
-        assert (well_at(chart, *point) == number) == (distance(point, read_point(planet)) <= reach)
+        assert (well_at(params, *point) == number) == (distance(point, read_point(planet)) <= reach)
 
 
 def test_well_is_cut_off_at_the_edge_of_the_map():
-    settled = mission({"A1": "weak", "E16": "weak"})
-    chart = make_chart(settled)[0]
-    assert [well_at(chart, *point) for point in ((1, 1), (3, 3), (0, 1), (1, 0), (-1, -1))] == [0, 0, -1, -1, -1]
-    assert gravity_at(chart, 0, 1) == (0, 0)
+    loaded = mission({"A1": "weak", "E16": "weak"})
+    params = make_params(loaded)
+    assert [well_at(params, *point) for point in ((1, 1), (3, 3), (0, 1), (1, 0), (-1, -1))] == [0, 0, -1, -1, -1]
+    assert gravity_at(params, 0, 1) == (0, 0)
 
 
 # Launch
@@ -157,8 +157,8 @@ def test_crash_on_the_straight_path_through_a_planet_is_illegal():
     ],
 )
 def test_path_counts_only_where_it_passes_exactly_through_the_planet(start, move, passes):
-    chart = make_chart(mission())[0]
-    assert passes_planet(chart, *read_point(start), *move) == passes
+    params = make_params(mission())
+    assert passes_planet(params, *read_point(start), *move) == passes
 
 
 def test_the_point_that_a_path_starts_from_is_not_counted():
@@ -224,8 +224,8 @@ def test_probe_earns_nothing_in_the_turn_of_a_crash_or_of_leaving_the_map():
 
 
 def test_probe_is_not_limited_to_five_points_of_a_well():
-    settled = mission(game="planetary_probe", turns=25)
-    flight = ship(settled, "C7", (-3, 0))
+    loaded = mission(game="planetary_probe", turns=25)
+    flight = ship(loaded, "C7", (-3, 0))
     flight._record["survey"][0] = 7
     assert flight.fly("coast").points["survey"] == 1
 
@@ -336,8 +336,8 @@ def test_a_flight_that_does_not_reach_its_end_has_failed():
 
 
 def test_survey_must_be_part_of_a_winning_flight():
-    settled = mission(survey=["F22"], turns=4)
-    lost, won = ship(settled, "H11", (1, 0)), ship(settled, "F19", (1, 0))
+    loaded = mission(survey=["F22"], turns=4)
+    lost, won = ship(loaded, "H11", (1, 0)), ship(loaded, "F19", (1, 0))
     lost.fly("coast")
     won.fly("coast")
     assert [flight.is_success for flight in (lost, won)] == [False, True]
@@ -345,8 +345,8 @@ def test_survey_must_be_part_of_a_winning_flight():
 
 
 def test_land_on_must_be_part_of_a_winning_flight():
-    settled = mission(land_on=["F22"], turns=4)
-    won, lost = ship(settled, "E22", (0, 0)), ship(settled, "D22", (0, 0))
+    loaded = mission(land_on=["F22"], turns=4)
+    won, lost = ship(loaded, "E22", (0, 0)), ship(loaded, "D22", (0, 0))
     won.fly("coast")
     lost.fly("coast")
     assert (won.mode, won.is_success, won.landed_on) == ("landed", True, ("F22",))
@@ -380,21 +380,21 @@ def test_limited_fuel_allows_no_order_beyond_it():
 
 
 def test_limited_fuel_counts_launches_too():
-    settled = mission(advanced=True, fuel_limit=7)
-    flight = ship(settled, "F22", landed=True)
+    loaded = mission(advanced=True, fuel_limit=7)
+    flight = ship(loaded, "F22", landed=True)
     assert any(order.startswith("launch") for order in flight.legal_orders())
     flight._record["spent"] = 1
     assert flight.legal_orders() == ("stay",)
 
 
 def test_race_is_won_by_the_fewest_turns_and_the_score_breaks_ties():
-    settled = mission(end_at="well E6", race=True)
-    slow, fast = (ship(settled, "C10", (-3, 0), turn=turn) for turn in (8, 4))
+    loaded = mission(end_at="well E6", race=True)
+    slow, fast = (ship(loaded, "C10", (-3, 0), turn=turn) for turn in (8, 4))
     rich = fast.copy()
-    rich._record["line"][0] = 3
-    slow._record["line"][0] = 90
-    lost = ship(settled, "A12", (0, -1), turn=2)
-    lost._record["line"][0] = 99
+    rich._record["points"][0] = 3
+    slow._record["points"][0] = 90
+    lost = ship(loaded, "A12", (0, -1), turn=2)
+    lost._record["points"][0] = 99
     for flight in (slow, fast, rich, lost):
         flight.fly("coast")
     assert sorted([slow, lost, fast, rich], key=rank, reverse=True) == [rich, fast, slow, lost]
@@ -408,7 +408,7 @@ def test_race_without_a_place_to_end_at_is_over_when_everything_is_done():
 
 def test_without_a_race_the_score_decides_and_a_won_flight_beats_every_other():
     won, lost = ship(mission(survey=["E6"], turns=4), "C10", (-3, 0)), ship(mission(survey=["E6"], turns=4), "H11")
-    lost._record["line"][0] = 99
+    lost._record["points"][0] = 99
     for flight in (won, lost):
         flight.fly("coast")
     assert rank(won) > rank(lost)
@@ -445,10 +445,10 @@ def test_strong_planets_cannot_be_landed_on():
 
 
 def test_landing_earns_ten_points_once_for_each_planet():
-    settled = mission(**ADVANCED)
-    flight = ship(settled, "E22")
+    loaded = mission(**ADVANCED)
+    flight = ship(loaded, "E22")
     assert flight.fly("coast").points["landing"] == 10
-    again = ship(settled, "E22")
+    again = ship(loaded, "E22")
     again._record["landed"][:] = flight._record["landed"]
     assert again.fly("coast").points["landing"] == 0
 
@@ -555,8 +555,8 @@ def test_leaving_a_station_by_the_engines_does_not_coast():
 
 
 def test_leaving_a_station_in_a_well_gravity_acts():
-    settled = mission(advanced=True, stations=["C6", "D22"])
-    flight = ship(settled, "C6", docked=True)
+    loaded = mission(advanced=True, stations=["C6", "D22"])
+    flight = ship(loaded, "C6", docked=True)
     turn = flight.copy().fly("stay")
     assert (turn.gravity, turn.end, turn.mode) == ((0, 1), (6, 4), "flying")
     assert points_of(turn) == {"explore": 3, "survey": 1, "microgravity": 1}

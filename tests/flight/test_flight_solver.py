@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ships import fly_at_random, mission, missions, ship
 
 from geo_patrol.flight import Flight, load_mission, mission_names, rank, solve
-from geo_patrol.flight.engine.bounds import HOPELESS, least_cycle, most_still
+from geo_patrol.flight.engine.bounds import HOPELESS, max_remaining_points, min_landing_interval
 
 BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
 """The best known flight of each mission; its status, and the orders that fly it."""
@@ -31,9 +31,9 @@ def every_flight(flight):
 
 @settings(max_examples=60)
 @given(missions(probe=False, turns=(2, 4), columns=(7, 12), rows=(7, 9), planets=3))
-def test_solver_equals_brute_force_on_small_maps(settled):
-    best = max(every_flight(Flight(settled)), key=rank)
-    solution = solve(settled)
+def test_solver_equals_brute_force_on_small_maps(loaded):
+    best = max(every_flight(Flight(loaded)), key=rank)
+    solution = solve(loaded)
     assert rank(solution.flight) == rank(best)
     assert solution.is_proved
     assert solution.bound == solution.score
@@ -52,9 +52,9 @@ NEAR_MISSIONS = [
 
 @pytest.mark.parametrize("values", NEAR_MISSIONS, ids=str)
 def test_solver_equals_brute_force_where_planets_are_near(values):
-    settled = mission(NEAR, turns=4, columns=13, **values)
-    best = max(every_flight(Flight(settled)), key=rank)
-    assert rank(solve(settled).flight) == rank(best)
+    loaded = mission(NEAR, turns=4, columns=13, **values)
+    best = max(every_flight(Flight(loaded)), key=rank)
+    assert rank(solve(loaded).flight) == rank(best)
 
 
 @pytest.mark.parametrize("name", sorted(set(mission_names()) - LONG))
@@ -77,23 +77,23 @@ def test_best_known_flights(name):
 @pytest.mark.parametrize("name", mission_names())
 def test_random_flights_never_beat_the_best_known_one(name):
     best = rank(Flight.from_orders(name, BEST[name]["orders"]))
-    chooser = random.Random(name)
+    rng = random.Random(name)
     start = Flight(name)
     for number in range(770):  # some 10,000 over all missions
-        flight = fly_at_random(start.copy(), chooser, coasting=number % 4 * 0.25)
+        flight = fly_at_random(start.copy(), rng, coasting=number % 4 * 0.25)
         assert rank(flight) <= best
 
 
 @settings(max_examples=30)
 @given(missions(turns=(1, 15)), st.integers(0, 2**32))
-def test_random_flights_never_beat_the_solver(settled, seed):
-    solution = solve(settled, max_states=2_000)
-    chooser = random.Random(seed)
+def test_random_flights_never_beat_the_solver(loaded, seed):
+    solution = solve(loaded, max_states=2_000)
+    rng = random.Random(seed)
     for _ in range(20):
-        flight = fly_at_random(Flight(settled), chooser)
+        flight = fly_at_random(Flight(loaded), rng)
         if solution.is_proved:
             assert rank(flight) <= rank(solution.flight)
-        elif flight.is_success and not settled.race:
+        elif flight.is_success and not loaded.race:
             assert flight.score <= solution.bound
         elif flight.is_success:
             assert flight.turn >= solution.bound_turns
@@ -101,21 +101,20 @@ def test_random_flights_never_beat_the_solver(settled, seed):
 
 @settings(max_examples=60)
 @given(missions(probe=False, turns=(1, 25)), st.integers(0, 2**32))
-def test_bound_of_what_can_still_be_earned_is_never_too_low(settled, seed):
-    flight = Flight(settled)
-    charts = flight._charts
-    charts[0]["least_cycle"] = least_cycle(charts[0])
+def test_bound_of_what_can_still_be_earned_is_never_too_low(loaded, seed):
+    flight = Flight(loaded)
+    params = flight._games[0]["params"]
+    params["min_landing_interval"] = min_landing_interval(params)
     bounds, scores = [], []
-    chooser = random.Random(seed)
+    rng = random.Random(seed)
     while not flight.is_over:
         if flight.turn:
-            bounds.append(most_still(charts[0], flight._flights[0]))
+            bounds.append(max_remaining_points(params, flight._record))
             scores.append(flight.score)
         orders = [
-            int(code)
-            for code in (flight.staying_mask() if chooser.random() < 0.9 else flight.action_mask()).nonzero()[0]
+            int(code) for code in (flight.staying_mask() if rng.random() < 0.9 else flight.action_mask()).nonzero()[0]
         ]
-        flight.fly(chooser.choice(orders or [int(flight.action_mask().argmax())]))
+        flight.fly(rng.choice(orders or [int(flight.action_mask().argmax())]))
     for bound, score in zip(bounds, scores, strict=True):
         assert flight.score <= score + bound or (bound <= HOPELESS // 2 and not flight.is_success)
 
@@ -125,25 +124,25 @@ TURNS_BACK = [
     ({"F12": "strong", "A1": "weak", "F6": "weak"}, {"home": "A1", "end_at": "well A1"}, "G6", (2, -2), 2),
     ({"B1": "weak", "F6": "weak", "A6": "weak"}, {"home": "B1", "survey": ["A6"]}, "D6", (-2, 4), 3),
 ]
-"""Planets, mission, place, move, turns left: flights that are won by landing and launching the other way at once."""
+"""Planets, mission, position, move, turns left: flights won by landing and at once launching the other way."""
 
 
 @pytest.mark.parametrize(("planets", "values", "at", "move", "left"), TURNS_BACK, ids=str)
 def test_bound_knows_that_a_landing_turns_a_ship_round(planets, values, at, move, left):
     flight = ship(mission(planets, advanced=True, **values), at, move, turn=20 - left)
-    charts = flight._charts
-    charts[0]["least_cycle"] = least_cycle(charts[0])
+    params = flight._games[0]["params"]
+    params["min_landing_interval"] = min_landing_interval(params)
     best = max(every_flight(flight), key=rank)
     assert best.is_success
-    assert best.score <= most_still(charts[0], flight._flights[0])
+    assert best.score <= max_remaining_points(params, flight._record)
 
 
 def test_solver_finds_a_flight_that_lands_to_turn_round():
     planets = {"D4": "weak", "J11": "weak", "D12": "weak", "J2": "weak"}
-    settled = mission(planets, home="J11", turns=5, columns=13, rows=10, advanced=True, end_at="well D12")
-    turns_back = Flight.from_orders(settled, ["launch H8", "coast", "engines down-right", "launch C7", "coast"])
+    loaded = mission(planets, home="J11", turns=5, columns=13, rows=10, advanced=True, end_at="well D12")
+    turns_back = Flight.from_orders(loaded, ["launch H8", "coast", "engines down-right", "launch C7", "coast"])
     assert turns_back.landed_on == ("D4",)
-    assert rank(solve(settled).flight) >= rank(turns_back)
+    assert rank(solve(loaded).flight) >= rank(turns_back)
 
 
 def test_narrow_search_says_best_found_and_gives_a_bound():
@@ -160,8 +159,8 @@ def test_race_that_is_not_proved_has_a_bound_of_turns():
 
 
 def test_mission_that_cannot_be_fulfilled_is_proved_to_be_so():
-    settled = mission(survey=["E6"], turns=1)
-    solution = solve(settled)
+    loaded = mission(survey=["E6"], turns=1)
+    solution = solve(loaded)
     assert (solution.is_proved, solution.flight.is_success) == (True, False)
     probe = solve("probe_slalom", {"survey": ["F15", "G20", "G9"], "turns": 3})
     assert (probe.is_proved, probe.flight.is_success) == (True, False)
@@ -172,12 +171,12 @@ def test_longer_missions_are_not_worse():
     assert scores == sorted(scores)
 
 
-def test_progress_is_told_turn_by_turn():
-    told = []
-    solve("sample", progress=lambda turn, turns: told.append((turn, turns)))
-    assert told == [] or told[0] == (1, 15)
-    solve("base_camp", max_states=20_000, progress=lambda turn, turns: told.append((turn, turns)))
-    assert (18, 18) in told
+def test_progress_is_reported_turn_by_turn():
+    calls = []
+    solve("sample", progress=lambda turn, turns: calls.append((turn, turns)))
+    assert calls == [] or calls[0] == (1, 15)
+    solve("base_camp", max_states=20_000, progress=lambda turn, turns: calls.append((turn, turns)))
+    assert (18, 18) in calls
 
 
 @pytest.mark.parametrize("states", [0, -1, 1.5, True, "many", 10**9])

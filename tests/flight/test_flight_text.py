@@ -44,7 +44,7 @@ def test_launches_go_round_clockwise():
 
 
 @pytest.mark.parametrize(
-    ("order", "told"),
+    ("order", "message"),
     [
         ("", "order '': give \"launch D13\""),
         ("launch", "order 'launch': give \"launch D13\""),
@@ -59,20 +59,20 @@ def test_launches_go_round_clockwise():
         (True, "or a code from 0 to 32"),
     ],
 )
-def test_wrong_orders_are_told_and_change_nothing(order, told):
+def test_wrong_orders_are_told_and_change_nothing(order, message):
     flown = Flight("sample")
     with pytest.raises(OrderError) as error:
         flown.fly(order)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert flown == Flight("sample")
 
 
 def test_orders_are_read_in_several_forms():
-    settled = mission()
+    loaded = mission()
     for text in ("engines up-right", "UP-RIGHT", " engines   up-right ", 2):
-        assert ship(settled, "H11", (1, 0)).read_order(text) == 2
+        assert ship(loaded, "H11", (1, 0)).read_order(text) == 2
     for text in ("coast", "none", "engines none", 0):
-        assert ship(settled, "H11", (1, 0)).read_order(text) == 0
+        assert ship(loaded, "H11", (1, 0)).read_order(text) == 0
     assert Flight("sample").read_order("Launch d13") == Flight("sample").read_order("launch D13") == 28
 
 

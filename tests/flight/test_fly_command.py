@@ -86,15 +86,15 @@ def test_save(tmp_path, suffix):
 
 
 def test_sheets_alone_need_no_window(tmp_path):
-    chart, sheet = tmp_path / "map.svg", tmp_path / "sheet.png"
-    ran = run("-m", "courier", "--blank-map", chart, "--score-sheet", sheet)
+    blank, sheet = tmp_path / "map.svg", tmp_path / "sheet.png"
+    ran = run("-m", "courier", "--blank-map", blank, "--score-sheet", sheet)
     assert (ran.exit_code, ran.output) == (0, "")
-    assert chart.read_bytes().startswith(b"<svg ")
+    assert blank.read_bytes().startswith(b"<svg ")
     assert sheet.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("-m", "lost"), "there is no mission 'lost'"),
         (("-m", "lost.toml"), "there is no mission file 'lost.toml'"),
@@ -115,11 +115,11 @@ def test_sheets_alone_need_no_window(tmp_path):
         (("--save", "/nonexistent/x.svg", "--solve"), "cannot be written: No such file"),
     ],
 )
-def test_wrong_input_is_one_message_and_status_2(arguments, told):
+def test_wrong_input_is_one_message_and_status_2(arguments, message):
     ran = run(*arguments)
     assert ran.exit_code == 2
     assert ran.stdout == ""
-    assert told in ran.stderr
+    assert message in ran.stderr
 
 
 def test_a_window_that_is_closed_prints_the_flight(monkeypatch):

@@ -1,4 +1,4 @@
-"""The map's grid: points and their references such as "E16", directions, the points that a ship is launched to.
+"""The grid of the map: points and their references such as "E16", directions, launches.
 
 A point is (column, row), both from 1, row A on top. Columns grow to the right, rows downwards.
 """
@@ -13,7 +13,7 @@ MIN_ROWS, MAX_ROWS = 5, 26
 ROW_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 WEAK, STRONG = 2, 3
-"""How far a gravity well reaches: of planets with weak, and with strong gravity."""
+"""Reach of a gravity well, in grids: of planets with weak and with strong gravity."""
 
 DIRECTIONS: tuple[Point, ...] = ((0, 0), (0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
 """Shifts of the engines by order code: none, then clockwise from straight up."""
@@ -33,11 +33,11 @@ def _launch_ring() -> tuple[Point, ...]:
 
 
 LAUNCHES = _launch_ring()
-"""The 24 launches, as endpoint minus planet, clockwise from straight up."""
+"""The 24 launches as endpoint minus planet, clockwise from straight up."""
 
 
 def point_name(point: Point) -> str:
-    """Return the grid reference of a point, such as "E16"; off the map, the bare numbers."""
+    """Return the grid reference of a point, such as "E16"; off the map, its coordinates."""
     column, row = point
     if 1 <= row <= MAX_ROWS and column >= 1:
         return f"{ROW_LETTERS[row - 1]}{column}"
@@ -45,10 +45,10 @@ def point_name(point: Point) -> str:
 
 
 def read_point(text: str) -> Point:
-    """Read a grid reference.
+    """Parse a grid reference.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not a grid reference.
     """
     match = _REFERENCE.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
@@ -56,6 +56,6 @@ def read_point(text: str) -> Point:
     return int(match[2]), ROW_LETTERS.index(match[1].upper()) + 1
 
 
-def distance(one: Point, other: Point) -> int:
-    """Return the larger of the two offsets (Chebyshev distance): wells and launches are squares of it."""
-    return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
+def distance(point: Point, other: Point) -> int:
+    """Return the Chebyshev distance of two points."""
+    return max(abs(point[0] - other[0]), abs(point[1] - other[1]))

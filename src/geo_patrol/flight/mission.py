@@ -1,4 +1,4 @@
-"""Missions: the map, the game that is flown on it, and what the flight is to achieve. Reading files is in ``missions``."""
+"""Missions: the map, the game and the goals of a flight. ``missions`` reads them from files."""
 
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -28,15 +28,15 @@ MAX_PLANETS = 10
 MAX_STATIONS = 6
 MAX_TURNS = 40
 MAX_FUEL_LIMIT = 400
-"""Enough for engines, or launches, in all turns."""
+"""More than engines and launches can cost in all turns."""
 
 END_KINDS = ("well", "planet", "station")
 
 
-def _check_text(most: int) -> Callable[[Any], str]:
+def _check_text(max_length: int) -> Callable[[Any], str]:
     def check(value: Any) -> str:
-        if not isinstance(value, str) or len(value) > most or not value.isprintable():
-            raise wrong(f"a text in quotes, of at most {most} characters that can be printed")
+        if not isinstance(value, str) or len(value) > max_length or not value.isprintable():
+            raise wrong(f"a text in quotes, of at most {max_length} characters that can be printed")
         return value
 
     return check
@@ -54,8 +54,8 @@ def _check_references(limit: int) -> Callable[[Any], tuple[str, ...]]:
         if not isinstance(value, (list, tuple)) or len(value) > limit:
             raise wrong(f'a list of at most {limit} grid references, such as ["E16"]')
         references = tuple(_check_reference(item) for item in value)
-        for place, reference in enumerate(references):
-            if reference in references[:place]:
+        for index, reference in enumerate(references):
+            if reference in references[:index]:
                 raise wrong(f"a list that names {reference} once")
         return references
 
@@ -63,9 +63,9 @@ def _check_references(limit: int) -> Callable[[Any], tuple[str, ...]]:
 
 
 def _check_planets(value: Any) -> dict[str, str]:
-    right = 'a table of grid references with the gravity there, such as E16 = "weak"'
+    expected = 'a table of grid references with the gravity there, such as E16 = "weak"'
     if not isinstance(value, dict) or not 1 <= len(value) <= MAX_PLANETS:
-        raise wrong(f"{right}, 1 to {MAX_PLANETS} planets")
+        raise wrong(f"{expected}, 1 to {MAX_PLANETS} planets")
     planets: dict[str, str] = {}
     for key, gravity in value.items():
         try:
@@ -81,14 +81,14 @@ def _check_planets(value: Any) -> dict[str, str]:
 
 
 def _check_end(value: Any) -> str:
-    right = 'what is to be reached and where: "well E6", "planet F22" or "station C12"'
+    expected = 'what is to be reached and where: "well E6", "planet F22" or "station C12"'
     words = value.split() if isinstance(value, str) else []
     if len(words) != 2 or words[0] not in END_KINDS:
-        raise wrong(right)
+        raise wrong(expected)
     try:
         return f"{words[0]} {point_name(read_point(words[1]))}"
     except ValueError:
-        raise wrong(right) from None
+        raise wrong(expected) from None
 
 
 Title = Annotated[str, PlainValidator(_check_text(100))]
@@ -105,7 +105,7 @@ FuelLimit = Annotated[int, PlainValidator(whole(0, MAX_FUEL_LIMIT))]
 
 
 class Mission(BaseModel):
-    """A mission. ``missions.load_mission`` builds one from a name, a file or a mapping.
+    """A mission; ``load_mission`` builds one from a name, a file or a mapping.
 
     Points are grid references such as "E16". Source of the rules: NASA, Planetary Probe and Spaceship Commander.
     """
@@ -116,75 +116,71 @@ class Mission(BaseModel):
     description: Description = ""
     game: GameName = "spaceship_commander"
     turns: Turns
-    """Turns of the log; the launch is turn 1."""
+    """Maximum number of turns; the launch is turn 1."""
     columns: Columns = 25
     rows: Rows = 9
     planets: Planets
-    """Gravity by grid reference."""
+    """Gravity by grid reference: "weak" or "strong"."""
     stations: StationReferences = ()
     """Points to dock at."""
     home: Reference
-    """The planet that the ship is launched from, one with weak gravity."""
+    """The planet that the ship is launched from; its gravity is weak."""
     end_at: End | None = None
-    """The game ends where this is reached, and reaching it wins: "well E6", "planet F22", "station C12"."""
+    """Where the game ends, "well E6", "planet F22" or "station C12"; a winning flight must reach it."""
     survey: PlanetReferences = ()
     """Planets in whose wells a turn of a winning flight must end."""
     land_on: PlanetReferences = ()
     """Planets that a winning flight must land on."""
     fuel_limit: FuelLimit | None = None
-    """The most points that may be spent on engines and launches, the first launch aside."""
+    """Maximum points spent on engines and launches, except the first launch."""
     race: StrictBool = False
-    """Fewest turns win, the score breaks ties."""
+    """The flight with the fewest turns wins; the score breaks ties."""
     advanced: StrictBool = False
-    """The advanced rules: landing on every planet with weak gravity, points for landing, docking and returning."""
+    """The advanced rules: landing on any planet with weak gravity, points for landing, docking and returning."""
 
     @model_validator(mode="after")
     def _check_all(self) -> Self:
         for check in (_check_map, _check_home, _check_stations, _check_goals, _check_probe):
-            for fault in check(self):
-                raise fault
+            for error in check(self):
+                raise error
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the mission as plain data, as a JSON or TOML file would hold it."""
+        """Return the mission as JSON-compatible data."""
         values = self.model_dump(exclude_none=True)
         return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
     @property
     def is_probe(self) -> bool:
-        """Whether this is Planetary Probe, in which the launch is the only decision."""
+        """Whether the game is Planetary Probe, in which the launch is the only decision."""
         return self.game == "planetary_probe"
 
     @property
     def has_goals(self) -> bool:
-        """Whether there is something to achieve besides points."""
+        """Whether there are goals besides points."""
         return self.end_at is not None or bool(self.survey) or bool(self.land_on)
 
     @property
     def end(self) -> tuple[str, str] | None:
-        """What ends the game where it is reached, as a kind, "well", "planet" or "station", and its point."""
+        """``end_at`` as its kind, "well", "planet" or "station", and its grid reference."""
         if self.end_at is None:
             return None
         kind, reference = self.end_at.split()
         return kind, reference
 
     def reach(self, reference: str) -> int:
-        """Return how far the well of a planet reaches, in grid points."""
+        """Return how far the well of a planet reaches, in grids."""
         return WEAK if self.planets[reference] == "weak" else STRONG
 
     def can_land_on(self, reference: str) -> bool:
-        """Whether a move of exactly one grid onto a planet is a landing: by the advanced rules, or as a goal."""
+        """Whether ships can land on a planet: by the advanced rules, or because it is a goal."""
         if self.planets[reference] != "weak" or self.is_probe:
             return False
         return self.advanced or reference in self.land_on or self.end == ("planet", reference)
 
     def is_on_map(self, point: Point) -> bool:
-        """Whether a point is one of the map."""
+        """Whether a point is on the map."""
         return 1 <= point[0] <= self.columns and 1 <= point[1] <= self.rows
-
-
-def _planet_list(mission: Mission) -> str:
-    return ", ".join(mission.planets)
 
 
 def _map_text(mission: Mission) -> str:
@@ -200,11 +196,11 @@ def _check_map(mission: Mission) -> Iterator[PydanticCustomError]:
         if not mission.is_on_map(point):
             yield wrong_key(f"planets.{reference}", gravity, _map_text(mission))
         for other in seen:
-            least = mission.reach(reference) + mission.reach(other) + 1
-            apart = distance(point, read_point(other))
-            if apart < least:
-                right = f"wells that do not overlap: {reference} is {apart} grids from {other}, give at least {least}"
-                yield wrong_key(f"planets.{reference}", gravity, right)
+            min_distance = mission.reach(reference) + mission.reach(other) + 1
+            grids = distance(point, read_point(other))
+            if grids < min_distance:
+                expected = f"wells that do not overlap: {reference} is {grids} grids from {other}, give at least {min_distance}"
+                yield wrong_key(f"planets.{reference}", gravity, expected)
         seen.append(reference)
 
 
@@ -212,13 +208,13 @@ def _check_home(mission: Mission) -> Iterator[PydanticCustomError]:
     """The home planet exists, has weak gravity, and a ship can be launched from it."""
     weak = [reference for reference, gravity in mission.planets.items() if gravity == "weak"]
     if mission.home not in weak:
-        right = f"a planet with weak gravity, one of {', '.join(weak)}" if weak else "a planet with weak gravity"
-        yield wrong_key("home", mission.home, right)
+        expected = f"a planet with weak gravity, one of {', '.join(weak)}" if weak else "a planet with weak gravity"
+        yield wrong_key("home", mission.home, expected)
         return
     column, row = read_point(mission.home)
     if not any(mission.is_on_map((column + right, row + down)) for right, down in LAUNCHES):
-        right = "a planet with a launch point on the map, three grids away, or give a larger map"
-        yield wrong_key("home", mission.home, right)
+        expected = "a planet with a launch point on the map, three grids away, or give a larger map"
+        yield wrong_key("home", mission.home, expected)
 
 
 def _check_stations(mission: Mission) -> Iterator[PydanticCustomError]:
@@ -238,30 +234,30 @@ def _check_goals(mission: Mission) -> Iterator[PydanticCustomError]:
     for reference in mission.land_on:
         if reference not in weak:
             yield wrong_key("land_on", list(mission.land_on), f"planets with weak gravity: {', '.join(weak)}")
-    yield from _check_end_place(mission, weak)
+    yield from _check_end_at(mission, weak)
     if mission.race and not mission.has_goals:
         yield wrong_key("race", True, "something to race for with it: end_at, survey or land_on")
 
 
-def _check_end_place(mission: Mission, weak: list[str]) -> Iterator[PydanticCustomError]:
+def _check_end_at(mission: Mission, weak: list[str]) -> Iterator[PydanticCustomError]:
     if mission.end is None:
         return
     kind, reference = mission.end
-    places = {"well": list(mission.planets), "planet": weak, "station": list(mission.stations)}[kind]
-    if reference not in places:
-        meant = "a planet with weak gravity" if kind == "planet" else "a planet" if kind == "well" else "a station"
-        listed = ", ".join(places) or "none here"
-        yield wrong_key("end_at", mission.end_at, f"{kind} and the point of {meant}: {listed}")
+    references = {"well": list(mission.planets), "planet": weak, "station": list(mission.stations)}[kind]
+    if reference not in references:
+        noun = "a planet with weak gravity" if kind == "planet" else "a planet" if kind == "well" else "a station"
+        listed = ", ".join(references) or "none here"
+        yield wrong_key("end_at", mission.end_at, f"{kind} and the point of {noun}: {listed}")
 
 
 def _check_probe(mission: Mission) -> Iterator[PydanticCustomError]:
-    """A probe has no engines and lands nowhere, so these rules have nothing to say."""
+    """Rules about engines, landing and docking are refused: a probe does none of that."""
     if not mission.is_probe:
         return
-    right = 'nothing of the kind in a mission of "planetary_probe": a probe has no engines and lands nowhere'
+    expected = 'nothing of the kind in a mission of "planetary_probe": a probe has no engines and lands nowhere'
     for key in ("stations", "land_on", "fuel_limit", "advanced"):
         value = getattr(mission, key)
         if value not in ((), None, False):
-            yield wrong_key(key, value, right)
+            yield wrong_key(key, value, expected)
     if mission.end is not None and mission.end[0] != "well":
         yield wrong_key("end_at", mission.end_at, 'a well, such as "well E6": a probe lands nowhere')

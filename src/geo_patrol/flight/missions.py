@@ -1,7 +1,7 @@
-"""Reading missions: those of the package by name, files by path, single values on top.
+"""Loading missions: by name, from files or mappings, with overrides.
 
-``extends`` names the mission or the file (relative to its own) that a mission starts from; what a file says itself
-wins, tables are laid over each other.
+``extends`` names the mission or the file (relative path) that a file is based on; its own values take precedence, tables
+are merged.
 """
 
 from collections.abc import Mapping
@@ -16,21 +16,21 @@ from geo_patrol.errors import ConfigError, show
 from geo_patrol.flight.mission import Mission
 
 MissionSource: TypeAlias = str | Path | Mapping[str, Any] | Mission
-"""A mission's name, a file's path, the content of such a file, or a finished mission."""
+"""A mission's name, a file's path, the content of such a file, or a ``Mission``."""
 
 __all__ = ["MissionSource", "Overrides", "load_mission", "mission_names"]
 
 
 def load_mission(source: MissionSource = "sample", overrides: Overrides | None = None) -> Mission:
-    """Build a mission.
+    """Load a mission.
 
     Args:
         source: a mission's name, the path of a TOML file, the same content as a mapping, or a ``Mission``.
-        overrides: single values that replace those of the source, by dotted key: ``{"turns": 20}``, ``["turns=20"]``.
+        overrides: values that replace those of the source, by dotted key: ``{"turns": 20}``, ``["turns=20"]``.
 
     Raises:
-        ConfigError: a file is missing or not TOML, a key is unknown or a value wrong. The message lists the faults
-            with the key's full path, the value, and what would be right.
+        ConfigError: a file is missing or not TOML, a key is unknown or a value invalid. The message lists every error
+            with the key's full path, the value, and what is expected.
     """
     return _layers().load(source, overrides)
 
@@ -44,13 +44,13 @@ def _layers() -> Layers[Mission]:
 
 
 def _spread_nothing(_data: Data, _origin: str) -> None:
-    """Leave a layer as it is: missions have no tables for several things at once."""
+    """Leave a layer unchanged: missions have no tables that stand for several keys."""
 
 
 def _override(data: Data, key: Any, value: Any) -> None:
     if not isinstance(key, str) or key.count(".") > MAX_DEPTH:
         raise ConfigError(f"override {show(key)}: give a dotted key, such as turns")
-    if value == "none":  # TOML has no such value, and what another mission asks for must be undone somehow
+    if value == "none":  # TOML has no null; this removes a goal of the mission that is extended
         data.pop(key, None)
         return
     set_value(data, key, key.split("."), value)

@@ -1,4 +1,4 @@
-"""Orders as text: "launch D13", "coast", "stay", "engines down-right"; and as the codes of the action space."""
+"""Orders as text ("launch D13", "coast", "stay", "engines down-right") and as codes of the action space."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _FORMS = {
 
 
 def order_text(order: int, mode: int, position: Point) -> str:
-    """Return an order as text; what 0 is called and where a launch leads depends on where the ship is."""
+    """Return an order as text, which depends on the mode of the ship and, for launches, on its position."""
     if order >= ENGINES:
         right, down = LAUNCHES[order - ENGINES]
         return f"launch {point_name((position[0] + right, position[1] + down))}"
@@ -32,12 +32,12 @@ def read_order(text: Any, mode: int, position: Point) -> int:
     """Return the code of an order.
 
     Args:
-        text: as ``order_text`` writes it, or an order code; "none" and the bare name of a direction will do as well.
-        mode: of the ship.
-        position: of the ship, which launches start from.
+        text: the order in the form of ``order_text``, "none", the name of a direction, or an order code.
+        mode: mode of the ship.
+        position: position of the ship, from which launches start.
 
     Raises:
-        OrderError: it cannot be read.
+        OrderError: the order cannot be parsed.
     """
     if isinstance(text, str):
         return _read_text(text, mode, position)

@@ -1,8 +1,12 @@
-"""The best flight of a mission, proved where that can be done.
+"""The solver: the best flight of a mission, with a proof of optimality where possible.
 
-A probe's launches are all flown. A spaceship's flights are searched turn by turn: dynamic programming over place, move,
-turn and what has been earned, with a bound of what can still be earned (branch and bound). Where a turn has more
-flights than there is room for, the least promising are dropped, and the result is "best found" with a bound.
+All launches of a probe are tried. The flights of a spaceship are searched by branch and bound over layers, one for each
+turn: flights with the same future are merged (dynamic programming), dominated ones and those whose admissible bound does
+not exceed the best flight found are pruned. See Morrison, Jacobson, Sauppe and Sewell, "Branch-and-bound algorithms: A
+survey of recent advances in searching, branching, and pruning", Discrete Optimization 19 (2016).
+
+A layer wider than ``max_states`` is cut to its most promising flights (beam search), and the result is "best found"
+with a bound instead of "proved".
 """
 
 import time
@@ -13,10 +17,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.flight.engine.bounds import HOPELESS, least_cycle
-from geo_patrol.flight.engine.search import FREE, NOTHING_LOST, expand, mark_dominated, write_ranks
-from geo_patrol.flight.engine.state import FLIGHT, ORDERS, TURN, make_chart, new_flights
-from geo_patrol.flight.engine.turn import start
+from geo_patrol.flight.engine.bounds import HOPELESS, min_landing_interval
+from geo_patrol.flight.engine.game import new_game
+from geo_patrol.flight.engine.search import EMPTY, EXPANSION, NODE, NOTHING_LOST, expand, mark_dominated
+from geo_patrol.flight.engine.state import FLIGHT, ORDERS, TURN
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.mission import Mission
 from geo_patrol.flight.missions import MissionSource, Overrides, load_mission
@@ -26,28 +30,28 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Called with the turn and the number of turns."""
 
 MAX_STATES = 200_000
-"""Flights that are followed at the same time, by default; a turn needs some 300 bytes for each."""
-_FIRST_TRIES = (500, 10_000)
-"""Narrow searches whose results make the bound of the wide one strong."""
-_ROOM = 6
-"""Successors that are held before they are compared, as a multiple of the flights that are followed."""
-_MOST_COMPARED = 64
+"""Default width of the search: the number of flights in a layer; each takes about 300 bytes."""
+_INITIAL_WIDTHS = (500, 10_000)
+"""Narrow searches that run first: their results prune the wide one."""
+_NODES_PER_STATE = 6
+"""Capacity for successors before pruning, as a multiple of the width."""
+_MAX_COMPARED = 64
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The best flight known of a mission."""
+    """The best flight found for a mission."""
 
     flight: Flight
     status: Status
-    """"proved": no flight is better. "best found": none is known to be."""
+    """"proved": no flight is better. "best found": the search was not exhaustive."""
     bound: int
-    """No flight that fulfils the mission has more points; the score itself where that is proved. For a race whose
-    result is not proved, see ``bound_turns``."""
+    """No flight that fulfils the mission has more points; equal to the score if that is proved. For a race that is
+    not proved, see ``bound_turns``."""
     bound_turns: int | None
-    """Of a race: no flight wins in fewer turns."""
+    """In a race, no flight wins in fewer turns; None otherwise."""
     states: int
-    """Flights that were followed."""
+    """Number of flights expanded."""
     seconds: float
 
     @property
@@ -61,17 +65,13 @@ class Solution:
         return self.status == "proved"
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Best:
     """The best ended flight of a search."""
 
     success: int = -1
-    points: int = 0
+    score: int = 0
     orders: tuple[int, ...] = ()
-
-    @property
-    def key(self) -> tuple[int, int]:
-        return self.success, self.points
 
 
 def solve(
@@ -85,103 +85,102 @@ def solve(
 
     Args:
         mission: a mission's name, a file's path, a mapping or a ``Mission``.
-        overrides: single values of it.
-        max_states: flights that are followed at the same time; with more, harder missions are proved.
+        overrides: values that replace those of the mission.
+        max_states: maximum number of flights in a layer of the search; higher values prove harder missions.
         progress: called before each turn of the search.
 
     Raises:
-        ConfigError: the mission is wrong.
+        ConfigError: the mission is invalid.
         ValueError: ``max_states`` is not a whole number from 1 to 10,000,000.
     """
     if isinstance(max_states, bool) or not isinstance(max_states, int) or not 1 <= max_states <= 10_000_000:
         raise ValueError(f"max_states = {max_states!r}: give a whole number from 1 to 10000000")
-    settled = load_mission(mission, overrides)
-    began = time.perf_counter()
-    search = _solve_probe if settled.is_probe else _solve_spaceship
-    orders, is_proved, bound, bound_turns, states = search(settled, max_states, progress)
+    loaded = load_mission(mission, overrides)
+    started = time.perf_counter()
+    search = _solve_probe if loaded.is_probe else _solve_spaceship
+    orders, is_proved, bound, bound_turns, states = search(loaded, max_states, progress)
     return Solution(
-        flight=Flight.from_orders(settled, orders),
+        flight=Flight.from_orders(loaded, orders),
         status="proved" if is_proved else "best found",
         bound=bound,
-        bound_turns=bound_turns if settled.race else None,
+        bound_turns=bound_turns if loaded.race else None,
         states=states,
-        seconds=time.perf_counter() - began,
+        seconds=time.perf_counter() - started,
     )
 
 
 def rank(flight: Flight) -> tuple[int, int, int]:
-    """Return a key by which flights of a mission are ordered, the better one's is larger.
+    """Return a sort key for flights of a mission; the better flight has the larger key.
 
     A fulfilled mission comes before any other; in a race, fewer turns; then points.
     """
-    won = flight.is_success
-    return int(won), -flight.turn if won and flight.mission.race else 0, flight.score
+    success = flight.is_success
+    return int(success), -flight.turn if success and flight.mission.race else 0, flight.score
 
 
-_Found: TypeAlias = tuple[tuple[int, ...], bool, int, int | None, int]
-"""Orders, whether they are proved, bound, bound of a race's turns, flights followed."""
+_Result: TypeAlias = tuple[tuple[int, ...], bool, int, int | None, int]
+"""Orders, whether they are proved to be best, bound, bound of a race's turns, flights expanded."""
 
 
-def _solve_probe(mission: Mission, _max_states: int, _progress: Progress | None) -> _Found:
-    """Fly all launches."""
+def _solve_probe(mission: Mission, _max_states: int, _progress: Progress | None) -> _Result:
+    """Try all launches."""
     launches = np.flatnonzero(Flight(mission).action_mask()).tolist()
     flights = [Flight.from_orders(mission, [launch]) for launch in launches]
     best = max(flights, key=rank)
     return tuple(best.order_codes), True, best.score, best.turn, len(flights)
 
 
-def _solve_spaceship(mission: Mission, max_states: int, progress: Progress | None) -> _Found:
+def _solve_spaceship(mission: Mission, max_states: int, progress: Progress | None) -> _Result:
     best, states = _Best(), 0
-    for width in (*(tries for tries in _FIRST_TRIES if tries < max_states), max_states):
+    for width in (*(width for width in _INITIAL_WIDTHS if width < max_states), max_states):
         search = _Search(mission, width, best)
         search.run(progress if width == max_states else None)
         best, states = search.best, states + search.states
         if search.is_exhaustive:
             break
-    bound = best.points if search.is_exhaustive else max(best.points, search.lost)
-    return best.orders, search.is_exhaustive, bound, search.least_turns, states
+    bound = best.score if search.is_exhaustive else max(best.score, search.lost)
+    return best.orders, search.is_exhaustive, bound, search.min_turns, states
 
 
 class _Search:
-    """One search of at most so many flights at the same time."""
+    """A search whose layers have at most ``width`` flights."""
 
     def __init__(self, mission: Mission, width: int, best: _Best) -> None:
         self.mission, self.width, self.best = mission, width, best
         self.states = 0
         self.lost = HOPELESS
+        """The highest bound of the flights that were cut off."""
         self.lost_turn: int | None = None
-        """The first turn in which flights were dropped that could have won."""
-        self._has_dropped = False
-        self._charts = make_chart(mission)
-        self._charts[0]["least_cycle"] = least_cycle(self._charts[0])
-        self._trail: list[tuple[NDArray[np.int32], NDArray[np.int8]]] = []
-        size = max(width * _ROOM, 8 * ORDERS)
-        self._out = np.empty(size, FLIGHT)
-        self._keys = np.empty((size, 3), np.int64)
-        self._parents, self._orders = np.empty(size, np.int32), np.empty(size, np.int8)
-        self._scores, self._most = np.empty(size, np.int32), np.empty(size, np.int32)
+        """The first turn in which flights were cut off that could have won."""
+        self._was_cut = False
+        self._game = new_game(mission)[0]
+        self._params = self._game["params"]
+        self._params["min_landing_interval"] = min_landing_interval(self._params)
+        self._path: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+        """Parents and orders of every layer."""
+        size = max(width * _NODES_PER_STATE, 8 * ORDERS)
+        self._nodes, self._children = np.empty(size, NODE), np.empty(size + 1, FLIGHT)
         self._table = np.empty(1 << (2 * size - 1).bit_length(), np.int32)
-        self._room = np.zeros(3, TURN)
+        self._workspace = np.empty(2, TURN)
 
     @property
     def is_exhaustive(self) -> bool:
-        """Whether no flight was dropped that might have been better than the best one."""
+        """Whether no flight was cut off that might have been better than the best one."""
         if self.best.success != 1:
-            return not self._has_dropped
+            return not self._was_cut
         if self.mission.race:
             return self.lost_turn is None or self.lost_turn >= len(self.best.orders)
-        return self.lost <= self.best.points
+        return self.lost <= self.best.score
 
     @property
-    def least_turns(self) -> int:
-        """Return the fewest turns in which a race may be won."""
-        found = len(self.best.orders) if self.best.success == 1 else self.mission.turns
-        return found if self.lost_turn is None else min(found, self.lost_turn + 1)
+    def min_turns(self) -> int:
+        """A lower bound of the turns in which a race may be won."""
+        best = len(self.best.orders) if self.best.success == 1 else self.mission.turns
+        return best if self.lost_turn is None else min(best, self.lost_turn + 1)
 
     def run(self, progress: Progress | None) -> None:
         """Search turn by turn."""
-        layer = new_flights()
-        start(self._charts[0], layer[0])
+        layer = np.array([self._game["flight"]], FLIGHT)
         for turn in range(1, self.mission.turns + 1):
             if progress is not None:
                 progress(turn, self.mission.turns)
@@ -191,54 +190,50 @@ class _Search:
                 layer = self._next_layer(layer, turn)
 
     def _next_layer(self, layer: NDArray[Any], turn: int) -> NDArray[Any]:
-        self._table.fill(FREE)
-        ends = np.zeros(2, FLIGHT)
-        found = self.best
-        is_shorter = self.mission.race and found.success == 1 and turn < len(found.orders)
-        best = np.array([found.success, found.points, -1, -1], np.int64)
-        if is_shorter:  # any flight that wins now is better, and no other one
-            best[:2] = 0, np.iinfo(np.int64).max
-        arrays = (self._out, self._keys, self._parents, self._orders, self._scores, self._most, self._table)
-        count, lost = expand(self._charts[0], layer, *arrays, best, ends, self._room)
+        self._table.fill(EMPTY)
+        best = self.best
+        success, score = best.success, best.score
+        if self.mission.race and success == 1 and turn < len(best.orders):  # any flight that wins now is better
+            success, score = 0, np.iinfo(np.int64).max
+        result = np.array([(0, NOTHING_LOST, success, score, -1, -1)], EXPANSION)
+        expand(self._params, layer, self._nodes, self._children, self._table, result, self._workspace)
+        count, lost, success, score, parent, order = result.item()
         self.states += count
-        if best[2] >= 0:
-            self.best = _Best(int(best[0]), int(best[1]), (*self._path(int(best[2])), int(best[3])))
+        if parent >= 0:
+            self.best = _Best(success, score, (*self._orders_to(parent), order))
         if lost != NOTHING_LOST:
-            self._drop(lost, turn)
-        kept = self._choose(count, turn)
-        self._trail.append((self._parents[kept].copy(), self._orders[kept].copy()))
-        return self._out[kept].copy()
+            self._record_cut(lost, turn)
+        selected = self._select(self._nodes[:count], turn)
+        self._path.append((self._nodes["parent"][selected], self._nodes["order"][selected]))
+        return self._children[selected]
 
-    def _drop(self, most: int, turn: int) -> None:
-        """Note that flights were dropped, of which the best may have so many points in the end."""
-        self._has_dropped = True
-        if most <= HOPELESS // 2:  # they could not have won
+    def _record_cut(self, bound: int, turn: int) -> None:
+        """Record that flights were cut off, and the highest bound of them."""
+        self._was_cut = True
+        if bound <= HOPELESS // 2:  # they could not have won
             return
-        self.lost = max(self.lost, most)
+        self.lost = max(self.lost, bound)
         self.lost_turn = turn if self.lost_turn is None else self.lost_turn
 
-    def _choose(self, count: int, turn: int) -> NDArray[np.intp]:
-        """Return the flights of the next layer to follow: those not dominated, and of them the most promising."""
-        out, most = self._out[:count], self._most[:count]
-        motions = self._keys[:count, 0]
-        ranks = np.empty(count, np.int64)
-        write_ranks(self._charts[0], out, ranks)
-        keep = np.zeros(count, np.int8)
-        order = np.lexsort((-self._scores[:count], -ranks, motions))
-        mark_dominated(self._charts[0], out, motions, order, _MOST_COMPARED, keep)
-        kept = np.flatnonzero(keep)
-        if self.best.success == 1 and not self.mission.race:  # found while the layer was being flown
-            kept = kept[most[kept] > self.best.points]
-        if len(kept) <= self.width:
-            return kept
-        by_promise = kept[np.lexsort((-self._scores[kept], -most[kept]))]
-        self._drop(int(most[by_promise[self.width :]].max()), turn)
+    def _select(self, nodes: NDArray[Any], turn: int) -> NDArray[np.intp]:
+        """Return the indices of the nodes to expand: those not dominated, and the most promising of them."""
+        score, bound = nodes["score"], nodes["bound"]
+        order = np.lexsort((-score, -nodes["rank"], nodes["motion"]))
+        keep = np.empty(len(nodes), np.int8)
+        mark_dominated(self._params, nodes, self._children, order, _MAX_COMPARED, keep)
+        selected = np.flatnonzero(keep)
+        if self.best.success == 1 and not self.mission.race:  # found in this layer
+            selected = selected[bound[selected] > self.best.score]
+        if len(selected) <= self.width:
+            return selected
+        by_promise = selected[np.lexsort((-score[selected], -bound[selected]))]
+        self._record_cut(int(bound[by_promise[self.width :]].max()), turn)
         return np.sort(by_promise[: self.width])
 
-    def _path(self, place: int) -> tuple[int, ...]:
-        """Return the orders that led to a flight of the last layer."""
+    def _orders_to(self, index: int) -> tuple[int, ...]:
+        """Return the orders that lead to a flight of the last layer."""
         orders: list[int] = []
-        for parents, given in reversed(self._trail):
-            orders.append(int(given[place]))
-            place = int(parents[place])
+        for parents, codes in reversed(self._path):
+            orders.append(int(codes[index]))
+            index = int(parents[index])
         return tuple(reversed(orders))

@@ -1,25 +1,24 @@
-"""A flight as plain text: the map, the flight log as the paper game keeps it, and the score sheet."""
+"""A flight as plain text: map, flight log and score sheet, in the format of the paper game."""
 
-from geo_patrol.flight.flight import LINE_NAMES, Ending, Flight, Turn
 from geo_patrol.flight.grid import DIRECTION_NAMES, DIRECTIONS, ROW_LETTERS, Point, point_name, read_point
+from geo_patrol.flight.log import LINE_NAMES, Ending, Turn
 from geo_patrol.flight.mission import Mission
+from geo_patrol.flight.status import FlightStatus
 
-_LOG_HEADINGS = ("turn", "from", "move", "coast", "gravity", "engines", "end", "move", "points")
-_SHORT = {"explore": "expl", "return": "retn", "landing": "land", "survey": "surv", "microgravity": "micr"}
 _TURN_MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDE"
-"""A sign for each of forty turns on the map."""
+"""The mark of each of forty turns on the map."""
 
 
-def flight_text(flight: Flight) -> str:
-    """Return a whole flight: heading, goals, map, log, score sheet, and how it ended."""
+def flight_text(flight: FlightStatus) -> str:
+    """Return heading, goals, map, log, score sheet and outcome of a flight."""
     parts = [heading_text(flight), map_text(flight), log_text(flight), score_text(flight)]
     if flight.is_over:
         parts.append(result_text(flight))
     return "\n\n".join(part for part in parts if part)
 
 
-def heading_text(flight: Flight) -> str:
-    """Return title, turn, place and score in a line, and below it what the mission asks for."""
+def heading_text(flight: FlightStatus) -> str:
+    """Return title, turn, position and score in a line, and the goals of the mission below it."""
     mission = flight.mission
     game = "Planetary Probe" if mission.is_probe else "Spaceship Commander"
     where = f"{flight.mode} at {flight.position_name}"
@@ -33,7 +32,7 @@ def heading_text(flight: Flight) -> str:
 
 
 def goals_text(mission: Mission) -> str:
-    """Return the optional and advanced rules of a mission in a line; empty for the basic game."""
+    """Return the goals and optional rules of a mission in a line; empty for the basic game."""
     parts = [f"survey {', '.join(mission.survey)}"] if mission.survey else []
     if mission.land_on:
         parts.append(f"land on {', '.join(mission.land_on)}")
@@ -48,7 +47,7 @@ def goals_text(mission: Mission) -> str:
     return f"Mission: {'; '.join(parts)}" if parts else ""
 
 
-def map_text(flight: Flight) -> str:
+def map_text(flight: FlightStatus) -> str:
     """Return the map.
 
     "O" is a planet with weak gravity, "@" one with strong gravity, "H" the home planet; "+" a point of a gravity well,
@@ -87,12 +86,12 @@ def _map_signs(mission: Mission) -> dict[Point, str]:
 
 
 def shift_text(shift: Point) -> str:
-    """Return a shift of one grid in words, "-" for none."""
+    """Return the direction of a shift of one grid, "-" for none."""
     return "-" if shift == (0, 0) else DIRECTION_NAMES[DIRECTIONS.index(shift)]
 
 
 def move_text(move: Point) -> str:
-    """Return a move as the paper log writes it: grids to the right or left, then up or down, such as "R3 U1"."""
+    """Return a move in the notation of the paper log: grids right or left, then up or down, such as "R3 U1"."""
     right, down = move
     parts = [f"{'R' if right > 0 else 'L'}{abs(right)}"] if right else []
     if down:
@@ -100,14 +99,14 @@ def move_text(move: Point) -> str:
     return " ".join(parts) or "0"
 
 
-def log_text(flight: Flight) -> str:
-    """Return the flight log: a line a turn with the coast, gravity and engine steps, the endpoint, and the points."""
+def log_text(flight: FlightStatus) -> str:
+    """Return the flight log, a line for each turn: coast, gravity, engines, endpoint and points."""
     lines = [f"{'turn':>4}  {'from':<5}{'coast to':<10}{'gravity':<12}{'engines':<12}{'end':<5}{'move':<8}points"]
     lines += [_log_line(flight, turn) for turn in flight.turns]
     return "\n".join(lines) if flight.turn else ""
 
 
-def _log_line(flight: Flight, turn: Turn) -> str:
+def _log_line(flight: FlightStatus, turn: Turn) -> str:
     coast = point_name(turn.coasted)
     gravity, engines = shift_text(turn.gravity), ""
     if turn.is_launch:
@@ -123,7 +122,7 @@ def _log_line(flight: Flight, turn: Turn) -> str:
     return f"{line}{move_text(turn.move):<8}{points}{f'  ({notes})' if notes else ''}".rstrip()
 
 
-def _notes(flight: Flight, turn: Turn) -> str:
+def _notes(flight: FlightStatus, turn: Turn) -> str:
     is_last = flight.is_over and turn.number == flight.turn
     if is_last and flight.ending == Ending.LEFT_MAP:
         return "off the map"
@@ -132,8 +131,8 @@ def _notes(flight: Flight, turn: Turn) -> str:
     return turn.mode if turn.mode != "flying" else ""
 
 
-def score_text(flight: Flight) -> str:
-    """Return the score sheet: every line of it by turn, and in total."""
+def score_text(flight: FlightStatus) -> str:
+    """Return the score sheet: its lines by turn, and their totals."""
     turns = flight.turns
     if not turns:
         return ""
@@ -147,7 +146,7 @@ def score_text(flight: Flight) -> str:
     return "\n".join(lines)
 
 
-def result_text(flight: Flight) -> str:
-    """Return how the flight ended, whether the mission was fulfilled, and the score."""
-    verdict = "Mission accomplished" if flight.is_success else "Mission failed"
-    return f"{verdict}: {flight.reason}. Score {flight.score}."
+def result_text(flight: FlightStatus) -> str:
+    """Return whether the mission was fulfilled, how the flight ended, and the score."""
+    outcome = "Mission accomplished" if flight.is_success else "Mission failed"
+    return f"{outcome}: {flight.reason}. Score {flight.score}."

@@ -1,1 +1,1 @@
-"""The rules of the flight games as compiled functions over records; no Gymnasium, no pygame, no printing."""
+"""The rules of the flight games as compiled functions over structured records."""

@@ -1,4 +1,4 @@
-"""The score sheet: what a turn earns and costs, line by line.
+"""The score sheet: points and costs of a turn, line by line.
 
 Source: NASA, Planetary Probe and Spaceship Commander, scoring; landing, docking and returning, advanced rules.
 """
@@ -31,6 +31,15 @@ LAUNCH_COST = 5
 
 
 @jit
+def score_of(flight: Any) -> int:
+    """Return the points of a flight."""
+    points = 0
+    for line in range(LINES):
+        points += flight.points[line]
+    return points
+
+
+@jit
 def spent_by(mode: int, order: int) -> int:
     """Return the points that an order spends on engines and on launching; the first launch is free."""
     if mode == ON_PAD or order == COAST:
@@ -39,20 +48,20 @@ def spent_by(mode: int, order: int) -> int:
 
 
 @jit
-def score_turn(chart: Any, flight: Any, turn: Any, is_lost: bool) -> None:
-    """Score the turn that has just been flown, in its line of the log and in the flight.
+def score_turn(params: Any, flight: Any, turn: Any, is_lost: bool) -> None:
+    """Score the turn that has just been flown, in its entry of the log and in the flight.
 
-    Nothing is earned in the turn of a crash or of leaving the map, but what the engines cost stays spent.
+    Nothing is earned in the turn of a crash or of leaving the map, but engines still cost.
     """
-    turn.line[:] = 0
+    turn.points[:] = 0
     score_costs(turn)
     if not is_lost:
-        score_well(chart, flight, turn)
-        score_arrival(chart, flight, turn)
-        if not chart.is_probe:
+        score_well(params, flight, turn)
+        score_arrival(params, flight, turn)
+        if not params.is_probe:
             score_microgravity(flight, turn)
     for line in range(LINES):
-        flight.line[line] += turn.line[line]
+        flight.points[line] += turn.points[line]
 
 
 @jit
@@ -60,49 +69,49 @@ def score_costs(turn: Any) -> None:
     """-2 for a turn with engines, -5 more for launching again."""
     if turn.order == COAST or turn.mode == ON_PAD:
         return
-    turn.line[FUEL] = -ENGINES_COST
+    turn.points[FUEL] = -ENGINES_COST
     if turn.order >= ENGINES:
-        turn.line[LAUNCH] = -LAUNCH_COST
+        turn.points[LAUNCH] = -LAUNCH_COST
 
 
 @jit
-def score_well(chart: Any, flight: Any, turn: Any) -> None:
-    """+1 for a turn that ends in the well of another planet than the home one, up to the cap; +3 for the first."""
+def score_well(params: Any, flight: Any, turn: Any) -> None:
+    """+1 for a turn that ends in the well of another planet than the home one, up to the cap; +3 for the first such turn."""
     planet = turn.well
-    if planet == NOWHERE or planet == chart.home:  # noqa: PLR1714 - a tuple of two types does not compile
+    if planet == NOWHERE or planet == params.home:  # noqa: PLR1714 - Numba does not compile a tuple of two types
         return
     if flight.survey[planet] == 0:
-        turn.line[EXPLORE] = EXPLORE_POINTS
-    if flight.survey[planet] < chart.survey_cap:
+        turn.points[EXPLORE] = EXPLORE_POINTS
+    if flight.survey[planet] < params.survey_cap:
         flight.survey[planet] += 1
-        turn.line[SURVEY] = 1
+        turn.points[SURVEY] = 1
 
 
 @jit
-def score_arrival(chart: Any, flight: Any, turn: Any) -> None:
+def score_arrival(params: Any, flight: Any, turn: Any) -> None:
     """+10 for the first landing on each planet and the first docking at each station; +5 for returning from planets.
 
-    These points belong to the advanced rules; without them the ship only lands and docks.
+    Only the advanced rules award these points; without them the ship just lands and docks.
     """
-    place = flight.place
+    site = flight.site
     if flight.mode == LANDED:
-        if not flight.landed[place]:
-            flight.landed[place] = 1
-            turn.line[LANDING] = LANDING_POINTS * chart.advanced
-        if place == chart.home:
-            score_return(chart, flight, turn)
-    elif flight.mode == DOCKED and not flight.docked[place]:
-        flight.docked[place] = 1
-        turn.line[LANDING] = LANDING_POINTS * chart.advanced
+        if not flight.landed[site]:
+            flight.landed[site] = 1
+            turn.points[LANDING] = LANDING_POINTS * params.advanced
+        if site == params.home:
+            score_return(params, flight, turn)
+    elif flight.mode == DOCKED and not flight.docked[site]:
+        flight.docked[site] = 1
+        turn.points[LANDING] = LANDING_POINTS * params.advanced
 
 
 @jit
-def score_return(chart: Any, flight: Any, turn: Any) -> None:
+def score_return(params: Any, flight: Any, turn: Any) -> None:
     """+5 for each other planet landed on before this landing on the home planet, each planet once."""
-    for planet in range(chart.planets):
-        if planet != chart.home and flight.landed[planet] and not flight.returned[planet]:
+    for planet in range(params.planets):
+        if planet != params.home and flight.landed[planet] and not flight.returned[planet]:
             flight.returned[planet] = 1
-            turn.line[RETURN] += RETURN_POINTS * chart.advanced
+            turn.points[RETURN] += RETURN_POINTS * params.advanced
 
 
 @jit
@@ -110,4 +119,4 @@ def score_microgravity(flight: Any, turn: Any) -> None:
     """+1 for a turn without engines, unless the ship remains on a planet."""
     remains_landed = turn.mode == LANDED and flight.mode == LANDED
     if turn.order == COAST and not remains_landed:
-        turn.line[MICROGRAVITY] = 1
+        turn.points[MICROGRAVITY] = 1

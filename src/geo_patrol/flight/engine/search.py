@@ -1,215 +1,215 @@
-"""One layer of the solver's search: all flights of a turn flown on by every legal order, equal ones merged.
+"""One layer of the solver's search: all flights of a turn advanced by every legal order, duplicates merged.
 
-Two flights after the same turn that are in the same place, move alike and have earned the same things have the same
-future, so only the one with more points is kept; how they came there does not matter. One that has earned everything
-that another has, in the same motion, with no fewer points besides, is never worse (dominance).
+Two flights after the same turn with the same position, move and achievements have the same future, so only the one with
+more points is stored (dynamic programming). A flight whose achievements include all those of another one, in the same
+motion, with no fewer points besides, is never worse: it dominates the other one.
 """
 
 from typing import Any
 
 import numpy as np
 
-from geo_patrol.flight.engine.bounds import HOPELESS, most_still
-from geo_patrol.flight.engine.scoring import EXPLORE_POINTS, LANDING_POINTS, RETURN_POINTS
-from geo_patrol.flight.engine.state import LINES, NO_LIMIT, ORDERS, UNDER_WAY
+from geo_patrol.flight.engine.bounds import HOPELESS, max_remaining_points
+from geo_patrol.flight.engine.scoring import EXPLORE_POINTS, LANDING_POINTS, RETURN_POINTS, score_of
+from geo_patrol.flight.engine.state import NO_LIMIT, ORDERS, UNDER_WAY, record_dtype
 from geo_patrol.flight.engine.turn import fly_turn, is_legal, is_success
 from geo_patrol.jit import jit
 
-_HASH = 0x9E3779B97F4A7C15
-_ROUND = np.uint64(_HASH)
-_SHIFT = np.uint64(29)
-FREE = -1
+EMPTY = -1
+"""Of the hash table."""
+FULL = -1
+"""The index where a node does not fit any more."""
 NOTHING_LOST = 2 * HOPELESS
 
+NODE = record_dtype(
+    [
+        ("motion", "i8"),  # position, move and mode
+        ("achieved", "i8"),
+        ("spent", "i8"),  # of a limited fuel
+        ("parent", "i4"),  # index into the layer before
+        ("order", "i4"),  # by which it was reached
+        ("score", "i4"),  # points so far
+        ("bound", "i4"),  # upper bound of the points in the end
+        ("rank", "i4"),  # points other than for achievements
+    ]
+)
+"""What the search knows of a flight of a layer."""
 
-@jit
-def score_of(flight: Any) -> int:
-    """Return the points of a flight."""
-    points = 0
-    for line in range(LINES):
-        points += flight.line[line]
-    return points
+EXPANSION = record_dtype(
+    [
+        ("num_nodes", "i8"),
+        ("lost", "i8"),  # the highest bound of the flights that did not fit among the nodes
+        ("success", "i8"),  # of the incumbent, the best ended flight: 0, 1, or -1 before any flight has ended
+        ("score", "i8"),  # of the incumbent; so are parent and order
+        ("parent", "i8"),
+        ("order", "i8"),
+    ]
+)
+"""Results of expanding a layer."""
 
 
 @jit
 def motion_key(flight: Any) -> int:
-    """Pack place, move and mode of a flight into a number."""
+    """Pack position, move and mode of a flight into a number."""
     key = int(flight.column) * 64 + int(flight.row)  # int() because narrow types wrap in plain Python
     key = (key * 128 + int(flight.right) + 64) * 128 + int(flight.down) + 64
-    return (key * 4 + int(flight.mode)) * 16 + int(flight.place) + 1
+    return (key * 4 + int(flight.mode)) * 16 + int(flight.site) + 1
 
 
 @jit
-def earned_key(chart: Any, flight: Any) -> int:
-    """Pack what a flight has earned once and for all, as far as it matters, into a number."""
+def achievement_key(params: Any, flight: Any) -> int:
+    """Pack what counts only once (surveys, landings, returns, dockings), as far as it matters, into a number."""
     key = 0
-    for planet in range(chart.planets):
-        matters = chart.advanced or chart.must_land[planet]
+    for planet in range(params.planets):
+        matters = params.advanced or params.must_land[planet]
         key = key * 8 + int(flight.survey[planet])
         key = key * 2 + int(matters and flight.landed[planet] > 0)
-        key = key * 2 + int(chart.advanced and flight.returned[planet] > 0)
-    for station in range(chart.stations):
-        key = key * 2 + int(chart.advanced and flight.docked[station] > 0)
+        key = key * 2 + int(params.advanced and flight.returned[planet] > 0)
+    for station in range(params.stations):
+        key = key * 2 + int(params.advanced and flight.docked[station] > 0)
     return key
 
 
 @jit
-def find_slot(table: Any, keys: Any, motion: int, earned: int, spent: int) -> int:
-    """Return the slot of the hash table where a flight is, or the free one where it belongs."""
+def find_bucket(table: Any, nodes: Any, motion: int, achieved: int, spent: int) -> int:
+    """Return the index in the hash table (open addressing) of the node with these keys, or of the empty entry for it."""
     mask = len(table) - 1
-    mixed = np.uint64(motion) * _ROUND ^ np.uint64(earned + spent * 977) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> _SHIFT
+    mixed = np.uint64(motion) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= np.uint64(achieved + spent * 977) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0x94D049BB133111EB)
-    slot = np.int64((mixed >> np.uint64(20)) & np.uint64(mask))
-    while table[slot] != FREE:
-        found = table[slot]
-        if keys[found, 0] == motion and keys[found, 1] == earned and keys[found, 2] == spent:
+    bucket = np.int64((mixed >> np.uint64(20)) & np.uint64(mask))
+    while table[bucket] != EMPTY:
+        node = nodes[table[bucket]]
+        if node.motion == motion and node.achieved == achieved and node.spent == spent:
             break
-        slot = (slot + 1) & mask
-    return int(slot)
+        bucket = (bucket + 1) & mask
+    return int(bucket)
 
 
 @jit
-def expand(
-    chart: Any,
-    layer: Any,
-    out: Any,
-    keys: Any,
-    parents: Any,
-    orders: Any,
-    scores: Any,
-    most: Any,
-    table: Any,
-    best: Any,
-    best_flight: Any,
-    room: Any,
-) -> tuple[int, int]:
-    """Fly every flight of a layer on by every legal order.
+def find_node(params: Any, flight: Any, nodes: Any, count: int, table: Any) -> int:
+    """Return the index of the node with the same future as a flight, ``count`` for a new one, FULL if that is too many."""
+    motion, achieved = motion_key(flight), achievement_key(params, flight)
+    spent = int(flight.spent) if params.fuel_limit != NO_LIMIT else 0
+    bucket = find_bucket(table, nodes, motion, achieved, spent)
+    if table[bucket] != EMPTY:
+        return int(table[bucket])
+    if count == len(nodes):
+        return FULL
+    table[bucket] = count
+    node = nodes[count]
+    node.motion, node.achieved, node.spent = motion, achieved, spent
+    return count
+
+
+@jit
+def expand(params: Any, layer: Any, nodes: Any, children: Any, table: Any, results: Any, workspace: Any) -> None:
+    """Advance every flight of a layer by every legal order.
 
     Args:
-        chart: the mission.
+        params: a PARAMS record.
         layer: flights under way, (n,) FLIGHT.
-        out: room for the next layer, (m,) FLIGHT; so are ``keys`` (m, 3), ``parents``, ``orders``, ``scores`` and
-            ``most`` (m,).
-        parents: written: which flight of the layer each one comes from.
-        orders: written: by which order.
-        most: written: the most points that each flight may have in the end.
-        keys: written: motion, what is earned, what is spent.
-        scores: written: points so far.
-        table: hash table, a power of two larger than m, of FREE.
-        best: (4,) success 0 or 1 or, with no flight ended yet, -1; points; parent and order of the best ended flight.
-        best_flight: (1,) FLIGHT, the same.
-        room: (3,) TURN.
-
-    Returns:
-        How many flights the next layer has, and the most points that a flight lost for lack of room may have.
+        nodes: written: the next layer, (m,) NODE.
+        children: written: the flights of the next layer, (m + 1,) FLIGHT.
+        table: hash table of EMPTY entries, its length a power of two larger than m.
+        results: (1,) EXPANSION, updated.
+        workspace: (2,) TURN, overwritten.
     """
-    count, lost = 0, NOTHING_LOST
-    trial = best_flight[1:]
+    result = results[0]
     for parent in range(len(layer)):
         for order in range(ORDERS):
-            if not is_legal(chart, layer[parent], order, room[0]):
+            if not is_legal(params, layer[parent], order, workspace[0]):
                 continue
-            trial[0] = layer[parent]
-            fly_turn(chart, trial[0], order, room[1], room[2])
-            flight = trial[0]
-            points = score_of(flight)
+            children[result.num_nodes] = layer[parent]
+            flight = children[result.num_nodes]
+            fly_turn(params, flight, order, workspace[0], workspace[1])
+            score = score_of(flight)
             if flight.ending != UNDER_WAY:
-                note_end(chart, flight, points, parent, order, best, best_flight)
+                update_incumbent(params, flight, score, parent, order, result)
                 continue
-            bound = points + most_still(chart, flight)
-            if best[0] == 1 and bound <= best[1] and not chart.race:
+            bound = score + max_remaining_points(params, flight)
+            if result.success == 1 and bound <= result.score and not params.race:
                 continue
-            motion, earned = motion_key(flight), earned_key(chart, flight)
-            spent = flight.spent if chart.fuel_limit != NO_LIMIT else 0
-            slot = find_slot(table, keys, motion, earned, spent)
-            place = table[slot]
-            if place == FREE:
-                if count == len(out):
-                    lost = max(lost, bound)
-                    continue
-                place = table[slot] = count
-                count += 1
-                keys[place, 0], keys[place, 1], keys[place, 2] = motion, earned, spent
-            elif points <= scores[place]:
+            index = find_node(params, flight, nodes, result.num_nodes, table)
+            if index == FULL:
+                result.lost = max(result.lost, bound)
                 continue
-            out[place] = flight
-            parents[place], orders[place], scores[place], most[place] = parent, order, points, bound
-    return count, lost
+            if index == result.num_nodes:
+                result.num_nodes += 1
+            elif score > nodes[index].score:
+                children[index] = flight
+            else:
+                continue
+            node = nodes[index]
+            node.parent, node.order, node.score, node.bound = parent, order, score, bound
+            node.rank = score - achievement_points(params, flight)
 
 
 @jit
-def note_end(chart: Any, flight: Any, points: int, parent: int, order: int, best: Any, best_flight: Any) -> None:
-    """Keep an ended flight if it is the best one: a fulfilled mission before any other, then points."""
-    success = is_success(chart, flight)
-    if success > best[0] or (success == best[0] and points > best[1]):
-        best[0], best[1], best[2], best[3] = success, points, parent, order
-        best_flight[0] = flight
+def update_incumbent(params: Any, flight: Any, score: int, parent: int, order: int, result: Any) -> None:
+    """Replace the incumbent by an ended flight that is better: a fulfilled mission before any other, then points."""
+    success = is_success(params, flight)
+    if success > result.success or (success == result.success and score > result.score):
+        result.success, result.score, result.parent, result.order = success, score, parent, order
 
 
 @jit
-def once_points(chart: Any, flight: Any) -> int:
-    """Return the points for what can be earned once: wells, landings, dockings, returns."""
+def achievement_points(params: Any, flight: Any) -> int:
+    """Return the points for what counts only once: surveys, landings, returns and dockings."""
     points = 0
-    for planet in range(chart.planets):
+    for planet in range(params.planets):
         points += flight.survey[planet] + EXPLORE_POINTS * (flight.survey[planet] > 0)
-        if chart.advanced:
+        if params.advanced:
             points += LANDING_POINTS * flight.landed[planet] + RETURN_POINTS * flight.returned[planet]
-    if chart.advanced:
-        for station in range(chart.stations):
+    if params.advanced:
+        for station in range(params.stations):
             points += LANDING_POINTS * flight.docked[station]
     return points
 
 
 @jit
-def has_earned_all_of(chart: Any, one: Any, other: Any) -> bool:
-    """Whether a flight has earned everything that another one has, and spent no more of a limited fuel."""
-    if chart.fuel_limit != NO_LIMIT and one.spent > other.spent:
+def has_achieved_all_of(params: Any, flight: Any, other: Any) -> bool:
+    """Whether a flight has achieved everything that another one has, and spent no more of a limited fuel."""
+    if params.fuel_limit != NO_LIMIT and flight.spent > other.spent:
         return False
-    for planet in range(chart.planets):
-        if one.survey[planet] < other.survey[planet] or one.landed[planet] < other.landed[planet]:
+    for planet in range(params.planets):
+        if flight.survey[planet] < other.survey[planet] or flight.landed[planet] < other.landed[planet]:
             return False
-        if one.returned[planet] < other.returned[planet]:
+        if flight.returned[planet] < other.returned[planet]:
             return False
-    for station in range(chart.stations):  # noqa: SIM110 - compiled code knows no generators
-        if one.docked[station] < other.docked[station]:
+    for station in range(params.stations):  # noqa: SIM110 - Numba does not compile generators
+        if flight.docked[station] < other.docked[station]:
             return False
     return True
 
 
 @jit
-def write_ranks(chart: Any, flights: Any, ranks: Any) -> None:
-    """Write each flight's points besides those for what can be earned once."""
-    for place in range(len(flights)):
-        ranks[place] = score_of(flights[place]) - once_points(chart, flights[place])
-
-
-@jit
-def mark_dominated(chart: Any, flights: Any, motions: Any, order: Any, most_compared: int, keep: Any) -> None:
-    """Mark the flights that are not dominated.
+def mark_dominated(params: Any, nodes: Any, flights: Any, order: Any, max_compared: int, keep: Any) -> None:
+    """Mark the nodes that no other one is found to dominate.
 
     Args:
-        chart: the mission.
-        flights: (n,) FLIGHT.
-        motions: (n,) motion keys.
-        order: (n,) the flights sorted by motion, then by falling rank, see ``write_ranks``.
-        most_compared: with how many flights of the same motion each one is compared.
-        keep: (n,) written: 1 for those that are kept.
+        params: a PARAMS record.
+        nodes: (n,) NODE.
+        flights: (n,) FLIGHT, those of the nodes.
+        order: (n,) indices of the nodes sorted by motion, then by decreasing rank.
+        max_compared: with how many nodes of the same motion each one is compared.
+        keep: (n,) written: 1 for nodes that are not dominated, 0 for the others.
     """
     first = 0
     for position in range(len(order)):
-        place = order[position]
-        if motions[order[first]] != motions[place]:
+        index = order[position]
+        if nodes[order[first]].motion != nodes[index].motion:
             first = position
-        keep[place] = 1
+        keep[index] = 1
         compared = 0
         for earlier in range(first, position):
             other = order[earlier]
             if not keep[other]:
                 continue
-            if has_earned_all_of(chart, flights[other], flights[place]):
-                keep[place] = 0
+            if has_achieved_all_of(params, flights[other], flights[index]):
+                keep[index] = 0
                 break
             compared += 1
-            if compared >= most_compared:
+            if compared >= max_compared:
                 break

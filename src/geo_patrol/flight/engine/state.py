@@ -1,13 +1,11 @@
-"""Record layouts: a chart (the mission as figures), a flight, a line of its log; and the codes that stand in them.
+"""Record layouts: the parameters of a mission, a flight, a turn of its log; and the codes used in them.
 
-Layouts are fixed in size, whatever the mission: places for ten planets and six stations. One record is one flight, so
-a copy of a record is a snapshot.
+Layouts have a fixed size, whatever the mission: ten planets and six stations. A copy of a FLIGHT is a snapshot of it.
 """
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from geo_patrol.flight.grid import DIRECTIONS, LAUNCHES, MAX_COLUMNS, MAX_ROWS, read_point
 from geo_patrol.flight.mission import END_KINDS, MAX_PLANETS, MAX_STATIONS, MAX_TURNS, Mission
@@ -17,7 +15,7 @@ COAST = 0
 ENGINES = len(DIRECTIONS)
 """Orders below this one are engine choices: 0 none, 1-8 the directions clockwise from straight up."""
 ORDERS = ENGINES + len(LAUNCHES)
-"""Order codes: 0 coast or stay, 1-8 engines, 9-32 the launches clockwise from straight up."""
+"""Number of order codes: 0 coast or stay, 1-8 engines, 9-32 the launches clockwise from straight up."""
 
 ON_PAD, FLYING, LANDED, DOCKED = range(4)
 """Modes of a ship. ON_PAD is the home planet before the first launch."""
@@ -37,115 +35,103 @@ SURVEY_CAP = 5
 """Survey points of a well in Spaceship Commander; a probe's have no cap."""
 
 
-def _record(fields: list[Any]) -> np.dtype[Any]:
-    """Make a layout whose fields are attributes in compiled and in plain Python code alike."""
+def record_dtype(fields: list[Any]) -> np.dtype[Any]:
+    """Return a structured dtype whose fields are attributes in compiled and in plain Python code alike."""
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
-CHART = _record(
+PARAMS = record_dtype(
     [
-        ("columns", "i2"),
-        ("rows", "i2"),
-        ("turns", "i2"),
-        ("home", "i2"),  # its number
-        ("planets", "i2"),  # how many there are
-        ("stations", "i2"),
-        ("is_probe", "i2"),
-        ("advanced", "i2"),
-        ("race", "i2"),
-        ("fuel_limit", "i2"),
-        ("survey_cap", "i2"),
-        ("can_stop", "i2"),  # whether there is a planet to land on or a station; for the solver
-        ("least_cycle", "i2"),  # turns from a landing to one on another planet, at least; for the solver
-        ("end_kind", "i2"),
-        ("end_place", "i2"),  # number of the planet or station
-        ("planet", "i2", (MAX_PLANETS, 2)),  # column, row
-        ("reach", "i2", (MAX_PLANETS,)),  # of its well
-        ("can_land", "i2", (MAX_PLANETS,)),
-        ("must_survey", "i2", (MAX_PLANETS,)),
-        ("must_land", "i2", (MAX_PLANETS,)),
-        ("station", "i2", (MAX_STATIONS, 2)),
-        ("well", "i1", (MAX_COLUMNS + 1, MAX_ROWS + 1)),  # whose well a point of the map is in
-        ("shift", "i2", (ORDERS, 2)),  # of the engines, of a launch
-    ],
+        ("columns", "i8"),
+        ("rows", "i8"),
+        ("turns", "i8"),
+        ("home", "i8"),  # index of the home planet
+        ("planets", "i8"),  # number of planets
+        ("stations", "i8"),  # number of stations
+        ("is_probe", "i8"),
+        ("advanced", "i8"),
+        ("race", "i8"),
+        ("fuel_limit", "i8"),
+        ("survey_cap", "i8"),
+        ("can_stop", "i8"),  # whether there is a station or a planet to land on; for the solver's bounds
+        ("min_landing_interval", "i8"),  # turns from a landing to one on another planet; for the solver's bounds
+        ("end_kind", "i8"),
+        ("end_site", "i8"),  # index of the planet or station
+        ("planet", "i8", (MAX_PLANETS, 2)),  # column, row
+        ("reach", "i8", (MAX_PLANETS,)),  # of its well
+        ("can_land", "i8", (MAX_PLANETS,)),
+        ("must_survey", "i8", (MAX_PLANETS,)),
+        ("must_land", "i8", (MAX_PLANETS,)),
+        ("station", "i8", (MAX_STATIONS, 2)),  # column, row
+        ("shift", "i8", (ORDERS, 2)),  # by the engines or a launch
+        ("well", "i1", (MAX_COLUMNS + 1, MAX_ROWS + 1)),  # index of the planet whose well covers [column, row]
+    ]
 )
-"""A mission as figures."""
+"""The parameters of a mission."""
 
-FLIGHT = _record(
+FLIGHT = record_dtype(
     [
         ("turn", "i2"),  # turns flown
         ("column", "i2"),
         ("row", "i2"),
-        ("right", "i2"),  # the last move, which coasting repeats; none of a ship that is landed or docked
+        ("right", "i2"),  # the last move, which coasting repeats; 0 of a ship that is landed or docked
         ("down", "i2"),
         ("mode", "i2"),
-        ("place", "i2"),  # number of the planet or station that the ship is on
+        ("site", "i2"),  # index of the planet or station that the ship is on
         ("ending", "i2"),
-        ("spent", "i2"),  # points spent on engines and launches, the first launch aside
-        ("line", "i2", (LINES,)),  # points so far
+        ("spent", "i2"),  # points spent on engines and launches, except the first launch
+        ("points", "i2", (LINES,)),  # so far, by line of the score sheet
         ("survey", "i1", (MAX_PLANETS,)),  # survey points of each well so far
         ("landed", "i1", (MAX_PLANETS,)),  # landed on before
         ("returned", "i1", (MAX_PLANETS,)),  # counted for returning
         ("docked", "i1", (MAX_STATIONS,)),  # docked at before
     ],
 )
-"""A flight somewhere on its way."""
+"""The state of a flight."""
 
-TURN = _record(
+TURN = record_dtype(
     [
-        ("order", "i2"),
-        ("mode", "i2"),  # before the turn
-        ("start", "i2", (2,)),
-        ("coasted", "i2", (2,)),
-        ("pull", "i2", (2,)),  # the gravity's shift
-        ("engines", "i2", (2,)),  # the engines' shift; of a launch, the whole move
-        ("end", "i2", (2,)),
-        ("mode_after", "i2"),
-        ("place_after", "i2"),
-        ("well", "i2"),  # whose well the endpoint is in
-        ("line", "i2", (LINES,)),  # points of this turn
+        ("order", "i8"),
+        ("mode", "i8"),  # before the turn
+        ("start", "i8", (2,)),
+        ("coasted", "i8", (2,)),
+        ("gravity", "i8", (2,)),  # shift by gravity
+        ("engines", "i8", (2,)),  # shift by the engines; of a launch, the whole move
+        ("end", "i8", (2,)),
+        ("mode_after", "i8"),
+        ("well", "i8"),  # index of the planet whose well the endpoint is in
+        ("points", "i8", (LINES,)),  # of this turn
     ],
 )
 """A turn of the flight log."""
 
 
-def new_flights(count: int = 1) -> NDArray[Any]:
-    """Return records of ships on the pad, which ``turn.start`` puts there, (count,)."""
-    return np.zeros(count, FLIGHT)
-
-
-def new_log() -> NDArray[Any]:
-    """Return an empty log, (MAX_TURNS,)."""
-    return np.zeros(MAX_TURNS, TURN)
-
-
-def make_chart(mission: Mission) -> NDArray[Any]:
-    """Return a mission as figures, an array of one CHART record."""
-    charts = np.zeros(1, CHART)
-    chart = charts[0]
+def make_params(mission: Mission) -> Any:
+    """Return the PARAMS record of a mission."""
+    params = np.zeros(1, PARAMS)[0]
     points = {reference: read_point(reference) for reference in (*mission.planets, *mission.stations)}
-    numbers = {reference: number for number, reference in enumerate(mission.planets)}
-    chart["columns"], chart["rows"], chart["turns"] = mission.columns, mission.rows, mission.turns
-    chart["home"] = numbers[mission.home]
-    chart["planets"], chart["stations"] = len(mission.planets), len(mission.stations)
-    chart["is_probe"], chart["advanced"], chart["race"] = mission.is_probe, mission.advanced, mission.race
-    chart["fuel_limit"] = NO_LIMIT if mission.fuel_limit is None else mission.fuel_limit
-    chart["survey_cap"] = MAX_TURNS if mission.is_probe else SURVEY_CAP
-    chart["well"] = NOWHERE
-    for reference, number in numbers.items():
-        column, row = chart["planet"][number] = points[reference]
-        reach = chart["reach"][number] = mission.reach(reference)
-        chart["well"][max(column - reach, 1) : column + reach + 1, max(row - reach, 1) : row + reach + 1] = number
-        chart["can_land"][number] = mission.can_land_on(reference)
-        chart["must_survey"][number] = reference in mission.survey
-        chart["must_land"][number] = reference in mission.land_on
-    chart["can_stop"] = bool(mission.stations) or chart["can_land"].any()
-    for number, reference in enumerate(mission.stations):
-        chart["station"][number] = points[reference]
-    chart["end_place"] = NOWHERE
+    indices = {reference: index for index, reference in enumerate(mission.planets)}
+    params["columns"], params["rows"], params["turns"] = mission.columns, mission.rows, mission.turns
+    params["home"] = indices[mission.home]
+    params["planets"], params["stations"] = len(mission.planets), len(mission.stations)
+    params["is_probe"], params["advanced"], params["race"] = mission.is_probe, mission.advanced, mission.race
+    params["fuel_limit"] = NO_LIMIT if mission.fuel_limit is None else mission.fuel_limit
+    params["survey_cap"] = MAX_TURNS if mission.is_probe else SURVEY_CAP
+    params["well"] = NOWHERE
+    for reference, index in indices.items():
+        column, row = params["planet"][index] = points[reference]
+        reach = params["reach"][index] = mission.reach(reference)
+        params["well"][max(column - reach, 1) : column + reach + 1, max(row - reach, 1) : row + reach + 1] = index
+        params["can_land"][index] = mission.can_land_on(reference)
+        params["must_survey"][index] = reference in mission.survey
+        params["must_land"][index] = reference in mission.land_on
+    params["can_stop"] = bool(mission.stations) or params["can_land"].any()
+    for index, reference in enumerate(mission.stations):
+        params["station"][index] = points[reference]
+    params["end_site"] = NOWHERE
     if mission.end is not None:
         kind, reference = mission.end
-        chart["end_kind"] = 1 + END_KINDS.index(kind)
-        chart["end_place"] = mission.stations.index(reference) if kind == "station" else numbers[reference]
-    chart["shift"] = [*DIRECTIONS, *LAUNCHES]
-    return charts
+        params["end_kind"] = 1 + END_KINDS.index(kind)
+        params["end_site"] = mission.stations.index(reference) if kind == "station" else indices[reference]
+    params["shift"] = [*DIRECTIONS, *LAUNCHES]
+    return params

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from geo_patrol.flight.engine.state import COAST
-from geo_patrol.flight.flight import LINE_NAMES, Flight, Turn
+from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.grid import Point, point_name
+from geo_patrol.flight.log import LINE_NAMES, Turn
 from geo_patrol.flight.pictures.chart import add_heading, add_map
 from geo_patrol.flight.pictures.drawing import (
     BLUE,

@@ -1,6 +1,6 @@
 """Printable sheets for the paper game: the blank map of a mission, and its score sheet."""
 
-from geo_patrol.flight.flight import LINE_NAMES
+from geo_patrol.flight.log import LINE_NAMES
 from geo_patrol.flight.mission import Mission
 from geo_patrol.flight.pictures.chart import add_heading, add_map
 from geo_patrol.flight.pictures.drawing import FAINT, GREY, INK, Drawing, Line, Text
