@@ -72,7 +72,6 @@ ALLOWED = (
     Allowed(r"FrameType|_?frame", "src/geo_patrol/cli/errors.py", "the stack frame that a signal handler receives"),
     Allowed(r"_?frame", "src/geo_patrol_command", "the stack frame that a signal handler receives"),
     Allowed(r"\w*frames?\w*|\w*FRAMES?\w*", "src/geo_patrol/rendering", "frames of a film, frames a second"),
-    Allowed(r"\w*frames?\w*|\w*FRAMES?\w*", "src/geo_patrol/replays/films.py", "frames of a film"),
     Allowed(r"\w*frames?\w*|\w*FRAMES?\w*", "benchmarks/pictures.py", "frames a second"),
     Allowed(r"\w*(win|learning|frame)_rates?|WinRate|(WIN|LEARNING|FRAME)_RATE", "", "an ordinary term"),
     Allowed(r"\w*pages?|Page", "src/geo_patrol/report", "the page of HTML"),

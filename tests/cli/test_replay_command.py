@@ -326,7 +326,7 @@ def test_resuming_what_cannot_be_resumed(played, tmp_path):
     ran = resume("--resume", played)
     assert ran.stderr == f"geo-patrol: {played}: its last game, 3, is over; geo-patrol replay shows it\n"
     ran = resume("--resume", GOLDEN)
-    assert "has no seed: what is to come cannot be drawn" in ran.stderr
+    assert "has no seed: it cannot be continued" in ran.stderr
     ran = resume("--resume", played, "--save", tmp_path)
     assert ran.stderr == "geo-patrol: --resume goes on in its file: leave --save out\n"
     ran = resume("--resume", played, "--as", "alpha", "--set", "turn_limit=3")

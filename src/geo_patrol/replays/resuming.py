@@ -23,7 +23,7 @@ def unfinished_game(path: str | Path) -> Replay:
         pass
     assert replay is not None  # a file without games raises
     if replay.seed is None:
-        raise RecordingError(f"{path}: its last game, {replay.number}, has no seed: what is to come cannot be sampled")
+        raise RecordingError(f"{path}: its last game, {replay.number}, has no seed: it cannot be continued")
     last = None
     for last in play(replay):  # noqa: B007
         pass
