@@ -79,12 +79,12 @@ def main() -> None:
     console.print(f"{platform.machine()}, Python {platform.python_version()}, gymnasium {gymnasium.__version__}")
     console.print(steps)
 
-    solving = Table("mission", "best", "status", "flights followed", "seconds", "target", box=box.MARKDOWN)
+    solving = Table("mission", "best", "status", "flights expanded", "seconds", "target", box=box.MARKDOWN)
     solve("sample", {"turns": 2})  # compiled before it is measured
     for name in MISSIONS:
         solution = solve(name)
-        figures = str(solution.score), solution.status, f"{solution.states:,}", f"{solution.seconds:.2f}"
-        solving.add_row(name, *figures, TARGET.get(name, ""))
+        values = str(solution.score), solution.status, f"{solution.states:,}", f"{solution.seconds:.2f}"
+        solving.add_row(name, *values, TARGET.get(name, ""))
     console.print(solving)
 
 

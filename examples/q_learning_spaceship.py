@@ -1,7 +1,7 @@
-"""Tabular Q-learning in plain NumPy: how near does it come to the proved best flight of a mission?
+"""Tabular Q-learning in plain NumPy: how close does it come to the optimal flight of a mission?
 
-A state is an observation as it stands: turn, place, last move, wells explored, score. The table is a dictionary of rows
-of 33 action values; only legal actions are tried. It takes some ten seconds.
+States are observations, byte for byte: turn, position, last move, wells explored, score. The table is a dictionary with 33
+action values for each state; exploration is epsilon-greedy over legal actions. It takes about ten seconds.
 """
 
 from typing import Any
@@ -16,14 +16,14 @@ from geo_patrol.flight import Flight, load_mission, solve
 MISSION = load_mission("sample")
 EPISODES = 60_000
 
-random = np.random.default_rng(0)
+rng = np.random.default_rng(0)
 env = gymnasium.make("GeoPatrol/SpaceshipCommander-v0", mission=MISSION, disable_env_checker=True).unwrapped
 env.action_space.seed(0)
 table: dict[bytes, NDArray[Any]] = {}
 
 
-def row(observation: NDArray[Any], mask: NDArray[Any]) -> NDArray[Any]:
-    """Return the action values of a state; illegal actions are worth nothing at all."""
+def action_values(observation: NDArray[Any], mask: NDArray[Any]) -> NDArray[Any]:
+    """Return the action values of a state, -inf for illegal actions."""
     key = observation.tobytes()
     if key not in table:
         table[key] = np.where(mask, 0.0, -np.inf)
@@ -31,23 +31,23 @@ def row(observation: NDArray[Any], mask: NDArray[Any]) -> NDArray[Any]:
 
 
 for episode in range(EPISODES):
-    curiosity = max(0.02, 1.0 - episode / (0.8 * EPISODES))
+    epsilon = max(0.02, 1.0 - episode / (0.8 * EPISODES))
     observation, info = env.reset()
-    values = row(observation, info["action_mask"])
-    over = False
-    while not over:
-        explore = random.random() < curiosity
+    values = action_values(observation, info["action_mask"])
+    terminated = False
+    while not terminated:
+        explore = rng.random() < epsilon
         action = env.sample_action() if explore else int(values.argmax())
-        observation, reward, over, _, info = env.step(action)
-        after = row(observation, info["action_mask"])
-        # Nothing in this game is left to chance, so a value can be set rather than nudged.
-        values[action] = reward if over else reward + after.max()
-        values = after
+        observation, reward, terminated, _, info = env.step(action)
+        next_values = action_values(observation, info["action_mask"])
+        # The game is deterministic, so the learning rate can be 1.
+        values[action] = reward if terminated else reward + next_values.max()
+        values = next_values
 
 flight = Flight(MISSION)
 observation, info = env.reset()
 while not flight.is_over:
-    action = int(row(observation, info["action_mask"]).argmax())
+    action = int(action_values(observation, info["action_mask"]).argmax())
     flight.fly(action)
     observation, *_, info = env.step(action)
 best = solve(MISSION)

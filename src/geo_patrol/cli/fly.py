@@ -3,12 +3,14 @@
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
+from geo_patrol.cli.options import OverridesOption
 from geo_patrol.cli.output import output_file
+from geo_patrol.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from geo_patrol.flight import Flight, Mission, Solution
@@ -17,45 +19,47 @@ if TYPE_CHECKING:
 _SUFFIXES = (".svg", ".png", ".txt")
 _TEXT_HELP = 'Orders: "launch D13", "coast", "stay", "engines down-right" or "down-right"; back, again, map, log, quit.'
 
+_Mission: TypeAlias = Annotated[
+    str, typer.Option("--mission", "-m", metavar="NAME|PATH", help='A mission\'s name, a TOML file, or "random".')
+]
+_Save: TypeAlias = Annotated[
+    str | None, typer.Option("--save", metavar="FILE", help="Write the flight as .svg, .png or .txt.")
+]
+_BlankMap: TypeAlias = Annotated[
+    str | None, typer.Option("--blank-map", metavar="FILE", help="Write the empty map, to print: .svg or .png.")
+]
+_ScoreSheet: TypeAlias = Annotated[
+    str | None, typer.Option("--score-sheet", metavar="FILE", help="Write an empty score sheet, to print.")
+]
+
 
 @plain_errors
 def fly(
-    mission: Annotated[
-        str,
-        typer.Option("--mission", "-m", metavar="NAME|PATH", help='A mission\'s name, a TOML file, or "random".'),
-    ] = "sample",
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
-    ] = None,
+    mission: _Mission = "sample",
+    overrides: OverridesOption = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Which random mission; a fresh one by default.")
+        int | None, typer.Option("--seed", metavar="N", help="Seed of a random mission; random by default.")
     ] = None,
     game: Annotated[
-        str, typer.Option("--game", metavar="GAME", help="Of a random mission: spaceship_commander, planetary_probe.")
+        str,
+        typer.Option("--game", metavar="GAME", help="Game of a random mission: spaceship_commander, planetary_probe."),
     ] = "spaceship_commander",
     list_missions: Annotated[bool, typer.Option("--list", "-l", help="List the missions and leave.")] = False,
     solve: Annotated[bool, typer.Option("--solve", help="Print the best flight, and whether it is proved.")] = False,
     max_states: Annotated[
         int | None,
-        typer.Option("--max-states", metavar="N", help="Flights the solver follows at a time: more prove more."),
+        typer.Option("--max-states", metavar="N", help="Flights that the solver keeps for each turn: more prove more."),
     ] = None,
     orders: Annotated[
         str | None, typer.Option("--orders", "-o", metavar="TEXT", help='Fly "launch D13; coast; engines down".')
     ] = None,
     text: Annotated[bool, typer.Option("--text", "-t", help="Play in the terminal instead of a window.")] = False,
     window: Annotated[
-        bool, typer.Option("--window", "-w", help="Show a flight of --solve or --orders in a window.")
+        bool, typer.Option("--window", "-w", help="Show the flight of --solve or --orders in a window.")
     ] = False,
-    save: Annotated[
-        str | None, typer.Option("--save", metavar="FILE", help="Write the flight as .svg, .png or .txt.")
-    ] = None,
-    blank_map: Annotated[
-        str | None, typer.Option("--blank-map", metavar="FILE", help="Write the empty map, to print: .svg or .png.")
-    ] = None,
-    score_sheet: Annotated[
-        str | None, typer.Option("--score-sheet", metavar="FILE", help="Write an empty score sheet, to print.")
-    ] = None,
+    save: _Save = None,
+    blank_map: _BlankMap = None,
+    score_sheet: _ScoreSheet = None,
 ) -> None:
     """Fly NASA's paper games on a grid with gravity: in a window, as text, or by the solver.
 
@@ -64,32 +68,31 @@ def fly(
     if list_missions:
         print_missions()
         return
-    _check_arguments(solve, orders, text, window, max_states)
-    for target, suffixes in ((save, _SUFFIXES), (blank_map, _SUFFIXES[:2]), (score_sheet, _SUFFIXES[:2])):
-        _check_suffix(target, suffixes)
-    settled = _load(mission, overrides, seed, game)
-    _write_sheets(settled, blank_map, score_sheet)
-    if (blank_map or score_sheet) and not (solve or orders or text or save or window):
-        return
-    with output_file(save) if save is not None else nullcontext() as stream:  # known to be writable before the work
-        flight = _fly(settled, solve, max_states, orders, text, window)
-        if stream is not None and save is not None:
-            stream.buffer.write(_picture(flight, save))
+    modes = {"--solve": solve, "--orders": orders is not None, "--text": text}
+    _check_modes([name for name, is_set in modes.items() if is_set], window, max_states)
+    _check_suffixes(save, blank_map, score_sheet)
+    loaded = _load(mission, overrides, seed, game)
+    _write_sheets(loaded, blank_map, score_sheet)
+    if save or window or any(modes.values()) or not (blank_map or score_sheet):
+        with output_file(save) if save else nullcontext() as stream:  # opened before the work: it may not be writable
+            flight = _fly(loaded, solve, max_states, orders, text, window)
+            if stream is not None and save:
+                stream.buffer.write(_encode_flight(flight, save))
 
 
-def _check_arguments(solve: bool, orders: str | None, text: bool, window: bool, max_states: int | None) -> None:
-    chosen = [name for name, given in (("--solve", solve), ("--orders", orders is not None), ("--text", text)) if given]
-    if len(chosen) > 1:
-        raise InputError(f"{' and '.join(chosen)}: give one of them")
-    if text and window:
+def _check_modes(modes: list[str], window: bool, max_states: int | None) -> None:
+    if len(modes) > 1:
+        raise InputError(f"{' and '.join(modes)}: give one of them")
+    if "--text" in modes and window:
         raise InputError("--text and --window: give one of them")
-    if max_states is not None and not solve:
+    if max_states is not None and "--solve" not in modes:
         raise InputError("--max-states is for --solve")
 
 
-def _check_suffix(target: str | None, suffixes: tuple[str, ...]) -> None:
-    if target is not None and Path(target).suffix.lower() not in suffixes:
-        raise InputError(f"{target} cannot be written: give a file that ends in {' or '.join(suffixes)}")
+def _check_suffixes(save: str | None, *sheets: str | None) -> None:
+    for target, suffixes in ((save, _SUFFIXES), *((sheet, _SUFFIXES[:2]) for sheet in sheets)):
+        if target is not None and Path(target).suffix.lower() not in suffixes:
+            raise InputError(f"{target} cannot be written: give a file that ends in {' or '.join(suffixes)}")
 
 
 def _load(mission: str, overrides: list[str] | None, seed: int | None, game: str) -> "Mission":
@@ -100,7 +103,7 @@ def _load(mission: str, overrides: list[str] | None, seed: int | None, game: str
     with bad_input():
         if mission != "random":
             if seed is not None:
-                raise InputError("--seed is for --mission random; other missions have no chance in them")
+                raise InputError("--seed is for --mission random; other missions are not random")
             return load_mission(mission, overrides)
         if seed is not None and seed < 0:
             raise InputError(f"--seed {seed}: give a whole number from 0")
@@ -115,66 +118,50 @@ def _fly(
     if solve:
         solution = _solve(mission, max_states)
         print_solution(solution)
-        return _show(solution.flight) if window else solution.flight
+        return _play_window(solution.flight, replay=True) if window else solution.flight
     if orders is not None:
         flight = Flight(mission)
         with bad_input():
             flight.fly_all(order for order in orders.split(";") if order.strip())
         print(flight)
-        return _show(flight) if window else flight
+        return _play_window(flight, replay=True) if window else flight
     flight = play_text(Flight(mission)) if text else _play_window(Flight(mission))
     print(flight)
     return flight
 
 
 def _solve(mission: "Mission", max_states: int | None) -> "Solution":
-    """Solve a mission, with a progress bar on standard error if that is a terminal."""
-    from rich.console import Console
-    from rich.progress import Progress
-
+    """Solve a mission, with a progress bar on standard error if it is a terminal."""
     from geo_patrol.flight import solve
     from geo_patrol.flight.solver import MAX_STATES
 
-    console = Console(stderr=True)
-    with (
-        Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
-        bad_input(),
-        leave_at_once(),
-    ):
-        task = bar.add_task("searching", total=None)
-        return solve(
-            mission,
-            max_states=MAX_STATES if max_states is None else max_states,
-            progress=lambda turn, turns: bar.update(task, completed=turn - 1, total=turns),
-        )
+    if max_states is None:
+        max_states = MAX_STATES
+    with progress_bar("searching") as progress, bad_input(), leave_at_once():
+        return solve(mission, max_states=max_states, progress=lambda turn, turns: progress(turn - 1, turns))
 
 
 def print_solution(solution: "Solution") -> None:
-    """Print the best flight as the paper log does, and how good it is known to be."""
+    """Print the best flight, and whether it is proved or bounded."""
     flight = solution.flight
     print(flight)
     print()
     if not flight.is_success:
-        known = "no flight fulfils this mission" if solution.is_proved else "no flight that fulfils it was found"
-        print(f"{solution.status.capitalize()}: {known}; this one has the most points, {solution.score}.")
+        result = "no flight fulfils this mission" if solution.is_proved else "no flight that fulfils it was found"
+        print(f"{solution.status.capitalize()}: {result}; this one has the most points, {solution.score}.")
     elif solution.is_proved:
         turns = f" in {flight.turn} turns" if flight.mission.race else ""
         print(f"Proved: no flight scores better than {solution.score} points{turns}.")
     elif flight.mission.race:
-        print(
-            f"Best found: {flight.turn} turns, {solution.score} points; no flight wins in under {solution.bound_turns}."
-        )
+        best = f"{flight.turn} turns, {solution.score} points"
+        print(f"Best found: {best}; no flight wins in under {solution.bound_turns}.")
     else:
         print(f"Best found: {solution.score} points; no flight has more than {solution.bound}.")
-    print(f"{solution.states:,} flights followed in {solution.seconds:.2f} s.")
-
-
-def _show(flight: "Flight") -> "Flight":
-    """Show a flight in a window, turn by turn, until the user closes it."""
-    return _play_window(flight, replay=True)
+    print(f"{solution.states:,} flights expanded in {solution.seconds:.2f} s.")
 
 
 def _play_window(flight: "Flight", *, replay: bool = False) -> "Flight":
+    """Let the user fly in a window; ``replay``: after showing the flight so far turn by turn."""
     from geo_patrol.flight import Flight
     from geo_patrol.flight.pictures.window import Player, Window, WindowError
 
@@ -193,7 +180,7 @@ def _play_window(flight: "Flight", *, replay: bool = False) -> "Flight":
 
 
 def play_text(flight: "Flight") -> "Flight":
-    """Let a user fly by typing orders; return the flight when they leave, or standard input ends."""
+    """Let the user fly by typing orders until they quit or standard input ends; return the flight."""
     from geo_patrol.errors import OrderError
     from geo_patrol.flight.text import heading_text, map_text, result_text
 
@@ -208,13 +195,13 @@ def play_text(flight: "Flight") -> "Flight":
             print()
             return flight
         try:
-            flight = _obey(flight, words)
+            flight = _execute(flight, words)
         except OrderError as error:
             print(error)
 
 
-def _obey(flight: "Flight", words: str) -> "Flight":
-    """Carry out what was typed, and print what it has changed."""
+def _execute(flight: "Flight", words: str) -> "Flight":
+    """Execute a line of input, print its result, and return the flight after it."""
     from geo_patrol.flight import Flight
     from geo_patrol.flight.text import log_text, map_text, score_text
 
@@ -268,19 +255,19 @@ def _write_sheets(mission: "Mission", blank_map: str | None, score_sheet: str | 
     for target, draw in ((blank_map, sheets.blank_map), (score_sheet, sheets.score_sheet)):
         if target is not None:
             with output_file(target) as stream:
-                stream.buffer.write(_drawn(draw(mission), target))
+                stream.buffer.write(_encode_drawing(draw(mission), target))
 
 
-def _picture(flight: "Flight", target: str) -> bytes:
-    """Return a flight in the form that a file's name asks for."""
+def _encode_flight(flight: "Flight", target: str) -> bytes:
+    """Return a flight in the file format of a file's suffix."""
     from geo_patrol.flight.pictures.scene import flight_drawing
 
     if Path(target).suffix.lower() == ".txt":
         return f"{flight}\n".encode()
-    return _drawn(flight_drawing(flight), target)
+    return _encode_drawing(flight_drawing(flight), target)
 
 
-def _drawn(drawing: "Drawing", target: str) -> bytes:
+def _encode_drawing(drawing: "Drawing", target: str) -> bytes:
     if Path(target).suffix.lower() == ".svg":
         from geo_patrol.flight.pictures.svg import fit_on_a4, svg_text
 

@@ -18,6 +18,7 @@ from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.grid import LAUNCHES
 from geo_patrol.flight.mission import GameName, Mission
 from geo_patrol.flight.missions import MissionSource, Overrides, load_mission
+from geo_patrol.flight.orders import parse_code
 
 MaskIn: TypeAlias = Literal["info", "obs", "none"]
 Reward: TypeAlias = Literal["auto", "score", "rank"]
@@ -157,22 +158,16 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         """
         if self._is_over:
             raise RuntimeError("the flight is over, or has not begun: call reset")
-        engine.step(self._games, self._check_action(action) + self._first_order)
+        code = parse_code(action, self._num_actions)
+        if code is None:
+            raise OrderError(f"action {show(action)}: give a whole number from 0 to {self._num_actions - 1}")
+        engine.step(self._games, code + self._first_order)
         engine.write_outputs(self._games)
         info = self._info()
         self._is_over = info["ending"] != UNDER_WAY
         reward = self._compute_reward(info)
         observation, info = self._outputs(info)
         return observation, reward, self._is_over, False, info
-
-    def _check_action(self, action: Any) -> int:
-        try:
-            code = -1 if isinstance(action, np.ndarray) and action.ndim else int(action)
-        except (TypeError, ValueError, OverflowError):
-            code = -1
-        if not 0 <= code < self._num_actions or code != action or isinstance(action, bool):
-            raise OrderError(f"action {show(action)}: give a whole number from 0 to {self._num_actions - 1}")
-        return code
 
     def _compute_reward(self, info: dict[str, Any]) -> float:
         gained, self._score = info["score"] - self._score, info["score"]

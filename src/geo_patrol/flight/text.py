@@ -11,10 +11,10 @@ _TURN_MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDE"
 
 def flight_text(flight: FlightStatus) -> str:
     """Return heading, goals, map, log, score sheet and outcome of a flight."""
-    parts = [heading_text(flight), map_text(flight), log_text(flight), score_text(flight)]
+    sections = [heading_text(flight), map_text(flight), log_text(flight), score_text(flight)]
     if flight.is_over:
-        parts.append(result_text(flight))
-    return "\n\n".join(part for part in parts if part)
+        sections.append(result_text(flight))
+    return "\n\n".join(filter(None, sections))
 
 
 def heading_text(flight: FlightStatus) -> str:
@@ -33,18 +33,18 @@ def heading_text(flight: FlightStatus) -> str:
 
 def goals_text(mission: Mission) -> str:
     """Return the goals and optional rules of a mission in a line; empty for the basic game."""
-    parts = [f"survey {', '.join(mission.survey)}"] if mission.survey else []
+    goals = [f"survey {', '.join(mission.survey)}"] if mission.survey else []
     if mission.land_on:
-        parts.append(f"land on {', '.join(mission.land_on)}")
+        goals.append(f"land on {', '.join(mission.land_on)}")
     if mission.end_at:
-        parts.append(f"end at {mission.end_at}")
+        goals.append(f"end at {mission.end_at}")
     if mission.fuel_limit is not None:
-        parts.append(f"at most {mission.fuel_limit} points of fuel and launches")
+        goals.append(f"at most {mission.fuel_limit} points of fuel and launches")
     if mission.race:
-        parts.append("race: fewest turns win")
+        goals.append("race: fewest turns win")
     if mission.advanced:
-        parts.append("advanced rules")
-    return f"Mission: {'; '.join(parts)}" if parts else ""
+        goals.append("advanced rules")
+    return f"Mission: {'; '.join(goals)}" if goals else ""
 
 
 def map_text(flight: FlightStatus) -> str:
@@ -93,10 +93,10 @@ def shift_text(shift: Point) -> str:
 def move_text(move: Point) -> str:
     """Return a move in the notation of the paper log: grids right or left, then up or down, such as "R3 U1"."""
     right, down = move
-    parts = [f"{'R' if right > 0 else 'L'}{abs(right)}"] if right else []
+    words = [f"{'R' if right > 0 else 'L'}{abs(right)}"] if right else []
     if down:
-        parts.append(f"{'D' if down > 0 else 'U'}{abs(down)}")
-    return " ".join(parts) or "0"
+        words.append(f"{'D' if down > 0 else 'U'}{abs(down)}")
+    return " ".join(words) or "0"
 
 
 def log_text(flight: FlightStatus) -> str:
