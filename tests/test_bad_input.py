@@ -169,7 +169,7 @@ def test_override_with_a_key_that_is_no_text():
         ({}, "alpha is missing"),
         ({"extends": 3}, "configuration: extends = 3: give a preset's name or a path"),
         ({"extends": "cas1"}, "there is no preset 'cas1'; did you mean 'case1'?"),
-        ({"extends": "geo_patrol", "both": 3}, "configuration: both = 3: give a table of figures of both sides"),
+        ({"extends": "geo_patrol", "both": 3}, "configuration: both = 3: give a table of values of both sides"),
         ({"extends": "geo_patrol", "alpha": 3}, "alpha = 3: give a table"),
     ],
 )
@@ -743,7 +743,7 @@ def test_overrides_may_name_one_figure_of_a_pair():
 
 @pytest.mark.parametrize("place", ["2", "first", "-1"])
 def test_overrides_of_a_place_that_a_pair_has_not(place):
-    with pytest.raises(ConfigError, match="give a place in the list, 0 to 1"):
+    with pytest.raises(ConfigError, match="give an index of the list, 0 to 1"):
         load_config("geo_patrol", {f"bravo.odds.shoot.{place}": 0.5})
 
 

@@ -61,7 +61,7 @@ def test_scenario_of_the_readme(tmp_path):
     path.write_text(re.search(r"```toml\n(.*?)```", README, re.DOTALL)[1], encoding="utf-8")
     config = load_config(path)
     assert config.bravo.patrols.ammo == 3
-    assert config.is_drawn
+    assert config.is_randomized
 
 
 def test_links_of_the_documents_lead_somewhere():

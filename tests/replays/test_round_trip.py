@@ -146,7 +146,7 @@ def test_drawn_figures_stand_in_the_replay(seed):
     drawn.seed([seed])
     drawn.reset()
     settled = sampled_config(config, drawn.rules[0])
-    assert not settled.is_drawn
+    assert not settled.is_randomized
     again = Batch(settled)
     again.seed([seed])
     again.reset()

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _BASE = "geo_patrol"
-_WORDS = ("title", "description")
-_DRAWS = ({"low", "high"}, {"choices"})
+_TEXTS = ("title", "description")
 
 Pairs = dict[str, tuple[Any, Any]]
 """By dotted key, the values of two configurations; None where one has no such key."""
@@ -36,7 +35,7 @@ def configs(
 ) -> None:
     """List the presets and their differences; show one in full (NAME), or compare two (NAME NAME2).
 
-    What is printed as key = value can be given to --set as it stands.
+    Lines of the form key = value can be passed to --set.
     """
     from geo_patrol.config.presets import load_config
 
@@ -58,7 +57,7 @@ def configs(
 
 
 def print_presets() -> None:
-    """Print all presets, and how each differs from the first game."""
+    """Print all presets, and the differences of each to geo_patrol."""
     from rich.console import Console
 
     from geo_patrol.config.preset_files import preset_names
@@ -69,7 +68,7 @@ def print_presets() -> None:
     console = Console(highlight=False)
     console.print(_names_table(presets))
     console.print()
-    console.print(_figures_table(presets))
+    console.print(_values_table(presets))
     console.print()
     for name, config in presets.items():
         if name != _BASE:
@@ -88,7 +87,7 @@ def _names_table(presets: "dict[str, GameConfig]") -> "Table":
     return table
 
 
-def _figures_table(presets: "dict[str, GameConfig]") -> "Table":
+def _values_table(presets: "dict[str, GameConfig]") -> "Table":
     table = plain_table("preset", "rings", "goal", "alpha's Patrols", "bravo's Patrols", "win at", "turns")
     for name, config in presets.items():
         board = config.board
@@ -108,19 +107,19 @@ def _figures_table(presets: "dict[str, GameConfig]") -> "Table":
 
 
 def _fleet(side: "SideConfig") -> str:
-    from geo_patrol.config.schema import Choice
+    from geo_patrol.config.ranges import Choice
 
     patrols = side.patrols
     formation = patrols.formation
-    places = formation.choices if isinstance(formation, Choice) else (formation,)
-    sizes = dict.fromkeys(str(sum(count for _, count in place)) for place in places)
+    formations = formation.choices if isinstance(formation, Choice) else (formation,)
+    sizes = dict.fromkeys(str(sum(count for _, count in groups)) for groups in formations)
     count = "|".join(sizes) if patrols.count is None else _short(patrols.count)
     return f"{count} x {_short(patrols.fuel)}, {_short(patrols.ammo)}"
 
 
 def _short(value: Any) -> str:
-    """Return a figure, or what it may be drawn as."""
-    from geo_patrol.config.schema import Choice, Range
+    """Return a value, or a short text for a range or a choice."""
+    from geo_patrol.config.ranges import Choice, Range
 
     if isinstance(value, Range):
         return f"{value.low}-{value.high}"
@@ -128,7 +127,7 @@ def _short(value: Any) -> str:
 
 
 def print_values(before: "GameConfig", after: "GameConfig") -> None:
-    """Print a configuration line by line, and what its values were."""
+    """Print a configuration line by line, with the former values of those that changed."""
     for key, (old, new) in _compare(before, after).items():
         if new is None:
             print(f"# {key} = {_toml(old)}  # no longer")
@@ -137,9 +136,9 @@ def print_values(before: "GameConfig", after: "GameConfig") -> None:
 
 
 def print_differences(before: "GameConfig", after: "GameConfig") -> None:
-    """Print the values that differ, all but title and description."""
+    """Print the values that differ, without title and description."""
     pairs = _compare(before, after)
-    different = {key: pair for key, pair in pairs.items() if pair[0] != pair[1] and key not in _WORDS}
+    different = {key: pair for key, pair in pairs.items() if pair[0] != pair[1] and key not in _TEXTS}
     if not different:
         print("  no differences")
         return
@@ -153,7 +152,7 @@ def print_differences(before: "GameConfig", after: "GameConfig") -> None:
 
 
 def _compare(before: "GameConfig", after: "GameConfig") -> Pairs:
-    """Pair the values of two configurations; what is alike for both sides stands under "both"."""
+    """Pair the values of two configurations; pairs that are the same for both sides are under "both"."""
     old, new = dict(_flatten(before.to_dict())), dict(_flatten(after.to_dict()))
     pairs = {key: (old.get(key), new.get(key)) for key in [*old, *(key for key in new if key not in old)]}
     merged: Pairs = {}
@@ -170,9 +169,11 @@ def _compare(before: "GameConfig", after: "GameConfig") -> Pairs:
 
 
 def _flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """List values by dotted key; a range or a choice is a value."""
+    """Yield dotted keys and values; a range or a choice is a value."""
+    from geo_patrol.config.ranges import is_range_table
+
     for key, value in data.items():
-        if isinstance(value, Mapping) and set(value) not in _DRAWS:
+        if isinstance(value, Mapping) and not is_range_table(value):
             yield from _flatten(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value

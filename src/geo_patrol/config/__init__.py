@@ -1,1 +1,1 @@
-"""Game configurations: their schema, presets, and how TOML files are read."""
+"""Game configurations: schema, presets, and loading from TOML files."""

@@ -1,7 +1,7 @@
-"""What TOML files describe in layers: configurations and missions, by name, by path, with single values on top.
+"""Configurations and missions from layered TOML files, by name or path, with overrides.
 
-``extends`` names what a file starts from, one that comes with the package or a path relative to its own folder; what
-a file says itself wins, tables are laid over each other.
+``extends`` names the file that another one is based on: one of the package, or a path relative to its own folder. A
+file's own values take precedence; tables are merged.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,8 +14,8 @@ from geo_patrol.errors import ConfigError, show
 _MAX_EXTENDS = 8
 
 
-class _Described(Protocol):
-    """What is built of such files."""
+class _Model(Protocol):
+    """What is built from such files."""
 
     @property
     def title(self) -> str: ...
@@ -23,44 +23,43 @@ class _Described(Protocol):
     def to_dict(self) -> Data: ...
 
 
-_Thing = TypeVar("_Thing", bound=_Described)
+_T = TypeVar("_T", bound=_Model)
 
 
-class Layers(Generic[_Thing]):
-    """One kind of things that files describe.
+class Layers(Generic[_T]):
+    """Loads objects of one class from layered files.
 
     Args:
-        model: their class.
-        words: what such a thing is called as an argument, by name, and as a file, such as ("config", "preset",
-            "configuration file").
-        names: gives the names of those that come with the package.
-        path_of: gives the file of a name.
-        spread: changes a layer's own content, with the name of its file, before it is laid over what it extends.
-        override: sets a single value in the content, by what the user gave as its key.
-        build: makes the thing of the content, with the name of its file, or says what is wrong.
+        model: the class.
+        kinds: what messages call the argument, a name, and a file, such as ("config", "preset", "configuration file").
+        names: returns the names of the files that are part of the package.
+        path_of: returns the path of a name.
+        override: sets a value in the content, by the key that the user gave.
+        build: builds an object from the content and the name of its file, or raises ``ConfigError``.
+        expand: changes a layer's own content, given with the name of its file, before it is merged into its base.
     """
 
     def __init__(
         self,
-        model: type[_Thing],
-        words: tuple[str, str, str],
+        model: type[_T],
+        kinds: tuple[str, str, str],
         names: Callable[[], tuple[str, ...]],
         path_of: Callable[[str], Path],
         *,
-        spread: Callable[[Data, str], None],
         override: Callable[[Data, Any, Any], None],
-        build: Callable[[Data, str], _Thing],
+        build: Callable[[Data, str], _T],
+        expand: Callable[[Data, str], None] = lambda _data, _origin: None,
     ) -> None:
-        self._model, (self._argument, self._name, self._file) = model, words
+        self._model, (self._argument, self._name, self._file) = model, kinds
         self._names, self._path_of = names, path_of
-        self._spread, self._override, self._build = spread, override, build
-        self._loaded: dict[str, _Thing] = {}
+        self._expand, self._override, self._build = expand, override, build
+        self._loaded: dict[str, _T] = {}
 
-    def load(self, source: Any, overrides: Overrides | None) -> _Thing:
-        """Build a thing from a name, a path, a mapping or a finished one, with single values replaced.
+    def load(self, source: Any, overrides: Overrides | None) -> _T:
+        """Build an object from a name, a path, a mapping or a finished object, with overrides.
 
         Raises:
-            ConfigError: a file is missing or not TOML, a key is unknown or a value wrong.
+            ConfigError: a file is missing or not TOML, a key is unknown or a value invalid.
         """
         values = list(parse_overrides(overrides))
         if not values:
@@ -73,13 +72,13 @@ class Layers(Generic[_Thing]):
             self._override(data, key, value)
         return self._build(data, f"{origin} with overrides" if values else origin)
 
-    def _load_named(self, name: str) -> _Thing:
+    def _load_named(self, name: str) -> _T:
         if name not in self._loaded:
             self._loaded[name] = self._build(*self._read(name))
         return self._loaded[name]
 
     def _content(self, source: Any) -> tuple[Data, str]:
-        """Return all layers of a source laid over each other, and what messages call it."""
+        """Return the merged layers of a source, and what messages call it."""
         if isinstance(source, self._model):
             return source.to_dict(), source.title
         if isinstance(source, (str, Path)):
@@ -90,13 +89,13 @@ class Layers(Generic[_Thing]):
         right = f"give a {self._name}'s name, a path, a mapping or a {self._model.__name__}"
         raise ConfigError(f"{self._argument} = {show(source)}: {right}")
 
-    def _read(self, source: str | Path, beside: Path | None = None, depth: int = 0) -> tuple[Data, str]:
-        path = find_file(source, beside, self._names(), self._path_of, (self._name, self._file))
+    def _read(self, source: str | Path, folder: Path | None = None, depth: int = 0) -> tuple[Data, str]:
+        path = find_file(source, folder, self._names(), self._path_of, (self._name, self._file))
         return self._resolve(read_toml(path), path.name, path.parent, depth), path.name
 
     def _resolve(self, data: Data, origin: str, folder: Path, depth: int) -> Data:
-        """Put the data on top of what it extends."""
-        self._spread(data, origin)
+        """Merge the data into what they extend."""
+        self._expand(data, origin)
         base = data.pop("extends", None)
         if base is None:
             return data
@@ -106,5 +105,5 @@ class Layers(Generic[_Thing]):
             )
         if not isinstance(base, str):
             raise ConfigError(f"{origin}: extends = {show(base)}: give a {self._name}'s name or a path")
-        below, _ = self._read(base, folder, depth + 1)
-        return merge(below, data)
+        base_data, _ = self._read(base, folder, depth + 1)
+        return merge(base_data, data)

@@ -1,7 +1,37 @@
-"""Where the presets and the flight missions are: their names and files. Importing this costs nothing."""
+"""Names and paths of the presets and of the flight missions. Importing this module costs nothing."""
 
 from functools import cache
 from pathlib import Path
+
+
+@cache
+def preset_names() -> tuple[str, ...]:
+    """Return the names of all presets, in alphabetical order.
+
+    Raises:
+        FileNotFoundError: there are none: the installation is damaged.
+    """
+    return _names(_folder(), "presets")
+
+
+def preset_path(name: str) -> Path:
+    """Return the path of a preset."""
+    return _folder() / f"{name}.toml"
+
+
+@cache
+def mission_names() -> tuple[str, ...]:
+    """Return the names of all missions of the flight games, in alphabetical order.
+
+    Raises:
+        FileNotFoundError: there are none: the installation is damaged.
+    """
+    return _names(_folder() / "flight", "missions")
+
+
+def mission_path(name: str) -> Path:
+    """Return the path of a mission."""
+    return _folder() / "flight" / f"{name}.toml"
 
 
 def _folder() -> Path:
@@ -11,38 +41,8 @@ def _folder() -> Path:
     return installed if installed.is_dir() else package.parents[1] / "configs"
 
 
-@cache
-def preset_names() -> tuple[str, ...]:
-    """Return the names of all presets, in alphabetical order.
-
-    Raises:
-        FileNotFoundError: the installation is damaged: there are none.
-    """
-    names = tuple(sorted(path.stem for path in _folder().glob("*.toml")))
-    if not names:
-        raise FileNotFoundError(f"there are no presets in {_folder()}: install geo_patrol anew")
-    return names
-
-
-def preset_path(name: str) -> Path:
-    """Return the file of a preset."""
-    return _folder() / f"{name}.toml"
-
-
-@cache
-def mission_names() -> tuple[str, ...]:
-    """Return the names of all missions of the flight games, in alphabetical order.
-
-    Raises:
-        FileNotFoundError: the installation is damaged: there are none.
-    """
-    folder = _folder() / "flight"
+def _names(folder: Path, kind: str) -> tuple[str, ...]:
     names = tuple(sorted(path.stem for path in folder.glob("*.toml")))
     if not names:
-        raise FileNotFoundError(f"there are no missions in {folder}: install geo_patrol anew")
+        raise FileNotFoundError(f"there are no {kind} in {folder}: install geo_patrol anew")
     return names
-
-
-def mission_path(name: str) -> Path:
-    """Return the file of a mission."""
-    return _folder() / "flight" / f"{name}.toml"

@@ -1,8 +1,8 @@
-"""Reading configurations: presets by name, files by path, single values on top.
+"""Loading configurations: presets by name, files by path, with overrides.
 
-``extends`` names the preset or the file (relative to its own) that a configuration starts from. A table ``[both]``
-holds figures of both sides, ``[alpha]`` and ``[bravo]`` those of one. Later layers win over earlier ones, and within
-a layer a side's own table over ``[both]``.
+``extends`` names the preset or the file (relative path) that a configuration is based on. A table ``[both]`` holds
+values of both sides, ``[alpha]`` and ``[bravo]`` those of one. Later layers take precedence over earlier ones, and
+within a layer a side's own table over ``[both]``.
 """
 
 from collections.abc import Mapping
@@ -10,23 +10,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from geo_patrol.config.errors import faults_message, faults_of
 from geo_patrol.config.layers import Layers
 from geo_patrol.config.preset_files import preset_names, preset_path
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.config.toml_files import (
-    MAX_DEPTH,
-    Data,
-    Overrides,
-    copy_plain,
-    faults_message,
-    faults_of,
-    merge,
-    set_value,
-)
+from geo_patrol.config.toml_files import MAX_DEPTH, Data, Overrides, copy_plain, merge, set_value
+from geo_patrol.config.variants import variant_data, variant_tables
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.sides import SIDES
 
-__all__ = ["ConfigSource", "Overrides", "load_config", "read_saved_config", "scenarios"]
+__all__ = ["ConfigSource", "Overrides", "load_config", "read_saved_config"]
 
 ConfigSource: TypeAlias = str | Path | Mapping[str, Any] | GameConfig
 """A preset's name, a file's path, the content of such a file, or a finished configuration."""
@@ -37,64 +30,58 @@ def load_config(source: ConfigSource = "geo_patrol", overrides: Overrides | None
 
     Args:
         source: a preset's name, the path of a TOML file, the same content as a mapping, or a ``GameConfig``.
-        overrides: single values that replace those of the source, in all its variants, by dotted key.
+        overrides: values that replace those of the source and of all its variants, by dotted key.
 
     Raises:
-        ConfigError: a file is missing or not TOML, a key is unknown or a value wrong. The message lists every fault
-            with the key's full path, the value, and what would be right.
+        ConfigError: a file is missing or not TOML, a key is unknown or a value invalid. The message lists every fault
+            with the key's full path, the value, and what is valid.
     """
     return _layers().load(source, overrides)
 
 
 def read_saved_config(data: Mapping[str, Any]) -> GameConfig:
-    """Build a configuration that was saved whole, from ``GameConfig.to_dict``: it refers to no file.
+    """Build a configuration from ``GameConfig.to_dict``, which refers to no files.
 
     Raises:
-        ConfigError: a key is unknown or a value wrong.
+        ConfigError: a key is unknown or a value invalid.
     """
     return _validate(copy_plain(data), "saved configuration")
 
 
 @cache
 def _layers() -> Layers[GameConfig]:
-    words = ("config", "preset", "configuration file")
+    kinds = ("config", "preset", "configuration file")
     return Layers(
-        GameConfig, words, preset_names, preset_path, spread=_spread_tables, override=_override, build=_validate
+        GameConfig, kinds, preset_names, preset_path, expand=_expand_tables, override=_override, build=_validate
     )
 
 
-def _spread_tables(data: Data, origin: str) -> None:
-    """Spread ``[both]`` over the sides, in every variant too."""
-    _spread_both(data, origin)
-    for place, variant in enumerate(_variant_tables(data)):
-        _spread_both(variant, f"{origin}: variants.{place}")
+def _expand_tables(data: Data, origin: str) -> None:
+    """Merge ``[both]`` into the tables of the sides, in every variant too."""
+    _expand_both(data, origin)
+    for index, variant in enumerate(variant_tables(data)):
+        _expand_both(variant, f"{origin}: variants.{index}")
 
 
-def _variant_tables(data: Data) -> list[Data]:
-    """Return the variants that are tables; validation complains of all else."""
-    variants = data.get("variants")
-    return [variant for variant in variants if isinstance(variant, dict)] if isinstance(variants, list) else []
-
-
-def _spread_both(data: Data, origin: str) -> None:
+def _expand_both(data: Data, origin: str) -> None:
     both = data.pop("both", None)
     if both is None:
         return
     if not isinstance(both, dict):
-        raise ConfigError(f"{origin}: both = {show(both)}: give a table of figures of both sides")
+        raise ConfigError(f"{origin}: both = {show(both)}: give a table of values of both sides")
     for side in SIDES:
         own = data.get(side, {})
         data[side] = merge(copy_plain(both), own) if isinstance(own, dict) else own
 
 
 def _override(data: Data, key: Any, value: Any) -> None:
-    """Set a value by its dotted key, in every variant too: what is set by hand is not drawn."""
+    """Set a value by its dotted key, in every variant too: overridden values are not sampled."""
     if not isinstance(key, str) or key.count(".") > MAX_DEPTH:
         raise ConfigError(f"override {show(key)}: give a dotted key, such as bravo.patrols.ammo")
     first, _, rest = key.partition(".")
     for target in [*SIDES] if first == "both" else [first]:
         set_value(data, key, [target, *rest.split(".")] if rest else [target], value)
-        for variant in _variant_tables(data) if target in (*SIDES, "mirror") else []:
+        for variant in variant_tables(data) if target in (*SIDES, "mirror") else []:
             set_value(variant, key, [target, *rest.split(".")] if rest else [target], value)
 
 
@@ -102,24 +89,8 @@ def _validate(data: Data, origin: str) -> GameConfig:
     faults = faults_of(GameConfig, data)
     if not faults:
         config = GameConfig.model_validate(data)
-        for place, variant in enumerate(config.variants):
-            faults += faults_of(GameConfig, _variant_data(config, variant), prefix=f"variants.{place}.")
+        for index, variant in enumerate(config.variants):
+            faults += faults_of(GameConfig, variant_data(config, variant), prefix=f"variants.{index}.")
         if not faults:
             return config
     raise ConfigError(faults_message(origin, faults))
-
-
-def _variant_data(config: GameConfig, variant: Any) -> Data:
-    data = config.to_dict()
-    del data["variants"]
-    changes = {"alpha": variant.alpha, "bravo": variant.bravo}
-    if variant.mirror is not None:
-        changes["mirror"] = variant.mirror
-    return merge(data, changes)
-
-
-def scenarios(config: GameConfig) -> list[tuple[int, GameConfig]]:
-    """Return the configurations that a reset draws from, each with its relative chance; itself where it has no variants."""
-    if not config.variants:
-        return [(1, config)]
-    return [(variant.chance, GameConfig.model_validate(_variant_data(config, variant))) for variant in config.variants]

@@ -1,4 +1,4 @@
-"""What users write: TOML files read within bounds, tables laid over each other, single values, and their faults."""
+"""TOML files of bounded size, merging of tables, and overrides of single values."""
 
 import difflib
 import tomllib
@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
-
+from geo_patrol.config.ranges import is_range_table
 from geo_patrol.errors import ConfigError, show
 
 MAX_FILE_BYTES = 1 << 16
-_MAX_FAULTS = 20
 MAX_DEPTH = 16
 
 Overrides: TypeAlias = Mapping[str, Any] | Iterable[str]
@@ -22,7 +19,11 @@ Data: TypeAlias = dict[str, Any]
 
 
 def copy_plain(data: Any, depth: int = 0) -> Any:
-    """Copy nested plain data, so that nobody else's is changed."""
+    """Return a deep copy of plain data.
+
+    Raises:
+        ConfigError: it is nested too deeply.
+    """
     if depth > MAX_DEPTH:
         raise ConfigError(f"configuration: tables and lists are nested more than {MAX_DEPTH} deep")
     if isinstance(data, Mapping):
@@ -32,29 +33,29 @@ def copy_plain(data: Any, depth: int = 0) -> Any:
 
 def find_file(
     source: str | Path,
-    beside: Path | None,
+    folder: Path | None,
     names: Sequence[str],
     path_of: Callable[[str], Path],
-    words: tuple[str, str],
+    kinds: tuple[str, str],
 ) -> Path:
-    """Return the file of a name, or of a path.
+    """Return the path of a file.
 
     Args:
         source: one of the names, or a path.
-        beside: the folder that a relative path starts from; None for the current one.
-        names: of the files that come with the package.
-        path_of: gives the file of a name.
-        words: what a name and what a path stands for, such as ("preset", "configuration file").
+        folder: the folder that relative paths start from; None for the current one.
+        names: names of the files that are part of the package.
+        path_of: returns the path of a name.
+        kinds: what messages call a name and a path, such as ("preset", "configuration file").
 
     Raises:
-        ConfigError: there is no such name, or no such file.
+        ConfigError: there is no such name or file.
     """
-    name, (preset, file) = str(source), words
+    name, (preset, file) = str(source), kinds
     if name in names:
         return path_of(name)
     try:
         path = Path(source).expanduser()
-        path = path if beside is None or path.is_absolute() else beside / path
+        path = path if folder is None or path.is_absolute() else folder / path
         if path.is_file():
             return path
     except (OSError, ValueError, RuntimeError) as error:  # too long, no text of a path, no such home
@@ -86,15 +87,12 @@ def read_toml(path: Path) -> Data:
     return copied
 
 
-_DRAWS = ({"low", "high"}, {"choices"})
-
-
-def merge(below: Data, above: Data) -> Data:
-    """Lay one table over another; a range or a choice is a value and is replaced whole."""
-    merged = dict(below)
-    for key, value in above.items():
+def merge(base: Data, changes: Data) -> Data:
+    """Return a table with changes merged into it, recursively; a range or a choice is replaced as a whole."""
+    merged = dict(base)
+    for key, value in changes.items():
         old = merged.get(key)
-        if isinstance(value, dict) and isinstance(old, dict) and set(value) not in _DRAWS and set(old) not in _DRAWS:
+        if isinstance(value, dict) and isinstance(old, dict) and not is_range_table(value) and not is_range_table(old):
             merged[key] = merge(old, value)
         else:
             merged[key] = value
@@ -130,84 +128,25 @@ def _parse_value(text: str) -> Any:
 
 
 def set_value(data: Data, key: str, path: list[str], value: Any) -> None:
-    """Set the value at a path of keys; ``key`` is what the user wrote, for messages.
+    """Set the value at a path of keys; ``key`` is the key as the user wrote it, for messages.
 
     Raises:
-        ConfigError: the path leads through a single value, or to no place of a list.
+        ConfigError: the path leads through a single value, or to no index of a list.
     """
-    for place, step in enumerate(path[:-1]):
+    for depth, step in enumerate(path[:-1]):
         inner = data.setdefault(step, {})
-        if isinstance(inner, list) and place == len(path) - 2:
+        if isinstance(inner, list) and depth == len(path) - 2:
             _set_item(inner, key, path[-1], value)
             return
         if not isinstance(inner, dict):
             raise ConfigError(f"override {key} = {show(value)}: {step} is a single value and has no keys")
         data = inner
     old, new = data.get(path[-1]), copy_plain(value)
-    data[path[-1]] = merge({"": old}, {"": new})[""]  # tables are laid over each other, values replaced
+    data[path[-1]] = merge({"": old}, {"": new})[""]  # tables are merged, values replaced
 
 
-def _set_item(items: list[Any], key: str, place: str, value: Any) -> None:
-    """Set one figure of a list, such as ``bravo.odds.shoot.0``, the odds in the same sector."""
-    if not place.isascii() or not place.isdigit() or int(place) >= len(items):
-        raise ConfigError(f"override {key} = {show(value)}: give a place in the list, 0 to {len(items) - 1}")
-    items[int(place)] = copy_plain(value)
-
-
-def faults_of(model: type[BaseModel], data: Data, prefix: str = "") -> list[str]:
-    """Return what a model finds wrong with data, a line for each fault."""
-    try:
-        model.model_validate(data)
-    except ValidationError as error:
-        return [_explain(model, detail, prefix) for detail in error.errors()]
-    return []
-
-
-def faults_message(origin: str, faults: list[str]) -> str:
-    """Return the message of an error that lists faults, the first twenty of them."""
-    lines = [f"  {fault}" for fault in faults[:_MAX_FAULTS]]
-    if len(faults) > _MAX_FAULTS:
-        lines.append(f"  and {len(faults) - _MAX_FAULTS} more")
-    return "\n".join([f"{origin}: {len(faults)} fault{'s' * (len(faults) != 1)}", *lines])
-
-
-def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> str:
-    context = error.get("ctx", {})
-    steps = [str(step) for step in error["loc"]]
-    value = context.get("value", error["input"])
-    if "key" in context:
-        steps.append(str(context["key"]))
-    path = prefix + ".".join(steps)
-    match error["type"]:
-        case "wrong_value":
-            return f"{path} = {show(value)}: give {context['right']}"
-        case "missing":
-            return f"{path} is missing"
-        case "extra_forbidden":
-            return f"{path} = {show(value)}: there is no such key; {_known_keys(root, error['loc'])}"
-        case "literal_error":
-            return f"{path} = {show(value)}: give {context['expected']}"
-        case "model_type" | "dict_type":
-            return f"{path} = {show(value)}: give a table"
-        case "string_type":
-            return f"{path} = {show(value)}: give a text in quotes"
-        case "bool_type" | "bool_parsing":
-            return f"{path} = {show(value)}: give true or false"
-        case "tuple_type":
-            return f"{path} = {show(value)}: give a list"
-    return f"{path} = {show(value)}: {error['msg']}"
-
-
-def _known_keys(root: type[BaseModel], location: tuple[int | str, ...]) -> str:
-    """Name the keys that a table has, the likeliest first."""
-    model: Any = root
-    for step in location[:-1]:
-        if isinstance(step, str):
-            model = model.model_fields[step].annotation
-            arguments = [kind for kind in getattr(model, "__args__", ()) if kind is not Ellipsis]
-            model = arguments[0] if arguments else model
-    keys = list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
-    close = difflib.get_close_matches(str(location[-1]), keys, n=1)
-    if close:
-        return f"did you mean {close[0]}?"
-    return f"the keys here are {', '.join(keys)}"
+def _set_item(items: list[Any], key: str, index: str, value: Any) -> None:
+    """Set one item of a list, such as ``bravo.odds.shoot.0``, the odds in the same sector."""
+    if not index.isascii() or not index.isdigit() or int(index) >= len(items):
+        raise ConfigError(f"override {key} = {show(value)}: give an index of the list, 0 to {len(items) - 1}")
+    items[int(index)] = copy_plain(value)

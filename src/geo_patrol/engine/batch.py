@@ -59,7 +59,7 @@ class Batch:
         self.config = config
         self.scenario: Scenario = compile_scenario(config)
         self.games = records(GAME, count)
-        self.rules = records(RULES, count if config.is_drawn else 1)
+        self.rules = records(RULES, count if config.is_randomized else 1)
         self.outcomes = records(OUTCOME, MAX_OUTCOMES)
         self.legal = np.zeros((count, SIDES, SATELLITES), np.int32)
         """The sets of legal orders as the games stand: resets and steps keep them, ``find_legal`` does after the rest."""

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import EARTH, sector_at
-from geo_patrol.config.presets import scenarios
-from geo_patrol.config.schema import Choice, GameConfig, Range, SideConfig
+from geo_patrol.config.ranges import Choice, Range
+from geo_patrol.config.schema import GameConfig, SideConfig
+from geo_patrol.config.variants import scenarios
 from geo_patrol.engine.drift import fuel_points
 from geo_patrol.engine.rng import random_below, random_bits, random_unit, seed_stream
 from geo_patrol.engine.state import (

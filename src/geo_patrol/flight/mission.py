@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, PlainValidator, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from geo_patrol.config.schema import whole, wrong, wrong_key
+from geo_patrol.config.checks import whole, wrong, wrong_key
 from geo_patrol.flight.grid import (
     LAUNCHES,
     MAX_COLUMNS,

@@ -9,9 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from geo_patrol.config.errors import faults_message, faults_of
 from geo_patrol.config.layers import Layers
 from geo_patrol.config.preset_files import mission_names, mission_path
-from geo_patrol.config.toml_files import MAX_DEPTH, Data, Overrides, faults_message, faults_of, set_value
+from geo_patrol.config.toml_files import MAX_DEPTH, Data, Overrides, set_value
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.flight.mission import Mission
 
@@ -37,14 +38,8 @@ def load_mission(source: MissionSource = "sample", overrides: Overrides | None =
 
 @cache
 def _layers() -> Layers[Mission]:
-    words = ("mission", "mission", "mission file")
-    return Layers(
-        Mission, words, mission_names, mission_path, spread=_spread_nothing, override=_override, build=_validate
-    )
-
-
-def _spread_nothing(_data: Data, _origin: str) -> None:
-    """Leave a layer unchanged: missions have no tables that stand for several keys."""
+    kinds = ("mission", "mission", "mission file")
+    return Layers(Mission, kinds, mission_names, mission_path, override=_override, build=_validate)
 
 
 def _override(data: Data, key: Any, value: Any) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pygame
 
-from geo_patrol.config.schema import largest
+from geo_patrol.config.ranges import largest
 from geo_patrol.game import Game
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.layout import Layout

@@ -1,15 +1,19 @@
 """The tables of both fleets: sector, fuel and ammo of every satellite, as the rule books print them."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pygame
 
-from geo_patrol.config.schema import SideConfig, largest
+from geo_patrol.config.ranges import largest
 from geo_patrol.game import Game, Satellite
 from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.layout import Layout
 from geo_patrol.rendering.tokens import Look, fuel_steps, put_token
 from geo_patrol.sides import SIDES, Side
+
+if TYPE_CHECKING:
+    from geo_patrol.config.schema import SideConfig
 
 SECTOR, FUEL, BAR, AMMO = 0.34, 0.51, 0.55, 0.8
 """Columns, as parts of a table's width: right edges of the numbers, left edges of bar and pips."""

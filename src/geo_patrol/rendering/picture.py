@@ -164,7 +164,7 @@ def _phase(scene: Scene, motion: Motion, clock: Clock) -> str:
 
 def fleet_size(config: GameConfig) -> int:
     """Return the most satellites that a side of a configuration may have."""
-    return 1 + MAX_PATROLS if config.is_drawn else max(_fleet(config, side) for side in SIDES)
+    return 1 + MAX_PATROLS if config.is_randomized else max(_fleet(config, side) for side in SIDES)
 
 
 def _fleet(config: GameConfig, side: Side) -> int:

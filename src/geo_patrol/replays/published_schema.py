@@ -143,7 +143,7 @@ def read_published_config(recorded: dict[str, Any]) -> GameConfig:
         )
     except (KeyError, TypeError) as error:
         raise RecordingError(f"config: {error} is missing or no table") from None
-    if config.is_drawn:
+    if config.is_randomized:
         raise RecordingError("config: a recording holds every value as it was sampled, no ranges or choices")
     return config
 

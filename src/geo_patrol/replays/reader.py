@@ -176,7 +176,7 @@ def _read_game(number: int, data: dict[str, Any], index: int) -> Replay:
         config = read_saved_config(line.config)
     except GeoPatrolError as error:
         raise RecordingError(f"{where}: config: {error}") from None
-    if config.is_drawn:
+    if config.is_randomized:
         raise RecordingError(f"{where}: config: a replay holds every value as it was sampled, no ranges or choices")
     agents = clean(line.agents.alpha), clean(line.agents.bravo)
     return Replay(index, number, with_clean_texts(config), line.seed, agents, line.versions)

@@ -53,7 +53,7 @@ class Recorder:
         self._runner = GameRunner(config, 0)
         self._sync_each = sync
         self._versions = versions()
-        self._plain_config = None if config.is_drawn else config.to_dict()
+        self._plain_config = None if config.is_randomized else config.to_dict()
         self.path = Path(path)
         self._stream: LineStream = open_stream(self.path, "a" if append else "x")
         self._is_empty, self._is_closed = not append, False

@@ -20,7 +20,7 @@ def sampled_config(config: GameConfig, rules: state.Record) -> GameConfig:
         config: configuration with ranges, choices and variants.
         rules: record of the rules that were sampled from it.
     """
-    if not config.is_drawn:
+    if not config.is_randomized:
         return config
     data: dict[str, Any] = config.to_dict() | {"variants": [], "mirror": False}
     for side, name in enumerate(SIDES):

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from geo_patrol.board import sector_at
-from geo_patrol.config.schema import BoardConfig, SideConfig, largest
+from geo_patrol.config.ranges import largest
+from geo_patrol.config.schema import BoardConfig, SideConfig
 from geo_patrol.game import Game, Satellite
 from geo_patrol.scenes.anchors import Slot, all_satellites, satellite_slots
 from geo_patrol.scenes.geometry import BoardGeometry, Point, middle_angle
