@@ -17,7 +17,7 @@ SHOWN = {
     "scripted_agent_aec.py": "winner: bravo",
     "solve_a_mission.py": "proved: 23 points, no flight has more than 23",
 }
-TESTED_ELSEWHERE = {"train_maskable_ppo.py", "train_selfplay.py"}  # in tests/training: they need PyTorch
+TESTED_ELSEWHERE = {"ppo_geo_patrol.py", "train_maskable_ppo.py", "train_selfplay.py"}  # in tests/training: they need PyTorch
 
 
 @pytest.mark.parametrize("example", sorted({path.name for path in EXAMPLES.glob("*.py")} - TESTED_ELSEWHERE))

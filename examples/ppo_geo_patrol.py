@@ -1,0 +1,259 @@
+"""PPO in a single file, in the style of CleanRL, to copy and change.
+
+    pip install "geo_patrol[train]"
+    python examples/ppo_geo_patrol.py --minutes 5
+    geo-patrol match examples/ppo_geo_patrol.py:TrainedAgent scripted
+
+It needs PyTorch and ``geo_patrol``, nothing of ``geo_patrol.training``. The names are those of CleanRL's ``ppo.py``
+(https://docs.cleanrl.dev). Two things differ, because an action is eleven orders under masks: logits of illegal orders
+are -1e8, and the probability ratio is clipped for each order by itself. docs/training.md reports results.
+"""
+
+import argparse
+import time
+from collections import deque
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn, optim
+from torch.nn import functional
+
+from geo_patrol import make_vec, play_match
+
+try:
+    from torch.utils.tensorboard import SummaryWriter
+except ImportError:  # TensorBoard is optional
+    SummaryWriter = None
+
+OPPONENTS = {"random": 1, "idle": 1, "mixed": 1, "raider": 2, "scripted": 3}
+
+
+@dataclass
+class Args:
+    minutes: float = 5.0  # training time; learning rate and score_coef are annealed over it
+    seed: int = 1
+    device: str = "auto"  # auto, cpu, cuda or mps
+    num_threads: int = 1
+    out: str = "runs/ppo_geo_patrol"
+    config: str = "geo_patrol"
+    num_envs: int = 256  # games at once, each with an opponent of its own
+    num_steps: int = 32
+    learning_rate: float = 1e-3
+    anneal_lr: bool = True
+    gamma: float = 0.995
+    gae_lambda: float = 0.95
+    num_minibatches: int = 8
+    update_epochs: int = 2
+    clip_coef: float = 0.2
+    ent_coef: float = 0.005
+    vf_coef: float = 0.5
+    max_grad_norm: float = 0.5
+    score_coef: float = 0.5  # reward of 100 points of score, annealed; a win is 1
+    eval_games: int = 1000
+
+
+def layer_init(layer, std=2**0.5, bias_const=0.0):
+    torch.nn.init.orthogonal_(layer.weight, std)
+    torch.nn.init.constant_(layer.bias, bias_const)
+    return layer
+
+
+class Agent(nn.Module):
+    """One trunk for actor and critic; the actor's logits are (11 satellites, 28 orders)."""
+
+    def __init__(self, obs_size, num_satellites, num_orders, width=256):
+        super().__init__()
+        self.action_shape = (num_satellites, num_orders)
+        self.trunk = nn.Sequential(
+            layer_init(nn.Linear(obs_size, width)), nn.ReLU(), layer_init(nn.Linear(width, width)), nn.ReLU()
+        )
+        self.actor = layer_init(nn.Linear(width, num_satellites * num_orders), std=0.01)
+        self.critic = layer_init(nn.Linear(width, 1), std=1)
+
+    def get_value(self, x):
+        return self.critic(self.trunk(x)).flatten()
+
+    def get_action_and_value(self, x, mask, action=None):
+        """Log-probabilities and entropies are those of each satellite's order, (n, 11)."""
+        hidden = self.trunk(x)
+        logits = self.actor(hidden).view(-1, *self.action_shape).masked_fill(~mask, -1e8)
+        log_probs = functional.log_softmax(logits, -1)
+        if action is None:  # the Gumbel-max trick, which is faster than Categorical.sample
+            action = (log_probs - torch.empty_like(log_probs).exponential_().log_()).argmax(-1)
+        logprob = log_probs.gather(-1, action[..., None])[..., 0]
+        entropy = -(log_probs.exp() * log_probs).sum(-1)
+        return action, logprob, entropy, self.critic(hidden).flatten()
+
+
+class TrainedAgent:
+    """A trained network as an agent that ``play_match`` and the command line take."""
+
+    name = "ppo"
+    observation = "onehot"
+    stateless = True
+
+    def __init__(self, agent=None):
+        if agent is None:  # made by the command line from its name
+            torch.set_num_threads(1)
+            agent = Agent(1591, 11, 28)
+            agent.load_state_dict(torch.load(Path(Args.out) / "agent.pt", map_location="cpu", weights_only=True))
+        self.agent = agent
+
+    def reset(self, new_games):
+        pass
+
+    def act(self, observations, action_masks, generator):
+        device = self.agent.critic.weight.device
+        obs, mask = torch.as_tensor(observations, device=device), torch.as_tensor(action_masks, device=device).bool()
+        with torch.no_grad():
+            return self.agent.get_action_and_value(obs, mask)[0].cpu().numpy()
+
+
+def train(args):
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.num_threads)
+    if args.device == "auto":
+        args.device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    device = torch.device(args.device)
+    writer = SummaryWriter(args.out) if SummaryWriter else None
+
+    envs = make_vec(
+        args.config, args.num_envs, opponent=OPPONENTS, seats="alternate", observation="onehot", autoreset="same_step"
+    )
+    num_satellites, num_orders = envs.single_action_space.shape[0], int(envs.single_action_space.nvec[0])
+    obs_size = envs.single_observation_space.shape[0]
+    agent = Agent(obs_size, num_satellites, num_orders).to(device)
+    optimizer = optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+
+    # Storage
+    shape = (args.num_steps, args.num_envs)
+    obs = torch.zeros((*shape, obs_size), device=device)
+    masks = torch.zeros((*shape, num_satellites, num_orders), dtype=torch.bool, device=device)
+    actions = torch.zeros((*shape, num_satellites), dtype=torch.long, device=device)
+    logprobs = torch.zeros((*shape, num_satellites), device=device)
+    rewards, dones, values = (torch.zeros(shape, device=device) for _ in range(3))
+
+    def to_tensors(observations, infos):
+        next_obs = torch.as_tensor(observations, device=device)
+        return next_obs, torch.as_tensor(infos["action_mask"], device=device).bool()
+
+    envs.reset(seed=args.seed)
+    envs.step(np.zeros((args.num_envs, num_satellites), np.int64))  # compiles what is not compiled yet
+    next_obs, next_mask = to_tensors(*envs.reset(seed=args.seed))
+    next_done = torch.zeros(args.num_envs, device=device)
+    global_step, iteration, outcomes = 0, 0, deque(maxlen=2000)
+    start_time = time.time()
+    while (elapsed := time.time() - start_time) < 60 * args.minutes:
+        iteration += 1
+        frac = 1 - elapsed / (60 * args.minutes)
+        if args.anneal_lr:
+            optimizer.param_groups[0]["lr"] = frac * args.learning_rate
+
+        for step in range(args.num_steps):
+            global_step += args.num_envs
+            obs[step], masks[step], dones[step] = next_obs, next_mask, next_done
+            with torch.no_grad():
+                actions[step], logprobs[step], _, values[step] = agent.get_action_and_value(next_obs, next_mask)
+            observations, points, terminations, truncations, infos = envs.step(actions[step].cpu().numpy())
+            finished, episode = infos["_finished_episode"], infos["finished_episode"]
+            reward = frac * args.score_coef * points / 100 + np.where(finished, episode["outcome"], 0)
+            rewards[step] = torch.as_tensor(reward, dtype=torch.float32, device=device)
+            next_obs, next_mask = to_tensors(observations, infos)
+            next_done = torch.as_tensor(terminations | truncations, dtype=torch.float32, device=device)
+            outcomes.extend(episode["outcome"][finished].tolist())
+
+        # Generalised advantage estimation
+        with torch.no_grad():
+            next_value = agent.get_value(next_obs)
+            advantages = torch.zeros_like(rewards)
+            lastgaelam = 0
+            for t in reversed(range(args.num_steps)):
+                is_last = t == args.num_steps - 1
+                nextnonterminal = 1 - (next_done if is_last else dones[t + 1])
+                nextvalues = next_value if is_last else values[t + 1]
+                delta = rewards[t] + args.gamma * nextvalues * nextnonterminal - values[t]
+                advantages[t] = lastgaelam = delta + args.gamma * args.gae_lambda * nextnonterminal * lastgaelam
+            returns = advantages + values
+
+        b_obs, b_masks, b_actions = obs.flatten(0, 1), masks.flatten(0, 1), actions.flatten(0, 1)
+        b_logprobs, b_advantages = logprobs.flatten(0, 1), advantages.flatten()
+        b_returns, b_values = returns.flatten(), values.flatten()
+        batch_size = len(b_obs)
+
+        # Optimising the policy and the value network
+        clipfracs = []
+        for _ in range(args.update_epochs):
+            for mb_inds in torch.randperm(batch_size, device=device).chunk(args.num_minibatches):
+                _, newlogprob, entropy, newvalue = agent.get_action_and_value(
+                    b_obs[mb_inds], b_masks[mb_inds], b_actions[mb_inds]
+                )
+                has_choice = b_masks[mb_inds].sum(2) > 1  # the others have one legal order: nothing to learn
+                logratio = (newlogprob - b_logprobs[mb_inds])[has_choice]
+                ratio = logratio.exp()
+                mb_advantages = b_advantages[mb_inds]
+                mb_advantages = (mb_advantages - mb_advantages.mean()) / (mb_advantages.std() + 1e-8)
+                order_advantages = mb_advantages[:, None].expand_as(has_choice)[has_choice]
+
+                with torch.no_grad():
+                    approx_kl = ((ratio - 1) - logratio).mean()
+                    clipfracs.append(((ratio - 1).abs() > args.clip_coef).float().mean().item())
+
+                pg_loss1 = -order_advantages * ratio
+                pg_loss2 = -order_advantages * torch.clamp(ratio, 1 - args.clip_coef, 1 + args.clip_coef)
+                pg_loss = torch.max(pg_loss1, pg_loss2).mean()
+                v_loss = 0.5 * ((newvalue - b_returns[mb_inds]) ** 2).mean()
+                entropy_loss = entropy[has_choice].mean()
+                loss = pg_loss - args.ent_coef * entropy_loss + args.vf_coef * v_loss
+
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
+                optimizer.step()
+
+        explained_variance = float(1 - (b_returns - b_values).var() / b_returns.var())
+        SPS = int(global_step / (time.time() - start_time))
+        win_rate = (np.mean(outcomes) + 1) / 2 if outcomes else float("nan")
+        if iteration % 10 == 0:
+            print(f"global_step={global_step:,} SPS={SPS:,} win_rate={win_rate:.1%} entropy={entropy_loss.item():.2f}")
+        if writer is not None:
+            writer.add_scalar("charts/learning_rate", optimizer.param_groups[0]["lr"], global_step)
+            writer.add_scalar("charts/SPS", SPS, global_step)
+            writer.add_scalar("charts/win_rate", win_rate, global_step)
+            writer.add_scalar("losses/value_loss", v_loss.item(), global_step)
+            writer.add_scalar("losses/policy_loss", pg_loss.item(), global_step)
+            writer.add_scalar("losses/entropy", entropy_loss.item(), global_step)
+            writer.add_scalar("losses/approx_kl", approx_kl.item(), global_step)
+            writer.add_scalar("losses/clipfrac", np.mean(clipfracs), global_step)
+            writer.add_scalar("losses/explained_variance", explained_variance, global_step)
+    envs.close()
+    if writer is not None:
+        writer.close()
+    return agent
+
+
+def evaluate(agent, args):
+    for opponent in ("random", "raider", "scripted"):
+        print(f"final evaluation: {args.eval_games:,} games against {opponent} ...")
+        result = play_match(TrainedAgent(agent), opponent, config=args.config, games=args.eval_games, seed=args.seed)
+        total = result.summary().total
+        low, high = total.win_interval
+        print(f"  win rate {total.win_rate:.1%} (95 % interval {low:.1%}-{high:.1%})")
+
+
+def parse_args():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for field in fields(Args):
+        kind = {"action": argparse.BooleanOptionalAction} if field.type is bool else {"type": field.type}
+        parser.add_argument(f"--{field.name.replace('_', '-')}", default=field.default, **kind)
+    return Args(**vars(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    args = parse_args()
+    agent = train(args)
+    Path(args.out).mkdir(parents=True, exist_ok=True)
+    torch.save(agent.state_dict(), Path(args.out) / "agent.pt")
+    print(f"saved {args.out}/agent.pt")
+    evaluate(agent, args)
