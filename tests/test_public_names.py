@@ -1,5 +1,6 @@
 """The public names, and the cost of importing the package."""
 
+import importlib.util
 import subprocess
 import sys
 
@@ -15,8 +16,16 @@ def test_every_public_name_exists(name):
 
 
 def test_every_lazy_name_is_public():
-    lazy = {name for names in geo_patrol._HOMES.values() for name in names}
-    assert lazy | {"__version__", "environment_id"} == set(geo_patrol.__all__)
+    lazy = {name for names in geo_patrol._MODULES.values() for name in names}
+    assert lazy - {"make_sb3_vec"} | {"__version__", "environment_id"} == set(geo_patrol.__all__)
+
+
+def test_names_of_extras_say_what_to_install():
+    if importlib.util.find_spec("stable_baselines3"):
+        assert callable(geo_patrol.make_sb3_vec)
+    else:
+        with pytest.raises(geo_patrol.MissingPackageError, match=r"geo_patrol\[sb3\]"):
+            geo_patrol.make_sb3_vec  # noqa: B018
 
 
 def test_unknown_name():

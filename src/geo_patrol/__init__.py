@@ -16,11 +16,21 @@ if TYPE_CHECKING:
     from geo_patrol.config.presets import load_config
     from geo_patrol.config.schema import GameConfig
     from geo_patrol.engine.encodings import observation_names
+    from geo_patrol.envs.adapters.sb3 import make_sb3_vec as make_sb3_vec
     from geo_patrol.envs.vector import make_vec
-    from geo_patrol.errors import AgentError, ConfigError, GeoPatrolError, OrderError, RecordingError
+    from geo_patrol.errors import (
+        AgentError,
+        ConfigError,
+        GeoPatrolError,
+        MissingPackageError,
+        OrderError,
+        PolicyError,
+        RecordingError,
+    )
     from geo_patrol.evaluation import MatchResult, play_match
     from geo_patrol.game import Game, Satellite
-    from geo_patrol.notation import EndReason, Order, Outcome, SatelliteId
+    from geo_patrol.notation import EndReason, Order, Outcome, SatelliteId, read_reasons
+    from geo_patrol.replays import Recorder, Replay, ReplayReader, read_replay
 
 __all__ = [
     "Agent",
@@ -31,10 +41,15 @@ __all__ = [
     "GameConfig",
     "GeoPatrolError",
     "MatchResult",
+    "MissingPackageError",
     "Order",
     "OrderError",
     "Outcome",
+    "PolicyError",
+    "Recorder",
     "RecordingError",
+    "Replay",
+    "ReplayReader",
     "Satellite",
     "SatelliteId",
     "__version__",
@@ -46,27 +61,39 @@ __all__ = [
     "observation_names",
     "play_match",
     "preset_names",
+    "read_reasons",
+    "read_replay",
 ]
 
-_HOMES = {
+_MODULES = {
     "geo_patrol.agents": ("Agent", "agent_names", "make_agent"),
     "geo_patrol.config.schema": ("GameConfig",),
     "geo_patrol.engine.encodings": ("observation_names",),
     "geo_patrol.envs.vector": ("make_vec",),
     "geo_patrol.evaluation": ("MatchResult", "play_match"),
-    "geo_patrol.errors": ("AgentError", "ConfigError", "GeoPatrolError", "OrderError", "RecordingError"),
+    "geo_patrol.errors": (
+        "AgentError",
+        "ConfigError",
+        "GeoPatrolError",
+        "MissingPackageError",
+        "OrderError",
+        "PolicyError",
+        "RecordingError",
+    ),
     "geo_patrol.game": ("Game", "Satellite"),
-    "geo_patrol.notation": ("EndReason", "Order", "Outcome", "SatelliteId"),
+    "geo_patrol.notation": ("EndReason", "Order", "Outcome", "SatelliteId", "read_reasons"),
+    "geo_patrol.replays": ("Recorder", "Replay", "ReplayReader", "read_replay"),
     "geo_patrol.config.preset_files": ("preset_names",),
     "geo_patrol.config.presets": ("load_config",),
+    "geo_patrol.envs.adapters.sb3": ("make_sb3_vec",),  # not in __all__: needs an extra
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
-    for home, names in _HOMES.items():
+    for module, names in _MODULES.items():
         if name in names:
-            value = globals()[name] = getattr(importlib.import_module(home), name)
+            value = globals()[name] = getattr(importlib.import_module(module), name)
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
