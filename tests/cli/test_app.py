@@ -96,7 +96,7 @@ def test_verify_is_the_module_of_that_name(tmp_path):
     assert "missing.jsonl" in ran.output
 
 
-def test_output_file_takes_the_place_of_an_older_one_at_the_end(tmp_path):
+def test_output_file_replaces_an_older_one_at_the_end(tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("old")
     with output_file(str(path)) as stream:
@@ -121,7 +121,7 @@ def test_output_file_follows_links_and_writes_to_devices(tmp_path):
         stream.write("gone")
 
 
-def test_output_file_tells_what_cannot_be_written(tmp_path, monkeypatch):
+def test_output_file_reports_what_cannot_be_written(tmp_path, monkeypatch):
     path = tmp_path / "x.txt"
     path.write_text("old")
     monkeypatch.setattr(os, "access", lambda *_: False)

@@ -44,7 +44,7 @@ while not live.is_over:
     window.tick(10)
 print(len(before), sorted(set(loaded()) - set(before)))
 """
-READING = """
+REPLAYING = """
 from pathlib import Path
 from geo_patrol.cli.loading import load_rules
 from geo_patrol.sessions.timeline import Timeline
@@ -64,7 +64,7 @@ print(len(before), sorted(set(loaded()) - set(before)))
 """
 
 
-@pytest.mark.parametrize("what", [PLAYING, READING])
+@pytest.mark.parametrize("what", [PLAYING, REPLAYING])
 def test_all_compiled_code_is_loaded_before(what, tmp_path):
     path = tmp_path / "games.jsonl"
     play_match("scripted", "random", config="case1", games=2, seed=1, save=path)
@@ -80,10 +80,10 @@ def test_all_compiled_code_is_loaded_before(what, tmp_path):
 
 
 def test_an_interrupt_that_pydantic_wraps_is_one(capsys):
-    class Figure(BaseModel):
+    class Value(BaseModel):
         value: Annotated[int, PlainSerializer(lambda _: os.kill(os.getpid(), signal.SIGINT) or time.sleep(1))]
 
     with pytest.raises(typer.Exit) as leaving:
-        plain_errors(lambda: Figure(value=1).model_dump())()
+        plain_errors(lambda: Value(value=1).model_dump())()
     assert leaving.value.exit_code == 130
     assert capsys.readouterr().err == "geo-patrol: interrupted\n"

@@ -46,11 +46,15 @@ def start_game(
         InputError: an argument is wrong.
         NoScreenError: there is no screen.
     """
-    with bad_input(), leave_at_once():  # loads compiled code
+    with leave_at_once():  # loads compiled code
         from geo_patrol.config.presets import load_config
+        from geo_patrol.engine.batch import check_seed
         from geo_patrol.sessions.live import LiveGame
 
-        resolved = load_config(config, overrides)
+        with bad_input():
+            resolved = load_config(config, overrides)
+            if seed is not None:
+                check_seed(seed)
         live = LiveGame(resolved, agents, seed)
     if has_window:
         _check_screen(alternative)
