@@ -16,7 +16,7 @@ import gymnasium
 from geo_patrol import GameConfig, geo_patrol_v0, load_config, make_agent
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sessions.timeline import Scene
+from geo_patrol.sessions.timeline import Snapshot
 
 ROUNDS, FRAMES = 5, 100
 Draw = Callable[[int], Any]
@@ -34,10 +34,10 @@ def milliseconds(draw: Draw) -> float:
     return statistics.median(times)
 
 
-def gliding(size: tuple[int, int], scene: Scene, config: GameConfig) -> Draw:
-    """Return a function that draws a scene on its way."""
+def gliding(size: tuple[int, int], snapshot: Snapshot, config: GameConfig) -> Draw:
+    """Return a function that draws a snapshot on its way."""
     picture = Picture(*size, config)
-    return lambda frame: picture.frame(scene, (frame % FRAMES) / FRAMES)
+    return lambda frame: picture.frame(snapshot, (frame % FRAMES) / FRAMES)
 
 
 def training() -> Draw:
@@ -66,8 +66,8 @@ def main() -> None:
     live = LiveGame(load_config("geo_patrol"), (make_agent("scripted"), make_agent("scripted")), 13)
     while not live.is_over:
         live.advance()
-    moving = live.timeline.scene(7)
-    engaged = live.timeline.scene(live.timeline.next_engagement(0) or 0)
+    moving = live.timeline.snapshot(7)
+    engaged = live.timeline.snapshot(live.timeline.next_engagement(0) or 0)
     what = {f"{width} x {height}, gliding": gliding((width, height), moving, live.config) for width, height in SIZES}
     what["1280 x 720, engagement and drift"] = gliding((1280, 720), engaged, live.config)
     what["1280 x 720, a step and its picture"] = training()

@@ -56,11 +56,11 @@ def write_windows(live: LiveGame) -> None:
     write_still(watching.draw(), FOLDER / "watching.png")
     watching.screen.close()
     playing = PlayWindow(lambda: LiveGame(live.config, (None, make_agent("scripted")), SEED))
-    desk = playing.session.desk
-    assert desk is not None
-    desk.give(desk.options(1)[2].order)
-    desk.give(desk.options(9)[0].order)
-    desk.select(10)
+    entry = playing.session.entry
+    assert entry is not None
+    entry.give(entry.options(1)[2].order)
+    entry.give(entry.options(9)[0].order)
+    entry.select(10)
     write_still(playing.draw(), FOLDER / "playing.png")
     playing.screen.close()
 

@@ -33,12 +33,12 @@ before = loaded()
 rng = random.Random(1)
 window = PlayWindow(lambda: live)
 while not live.is_over:
-    desk = window.session.desk
-    for number in range(11 if desk else 0):
-        if desk.options(number):
-            desk.select(number)
+    entry = window.session.entry
+    for number in range(11 if entry else 0):
+        if entry.options(number):
+            entry.select(number)
             window.draw()
-            desk.give(rng.choice(desk.options(number)).order)
+            entry.give(rng.choice(entry.options(number)).order)
     window._commit()
     window.tick(10)
     window.tick(10)

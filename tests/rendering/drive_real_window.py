@@ -42,24 +42,24 @@ class Hand:
 
 def click_token(hand, number):
     window = hand.window
-    across, down = window.picture.layout.geometry.point(window._slots()[SatelliteId("bravo", number)].place)
+    across, down = window.picture.layout.geometry.point(window._anchors()[SatelliteId("bravo", number)].position)
     hand.click((round(across), round(down)))
 
 
 def order(hand, chance):
     """Give some satellites orders by clicking them and one of their options."""
-    window, desk = hand.window, hand.window.session.desk
+    window, entry = hand.window, hand.window.session.entry
     for number in range(11):
-        if desk.options(number) and chance.random() < 0.25:
+        if entry.options(number) and chance.random() < 0.25:
             click_token(hand, number)
-            assert desk.selected == number, (desk.selected, number)
-            option, rect = chance.choice(window._choices()[:-1])
+            assert entry.selected == number, (entry.selected, number)
+            option, rect = chance.choice(window._option_buttons()[:-1])
             hand.click(rect.center)
-            assert desk.pending[number] == option.order
-    before = desk.orders
+            assert entry.pending[number] == option.order
+    before = entry.orders
     if before:
         hand.push("undo")
-        assert desk.orders != before
+        assert entry.orders != before
     hand.push("commit the orders of this phase")
 
 
@@ -71,7 +71,7 @@ def play_by_mouse():
     hand.wait(0.5)
     hand.click((20, 20))  # the first click may only raise the window
     while window.session.stage != "over":
-        if window.session.stage == "showing" or not window.playback.has_rested:
+        if window.session.stage == "showing" or not window.playback.is_finished:
             hand.click((20, 20))
         else:
             order(hand, chance)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pygame
-from positions import PICTURES, scene_of
+from positions import PICTURES, snapshot_of
 
 from geo_patrol.rendering.picture import Picture
 
@@ -24,8 +24,8 @@ def path_of(name):
 def draw(name):
     """Draw a picture as it is kept: (height, width, 3)."""
     make, progress, size = PICTURES[name]
-    scene = scene_of(make)
-    frame = Picture(*size, scene.game.config).frame(scene, progress)
+    snapshot = snapshot_of(make)
+    frame = Picture(*size, snapshot.game.config).frame(snapshot, progress)
     assert frame.shape == (size[1], size[0], 3)
     if size[0] > LARGEST:
         frame = frame.reshape(size[1] // 3, 3, size[0] // 3, 3, 3).mean(axis=(1, 3)).astype(np.uint8)

@@ -129,9 +129,9 @@ PICTURES = {
     "upright": (shots, 1.0, (720, 1280)),
     "4k": (shots, 1.0, (3840, 2160)),
 }
-"""Name: timeline whose last scene is shown, progress, size."""
+"""Name: timeline whose last snapshot is shown, progress, size."""
 
 
-def scene_of(make):
-    """Return the last scene of a timeline."""
-    return make().scene(-1)
+def snapshot_of(make):
+    """Return the last snapshot of a timeline."""
+    return make().snapshot(-1)

@@ -1,11 +1,11 @@
-"""Orders given by hand: what the desk offers, and whose turn it is."""
+"""Orders given by hand: what the entry offers, and whose turn it is."""
 
 import pytest
 from positions import arranged
 
 from geo_patrol import Game, Order, SatelliteId, load_config, make_agent
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sessions.order_entry import OrderDesk
+from geo_patrol.sessions.order_entry import OrderEntry
 from geo_patrol.sessions.play_session import PlaySession
 
 
@@ -15,77 +15,77 @@ def fighting():
 
 def test_options_are_the_legal_orders_with_cost_odds_and_aim():
     game = Game(seed=1)
-    desk = OrderDesk(game, "alpha")
-    options = {str(option.order): option for option in desk.options(1)}
+    entry = OrderEntry(game, "alpha")
+    options = {str(option.order): option for option in entry.options(1)}
     assert set(options) == {"P1 prograde", "P1 retrograde", "P1 radial_in"}
-    assert [(one.cost, one.sector, one.probability, one.aim) for one in options.values()] == [
+    assert [(one.cost, one.sector, one.probability, one.target) for one in options.values()] == [
         (5, 30, None, None),
         (5, 28, None, None),
         (10, 14, None, None),
     ]
-    assert options["P1 radial_in"].words == "radial in to 14"
+    assert options["P1 radial_in"].text == "radial in to 14"
     game = fighting()
     for side in ("alpha", "bravo"):
-        desk = OrderDesk(game, side)
+        entry = OrderEntry(game, side)
         for number, legal in game.legal_orders(side).items():
-            assert {option.order for option in desk.options(number)} == {o for o in legal if o.action != "noop"}
-            for option in desk.options(number):
+            assert {option.order for option in entry.options(number)} == {o for o in legal if o.action != "noop"}
+            for option in entry.options(number):
                 assert option.cost == game.cost(side, option.order)
                 assert option.probability == game.probability(side, option.order)
-    (guard,) = (one for one in OrderDesk(game, "alpha").options(5) if one.order.action == "guard")
-    assert (guard.aim, guard.words, guard.price) == (SatelliteId("alpha", 0), "guard the HVA", "80%  -5 fuel")
+    (guard,) = (one for one in OrderEntry(game, "alpha").options(5) if one.order.action == "guard")
+    assert (guard.target, guard.text, guard.cost_text) == (SatelliteId("alpha", 0), "guard the HVA", "80%  -5 fuel")
 
 
 def test_orders_are_given_replaced_held_and_undone():
-    desk = OrderDesk(Game(seed=1), "alpha")
-    assert (desk.orders, desk.can_undo) == ((), False)
-    desk.select(2)
-    desk.give(Order(2, "prograde"))
-    assert desk.selected is None
-    desk.give(Order(1, "radial_in"))
-    desk.give(Order(2, "retrograde"))
-    assert desk.orders == (Order(1, "radial_in"), Order(2, "retrograde"))
-    desk.undo()
-    assert desk.orders == (Order(1, "radial_in"), Order(2, "prograde"))
-    desk.hold(1)
-    desk.hold(1)
-    assert desk.orders == (Order(2, "prograde"),)
-    desk.hold_all()
-    assert desk.orders == ()
-    desk.undo()
-    desk.undo()
-    assert len(desk.orders) == 2
+    entry = OrderEntry(Game(seed=1), "alpha")
+    assert (entry.orders, entry.can_undo) == ((), False)
+    entry.select(2)
+    entry.give(Order(2, "prograde"))
+    assert entry.selected is None
+    entry.give(Order(1, "radial_in"))
+    entry.give(Order(2, "retrograde"))
+    assert entry.orders == (Order(1, "radial_in"), Order(2, "retrograde"))
+    entry.undo()
+    assert entry.orders == (Order(1, "radial_in"), Order(2, "prograde"))
+    entry.hold(1)
+    entry.hold(1)
+    assert entry.orders == (Order(2, "prograde"),)
+    entry.hold_all()
+    assert entry.orders == ()
+    entry.undo()
+    entry.undo()
+    assert len(entry.orders) == 2
     for _ in range(5):
-        desk.undo()
-    assert (desk.orders, desk.can_undo) == ((), False)
+        entry.undo()
+    assert (entry.orders, entry.can_undo) == ((), False)
 
 
 def test_guard_all_orders_those_that_may():
     game = fighting()
-    desk = OrderDesk(game, "alpha")
-    desk.give(next(option.order for option in desk.options(5) if option.order.action == "shoot"))
-    desk.guard_all()
-    guards = {order.satellite for order in desk.orders}
+    entry = OrderEntry(game, "alpha")
+    entry.give(next(option.order for option in entry.options(5) if option.order.action == "shoot"))
+    entry.guard_all()
+    guards = {order.satellite for order in entry.orders}
     assert guards == {
         number for number, orders in game.legal_orders("alpha").items() if Order(number, "guard") in orders
     }
-    assert {order.action for order in desk.orders} == {"guard"}
-    desk.undo()
-    assert [order.action for order in desk.orders] == ["shoot"]
-    assert not OrderDesk(Game(seed=1), "alpha").can_guard
+    assert {order.action for order in entry.orders} == {"guard"}
+    entry.undo()
+    assert [order.action for order in entry.orders] == ["shoot"]
+    assert not OrderEntry(Game(seed=1), "alpha").can_guard
 
 
 def test_the_next_satellite_without_an_order_is_selected():
-    desk = OrderDesk(Game(seed=1), "alpha")
+    entry = OrderEntry(Game(seed=1), "alpha")
     seen = []
     for _ in range(12):
-        desk.select_next()
-        seen.append(desk.selected)
+        entry.select_next()
+        seen.append(entry.selected)
     assert seen == [*range(11), 0]
-    desk.give(Order(1, "prograde"))
-    desk.select_next()
-    desk.select_next()
-    assert desk.selected == 2
+    entry.give(Order(1, "prograde"))
+    entry.select_next()
+    entry.select_next()
+    assert entry.selected == 2
 
 
 def session_of(agents, config="geo_patrol", observers=()):
@@ -109,10 +109,10 @@ def test_the_agent_is_asked_after_the_person_has_committed():
     spy = Spy()
     session = session_of((spy, None))
     assert (session.stage, session.side, session.people) == ("ordering", "bravo", ("bravo",))
-    session.desk.give(Order(1, "prograde"))
+    session.entry.give(Order(1, "prograde"))
     assert spy.asked == 0
     session.commit()
-    assert (spy.asked, session.stage, session.desk) == (1, "showing", None)
+    assert (spy.asked, session.stage, session.entry) == (1, "showing", None)
     assert session.live.timeline[0].orders == ((), (Order(1, "prograde"),))
     session.commit()
     assert session.stage == "showing"
@@ -127,11 +127,11 @@ def test_two_people_order_behind_a_curtain():
     session.commit()
     assert session.stage == "curtain"
     session.lift_curtain()
-    session.desk.give(Order(1, "prograde"))
+    session.entry.give(Order(1, "prograde"))
     session.commit()
-    assert (session.stage, session.side, session.desk.orders, heard) == ("curtain", "bravo", (), [])
+    assert (session.stage, session.side, session.entry.orders, heard) == ("curtain", "bravo", (), [])
     session.lift_curtain()
-    session.desk.give(Order(2, "radial_in"))
+    session.entry.give(Order(2, "radial_in"))
     session.commit()
     assert session.stage == "showing"
     assert heard == [((Order(1, "prograde"),), (Order(2, "radial_in"),))]
@@ -146,8 +146,8 @@ def test_a_game_is_played_to_its_end(agents):
         session.lift_curtain()
         if session.stage == "ordering":
             for number in range(11):
-                if number < len(session.live.game.satellites(session.side)) and session.desk.options(number):
-                    session.desk.give(session.desk.options(number)[-1].order)
+                if number < len(session.live.game.satellites(session.side)) and session.entry.options(number):
+                    session.entry.give(session.entry.options(number)[-1].order)
             session.commit()
         else:
             session.end_showing()

@@ -10,8 +10,9 @@ from strategies import games, play_on
 
 from geo_patrol import Game, load_config
 from geo_patrol.errors import MissingPackageError
-from geo_patrol.rendering import figure, paper, svg
-from geo_patrol.scenes.shapes import SIZE, Circle, Label, Polygon, position_shapes
+from geo_patrol.rendering import figure, svg
+from geo_patrol.scenes.paper import SIZE, caption, goal_shapes, satellite_shapes
+from geo_patrol.scenes.shapes import Circle, Polygon, Text
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -22,7 +23,7 @@ def test_a_figure_shows_every_satellite():
     (axes,) = drawn.axes
     numbers = [text.get_text() for text in axes.texts]
     assert numbers.count("H") == 2
-    assert axes.get_title() == paper.caption(game)
+    assert axes.get_title() == caption(game)
     assert f"turn {game.turn}, engagement" in axes.get_title()
     for number in range(1, 8):
         assert numbers.count(str(number)) >= 2
@@ -74,16 +75,16 @@ def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
 @settings(max_examples=25)
 @given(games())
 def test_any_position_stays_on_the_paper_without_overlap(game):
-    shapes = list(position_shapes(game))
+    shapes = [*goal_shapes(game), *satellite_shapes(game)]
     fleets = sum(len(game.satellites(side)) for side in ("alpha", "bravo"))
     discs = [shape for shape in shapes if isinstance(shape, Circle)]
     assert len(discs) == fleets - 2
     assert sum(isinstance(shape, Polygon) for shape in shapes) == 4  # goals and HVAs
     for shape in discs:
-        assert all(shape.radius <= place <= SIZE - shape.radius for place in shape.centre)
+        assert all(shape.radius <= place <= SIZE - shape.radius for place in shape.center)
     for place, one in enumerate(discs):
         for other in discs[:place]:
-            distance = ((one.centre[0] - other.centre[0]) ** 2 + (one.centre[1] - other.centre[1]) ** 2) ** 0.5
+            distance = ((one.center[0] - other.center[0]) ** 2 + (one.center[1] - other.center[1]) ** 2) ** 0.5
             assert distance >= (one.radius + other.radius) * 0.99
-    assert all(label.size > 0 for label in shapes if isinstance(label, Label))
+    assert all(label.size > 0 for label in shapes if isinstance(label, Text))
     ET.fromstring(svg(game))

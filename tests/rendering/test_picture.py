@@ -9,11 +9,13 @@ from golden_images import PICTURES, TOLERANCE, difference, draw, load
 from positions import arranged, crowd, guards, played, shots
 
 from geo_patrol import Game, preset_names
-from geo_patrol.rendering import glyphs, theme
-from geo_patrol.rendering.fleets import full_fuel
-from geo_patrol.rendering.motion import Motion
-from geo_patrol.rendering.panel import most_telling, outcome_words
+from geo_patrol.rendering import surfaces
 from geo_patrol.rendering.picture import Picture
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.motion import Motion
+from geo_patrol.scenes.panel import most_important, result_text
+from geo_patrol.scenes.satellites import full_fuel
+from geo_patrol.scenes.shapes import rgb
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -24,7 +26,7 @@ def test_golden_images(name):
 @pytest.mark.parametrize("change", [{"fuel": 60}, {"sector": 30}, {"fuel": 0}])
 def test_golden_images_see_a_change_of_one_satellite(change):
     timeline = played(arranged(alpha={1: change}))
-    frame = Picture(1280, 720, timeline[0].game.config).frame(timeline.scene(0))
+    frame = Picture(1280, 720, timeline[0].game.config).frame(timeline.snapshot(0))
     assert difference(frame, load("start")) > TOLERANCE
 
 
@@ -69,29 +71,29 @@ def test_odd_boards_can_be_drawn(rings):
     timeline = played(Game(config, seed=1), ("", ""), ("", ""))
     picture = Picture(640, 480, timeline[0].game.config)
     for progress in (0, 0.5, 1):
-        picture.frame(timeline.scene(-1), progress)
+        picture.frame(timeline.snapshot(-1), progress)
 
 
 def test_progress_leads_from_one_position_to_the_next():
     timeline = played(arranged(), ("P1 radial_in; P9 prograde", "P3 retrograde"))
     picture = Picture(1280, 720, timeline[0].game.config)
     board = np.s_[:, :710]
-    start, end = picture.frame(timeline.scene(0))[board], picture.frame(timeline.scene(1))[board]
-    assert np.array_equal(picture.frame(timeline.scene(1), 0)[board], start)
-    assert np.array_equal(picture.frame(timeline.scene(1), 5), picture.frame(timeline.scene(1), 1))
-    assert not np.array_equal(picture.frame(timeline.scene(1), 0.5)[board], start)
-    assert not np.array_equal(picture.frame(timeline.scene(1), 0.5)[board], end)
+    start, end = picture.frame(timeline.snapshot(0))[board], picture.frame(timeline.snapshot(1))[board]
+    assert np.array_equal(picture.frame(timeline.snapshot(1), 0)[board], start)
+    assert np.array_equal(picture.frame(timeline.snapshot(1), 5), picture.frame(timeline.snapshot(1), 1))
+    assert not np.array_equal(picture.frame(timeline.snapshot(1), 0.5)[board], start)
+    assert not np.array_equal(picture.frame(timeline.snapshot(1), 0.5)[board], end)
 
 
 def test_the_board_turns_with_the_drift():
     timeline = played(arranged(phase="engagement"), ("", ""))
-    motion = Motion(Picture(1280, 720, timeline[0].game.config).layout.geometry, timeline.scene(1))
+    motion = Motion(Picture(1280, 720, timeline[0].game.config).layout.geometry, timeline.snapshot(1))
     assert motion.has_drifted
     clock = motion.clock(0.5)
-    for satellite, slot in motion.start.items():
-        moved = motion.slot(satellite, clock).place[1] - slot.place[1]
+    for satellite, anchor in motion.start.items():
+        moved = motion.anchor(satellite, clock).position[1] - anchor.position[1]
         assert moved == pytest.approx(2 * np.pi / 16 / 2)
-    assert motion.goal_turn("alpha", clock) == (16, -0.5)
+    assert motion.goal("alpha", clock) == (16, -0.5)
 
 
 def test_half_a_turn_goes_the_way_that_was_ordered():
@@ -103,9 +105,13 @@ def test_half_a_turn_goes_the_way_that_was_ordered():
     orders = ((Order(1, "prograde"), Order(2, "retrograde")), ())
     game.step(*orders)
     timeline.append(orders, game)
-    motion = Motion(Picture(640, 480, game.config).layout.geometry, timeline.scene(1))
+    motion = Motion(Picture(640, 480, game.config).layout.geometry, timeline.snapshot(1))
     start, clock = motion.start, motion.clock(1.0)
-    ways = {one.number: motion.slot(one, clock).place[1] - start[one].place[1] for one in start if one.side == "alpha"}
+    ways = {
+        one.number: motion.anchor(one, clock).position[1] - start[one].position[1]
+        for one in start
+        if one.side == "alpha"
+    }
     assert ways[1] > 2
     assert ways[2] < -2
 
@@ -117,19 +123,19 @@ def test_a_frame_does_not_depend_on_those_before_it():
     timeline.append(((), ()), game)
     kept = Picture(640, 480, game.config)
     for index, progress in [(1, 0.1), (1, 0.2), (1, 0.7), (2, 0.3), (2, 1), (1, 0.7), (0, 1), (1, 1), (2, 0.3)]:
-        scene = timeline.scene(index)
-        frame = kept.frame(scene, progress)
-        assert np.array_equal(frame, Picture(640, 480, game.config).frame(scene, progress))
-        assert np.array_equal(frame, kept.frame(scene, progress))
+        snapshot = timeline.snapshot(index)
+        frame = kept.frame(snapshot, progress)
+        assert np.array_equal(frame, Picture(640, 480, game.config).frame(snapshot, progress))
+        assert np.array_equal(frame, kept.frame(snapshot, progress))
         if index == 1:
-            kept.draw(scene, 0.5).fill((255, 0, 0))
+            kept.draw(snapshot, 0.5).fill((255, 0, 0))
 
 
 def test_all_that_stays_is_made_once(monkeypatch):
     timeline = crowd()
     picture = Picture(1280, 720, timeline[0].game.config)
-    scene = timeline.scene(0)
-    picture.frame(scene)
+    snapshot = timeline.snapshot(0)
+    picture.frame(snapshot)
 
     def fail(*_, **__):
         raise AssertionError("made again")
@@ -138,17 +144,17 @@ def test_all_that_stays_is_made_once(monkeypatch):
     monkeypatch.setattr(pygame.image, "load", fail)
     monkeypatch.setattr(pygame.transform, "smoothscale", fail)
     for _ in range(3):
-        picture.frame(scene)
+        picture.frame(snapshot)
 
 
 def test_surfaces_are_forgotten_when_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(glyphs, "_ROOM", 20)
-    glyphs.forget_all()
+    monkeypatch.setattr(surfaces, "_MAX_SURFACES", 20)
+    surfaces.clear_cache()
     for number in range(100):
-        glyphs.text(str(number), 12, theme.TEXT)
-    assert len(glyphs._surfaces) == 20
-    first = glyphs.text("99", 12, theme.TEXT)
-    assert glyphs.text("99", 12, theme.TEXT) is first
+        surfaces.text_surface(str(number), 12, theme.TEXT)
+    assert len(surfaces._surfaces) == 20
+    first = surfaces.text_surface("99", 12, theme.TEXT)
+    assert surfaces.text_surface("99", 12, theme.TEXT) is first
 
 
 def test_pictures_survive_a_restart_of_pygame():
@@ -158,11 +164,11 @@ def test_pictures_survive_a_restart_of_pygame():
     assert np.array_equal(picture.frame(Game(seed=1)), before)
 
 
-def test_the_most_telling_outcomes_come_first_where_there_is_no_room():
-    outcomes = shots().scene(-1).outcomes
-    assert most_telling(outcomes, 6) == list(outcomes)
-    few = most_telling(outcomes, 4)
-    assert [outcome_words(outcome) for outcome in few] == ["hit", "hit", "hit"]
+def test_the_most_important_outcomes_come_first_where_there_is_no_room():
+    outcomes = shots().snapshot(-1).outcomes
+    assert most_important(outcomes, 6) == list(outcomes)
+    few = most_important(outcomes, 4)
+    assert [result_text(outcome) for outcome in few] == ["hit", "hit", "hit"]
 
 
 def test_mirrored_fleets_have_the_fuel_of_alpha():
@@ -182,7 +188,9 @@ _DEFICIENCIES = {  # Machado, Oliveira, Fernandes 2009, severity 1
 
 def lab(colour, matrix):
     """Return a colour as it is seen, in CIELAB."""
-    linear = np.array([x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in np.array(colour) / 255])
+    linear = np.array(
+        [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in np.array(rgb(colour)) / 255]
+    )
     seen = np.clip(np.array(matrix) @ linear, 0, 1)
     xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ seen
     x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))

@@ -90,7 +90,7 @@ def test_steps_pause_and_go_back_and_forth():
     assert (playback.index, playback.progress) == (1, 1.0)
     playback.forward()
     playback.forward()
-    assert playback.scene.before is live.timeline[1]
+    assert playback.snapshot.before is live.timeline[1]
     playback.back()
     assert (playback.index, playback.progress) == (1, 1.0)
     playback.back()
@@ -109,13 +109,13 @@ def test_turns_engagements_and_ends_are_jumped_to():
     live = live_game()
     playback = Playback(live.timeline, live.advance)
     playback.next_turn()
-    assert (playback.scene.game.turn, playback.scene.game.phase) == (2, "movement")
+    assert (playback.snapshot.game.turn, playback.snapshot.game.phase) == (2, "movement")
     playback.next_turn()
     playback.previous_turn()
-    assert (playback.scene.game.turn, playback.scene.game.phase) == (2, "movement")
+    assert (playback.snapshot.game.turn, playback.snapshot.game.phase) == (2, "movement")
     playback.next_engagement()
     first = playback.index
-    assert playback.scene.before.outcomes
+    assert playback.snapshot.before.outcomes
     assert playback.progress == 0
     playback.next_engagement()
     assert playback.index > first

@@ -1,10 +1,10 @@
-"""Timelines and scenes."""
+"""Timelines and snapshots."""
 
 import pytest
 from positions import arranged, guards, played, shots
 
 from geo_patrol import Game, Order
-from geo_patrol.sessions.timeline import Scene, Timeline
+from geo_patrol.sessions.timeline import Snapshot, Timeline
 
 
 def test_a_timeline_keeps_copies_of_its_own():
@@ -21,30 +21,30 @@ def test_a_timeline_keeps_copies_of_its_own():
     assert not timeline.is_complete
 
 
-def test_scenes_know_what_led_to_them():
+def test_snapshots_know_what_led_to_them():
     timeline = shots()
-    assert timeline.scene(0).before is None
-    scene = timeline.scene(-1)
-    assert scene.before is timeline[0]
-    assert [outcome.success for outcome in scene.outcomes] == [True] * 3 + [False] * 3
-    assert scene.outcomes_turn == 7
-    assert [(point.turns, point.alpha) for point in scene.scores] == [(6, 200), (7, scene.game.scores["alpha"])]
+    assert timeline.snapshot(0).before is None
+    snapshot = timeline.snapshot(-1)
+    assert snapshot.before is timeline[0]
+    assert [outcome.success for outcome in snapshot.outcomes] == [True] * 3 + [False] * 3
+    assert snapshot.outcomes_turn == 7
+    assert [(point.turns, point.alpha) for point in snapshot.scores] == [(6, 200), (7, snapshot.game.scores["alpha"])]
     with pytest.raises(IndexError):
-        timeline.scene(2)
+        timeline.snapshot(2)
 
 
 def test_outcomes_stay_until_the_next_engagement():
     timeline = played(arranged(), ("", ""), ("", ""), ("", ""))
     game = shots()[-1].game
     timeline = played(game, ("", ""))
-    assert timeline.scene(1).outcomes == ()
+    assert timeline.snapshot(1).outcomes == ()
     longer = shots()
     game = longer[-1].game.copy()
     for _ in range(2):
         game.step()
         longer.append(((), ()), game)
-    assert len(longer.scene(2).outcomes) == 6
-    assert longer.scene(3).outcomes == ()
+    assert len(longer.snapshot(2).outcomes) == 6
+    assert longer.snapshot(3).outcomes == ()
     assert [longer.next_engagement(index) for index in (0, 1)] == [1, None]
     assert [longer.previous_engagement(index) for index in (3, 1)] == [1, None]
 
@@ -56,10 +56,10 @@ def test_scores_are_kept_turn_by_turn():
         game.step()
         timeline.append(((), ()), game)
     assert timeline.is_complete
-    points = timeline.scene(-1).scores
+    points = timeline.snapshot(-1).scores
     assert [point.turns for point in points] == list(range(game.turn + 1))
     assert (points[-1].alpha, points[-1].bravo) == (game.scores["alpha"], game.scores["bravo"])
-    assert len(timeline.scene(4).scores) == 3
+    assert len(timeline.snapshot(4).scores) == 3
 
 
 def test_a_forfeit_counts_at_once():
@@ -69,11 +69,11 @@ def test_a_forfeit_counts_at_once():
     after["phase"], after["done"], after["reasons"] = "drift", True, 64
     after["alpha"]["score"] = 0
     timeline.append(((), ()), Game.restore(after))
-    assert [point.alpha for point in timeline.scene(-1).scores][-1] == 0
+    assert [point.alpha for point in timeline.snapshot(-1).scores][-1] == 0
 
 
-def test_the_scene_of_a_bare_position_shows_its_last_outcomes():
+def test_the_snapshot_of_a_bare_position_shows_its_last_outcomes():
     game = guards()[-1].game
-    scene = Scene.of(game)
-    assert (scene.game, scene.before, scene.outcomes_turn) == (game, None, 7)
-    assert len(scene.outcomes) == 6
+    snapshot = Snapshot.of(game)
+    assert (snapshot.game, snapshot.before, snapshot.outcomes_turn) == (game, None, 7)
+    assert len(snapshot.outcomes) == 6

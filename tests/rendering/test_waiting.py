@@ -11,7 +11,7 @@ from geo_patrol.rendering import screen
 from geo_patrol.rendering.play import PlayWindow
 from geo_patrol.rendering.watch import WatchWindow, watch
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sessions.order_entry import OrderDesk
+from geo_patrol.sessions.order_entry import OrderEntry
 
 CONFIG = load_config("geo_patrol")
 
@@ -64,7 +64,7 @@ def test_a_window_hears_what_was_pressed_while_an_agent_thought(ponderer, monkey
     left = when_shown(
         monkeypatch,
         lambda: window._message == "ponderer is thinking" and post_key(window, pygame.K_SPACE, " "),
-        lambda: len(window._unheard) == 1 and window.playback.is_playing,
+        lambda: len(window._deferred) == 1 and window.playback.is_playing,
         lambda: ponderer.may_decide.set() is None,
         lambda: len(live.timeline) == 2 and not window.playback.is_playing and not window._message,
         lambda: post_key(window, pygame.K_RIGHT),
@@ -105,7 +105,7 @@ def test_a_committed_phase_waits_for_the_other_side(ponderer, monkeypatch):
 
 def test_a_window_closes_while_the_first_phase_waits(ponderer, monkeypatch):
     """As in a game that is resumed in a phase in which the person can do nothing."""
-    monkeypatch.setattr(OrderDesk, "has_choice", property(lambda _: False))
+    monkeypatch.setattr(OrderEntry, "has_choice", property(lambda _: False))
     monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     window = PlayWindow(lambda: LiveGame(CONFIG, (None, ponderer), 1))
     assert not window.screen.is_open

@@ -6,11 +6,12 @@ import pygame
 import pytest
 
 from geo_patrol import Order, SatelliteId, load_config, make_agent
-from geo_patrol.rendering import screen, theme
+from geo_patrol.rendering import screen
 from geo_patrol.rendering.play import PlayWindow
 from geo_patrol.rendering.watch import WatchWindow, watch
+from geo_patrol.scenes import theme
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sessions.order_entry import OrderDesk
+from geo_patrol.sessions.order_entry import OrderEntry
 
 CONFIG = load_config("geo_patrol")
 
@@ -48,7 +49,7 @@ def test_speed_and_pause_are_shown(size):
     window = watching(size)
 
     def shown():
-        course = window.course
+        course = window.progress_bar
         rest = window.picture.layout.toolbar.right - course.right
         strip = window.draw().subsurface(course.right, course.top, rest, course.height)
         return pygame.image.tobytes(strip, "RGB")
@@ -79,7 +80,7 @@ def test_every_control_of_watching_has_its_key():
     press(window, pygame.K_PAGEUP)
     assert go.index == 0
     press(window, pygame.K_e, "e")
-    assert go.scene.outcomes
+    assert go.snapshot.outcomes
     first = go.index
     press(window, pygame.K_e, "e")
     assert go.index > first
@@ -109,13 +110,13 @@ def test_every_button_of_watching_does_what_it_says():
     assert go.index == 2
     push(window, "a turn back")
     push(window, "jump to the next engagement")
-    assert go.scene.outcomes
+    assert go.snapshot.outcomes
     push(window, "jump to the engagement before")
     assert go.index == 0
     push(window, "faster")
     push(window, "slower")
     assert go.speed == 1
-    click(window, (window.course.right - 1, window.course.centery))
+    click(window, (window.progress_bar.right - 1, window.progress_bar.center[1]))
     assert go.index == len(go.timeline) - 1
     push(window, "begin again")
     assert go.index == 0
@@ -237,74 +238,72 @@ def playing(agents=(None, "scripted"), seed=4, size=(1000, 600), config=CONFIG):
 
 
 def token(window, side, number):
-    across, down = window.picture.layout.geometry.point(window._slots()[SatelliteId(side, number)].place)
+    across, down = window.picture.layout.geometry.point(window._anchors()[SatelliteId(side, number)].position)
     return round(across), round(down)
 
 
 def sector_pixel(window, sector):
-    from geo_patrol.rendering.playing.order_art import _sector_middle
-
-    return tuple(map(round, _sector_middle(window.picture.layout, sector)))
+    return tuple(map(round, window.layout.geometry.sector_center(sector)))
 
 
 def test_a_click_on_a_satellite_and_a_sector_gives_an_order():
     window = playing()
-    desk = window.session.desk
+    entry = window.session.entry
     click(window, token(window, "alpha", 10))
-    assert desk.selected == 10
+    assert entry.selected == 10
     window.draw()
     click(window, sector_pixel(window, 8))
-    assert desk.orders == (Order(10, "radial_in"),)
+    assert entry.orders == (Order(10, "radial_in"),)
     click(window, token(window, "alpha", 10))
     click(window, sector_pixel(window, 18))
-    assert desk.orders == (Order(10, "prograde"),)
+    assert entry.orders == (Order(10, "prograde"),)
     push(window, "undo")
-    assert desk.orders == (Order(10, "radial_in"),)
+    assert entry.orders == (Order(10, "radial_in"),)
     window.draw()
     click(window, token(window, "alpha", 1))
     click(window, token(window, "bravo", 1))
-    assert desk.selected is None
+    assert entry.selected is None
     click(window, token(window, "alpha", 9))
     click(window, token(window, "alpha", 8))
-    assert desk.selected == 8
+    assert entry.selected == 8
     click(window, (3, 3))
     push(window, "hold with all: take every order back")
-    assert desk.orders == ()
+    assert entry.orders == ()
 
 
 def test_rows_of_the_table_and_the_list_of_orders_work_as_well():
-    from geo_patrol.rendering.fleets import row_of
+    from geo_patrol.scenes.fleets import row_of
 
     window = playing()
-    desk = window.session.desk
+    entry = window.session.entry
     click(window, row_of(window.picture.layout, "alpha", 4).center)
-    assert desk.selected == 4
-    option, rect = window._choices()[1]
+    assert entry.selected == 4
+    option, rect = window._option_buttons()[1]
     click(window, rect.center)
-    assert desk.orders == (option.order,)
+    assert entry.orders == (option.order,)
     press(window, pygame.K_TAB, "\t")
     press(window, pygame.K_TAB, "\t")
     click(window, row_of(window.picture.layout, "alpha", 4).center)
-    hold, rect = window._choices()[-1]
+    hold, rect = window._option_buttons()[-1]
     assert hold is None
     click(window, rect.center)
-    assert desk.orders == ()
+    assert entry.orders == ()
 
 
 def test_a_click_that_means_several_orders_opens_a_menu():
     config = load_config({"extends": "geo_patrol", "board": {"inner_ring": 1, "outer_ring": 4, "goal_ring": 1}})
     window = playing(config=config)
-    desk = window.session.desk
+    entry = window.session.entry
     click(window, token(window, "alpha", 1))
-    other = {option.sector for option in desk.options(1) if option.order.action == "prograde"}.pop()
+    other = {option.sector for option in entry.options(1) if option.order.action == "prograde"}.pop()
     geometry = window.picture.layout.geometry
-    distance = geometry.inner_edge(1) + geometry.band * 0.95
+    distance = geometry.inner_edge(1) + geometry.ring_width * 0.95
     pixel = tuple(map(round, geometry.point((distance, (other - 0.6) * math.pi))))
     click(window, pixel)
     assert [str(option.order) for option, _ in window.menu] == ["P1 prograde", "P1 retrograde"]
     window.draw()
     click(window, window.menu[1][1].center)
-    assert desk.orders == (Order(1, "retrograde"),)
+    assert entry.orders == (Order(1, "retrograde"),)
     assert window.menu == []
 
 
@@ -318,13 +317,13 @@ def test_engagements_are_ordered_by_clicking_targets():
     session.live._batch = game._batch.copy()
     session.live.timeline._moments[-1] = type(session.live.timeline[0])(game)
     window.playback._go(0)
-    session.desk = desk = OrderDesk(game, "alpha")
+    session.entry = entry = OrderEntry(game, "alpha")
     click(window, token(window, "alpha", 9))
     window.draw()
     click(window, token(window, "bravo", 1))
     assert [option.order.action for option, _ in window.menu] == ["shoot", "collide"]
     click(window, window.menu[0][1].center)
-    assert desk.orders == (Order(9, "shoot", 1),)
+    assert entry.orders == (Order(9, "shoot", 1),)
     window.draw()
     push(window, "commit the orders of this phase")
     assert session.stage == "showing"
@@ -333,18 +332,18 @@ def test_engagements_are_ordered_by_clicking_targets():
 
 def test_every_key_of_playing():
     window = playing()
-    desk = window.session.desk
+    entry = window.session.entry
     press(window, pygame.K_TAB, "\t")
-    assert desk.selected == 0
+    assert entry.selected == 0
     click(window, token(window, "alpha", 9))
     click(window, sector_pixel(window, 8))
     press(window, pygame.K_u, "u")
-    assert desk.orders == ()
+    assert entry.orders == ()
     press(window, pygame.K_g, "g")  # nobody is threatened
     press(window, pygame.K_x, "x")
     press(window, pygame.K_l, "l")  # nothing was played yet
     press(window, pygame.K_n, "n")  # the game is not over
-    assert window.session.desk is desk
+    assert window.session.entry is entry
     press(window, pygame.K_RETURN, "\r")
     assert window.session.stage == "showing"
     assert "Click to go on" in window.prompt
@@ -385,7 +384,7 @@ def test_the_curtain_hides_everything():
     assert other != curtain
     click(window, window.bar.rect_of("commit the orders of this phase").center)
     assert (window.session.stage, window.session.side) == ("ordering", "bravo")
-    assert window.session.desk.orders == ()
+    assert window.session.entry.orders == ()
     press(window, pygame.K_ESCAPE)
     assert not window.screen.is_open
 
@@ -398,19 +397,19 @@ def test_a_game_is_played_to_its_end_by_mouse_alone(size):
     for _ in range(400):
         if window.session.stage == "over":
             break
-        desk = window.session.desk
-        if window.session.stage == "showing" or not window.playback.has_rested:
+        entry = window.session.entry
+        if window.session.stage == "showing" or not window.playback.is_finished:
             click(window, (5, 5))
             window.tick(0.01)
             continue
         for number in (1, 5, 9):
-            if desk.options(number):
-                from geo_patrol.rendering.fleets import row_of
+            if entry.options(number):
+                from geo_patrol.scenes.fleets import row_of
 
                 click(window, row_of(window.picture.layout, "alpha", number).center)
-                option, rect = window._choices()[0]
+                option, rect = window._option_buttons()[0]
                 click(window, rect.center)
-                assert desk.pending[number] == option.order
+                assert entry.pending[number] == option.order
         push(window, "commit the orders of this phase")
     assert window.session.live.is_over
     assert [moment.orders for moment in heard] == [moment.orders for moment in window.session.live.timeline][:-1]

@@ -1,4 +1,4 @@
-"""How environments show their games: render modes, and what each of them does."""
+"""Render modes of the environments."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,14 +19,14 @@ Rendered: TypeAlias = str | NDArray[np.uint8] | None
 
 
 class Display:
-    """Shows the game of a table by a render mode. Nothing is drawn, and pygame not imported, unless asked for.
+    """Renders the game of a table. pygame is imported when it is first needed.
 
     Args:
         render_mode: "human", "rgb_array", "ansi" or None.
         render_size: width and height of pictures in pixels.
 
     Raises:
-        ValueError: there is no such mode, or the size is none.
+        ValueError: there is no such mode, or the size is invalid.
     """
 
     def __init__(self, render_mode: str | None, render_size: tuple[int, int]) -> None:
@@ -37,22 +37,22 @@ class Display:
         self._viewer: Viewer | None = None
 
     def begin(self, table: Table) -> None:
-        """Take up the game of a table that has been reset or restored."""
+        """Render the position after a reset."""
         if self._mode in ("human", "rgb_array"):
-            self._need_viewer().begin(table.game())
-            self._show(moving=False)
+            self._get_viewer().reset(table.game())
+            self._show(animate=False)
 
     def follow(self, table: Table) -> None:
-        """Take up the position after a step."""
+        """Render the position after a step."""
         if self._mode in ("human", "rgb_array"):
-            self._need_viewer().follow(table.game())
-            self._show(moving=True)
+            self._get_viewer().step(table.game())
+            self._show(animate=True)
 
     def render(self, table: Table) -> Rendered:
-        """Return the position as text or as a picture, or show it in the window, as the mode says.
+        """Return the position as text or as a picture, or show it in the window, depending on the mode.
 
         Raises:
-            RuntimeError: no game has begun.
+            RuntimeError: ``reset`` was not called.
         """
         if self._mode is None:
             return None
@@ -60,8 +60,8 @@ class Display:
         if self._mode == "ansi":
             return str(table.game())
         if self._mode == "rgb_array":
-            return self._need_viewer().array()
-        self._show(moving=False)
+            return self._get_viewer().array()
+        self._show(animate=False)
         return None
 
     def close(self) -> None:
@@ -69,11 +69,11 @@ class Display:
         if self._viewer is not None:
             self._viewer.close()
 
-    def _show(self, moving: bool) -> None:
+    def _show(self, animate: bool) -> None:
         if self._mode == "human":
-            self._need_viewer().show(moving)
+            self._get_viewer().show(animate)
 
-    def _need_viewer(self) -> "Viewer":
+    def _get_viewer(self) -> "Viewer":
         if self._viewer is None:
             from geo_patrol.rendering.viewer import Viewer  # noqa: PLC0415 - imports pygame
 
@@ -82,11 +82,11 @@ class Display:
 
 
 def _check_size(size: Any) -> tuple[int, int]:
-    right = "give width and height in pixels, such as (1280, 720)"
+    hint = "give width and height in pixels, such as (1280, 720)"
     if not isinstance(size, (tuple, list)) or len(size) != 2:
-        raise ValueError(f"render_size = {size!r}: {right}")
+        raise ValueError(f"render_size = {size!r}: {hint}")
     width, height = size
     for value, low in ((width, 320), (height, 240)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= 8192:
-            raise ValueError(f"render_size = {size!r}: {right}, from 320 x 240 to 8192 x 8192")
+            raise ValueError(f"render_size = {size!r}: {hint}, from 320 x 240 to 8192 x 8192")
     return int(width), int(height)

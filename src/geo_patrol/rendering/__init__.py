@@ -1,4 +1,4 @@
-"""Pictures of a game. ``text`` draws with letters alone, ``picture`` for screens, ``paper`` for print."""
+"""Pictures of a game: ``text`` as plain text, ``picture`` for screens, ``paper`` for print."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -37,7 +37,7 @@ def save_png(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) 
     import pygame  # noqa: PLC0415 - slow to import, and greets on standard output unless told not to
 
     picture = Picture(*size, timeline[0].game.config)
-    surface = picture.draw(timeline.scene(index))
+    surface = picture.draw(timeline.snapshot(index))
     with atomic_path(path) as temporary:
         pygame.image.save(surface, temporary)
 
@@ -98,7 +98,7 @@ def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.u
     picture = Picture(*size, timeline[0].game.config)
     step = max(len(timeline) // _PALETTE_FRAMES, 1)
     for index in range(0, len(timeline), step):
-        yield picture.frame(timeline.scene(index), 0.5)
+        yield picture.frame(timeline.snapshot(index), 0.5)
 
 
 def _film(frames: Iterable[NDArray[np.uint8]], size: tuple[int, int], fps: float, output: list[str]) -> None:

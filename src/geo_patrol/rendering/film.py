@@ -1,4 +1,4 @@
-"""A game as a film: one picture after the other."""
+"""A game as a film."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.sessions.playback import MOVING_PART, phase_seconds
-from geo_patrol.sessions.timeline import Scene, Timeline
+from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
+from geo_patrol.sessions.timeline import Snapshot, Timeline
 
 FIRST_SECONDS, LAST_SECONDS = 1.0, 3.0
 """How long the first and the last position stand still."""
@@ -22,29 +22,29 @@ def film(
         timeline: the game.
         picture: draws it.
         frames_per_second: of the film.
-        speed: how many times faster than in a window it goes.
+        speed: how many times faster than in a window.
 
     Yields:
-        (height, width, 3) uint8, new arrays; pictures that stand still are repeated.
+        (height, width, 3) uint8, new arrays; the same picture repeatedly where nothing moves.
     """
-    yield from _still(picture.frame(timeline.scene(0)), FIRST_SECONDS * frames_per_second)
+    yield from _still(picture.frame(timeline.snapshot(0)), FIRST_SECONDS * frames_per_second)
     for index in range(1, len(timeline)):
-        scene = timeline.scene(index)
-        frames = _frames_of(scene, frames_per_second, speed)
+        snapshot = timeline.snapshot(index)
+        frames = _frames_of(snapshot, frames_per_second, speed)
         for frame in range(1, frames + 1):
-            yield picture.frame(scene, min(frame / frames / MOVING_PART, 1.0))
-    yield from _still(picture.frame(timeline.scene(-1)), LAST_SECONDS * frames_per_second)
+            yield picture.frame(snapshot, min(frame / frames / MOVING_FRACTION, 1.0))
+    yield from _still(picture.frame(timeline.snapshot(-1)), LAST_SECONDS * frames_per_second)
 
 
 def film_length(timeline: Timeline, frames_per_second: float = 20.0, speed: float = 1.0) -> int:
     """Return how many pictures ``film`` yields."""
     still = sum(round(seconds * frames_per_second) for seconds in (FIRST_SECONDS, LAST_SECONDS))
-    scenes = map(timeline.scene, range(1, len(timeline)))
-    return still + sum(_frames_of(scene, frames_per_second, speed) for scene in scenes)
+    snapshots = map(timeline.snapshot, range(1, len(timeline)))
+    return still + sum(_frames_of(snapshot, frames_per_second, speed) for snapshot in snapshots)
 
 
-def _frames_of(scene: Scene, frames_per_second: float, speed: float) -> int:
-    return max(round(phase_seconds(scene) / speed * frames_per_second), 1)
+def _frames_of(snapshot: Snapshot, frames_per_second: float, speed: float) -> int:
+    return max(round(phase_seconds(snapshot) / speed * frames_per_second), 1)
 
 
 def _still(frame: NDArray[np.uint8], count: float) -> Iterator[NDArray[np.uint8]]:

@@ -1,4 +1,4 @@
-"""Windows. Several may be open at once; each hears of its own events only."""
+"""Windows. Several may be open at once; each receives its own events only."""
 
 import os
 import sys
@@ -11,8 +11,8 @@ from geo_patrol.errors import GeoPatrolError
 Event: TypeAlias = "pygame.event.Event"
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
-_SMALLEST = (640, 480)
-_WANTED_PART = 0.9
+_MIN_SIZE = (640, 480)
+_MAX_FRACTION = 0.9
 """Of the desktop, at most, that a new window takes."""
 _open: "list[Screen]" = []
 
@@ -22,7 +22,7 @@ class NoScreenError(GeoPatrolError):
 
 
 def init_display() -> None:
-    """Get ready for windows.
+    """Initialise the display.
 
     Raises:
         NoScreenError: there is no screen.
@@ -43,15 +43,15 @@ def init_display() -> None:
         raise _no_screen("no display found")
 
 
-def _no_screen(why: str) -> NoScreenError:
+def _no_screen(reason: str) -> NoScreenError:
     return NoScreenError(
-        f"there is no screen to open a window on ({why}): run it on a desktop, set DISPLAY, or put xvfb-run before "
+        f"there is no screen to open a window on ({reason}): run it on a desktop, set DISPLAY, or put xvfb-run before "
         "the command"
     )
 
 
-def is_unseen() -> bool:
-    """Tell whether windows are only pretended, as in tests."""
+def is_invisible() -> bool:
+    """Return whether the driver shows no windows, as in tests."""
     return pygame.display.get_driver() in ("dummy", "offscreen")
 
 
@@ -59,7 +59,7 @@ class Screen:
     """A window that shows pictures.
 
     Args:
-        title: in its frame.
+        title: of the window.
         size: width and height in points; it is made smaller where the desktop is.
 
     Raises:
@@ -69,25 +69,29 @@ class Screen:
     def __init__(self, title: str, size: tuple[int, int] = (1280, 720)) -> None:
         init_display()
         if not _open:
-            pygame.event.clear([pygame.QUIT, pygame.WINDOWCLOSE])  # meant windows that are gone
+            pygame.event.clear([pygame.QUIT, pygame.WINDOWCLOSE])  # of windows that are gone
         desktop = pygame.display.get_desktop_sizes()[0]
-        size = max(size[0], _SMALLEST[0]), max(size[1], _SMALLEST[1])
-        part = min(1.0, *(_WANTED_PART * most / wanted for most, wanted in zip(desktop, size, strict=True)))
+        size = max(size[0], _MIN_SIZE[0]), max(size[1], _MIN_SIZE[1])
+        scale = min(1.0, *(_MAX_FRACTION * available / needed for available, needed in zip(desktop, size, strict=True)))
         try:
             self._window: pygame.Window | None = pygame.Window(
-                title, (round(size[0] * part), round(size[1] * part)), resizable=True, allow_high_dpi=True, hidden=True
+                title,
+                (round(size[0] * scale), round(size[1] * scale)),
+                resizable=True,
+                allow_high_dpi=True,
+                hidden=True,
             )
-            self._window.get_surface()  # for the first one SDL may open the window anew, which nobody need see
+            self._window.get_surface()  # for the first one SDL may open the window anew, unseen
         except pygame.error as error:
             raise _no_screen(str(error)) from None
-        self._window.minimum_size = _SMALLEST
+        self._window.minimum_size = _MIN_SIZE
         self._window.show()
         self._events: list[Event] = []
         _open.append(self)
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody has closed it."""
+        """Whether it has not been closed."""
         return self._window is not None
 
     @property
@@ -98,11 +102,11 @@ class Screen:
         return width, height
 
     def pixel(self, point: tuple[int, int]) -> tuple[int, int]:
-        """Return the pixel of an event's place, which is in points."""
+        """Return the pixel of an event's position, which is in points."""
         assert self._window is not None
         points, pixels = self._window.size, self.size
-        across, down = (round(at * many / few) for at, many, few in zip(point, pixels, points, strict=True))
-        return across, down
+        x, y = (round(at * many / few) for at, many, few in zip(point, pixels, points, strict=True))
+        return x, y
 
     def show(self, picture: pygame.Surface) -> None:
         """Show a picture of the window's size."""
@@ -111,20 +115,20 @@ class Screen:
             self._window.flip()
 
     def events(self) -> list[Event]:
-        """Return what happened to the window since the last call; a window that was closed is gone after it."""
+        """Return the window's events since the last call; a closing event closes it."""
         _distribute_events()
         events, self._events = self._events, []
         if any(event.type in (pygame.QUIT, pygame.WINDOWCLOSE) for event in events):
             self.close()
         return events
 
-    def hear(self, event: Event) -> None:
-        """Take up an event that is for this window, or for all."""
+    def receive(self, event: Event) -> None:
+        """Queue an event that is for this window, or for all."""
         if getattr(event, "window", None) in (None, self._window):
             self._events.append(event)
 
     def set_title(self, title: str) -> None:
-        """Change the title in its frame."""
+        """Change the window's title."""
         if self._window is not None:
             self._window.title = title
 
@@ -139,4 +143,4 @@ class Screen:
 def _distribute_events() -> None:
     for event in pygame.event.get():
         for screen in _open:
-            screen.hear(event)
+            screen.receive(event)

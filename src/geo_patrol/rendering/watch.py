@@ -1,10 +1,13 @@
 """A window to watch a game in, live or recorded."""
 
+from collections.abc import Iterator
+
 import pygame
 
-from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.window import GameWindow
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.shapes import Box, Circle, Rect, Shape, Text, box
 from geo_patrol.sessions.playback import SPEEDS, Advance, Playback
 from geo_patrol.sessions.timeline import Timeline
 
@@ -40,20 +43,22 @@ class WatchWindow(GameWindow):
         super().__init__(timeline[0].game.config, title, size=size)
 
     def make_controls(self) -> list[Control]:
-        """Return what can be done while watching."""
-        go = self.playback
+        """Return the controls for moving about in the game."""
+        playback = self.playback
         return [
-            Control("begin again", go.restart, ("r", "home"), sign="restart"),
-            Control("jump to the engagement before", go.previous_engagement, ("shift+e",), sign="previous engagement"),
-            Control("a turn back", go.previous_turn, ("page up", "up"), sign="previous turn"),
-            Control("a step back", go.back, ("left",), sign="back"),
-            Control("pause or go on", go.toggle, ("space",), sign="pause"),
-            Control("a step forward", go.forward, ("right",), sign="forward"),
-            Control("a turn forward", go.next_turn, ("page down", "down"), sign="next turn"),
-            Control("jump to the next engagement", go.next_engagement, ("e",), sign="next engagement"),
-            Control("to the last position", go.to_end, ("end",)),
-            Control("slower", go.slower, ("-",), sign="minus"),
-            Control("faster", go.faster, ("+", "="), sign="plus"),
+            Control("begin again", playback.restart, ("r", "home"), sign="restart"),
+            Control(
+                "jump to the engagement before", playback.previous_engagement, ("shift+e",), sign="previous engagement"
+            ),
+            Control("a turn back", playback.previous_turn, ("page up", "up"), sign="previous turn"),
+            Control("a step back", playback.back, ("left",), sign="back"),
+            Control("pause or go on", playback.toggle, ("space",), sign="pause"),
+            Control("a step forward", playback.forward, ("right",), sign="forward"),
+            Control("a turn forward", playback.next_turn, ("page down", "down"), sign="next turn"),
+            Control("jump to the next engagement", playback.next_engagement, ("e",), sign="next engagement"),
+            Control("to the last position", playback.to_end, ("end",)),
+            Control("slower", playback.slower, ("-",), sign="minus"),
+            Control("faster", playback.faster, ("+", "="), sign="plus"),
         ]
 
     def tick(self, seconds: float) -> bool:
@@ -62,42 +67,39 @@ class WatchWindow(GameWindow):
             self.playback.tick(seconds)
         return self.playback.is_moving
 
-    def paint(self) -> pygame.Surface:
+    def draw_game(self) -> pygame.Surface:
         """Draw the game."""
-        return self.picture.draw(self.playback.scene, self.playback.progress)
-
-    def paint_over(self, surface: pygame.Surface) -> None:
-        """Draw how far the game has come, and how fast it goes."""
-        self._draw_course(surface)
+        return self.picture.draw(self.playback.snapshot, self.playback.progress)
 
     @property
-    def course(self) -> pygame.Rect:
+    def progress_bar(self) -> Rect:
         """Where the bar is that shows how far the game has come."""
-        layout = self.picture.layout
+        layout = self.layout
         size = layout.text_size("small")
-        speed = glyphs.text_width(f"{min(SPEEDS)} x  paused", size) + size  # stands behind it
-        return pygame.Rect(layout.toolbar.topleft, (layout.toolbar.width - speed, layout.line("normal")))
+        speed = layout.text_width(f"{min(SPEEDS)} x  paused", size) + size  # written behind the bar
+        toolbar = layout.toolbar
+        return Rect(toolbar.left, toolbar.top, toolbar.width - speed, layout.line_height("normal"))
 
     def click(self, pixel: tuple[int, int]) -> None:
-        """Go to the place of the course that was clicked."""
-        course = self.course
-        if course.collidepoint(pixel):
-            self.playback.seek((pixel[0] - course.left) / course.width)
+        """Go to the point of the progress bar that was clicked."""
+        bar = self.progress_bar
+        if bar.contains(pixel):
+            self.playback.seek((pixel[0] - bar.left) / bar.width)
 
-    def _draw_course(self, surface: pygame.Surface) -> None:
-        layout, course, timeline = self.picture.layout, self.course, self.playback.timeline
-        size = layout.text_size("small")
-        height = max(course.height // 4, 3)
-        track = pygame.Rect(course.left, course.centery - height // 2, course.width, height)
+    def overlay(self) -> Iterator[Shape]:
+        """Draw the progress bar with its engagements, and the speed."""
+        layout, bar, timeline = self.layout, self.progress_bar, self.playback.timeline
+        y = bar.center[1]
+        height = max(bar.height // 4, 3)
+        track = Rect(bar.left, y - height // 2, bar.width, height)
         last = max(len(timeline) - 1, 1)
-        pygame.draw.rect(surface, theme.FUEL_TRACK, track, border_radius=height // 2)
-        reached = track.copy()
-        reached.width = round(track.width * self.playback.index / last)
-        pygame.draw.rect(surface, theme.SOFT, reached, border_radius=height // 2)
-        for place, moment in enumerate(timeline, start=1):
+        played = track._replace(width=round(track.width * self.playback.index / last))
+        yield box(track, theme.FUEL_TRACK, r=height // 2)
+        yield box(played, theme.SOFT, r=height // 2)
+        for index, moment in enumerate(timeline, start=1):
             if moment.outcomes:
-                across = track.left + round(track.width * min(place, last) / last)
-                pygame.draw.rect(surface, theme.TEXT, (across - 1, track.top - height, 2, 3 * height))
-        pygame.draw.aacircle(surface, theme.CHOICE, (reached.right, track.centery), height * 1.4)
+                x = track.left + round(track.width * min(index, last) / last)
+                yield Box(x - 1, track.top - height, 2, 3 * height, theme.TEXT)
+        yield Circle((played.right, y), height * 1.4, theme.CHOICE)
         speed = f"{self.playback.speed:g} x" + ("" if self.playback.is_playing else "  paused")
-        glyphs.put_text(surface, speed, size, theme.SOFT, (layout.toolbar.right, track.centery), "midright")
+        yield Text((layout.toolbar.right, y), speed, layout.text_size("small"), theme.SOFT, "midright")

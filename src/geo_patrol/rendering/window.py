@@ -2,6 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from concurrent import futures
 from contextlib import suppress
 from pathlib import Path
@@ -11,19 +12,23 @@ import pygame
 from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.rendering import glyphs, theme
 from geo_patrol.rendering.controls import ButtonBar, Control, find_key
-from geo_patrol.rendering.layout import make_layout
-from geo_patrol.rendering.picture import Picture, fleet_size
+from geo_patrol.rendering.painter import Painter
+from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.screen import Event, Screen
-from geo_patrol.sessions.waiting import Ask, Asker
+from geo_patrol.rendering.surfaces import text_extent
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.layout import Layout, make_layout
+from geo_patrol.scenes.picture import fleet_size
+from geo_patrol.scenes.shapes import Polygon, Rect, Shape, Text, box
+from geo_patrol.sessions.waiting import Act, AgentThread
 
 _FRAMES_PER_SECOND = 60
 _MESSAGE_SECONDS = 3.0
 _WAITING_FRAMES_PER_SECOND = 20
-"""While an agent thinks, which may need the time itself."""
-_NOTICED_SECONDS = 0.5
-"""Who thinks longer is named."""
+"""While an agent computes, which may need the processor itself."""
+_PATIENCE_SECONDS = 0.5
+"""After which the agent that is waited for is named."""
 
 
 class WindowClosedError(Exception):
@@ -31,11 +36,11 @@ class WindowClosedError(Exception):
 
 
 class GameWindow(ABC):
-    """A window that shows a game and hears what is done in it.
+    """A window that shows a game and handles its events.
 
     Args:
-        config: what is played.
-        title: in the window's frame.
+        config: of the game.
+        title: of the window.
         size: width and height in points.
 
     Raises:
@@ -47,11 +52,11 @@ class GameWindow(ABC):
         self._config = config
         self._picture: Picture | None = None
         self._message, self._message_until = "", 0.0
-        self._asker: Asker | None = None
-        self._unheard: list[Event] = []
+        self._agents: AgentThread | None = None
+        self._deferred: list[Event] = []
         self._leave = Control("close the window", self.screen.close, ("q", "escape"))
         self.shows_help = False
-        self.pointed_at: tuple[int, int] | None = None
+        self.pointer: tuple[int, int] | None = None
         self.controls = [
             *self.make_controls(),
             Control("save a picture", self.save_picture, ("s",), sign="camera"),
@@ -62,14 +67,15 @@ class GameWindow(ABC):
 
     @abstractmethod
     def make_controls(self) -> list[Control]:
-        """Return what can be done, besides what every window offers."""
+        """Return the controls besides those of every window."""
 
     @abstractmethod
-    def paint(self) -> pygame.Surface:
+    def draw_game(self) -> pygame.Surface:
         """Draw the game and return the picture's surface."""
 
-    def paint_over(self, surface: pygame.Surface) -> None:  # noqa: B027 - most windows have more to show, not all
-        """Draw what belongs to the window and not to the picture of the game."""
+    def overlay(self) -> Iterable[Shape]:
+        """Return what belongs to the window and not to the picture of the game."""
+        return ()
 
     @abstractmethod
     def tick(self, seconds: float) -> bool:
@@ -77,25 +83,31 @@ class GameWindow(ABC):
 
     @abstractmethod
     def click(self, pixel: tuple[int, int]) -> None:
-        """Hear of a click that met no button."""
+        """Handle a click outside the buttons."""
 
     @property
     def picture(self) -> Picture:
-        """What draws the game, in the window's size."""
+        """Draws the game in the window's size."""
         size = self.screen.size
         if self._picture is None or (self._picture.width, self._picture.height) != size:
             self._picture = self._make_picture(*size)
         return self._picture
 
+    @property
+    def layout(self) -> Layout:
+        """Where the parts of the picture are."""
+        return self.picture.layout
+
     def _make_picture(self, width: int, height: int) -> Picture:
-        """Make a picture with room for the buttons, and a line above them."""
-        text = theme.text_size("normal", theme.scale_of(width, height))
-        panel = make_layout(width, height, self._config.board, fleet_size(self._config)).header
-        rows = self.bar.place(panel, text)
-        picture = Picture(width, height, self._config, toolbar_rows=rows + 1)
+        """Make a picture with space for the buttons, and a line above them."""
+        config = self._config
+        layout = make_layout(width, height, config.board, fleet_size(config), measure=text_extent)
+        rows = self.bar.arrange(layout, layout.header)
+        picture = Picture(width, height, config, toolbar_rows=rows + 1)
         toolbar = picture.layout.toolbar
-        line = picture.layout.line("normal") * 5 // 4
-        self.bar.place(pygame.Rect(toolbar.left, toolbar.top + line, toolbar.width, toolbar.height - line), text)
+        line = picture.layout.line_height("normal") * 5 // 4
+        area = Rect(toolbar.left, toolbar.top + line, toolbar.width, toolbar.height - line)
+        self.bar.arrange(picture.layout, area)
         return picture
 
     def run(self) -> None:
@@ -105,8 +117,8 @@ class GameWindow(ABC):
                 self._run()
         finally:
             self.screen.close()
-            if self._asker is not None:
-                self._asker.dismiss()
+            if self._agents is not None:
+                self._agents.shut_down()
 
     def _run(self) -> None:
         last = time.monotonic()
@@ -124,18 +136,18 @@ class GameWindow(ABC):
             time.sleep(1 / _FRAMES_PER_SECOND)
 
     def events(self) -> list[Event]:
-        """Return what happened to the window since the last call, and what was not heard while an agent thought."""
-        unheard, self._unheard = self._unheard, []
-        return unheard + self.screen.events()
+        """Return the events since the last call, first those deferred while an agent was waited for."""
+        deferred, self._deferred = self._deferred, []
+        return deferred + self.screen.events()
 
-    def wait_for_agent(self, name: str, ask: Ask) -> NDArray[np.int64]:
-        """Wait for an agent's orders, and go on showing the game.
+    def wait_for_agent(self, name: str, act: Act) -> NDArray[np.int64]:
+        """Wait for an agent's orders while the window goes on showing the game.
 
-        That the window is closed is heard at once; other keys and clicks are when the agent has decided.
+        Closing the window takes effect at once; other keys and clicks do when the agent has decided.
 
         Args:
             name: of the agent, which is shown when it takes long.
-            ask: asks it, in a thread of its own.
+            act: lets it choose its orders, in a thread of its own.
 
         Returns:
             (11,) order codes.
@@ -144,31 +156,31 @@ class GameWindow(ABC):
             WindowClosedError: the window was closed.
             AgentError: the agent raised an exception, or returned something else than orders.
         """
-        self._asker = self._asker or Asker()
-        orders = self._asker.begin(ask)
-        begun, thinking = time.monotonic(), f"{name} is thinking"
+        self._agents = self._agents or AgentThread()
+        orders = self._agents.submit(act)
+        start, message = time.monotonic(), f"{name} is thinking"
         while not futures.wait([orders], 1 / _WAITING_FRAMES_PER_SECOND).done:
-            if time.monotonic() - begun > _NOTICED_SECONDS:
-                self.say(thinking)
-            self._go_on_showing()
-        if self._message == thinking:
+            if time.monotonic() - start > _PATIENCE_SECONDS:
+                self.show_message(message)
+            self._refresh()
+        if self._message == message:
             self._message_until = 0.0
         return orders.result()
 
-    def _go_on_showing(self) -> None:
+    def _refresh(self) -> None:
         for event in self.screen.events():
             if event.type == pygame.KEYDOWN and find_key(self.controls, event) is self._leave:
                 self.screen.close()
             elif event.type == pygame.MOUSEMOTION:
                 self.handle(event)
             else:
-                self._unheard.append(event)
+                self._deferred.append(event)
         if not self.screen.is_open:
             raise WindowClosedError
         self.screen.show(self.draw())
 
     def handle(self, event: Event) -> None:
-        """Do what an event asks for."""
+        """Handle an event."""
         if not self.screen.is_open:
             return
         if event.type == pygame.KEYDOWN:
@@ -176,38 +188,38 @@ class GameWindow(ABC):
             if self.shows_help and event.key != pygame.K_q:
                 self.shows_help = False
             elif control is not None and control.is_open():
-                control.do()
+                control.run()
         elif event.type == pygame.MOUSEMOTION:
-            self.pointed_at = self.screen.pixel(event.pos)
+            self.pointer = self.screen.pixel(event.pos)
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
             self._press(self.screen.pixel(event.pos))
 
     def _press(self, pixel: tuple[int, int]) -> None:
-        self.pointed_at = pixel
-        assert self.picture is not None  # which places the buttons
+        self.pointer = pixel
+        assert self.picture is not None  # which arranges the buttons
         control = self.bar.at(pixel)
         if self.shows_help:
             self.shows_help = False
         elif control is None:
             self.click(pixel)
         elif control.is_open():
-            control.do()
+            control.run()
 
     def draw(self) -> pygame.Surface:
         """Draw the game and all that lies over it."""
-        surface = self.paint()
-        self.paint_over(surface)
-        layout = self.picture.layout
-        self.bar.draw(surface, layout.text_size("normal"), self.pointed_at)
+        surface = self.draw_game()
+        painter = Painter(surface)
+        painter.paint(self.overlay())
+        painter.paint(self.bar.shapes(self.layout, self.pointer))
         if time.monotonic() < self._message_until:
-            self._draw_message(surface)
+            painter.paint(self._message_shapes())
         else:
             self._message = ""
         if self.shows_help:
-            self._draw_help(surface)
+            painter.paint(self._help_shapes())
         return surface
 
-    def say(self, message: str) -> None:
+    def show_message(self, message: str) -> None:
         """Show a message for a few seconds."""
         self._message, self._message_until = message, time.monotonic() + _MESSAGE_SECONDS
 
@@ -217,54 +229,44 @@ class GameWindow(ABC):
 
     def save_picture(self) -> None:
         """Save the game's picture as PNG in the current folder, beside those that are there."""
-        surface = self.paint()
+        surface = self.draw_game()
         number = 1
         while (path := Path(f"geo_patrol-{number}.png")).exists():
             number += 1
         try:
             pygame.image.save(surface, str(path))
         except (pygame.error, OSError) as error:
-            self.say(f"the picture could not be saved: {error}")
+            self.show_message(f"the picture could not be saved: {error}")
         else:
-            self.say(f"saved {path}")
+            self.show_message(f"saved {path}")
 
-    def _draw_message(self, surface: pygame.Surface) -> None:
-        layout = self.picture.layout
+    def _message_shapes(self) -> Iterator[Shape]:
+        layout, board = self.layout, self.layout.board
         size = layout.text_size("normal")
-        label = glyphs.text(glyphs.fitted(self._message, size, layout.board.width - 4 * size), size, theme.TEXT)
-        frame = label.get_rect(midbottom=(layout.board.centerx, layout.board.bottom - size)).inflate(2 * size, size)
-        pygame.draw.rect(surface, theme.CARD_BRIGHT, frame, border_radius=frame.height // 2)
-        pygame.draw.rect(surface, theme.CHOICE, frame, width=1, border_radius=frame.height // 2)
-        surface.blit(label, label.get_rect(center=frame.center))
+        text = layout.fitted(self._message, size, board.width - 4 * size)
+        bottom = board.center[0], board.bottom - size
+        frame = Rect.anchored(layout.measure(text, size), "midbottom", bottom).inflated(2 * size, size)
+        yield box(frame, theme.CARD_BRIGHT, theme.CHOICE, 1, frame.height // 2)
+        yield Text(frame.center, text, size, theme.TEXT, "center")
 
     def help_lines(self) -> list[tuple[str, str]]:
-        """Return what the page of keys lists: keys, and what they do."""
+        """Return the lines of the page of keys: keys, and what they do."""
         return [(" or ".join(map(_key_text, control.keys)), control.name) for control in self.controls if control.keys]
 
-    def _draw_help(self, surface: pygame.Surface) -> None:
-        layout = self.picture.layout
+    def _help_shapes(self) -> Iterator[Shape]:
+        layout, (width, height) = self.layout, self.screen.size
         size = layout.text_size("normal")
         lines = self.help_lines()
-        line = min(round(size * 1.7), (surface.get_height() - 4 * size) // (len(lines) + 2))
-        keys = max(glyphs.text_width(key, size) for key, _ in lines)
-        width = keys + max(glyphs.text_width(name, size) for _, name in lines) + 5 * size
-        card = pygame.Rect(0, 0, width, line * (len(lines) + 2))
-        card.center = (surface.get_width() // 2, surface.get_height() // 2)
-        veil(surface, 170)
-        pygame.draw.rect(surface, theme.PANEL, card, border_radius=size)
-        pygame.draw.rect(surface, theme.RING_EDGE, card, width=max(round(layout.scale), 1), border_radius=size)
+        line = min(round(size * 1.7), (height - 4 * size) // (len(lines) + 2))
+        keys = max(layout.text_width(key, size) for key, _ in lines)
+        extent = keys + max(layout.text_width(name, size) for _, name in lines) + 5 * size, line * (len(lines) + 2)
+        card = Rect.anchored(extent, "center", (width // 2, height // 2))
+        yield Polygon(((0, 0), (width, 0), (width, height), (0, height)), theme.SPACE, opacity=2 / 3)
+        yield box(card, theme.PANEL, theme.RING_EDGE, layout.stroke(1), size)
         for row, (key, name) in enumerate(lines, start=1):
-            middle = card.top + line * (row + 0.5)
-            glyphs.put_text(surface, key, size, theme.CHOICE, (card.left + 2 * size + keys, middle), "midright")
-            glyphs.put_text(surface, name, size, theme.TEXT, (card.left + 3 * size + keys, middle))
-
-
-def veil(surface: pygame.Surface, alpha: int) -> None:
-    """Darken a picture."""
-    cover = pygame.Surface(surface.get_size(), 0, 32)
-    cover.fill(theme.SPACE)
-    cover.set_alpha(alpha)
-    surface.blit(cover, (0, 0))
+            y = card.top + line * (row + 0.5)
+            yield Text((card.left + 2 * size + keys, y), key, size, theme.CHOICE, "midright")
+            yield Text((card.left + 3 * size + keys, y), name, size, theme.TEXT)
 
 
 def _key_text(key: str) -> str:

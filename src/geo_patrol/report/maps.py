@@ -7,20 +7,20 @@ from xml.etree import ElementTree as ET
 from geo_patrol.board import sector_at
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.game import Game
-from geo_patrol.rendering.paper import caption, elements
+from geo_patrol.rendering.svg_writer import elements
 from geo_patrol.scenes.geometry import middle_angle
-from geo_patrol.scenes.shapes import (
+from geo_patrol.scenes.paper import (
     INK,
     PAPER,
     SIZE,
-    Label,
-    Polygon,
-    Shape,
     board_shapes,
+    caption,
     geometry_of,
+    goal_shapes,
     number_shapes,
-    position_shapes,
+    satellite_shapes,
 )
+from geo_patrol.scenes.shapes import Polygon, Shape, Text
 
 _LOSSES = "#8e2f6e"
 _COLOURS = {"alpha": "#1f4fa3", "bravo": "#b86e00", "losses": _LOSSES}
@@ -56,9 +56,9 @@ def _mix(colour: str, part: float) -> str:
 def _goals(board: BoardConfig) -> Iterable[Shape]:
     geometry = geometry_of(board)
     for side, azimuth in (("alpha", 0), ("bravo", 1 << (board.goal_ring - 1))):
-        outline = tuple(geometry.wedge(int(sector_at(board.goal_ring, azimuth)), inset=3))
-        yield Polygon(outline, "none", PAPER, 11)  # tells the frame from a sector of its own colour
-        yield Polygon(outline, "none", _COLOURS[side], 5)
+        outline = geometry.outline(int(sector_at(board.goal_ring, azimuth)), inset=3)
+        yield Polygon(outline, None, PAPER, 11)  # tells the frame from a sector of its own colour
+        yield Polygon(outline, None, _COLOURS[side], 5)
 
 
 def _shares(board: BoardConfig, counts: Counter[int], total: int, strength: dict[int, float]) -> Iterable[Shape]:
@@ -70,13 +70,16 @@ def _shares(board: BoardConfig, counts: Counter[int], total: int, strength: dict
             if counts[sector] * 1000 >= total > 0:
                 ink = PAPER if strength[sector] > 0.55 else INK
                 share = f"{counts[sector] / total:.1%}"
-                yield Label(geometry.point((distance, middle_angle(sector))), share, geometry.band * 0.2, ink)
+                position = geometry.point((distance, middle_angle(sector)))
+                yield Text(position, share, geometry.ring_width * 0.2, ink, "center")
 
 
 def position(game: Game) -> str:
     """Draw a position."""
     board = game.config.board
-    return _picture([*_background(board), *position_shapes(game)], caption(game), uses=board_id(board))
+    return _picture(
+        [*_background(board), *goal_shapes(game), *satellite_shapes(game)], caption(game), uses=board_id(board)
+    )
 
 
 def _background(board: BoardConfig) -> Iterable[Shape]:

@@ -1,1 +1,1 @@
-"""Positions as shapes, independent of how they are drawn."""
+"""Positions as drawings of plain shapes, independent of how these are rendered."""

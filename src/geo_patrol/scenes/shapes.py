@@ -1,153 +1,280 @@
-"""A position as plain shapes for print: what a figure and a page draw alike.
+"""The vocabulary of drawings: a few plain shapes, which ``geo_patrol.rendering`` turns into pixels, SVG or print.
 
-Places are in a square of 1000 x 1000, the origin in its top left corner.
+Coordinates are in pixels from the top left corner, y pointing down. Shapes are plain data: numbers, strings, tuples.
 """
 
+import itertools
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
 
-from geo_patrol.board import sector_at
-from geo_patrol.config.ranges import largest
-from geo_patrol.config.schema import BoardConfig, SideConfig
-from geo_patrol.game import Game, Satellite
-from geo_patrol.scenes.anchors import Slot, all_satellites, satellite_slots
-from geo_patrol.scenes.geometry import BoardGeometry, Point, middle_angle
-from geo_patrol.sides import SIDES, Side
-
-SIZE = 1000.0
-_RADIUS = 490.0
-
-# On white paper: blue and orange, which people with any colour vision tell apart, in print and in grey as well.
-PAPER, INK, SOFT = "#ffffff", "#1d2433", "#6b7689"
-RINGS = ("#f6f8fb", "#eef2f8")
-GRID, EARTH = "#c3ccda", "#9fc3e6"
-SIDE_FILLS: dict[Side, str] = {"alpha": "#2f6fd6", "bravo": "#f0a30a"}
-SIDE_INKS: dict[Side, str] = {"alpha": "#ffffff", "bravo": "#241a00"}
-GOAL_FILLS: dict[Side, str] = {"alpha": "#d5e4fb", "bravo": "#fdecc8"}
-SIDE_LINES: dict[Side, str] = {"alpha": "#1f4fa3", "bravo": "#b37400"}
-INACTIVE, INACTIVE_INK = "#d5d9e0", "#7a8292"
-
-_SMALLEST_NUMBER = 9.0
-"""Radius below which a satellite's number could not be read in print."""
+Color: TypeAlias = str
+"""As "#rrggbb"."""
+Point: TypeAlias = tuple[float, float]
+TextAnchor: TypeAlias = Literal[
+    "topleft", "midtop", "topright", "midleft", "center", "midright", "bottomleft", "midbottom", "bottomright"
+]
+DASH_FRACTION = 0.55
+"""The part of a dash's period that is drawn."""
 
 
-@dataclass(frozen=True)
+class Rect(NamedTuple):
+    """A rectangle of whole pixels."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+
+    @classmethod
+    def truncated(cls, left: float, top: float, width: float, height: float) -> "Rect":
+        """Return the rectangle of fractional coordinates, which are truncated."""
+        return cls(int(left), int(top), int(width), int(height))
+
+    @classmethod
+    def anchored(cls, size: tuple[int, int], anchor: TextAnchor, point: Point) -> "Rect":
+        """Return the rectangle of a size of which one corner, edge or the center is at a point."""
+        width, height = size
+        x = 0 if "left" in anchor else width if "right" in anchor else width // 2
+        y = 0 if "top" in anchor else height if "bottom" in anchor else height // 2
+        return cls(int(point[0]) - x, int(point[1]) - y, width, height)
+
+    @property
+    def right(self) -> int:
+        """The first column beyond it."""
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> int:
+        """The first row beyond it."""
+        return self.top + self.height
+
+    @property
+    def center(self) -> tuple[int, int]:
+        """The pixel in its middle."""
+        return self.left + self.width // 2, self.top + self.height // 2
+
+    @property
+    def corners(self) -> dict[TextAnchor, tuple[int, int]]:
+        """The four corners by name."""
+        return {
+            "topleft": (self.left, self.top),
+            "topright": (self.right, self.top),
+            "bottomleft": (self.left, self.bottom),
+            "bottomright": (self.right, self.bottom),
+        }
+
+    def contains(self, point: Point) -> bool:
+        """Return whether a point is inside."""
+        return self.left <= point[0] < self.right and self.top <= point[1] < self.bottom
+
+    def overlaps(self, other: "Rect") -> bool:
+        """Return whether two rectangles share a pixel."""
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+    def inflated(self, width: float, height: float) -> "Rect":
+        """Return a larger (or smaller) rectangle around the same center."""
+        x, y = int(width), int(height)
+        return Rect(self.left - int(x / 2), self.top - int(y / 2), self.width + x, self.height + y)
+
+    def moved(self, x: int, y: int) -> "Rect":
+        """Return the rectangle shifted."""
+        return self._replace(left=self.left + x, top=self.top + y)
+
+    def clamped(self, area: "Rect") -> "Rect":
+        """Return the rectangle moved into an area that is large enough."""
+        left = min(max(self.left, area.left), area.right - self.width)
+        top = min(max(self.top, area.top), area.bottom - self.height)
+        return self._replace(left=left, top=top)
+
+    def union(self, other: "Rect") -> "Rect":
+        """Return the smallest rectangle that contains both."""
+        left, top = min(self.left, other.left), min(self.top, other.top)
+        return Rect(left, top, max(self.right, other.right) - left, max(self.bottom, other.bottom) - top)
+
+
+@dataclass(frozen=True, slots=True)
 class Polygon:
-    """A closed outline."""
+    """A closed outline.
+
+    Attributes:
+        points: its corners.
+        fill: color of its interior; None leaves it open.
+        stroke: color of its edge; None draws none.
+        width: of the stroke.
+        opacity: of the fill.
+    """
 
     points: tuple[Point, ...]
-    fill: str
-    edge: str
+    fill: Color | None = None
+    stroke: Color | None = None
     width: float = 1.0
+    opacity: float = 1.0
 
 
-@dataclass(frozen=True)
-class Line:
-    """An open line."""
+@dataclass(frozen=True, slots=True)
+class Polyline:
+    """An open line through points, whole or dashed."""
 
     points: tuple[Point, ...]
-    colour: str
-    width: float
+    color: Color
+    width: float = 1.0
+    dashed: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Circle:
-    """A disc with an edge."""
+    """A circle; the stroke runs along its radius. Attributes are those of ``Polygon``."""
 
-    centre: Point
+    center: Point
     radius: float
-    fill: str
-    edge: str
+    fill: Color | None = None
+    stroke: Color | None = None
     width: float = 1.0
+    opacity: float = 1.0
 
 
-@dataclass(frozen=True)
-class Label:
-    """A text around a point."""
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle, perhaps with round corners; the stroke lies inside."""
 
-    place: Point
+    left: float
+    top: float
+    width: float
+    height: float
+    fill: Color | None = None
+    stroke: Color | None = None
+    stroke_width: float = 1.0
+    rounding: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A line of text.
+
+    Attributes:
+        position: where its anchor is.
+        text: what is written.
+        size: of the font.
+        color: of the letters.
+        anchor: corner, edge or center of the text's box.
+        rotation: around its center, counterclockwise, in degrees.
+        bold: whether the font is bold.
+    """
+
+    position: Point
     text: str
     size: float
-    colour: str
+    color: Color
+    anchor: TextAnchor = "midleft"
+    rotation: float = 0.0
     bold: bool = False
 
 
-Shape: TypeAlias = Polygon | Line | Circle | Label
+@dataclass(frozen=True, eq=False)
+class Symbol:
+    """A small drawing that is used many times, compared by identity: functions that build one are cached.
 
-
-def geometry_of(board: BoardConfig) -> BoardGeometry:
-    """Return where the sectors of a board are in the square."""
-    return BoardGeometry(board, (SIZE / 2, SIZE / 2), _RADIUS)
-
-
-def board_shapes(board: BoardConfig, fills: Mapping[int, str] | None = None) -> Iterator[Shape]:
-    """Draw the empty board.
-
-    Args:
-        board: its rings.
-        fills: colours of single sectors.
+    Attributes:
+        shapes: in the square from (-1, -1) to (1, 1).
+        background: the color that its edges fade to, fully transparent.
+        hole: radius of a transparent disc in its middle.
     """
-    geometry = geometry_of(board)
-    for ring in range(board.inner_ring, board.outer_ring + 1):
-        for azimuth in range(1 << ring):
-            sector = int(sector_at(ring, azimuth))
-            fill = (fills or {}).get(sector, RINGS[ring % 2])
-            yield Polygon(tuple(geometry.wedge(sector)), fill, GRID)
-    yield Circle(geometry.centre, geometry.earth_radius, EARTH, SIDE_LINES["alpha"])
-    yield Label(geometry.centre, "Earth", geometry.earth_radius * 0.45, INK)
+
+    shapes: "tuple[PlainShape, ...]"
+    background: Color
+    hole: float = 0.0
 
 
-def number_shapes(board: BoardConfig) -> Iterator[Shape]:
-    """Draw the numbers of the sectors, along their outer edges, where there is room."""
-    geometry = geometry_of(board)
-    for ring in range(board.inner_ring, board.outer_ring + 1):
-        distance = geometry.outer_edge(ring) - geometry.band * 0.09
-        size = min(geometry.band * 0.13, math.tau * distance / (1 << ring) * 0.3)
-        if size >= 6:
-            for azimuth in range(1 << ring):
-                sector = int(sector_at(ring, azimuth))
-                yield Label(geometry.point((distance, middle_angle(sector))), str(sector), size, SOFT)
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A symbol at a place in a drawing.
+
+    Attributes:
+        symbol: what is drawn.
+        center: where.
+        size: side of its square.
+        rotation: counterclockwise, in degrees; None where it is never rotated.
+    """
+
+    symbol: Symbol
+    center: Point
+    size: float
+    rotation: float | None = None
 
 
-def position_shapes(game: Game) -> Iterator[Shape]:
-    """Draw goal sectors and satellites: HVAs as squares, Patrols as discs, with an arc of the fuel they have left."""
-    geometry = geometry_of(game.config.board)
-    for side in SIDES:
-        outline = tuple(geometry.wedge(game.goals[side], inset=2))
-        yield Polygon(outline, GOAL_FILLS[side], SIDE_LINES[side], 3)
-    satellites = all_satellites(game)
-    slots = satellite_slots(geometry, satellites)
-    for satellite in satellites:
-        yield from _satellite(geometry, game, satellite, slots[satellite.id])
+PlainShape: TypeAlias = Polygon | Polyline | Circle | Box | Text
+Shape: TypeAlias = PlainShape | Use
 
 
-def _satellite(geometry: BoardGeometry, game: Game, satellite: Satellite, slot: Slot) -> Iterator[Shape]:
-    side = satellite.id.side
-    centre, radius = geometry.point(slot.place), slot.radius * 0.8
-    fill = SIDE_FILLS[side] if satellite.is_active else INACTIVE
-    edge = SIDE_LINES[side]
-    ink = SIDE_INKS[side] if satellite.is_active else INACTIVE_INK
-    if satellite.id.number == 0:
-        x, y = centre
-        half = radius * 0.86
-        yield Polygon(
-            ((x - half, y - half), (x + half, y - half), (x + half, y + half), (x - half, y + half)), fill, edge, 1.5
-        )
-    else:
-        yield Circle(centre, radius, fill, edge, 1.5)
-    if satellite.is_active:
-        yield Line(tuple(_fuel_arc(centre, slot.radius, satellite, game.config.side(side))), edge, slot.radius * 0.14)
-    if radius >= _SMALLEST_NUMBER:
-        yield Label(centre, "H" if satellite.id.number == 0 else str(satellite.id.number), radius * 1.1, ink, bold=True)
+@dataclass
+class Drawing:
+    """Shapes on a rectangle of one color, in the order in which they are drawn."""
+
+    width: float
+    height: float
+    background: Color
+    shapes: list[Shape] = field(default_factory=list)
+
+    def add(self, *shapes: Shape) -> None:
+        """Put shapes on top."""
+        self.shapes.extend(shapes)
 
 
-def _fuel_arc(centre: Point, radius: float, satellite: Satellite, config: SideConfig) -> Iterator[Point]:
-    """Go around a satellite from the top, clockwise, as far as its tank is full."""
-    full = largest(config.hva.fuel if satellite.id.number == 0 else config.patrols.fuel)
-    part = min(satellite.fuel / full, 1.0)
-    steps = max(round(24 * part), 1)
-    for step in range(steps + 1):
-        angle = math.tau * part * step / steps
-        yield centre[0] + radius * math.sin(angle), centre[1] - radius * math.cos(angle)
+def box(rect: Rect, fill: Color | None = None, stroke: Color | None = None, width: float = 1.0, r: float = 0.0) -> Box:
+    """Return a rectangle of pixels as a shape; ``r`` rounds its corners."""
+    return Box(*rect, fill, stroke, width, r)
+
+
+def arrowhead(start: Point, end: Point, color: Color, size: float, spread: float = 0.45) -> Polygon:
+    """Return the head of an arrow from start to end."""
+    angle = math.atan2(end[1] - start[1], end[0] - start[0])
+    barbs = [
+        (end[0] - size * math.cos(angle + turn), end[1] - size * math.sin(angle + turn)) for turn in (-spread, spread)
+    ]
+    return Polygon((end, *barbs), color, color)
+
+
+def parallel(start: Point, end: Point, offset: float) -> tuple[Point, Point]:
+    """Return the ends of a line moved sideways."""
+    distance = math.dist(start, end) or 1.0
+    x, y = (end[1] - start[1]) / distance * offset, (start[0] - end[0]) / distance * offset
+    return (start[0] + x, start[1] + y), (end[0] + x, end[1] + y)
+
+
+def between(start: Point, end: Point, fraction: float) -> Point:
+    """Return the point at a fraction of the way from start to end."""
+    return start[0] + (end[0] - start[0]) * fraction, start[1] + (end[1] - start[1]) * fraction
+
+
+def dash_segments(points: Iterable[Point], width: float) -> list[tuple[Point, Point]]:
+    """Return the dashes of a line of a width."""
+    period = dash_period(width)
+    dashes = []
+    for start, end in itertools.pairwise(points):
+        distance = math.dist(start, end)
+        for i in range(int(distance // period) + 1):
+            ends = [
+                min(at, distance) / distance if distance else 0.0 for at in (i * period, (i + DASH_FRACTION) * period)
+            ]
+            dashes.append((between(start, end, ends[0]), between(start, end, ends[1])))
+    return dashes
+
+
+def dash_period(width: float) -> float:
+    """Return the distance from one dash to the next on a line of a width."""
+    return 4 * width + 2
+
+
+def blend(color: Color, other: Color, fraction: float) -> Color:
+    """Return the mixture of two colors; ``fraction`` of the other one."""
+    mixed = (round(a + (b - a) * fraction) for a, b in zip(rgb(color), rgb(other), strict=True))
+    return "#{:02x}{:02x}{:02x}".format(*mixed)
+
+
+def rgb(color: Color) -> tuple[int, int, int]:
+    """Return red, green and blue of a color, 0 to 255."""
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

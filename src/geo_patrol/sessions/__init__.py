@@ -1,1 +1,1 @@
-"""Games in progress without any drawing: timeline, playback, orders being entered, waiting for agents."""
+"""A game in progress, without any drawing: timeline, playback, order entry, waiting for agents, live games."""

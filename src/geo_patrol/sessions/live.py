@@ -15,7 +15,7 @@ from geo_patrol.engine.turn import play_phase
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
 from geo_patrol.sessions.timeline import BothOrders, Moment, Timeline
-from geo_patrol.sessions.waiting import Wait, wait_idly
+from geo_patrol.sessions.waiting import Wait, wait_blocking
 from geo_patrol.sides import SIDES
 
 Observer: TypeAlias = Callable[["LiveGame", Moment], None]
@@ -77,7 +77,7 @@ class LiveGame:
         """Whether it has ended."""
         return self.timeline.is_complete
 
-    def advance(self, wait: Wait = wait_idly) -> None:
+    def advance(self, wait: Wait = wait_blocking) -> None:
         """Let the agents play the next phase; people hold. A finished game stays as it is.
 
         Args:
@@ -88,7 +88,7 @@ class LiveGame:
         """
         self.play(((), ()), wait)
 
-    def play(self, orders: BothOrders, wait: Wait = wait_idly) -> None:
+    def play(self, orders: BothOrders, wait: Wait = wait_blocking) -> None:
         """Play the next phase. A finished game stays as it is.
 
         Args:
@@ -114,7 +114,7 @@ class LiveGame:
         for codes in past:
             for side, agent in enumerate(self.agents):
                 if agent is not None and not is_stateless(agent):
-                    self._ask(agent, side, wait_idly)
+                    self._ask(agent, side, wait_blocking)
             self._play(codes.astype(np.int64))
 
     def _play(self, codes: NDArray[np.int64]) -> None:

@@ -1,4 +1,4 @@
-"""The orders that a person is giving for one side in one phase. No drawing here."""
+"""Order entry: the orders that a person is giving for one side in one phase."""
 
 from dataclasses import dataclass
 
@@ -18,19 +18,19 @@ class Option:
         order: the order.
         cost: fuel that it costs.
         probability: that an engagement succeeds; None for a move.
-        sector: where a move leads; None for an engagement.
-        aim: whom it is aimed at, or the guarded HVA; None for a move.
+        sector: destination of a move; None for an engagement.
+        target: the attacked satellite, or the guarded HVA; None for a move.
     """
 
     order: Order
     cost: int
     probability: float | None
     sector: int | None
-    aim: SatelliteId | None
+    target: SatelliteId | None
 
     @property
-    def price(self) -> str:
-        """Odds and cost in a few letters."""
+    def cost_text(self) -> str:
+        """Odds and cost, in short."""
         odds = "" if self.probability is None else f"{self.probability:.0%}  "
         return f"{odds}-{self.cost} fuel"
 
@@ -42,7 +42,7 @@ class Option:
         return self.order.action + ("" if self.order.target is None else f" {short_name(self.order.target)}")
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The order in words, without its satellite."""
         if self.sector is not None:
             return f"{self.order.action.replace('_', ' ')} to {self.sector}"
@@ -51,17 +51,17 @@ class Option:
         return f"{self.order.action} {short_name(self.order.target)}"
 
 
-class OrderDesk:
+class OrderEntry:
     """Pending orders of one side, until they are committed.
 
     Args:
-        game: the position; it is only looked at.
-        side: whose orders they are.
+        game: the position; it is not changed.
+        side: the side that orders.
 
     Attributes:
         pending: the order of each satellite that has one.
-        selected: the satellite that is being given an order.
-        sectors: where all satellites are.
+        selected: the satellite whose order is being entered.
+        sectors: of all satellites.
     """
 
     def __init__(self, game: Game, side: Side) -> None:
@@ -77,67 +77,67 @@ class OrderDesk:
 
     @property
     def has_choice(self) -> bool:
-        """Whether any satellite may do anything but hold."""
+        """Whether any satellite has another option than to hold."""
         return any(self._options.values())
 
     @property
     def can_guard(self) -> bool:
-        """Whether any satellite may guard."""
+        """Whether any satellite can guard."""
         return any(self._guard_of(number) for number in self._options)
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is anything to undo."""
+        """Whether a change can be undone."""
         return bool(self._past)
 
     @property
     def orders(self) -> tuple[Order, ...]:
-        """What has been ordered, by satellite."""
+        """The pending orders, sorted by satellite."""
         return tuple(self.pending[number] for number in sorted(self.pending))
 
     def options(self, number: int | None) -> tuple[Option, ...]:
-        """Return what a satellite may be ordered; nothing for None."""
+        """Return the options of a satellite; none for None."""
         return () if number is None else self._options[number]
 
     def option_of(self, number: int) -> Option | None:
-        """Return the option that a satellite has been given."""
+        """Return the pending option of a satellite; None if it holds."""
         order = self.pending.get(number)
         return next((option for option in self._options[number] if option.order == order), None)
 
     def select(self, number: int | None) -> None:
-        """Choose the satellite to be given an order; None chooses none."""
+        """Select a satellite; None selects none."""
         self.selected = number
 
     def select_next(self) -> None:
-        """Choose the next satellite that may be given an order and has none."""
+        """Select the next satellite that has options and no order."""
         free = [number for number, options in self._options.items() if options and number not in self.pending]
         if free:
             after = -1 if self.selected is None else self.selected
             self.selected = next((number for number in free if number > after), free[0])
 
     def give(self, order: Order) -> None:
-        """Give an order to its satellite, in place of the one that it may have; then none is selected."""
+        """Set the order of its satellite, and select none."""
         self._change({**self.pending, order.satellite: order})
         self.selected = None
 
     def hold(self, number: int) -> None:
-        """Take a satellite's order back: it holds."""
+        """Remove a satellite's order."""
         self._change({one: order for one, order in self.pending.items() if one != number})
         self.selected = None
 
     def hold_all(self) -> None:
-        """Take all orders back."""
+        """Remove all orders."""
         self._change({})
         self.selected = None
 
     def guard_all(self) -> None:
-        """Order every satellite that may guard to do so."""
+        """Let every satellite guard that can."""
         guards = {number: guard for number in self._options if (guard := self._guard_of(number))}
         self._change({**self.pending, **guards})
         self.selected = None
 
     def undo(self) -> None:
-        """Return to the orders before the last change."""
+        """Undo the last change of orders."""
         if self._past:
             self.pending = self._past.pop()
 
@@ -156,5 +156,5 @@ def _describe(game: Game, side: Side, order: Order) -> Option:
         start = game.satellite(side, order.satellite).sector
         return Option(order, cost, None, int(_STEPS[order.action](start)), None)
     enemy: Side = "bravo" if side == "alpha" else "alpha"
-    aim = SatelliteId(side, 0) if order.target is None else SatelliteId(enemy, order.target)
-    return Option(order, cost, game.probability(side, order), None, aim)
+    target = SatelliteId(side, 0) if order.target is None else SatelliteId(enemy, order.target)
+    return Option(order, cost, game.probability(side, order), None, target)

@@ -1,7 +1,7 @@
-"""The past of one game, to move about in: while it is being played, or of a recording.
+"""The history of one game, live or recorded.
 
-A ``Timeline`` is a list of ``Moment``s, each a position before its orders, the orders, and what followed. A ``Scene``
-is what one picture of it shows: a position, what led there, and the score so far.
+A ``Timeline`` is a sequence of ``Moment``s, each a position, its orders and their outcomes. A ``Snapshot`` is what one
+picture of it shows: a position, what led there, and the score so far.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ class ScorePoint:
 
 
 @dataclass(frozen=True)
-class Scene:
+class Snapshot:
     """What a picture shows.
 
     Attributes:
@@ -62,8 +62,8 @@ class Scene:
     names: tuple[str, str] = ("", "")
 
     @classmethod
-    def of(cls, game: Game) -> "Scene":
-        """Return the scene of a bare position: its past is not known but for its last outcomes."""
+    def of(cls, game: Game) -> "Snapshot":
+        """Return the snapshot of a bare position: its past is not known but for its last outcomes."""
         turn = turns_played(game) if game.outcomes or game.phase == "movement" else 0
         return cls(game, scores=(score_point(game),), outcomes=game.outcomes, outcomes_turn=turn)
 
@@ -125,7 +125,7 @@ class Timeline(Sequence[Moment]):
         """Whether the last moment is the end of the game."""
         return self._moments[-1].game.is_over
 
-    def scene(self, index: int) -> Scene:
+    def snapshot(self, index: int) -> Snapshot:
         """Return what a picture of a moment shows: its position, reached from the moment before it.
 
         Args:
@@ -134,28 +134,28 @@ class Timeline(Sequence[Moment]):
         Raises:
             IndexError: there is no such moment.
         """
-        place = range(len(self))[index]
-        engagement = self._last_engagement(place)
-        return Scene(
-            game=self._moments[place].game,
-            before=self._moments[place - 1] if place else None,
-            scores=tuple(self._scores[: self._scores_until[place]]),
+        i = range(len(self))[index]
+        engagement = self._last_engagement(i)
+        return Snapshot(
+            game=self._moments[i].game,
+            before=self._moments[i - 1] if i else None,
+            scores=tuple(self._scores[: self._scores_until[i]]),
             outcomes=engagement.outcomes if engagement else (),
             outcomes_turn=engagement.game.turn if engagement else 0,
             names=self.names,
         )
 
-    def _last_engagement(self, place: int) -> Moment | None:
-        played = reversed(self._moments[max(place - 2, 0) : place])  # a turn has two phases
+    def _last_engagement(self, i: int) -> Moment | None:
+        played = reversed(self._moments[max(i - 2, 0) : i])  # a turn has two phases
         return next((moment for moment in played if moment.game.phase == "engagement"), None)
 
     def next_engagement(self, index: int) -> int | None:
         """Return the index of the next moment after ``index`` that an engagement led to; None if there is none."""
-        return next((place for place in range(index + 1, len(self)) if self._moments[place - 1].outcomes), None)
+        return next((i for i in range(index + 1, len(self)) if self._moments[i - 1].outcomes), None)
 
     def previous_engagement(self, index: int) -> int | None:
         """Return the index of the last moment before ``index`` that an engagement led to; None if there is none."""
-        return next((place for place in range(index - 1, 0, -1) if self._moments[place - 1].outcomes), None)
+        return next((i for i in range(index - 1, 0, -1) if self._moments[i - 1].outcomes), None)
 
 
 def add_score(scores: list[ScorePoint], game: Game) -> None:

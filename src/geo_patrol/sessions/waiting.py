@@ -1,4 +1,4 @@
-"""Waiting for agents that take their time, while something else goes on. No drawing here."""
+"""Waiting for agents that take their time, while something else goes on."""
 
 import threading
 from collections.abc import Callable
@@ -9,43 +9,40 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Ask: TypeAlias = Callable[[], NDArray[np.int64]]
-"""Asks an agent for its orders: (11,) order codes."""
+Act: TypeAlias = Callable[[], NDArray[np.int64]]
+"""Lets an agent choose its orders: (11,) order codes."""
 
-Wait: TypeAlias = Callable[[str, Ask], NDArray[np.int64]]
-"""Waits for an agent's orders, and returns them: is given the agent's name, and what asks it."""
-
-
-def wait_idly(_name: str, ask: Ask) -> NDArray[np.int64]:
-    """Wait for an agent's orders, and do nothing else meanwhile."""
-    return ask()
+Wait: TypeAlias = Callable[[str, Act], NDArray[np.int64]]
+"""Waits for an agent's orders and returns them; arguments are the agent's name, and what lets it choose."""
 
 
-class Asker:
-    """A thread that asks agents, always the same one: some keep what belongs to a thread.
+def wait_blocking(_name: str, act: Act) -> NDArray[np.int64]:
+    """Let an agent choose its orders in the calling thread."""
+    return act()
 
-    It does not keep the program from ending.
-    """
+
+class AgentThread:
+    """A daemon thread in which agents choose their orders, always the same: some hold what belongs to a thread."""
 
     def __init__(self) -> None:
-        self._given: SimpleQueue[tuple[Ask, Future[NDArray[np.int64]]] | None] = SimpleQueue()
-        threading.Thread(target=self._serve, name="geo_patrol-asker", daemon=True).start()
+        self._queue: SimpleQueue[tuple[Act, Future[NDArray[np.int64]]] | None] = SimpleQueue()
+        threading.Thread(target=self._run, name="geo_patrol-agents", daemon=True).start()
 
-    def begin(self, ask: Ask) -> "Future[NDArray[np.int64]]":
-        """Begin to ask; return where the orders, or what was raised, will be."""
-        orders: Future[NDArray[np.int64]] = Future()
-        self._given.put((ask, orders))
-        return orders
+    def submit(self, act: Act) -> "Future[NDArray[np.int64]]":
+        """Let an agent choose its orders; return a future of them, or of the exception raised."""
+        future: Future[NDArray[np.int64]] = Future()
+        self._queue.put((act, future))
+        return future
 
-    def dismiss(self) -> None:
+    def shut_down(self) -> None:
         """End the thread when it is idle."""
-        self._given.put(None)
+        self._queue.put(None)
 
-    def _serve(self) -> None:
-        while (given := self._given.get()) is not None:
-            ask, orders = given
+    def _run(self) -> None:
+        while (job := self._queue.get()) is not None:
+            act, future = job
             try:
-                orders.set_result(ask())
-            except BaseException as error:  # which is raised where it is waited for
-                orders.set_exception(error)
-            del given, ask, orders  # and what they refer to
+                future.set_result(act())
+            except BaseException as error:
+                future.set_exception(error)
+            del job, act, future  # and what they refer to

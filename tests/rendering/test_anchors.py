@@ -8,10 +8,11 @@ from positions import arranged, everywhere
 
 from geo_patrol.board import ring_of
 from geo_patrol.config.schema import BoardConfig
-from geo_patrol.rendering.layout import make_layout
-from geo_patrol.rendering.lens import find_lenses
-from geo_patrol.scenes.anchors import all_satellites, satellite_slots, sector_slots
+from geo_patrol.scenes.anchors import all_satellites, satellite_anchors, sector_anchors
 from geo_patrol.scenes.geometry import BoardGeometry, sector_angle
+from geo_patrol.scenes.layout import make_layout
+from geo_patrol.scenes.lenses import find_lenses
+from geo_patrol.scenes.shapes import Rect
 
 BOARDS = [(1, 4), (1, 5), (1, 7), (4, 4), (2, 6), (1, 1), (1, 10)]
 
@@ -21,21 +22,23 @@ def test_satellites_of_a_sector_do_not_overlap(inner, outer):
     geometry = BoardGeometry(BoardConfig(inner_ring=inner, outer_ring=outer, goal_ring=outer), (360, 360), 345)
     for ring in range(inner, outer + 1):
         for count in (1, 2, 3, 5, 8, 11, 16, 22):
-            slots = sector_slots(geometry, ring, count)
-            assert len(slots) == count
-            points = [geometry.point(slot.place) for slot in slots]
-            for (one, slot), (other, _) in itertools.combinations(zip(points, slots, strict=True), 2):
-                assert math.dist(one, other) >= 2 * slot.radius
-            for slot in slots:
-                distance, angle = slot.place
-                assert geometry.inner_edge(ring) + slot.radius <= distance <= geometry.outer_edge(ring) - slot.radius
-                assert distance * math.sin(sector_angle(ring) / 2 - abs(angle)) >= slot.radius or ring == 1
+            anchors = sector_anchors(geometry, ring, count)
+            assert len(anchors) == count
+            points = [geometry.point(anchor.position) for anchor in anchors]
+            for (one, anchor), (other, _) in itertools.combinations(zip(points, anchors, strict=True), 2):
+                assert math.dist(one, other) >= 2 * anchor.radius
+            for anchor in anchors:
+                distance, angle = anchor.position
+                assert (
+                    geometry.inner_edge(ring) + anchor.radius <= distance <= geometry.outer_edge(ring) - anchor.radius
+                )
+                assert distance * math.sin(sector_angle(ring) / 2 - abs(angle)) >= anchor.radius or ring == 1
 
 
 def test_twenty_two_are_large_enough_to_be_told_apart():
     geometry = make_layout(1280, 720, BoardConfig(inner_ring=1, outer_ring=4, goal_ring=4), 11).geometry
-    assert sector_slots(geometry, 4, 22)[0].radius > 6
-    assert sector_slots(geometry, 4, 2)[0].radius > 15
+    assert sector_anchors(geometry, 4, 22)[0].radius > 6
+    assert sector_anchors(geometry, 4, 2)[0].radius > 15
 
 
 @pytest.mark.parametrize(("inner", "outer"), BOARDS)
@@ -43,7 +46,7 @@ def test_a_click_into_a_sector_finds_it(inner, outer):
     geometry = BoardGeometry(BoardConfig(inner_ring=inner, outer_ring=outer, goal_ring=outer), (360, 350), 345)
     for sector in range((1 << inner) - 1, (2 << outer) - 1):
         ring = int(ring_of(sector))
-        outline = geometry.wedge(sector, inset=geometry.band * 0.1 if ring < 8 else 0.4)
+        outline = geometry.outline(sector, inset=geometry.ring_width * 0.1 if ring < 8 else 0.4)
         middle = [sum(axis) / len(outline) for axis in zip(*outline, strict=True)]
         if ring > 1:  # the middle of half a ring is nearer to the Earth
             assert geometry.sector_of(tuple(middle)) == sector
@@ -57,14 +60,14 @@ def test_a_click_into_a_sector_finds_it(inner, outer):
 @pytest.mark.parametrize("toolbar", [0, 3])
 def test_parts_of_a_picture_lie_inside_it_and_apart(size, toolbar):
     layout = make_layout(*size, BoardConfig(inner_ring=1, outer_ring=5, goal_ring=4), 11, toolbar)
-    whole = (0, 0, *size)
+    whole = Rect(0, 0, *size)
     parts = [layout.board, layout.header, *layout.tables]
     for part in parts:
-        assert layout.board.clamp(whole) == layout.board
+        assert layout.board.clamped(whole) == layout.board
         assert part.left >= 0
         assert part.right <= size[0]
     for one, other in itertools.combinations(parts, 2):
-        assert not one.colliderect(other)
+        assert not one.overlaps(other)
     if size[0] >= 640:
         assert layout.outcomes.height > 0
         assert layout.toolbar.bottom <= size[1]
@@ -77,12 +80,12 @@ def test_a_lens_hides_neither_a_satellite_nor_the_legend(size, sector):
     layout = make_layout(*size, game.config.board, 11)
     satellites = all_satellites(game)
     (lens,) = find_lenses(layout, satellites)
-    assert not lens.card.colliderect(layout.legend)
-    for slot in satellite_slots(layout.geometry, satellites).values():
-        assert not lens.card.collidepoint(layout.geometry.point(slot.place))
+    assert not lens.card.overlaps(layout.legend)
+    for anchor in satellite_anchors(layout.geometry, satellites).values():
+        assert not lens.card.contains(layout.geometry.point(anchor.position))
 
 
 @pytest.mark.parametrize("size", [(640, 480), (640, 712), (640, 860), (690, 720), (720, 720), (1280, 720), (720, 1280)])
 def test_engagements_have_room_in_windows_of_any_shape(size):
     layout = make_layout(*size, BoardConfig(inner_ring=1, outer_ring=4, goal_ring=4), 11, toolbar_rows=2)
-    assert layout.outcomes.height >= 4 * layout.line("normal")
+    assert layout.outcomes.height >= 4 * layout.line_height("normal")

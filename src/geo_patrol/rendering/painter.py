@@ -1,0 +1,184 @@
+"""Shapes as pixels, by pygame: no display is needed, no files of fonts or pictures."""
+
+import io
+import itertools
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+
+import pygame
+from pygame import gfxdraw
+
+from geo_patrol.rendering.surfaces import cached, text_surface
+from geo_patrol.scenes.shapes import (
+    Box,
+    Circle,
+    Drawing,
+    Point,
+    Polygon,
+    Polyline,
+    Shape,
+    Symbol,
+    Text,
+    Use,
+    dash_segments,
+    rgb,
+)
+
+_SUPERSAMPLING = 4
+"""Symbols are drawn so many times larger and then reduced, which smooths their edges."""
+_MAX_SUPERSAMPLED = 1280
+"""Symbols that would be larger than this are drawn twice as large, to save memory."""
+
+
+def paint_drawing(drawing: Drawing, scale: float = 1.0) -> pygame.Surface:
+    """Paint a drawing on a new surface; ``scale`` is the number of pixels for each of the drawing."""
+    surface = pygame.Surface((round(drawing.width * scale), round(drawing.height * scale)))
+    surface.fill(drawing.background)
+    Painter(surface, scale).paint(drawing.shapes)
+    return surface
+
+
+def png_bytes(drawing: Drawing, scale: float = 2.0) -> bytes:
+    """Return a drawing as the content of a PNG file."""
+    file = io.BytesIO()
+    pygame.image.save(paint_drawing(drawing, scale), file, "picture.png")
+    return file.getvalue()
+
+
+class Painter:
+    """Paints shapes on a surface.
+
+    Args:
+        surface: where to paint.
+        scale: pixels of the surface for each of the shapes.
+        origin: pixel of the shapes' origin.
+        antialias: whether edges are smoothed; a supersampled surface needs no smoothing.
+        cache_symbols: whether symbols are cached for further paintings.
+    """
+
+    def __init__(
+        self,
+        surface: pygame.Surface,
+        scale: float = 1.0,
+        *,
+        origin: Point = (0.0, 0.0),
+        antialias: bool = True,
+        cache_symbols: bool = True,
+    ) -> None:
+        self._surface = surface
+        self._scale = scale
+        self._origin = origin
+        self._antialias = antialias
+        self._cache_symbols = cache_symbols
+        self._methods: dict[type, Callable[[Any], None]] = {
+            Polygon: self._polygon,
+            Polyline: self._polyline,
+            Circle: self._circle,
+            Box: self._box,
+            Text: self._text,
+            Use: self._use,
+        }
+
+    def paint(self, shapes: Iterable[Shape]) -> None:
+        """Paint shapes, later ones over earlier ones."""
+        methods = self._methods
+        for shape in shapes:
+            methods[type(shape)](shape)
+
+    def _point(self, point: Point) -> Point:
+        return self._origin[0] + point[0] * self._scale, self._origin[1] + point[1] * self._scale
+
+    def _width(self, width: float) -> int:
+        return max(round(width * self._scale), 1)
+
+    def _line(self, color: str, start: Point, end: Point, width: int) -> None:
+        if self._antialias:
+            pygame.draw.aaline(self._surface, color, start, end, width)
+        else:
+            pygame.draw.line(self._surface, color, start, end, width)
+
+    def _polygon(self, polygon: Polygon) -> None:
+        points = [self._point(point) for point in polygon.points]
+        if polygon.fill and polygon.opacity == 1:
+            pygame.draw.polygon(self._surface, polygon.fill, points)
+        elif polygon.fill:
+            color = (*rgb(polygon.fill), round(255 * polygon.opacity))
+            if self._antialias:
+                gfxdraw.filled_polygon(self._surface, points, color)
+            else:  # gfxdraw does not blend with transparent surfaces
+                layer = pygame.Surface(self._surface.get_size(), pygame.SRCALPHA)
+                pygame.draw.polygon(layer, color, points)
+                self._surface.blit(layer, (0, 0))
+        if polygon.stroke:
+            width = self._width(polygon.width)
+            for start, end in itertools.pairwise((*points, points[0])):
+                self._line(polygon.stroke, start, end, width)
+
+    def _polyline(self, line: Polyline) -> None:
+        width = self._width(line.width)
+        points = [self._point(point) for point in line.points]
+        for start, end in dash_segments(points, width) if line.dashed else itertools.pairwise(points):
+            self._line(line.color, start, end, width)
+
+    def _circle(self, circle: Circle) -> None:
+        center, radius, surface = self._point(circle.center), circle.radius * self._scale, self._surface
+        draw = pygame.draw.aacircle if self._antialias else pygame.draw.circle
+        if circle.opacity < 1:
+            color = (*rgb(circle.fill or circle.stroke or "#000000"), round(255 * circle.opacity))
+            width = 0 if circle.fill else self._width(circle.width)
+            outer = round(radius + width / 2)
+            layer = pygame.Surface((2 * outer, 2 * outer), pygame.SRCALPHA)
+            pygame.draw.circle(layer, color, (outer, outer), outer, width)
+            surface.blit(layer, (center[0] - outer, center[1] - outer))
+            return
+        if circle.fill:
+            draw(surface, circle.fill, center, radius)
+        if circle.stroke:
+            width = self._width(circle.width)
+            draw(surface, circle.stroke, center, radius + width / 2, width)
+
+    def _box(self, box: Box) -> None:
+        left, top = self._point((box.left, box.top))
+        width, height = box.width * self._scale, box.height * self._scale
+        rect = round(left), round(top), round(width), round(height)
+        rounding = round(box.rounding * self._scale)
+        if box.fill:
+            pygame.draw.rect(self._surface, box.fill, rect, border_radius=rounding)
+        if box.stroke:
+            stroke_width = self._width(box.stroke_width)
+            pygame.draw.rect(self._surface, box.stroke, rect, width=stroke_width, border_radius=rounding)
+
+    def _text(self, text: Text) -> None:
+        picture = text_surface(text.text, max(round(text.size * self._scale), 1), text.color, text.bold)
+        if text.rotation:
+            picture = pygame.transform.rotozoom(picture, text.rotation, 1)
+        x, y = self._point(text.position)
+        self._surface.blit(picture, picture.get_rect(**{text.anchor: (round(x), round(y))}))
+
+    def _use(self, use: Use) -> None:
+        size = self._width(use.size)
+        x, y = self._point(use.center)
+        if self._cache_symbols:
+            picture = cached((use.symbol, size), lambda: _symbol_surface(use.symbol, size))
+        else:
+            picture = _symbol_surface(use.symbol, size)
+        if use.rotation is not None:  # 0 too, as rotating shifts a picture by a part of a pixel
+            picture = pygame.transform.rotozoom(picture, use.rotation, 1.0)
+            self._surface.blit(picture, picture.get_rect(center=(round(x), round(y))))
+        else:
+            self._surface.blit(picture, (round(x - size / 2), round(y - size / 2)))
+
+
+def _symbol_surface(symbol: Symbol, size: int) -> pygame.Surface:
+    extent = size * (_SUPERSAMPLING if size * _SUPERSAMPLING <= _MAX_SUPERSAMPLED else 2)
+    large = pygame.Surface((extent, extent), pygame.SRCALPHA)
+    transparent = (*rgb(symbol.background), 0)
+    large.fill(transparent)
+    half = extent / 2
+    Painter(large, half, origin=(half, half), antialias=False).paint(symbol.shapes)
+    if symbol.hole:
+        pygame.draw.circle(large, transparent, (half, half), half * symbol.hole)
+    return pygame.transform.smoothscale(large, (size, size))

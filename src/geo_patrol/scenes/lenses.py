@@ -1,0 +1,132 @@
+"""Crowded sectors, magnified in the corners of the board, where their satellites' numbers can be read."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from geo_patrol.board import are_adjacent
+from geo_patrol.game import Game, Satellite
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.anchors import by_sector, crowded_sectors, satellite_anchors
+from geo_patrol.scenes.board import outline_shape
+from geo_patrol.scenes.geometry import middle_angle
+from geo_patrol.scenes.layout import Layout
+from geo_patrol.scenes.satellites import look_of, satellite_shape
+from geo_patrol.scenes.shapes import Point, Polyline, Rect, Shape, Text, TextAnchor, box
+
+_CORNERS: tuple[TextAnchor, ...] = ("topright", "bottomright", "topleft", "bottomleft")
+_MAX_LENSES = 3
+_MIN_RADIUS = 7
+_MAX_COLUMNS = 5
+_PADDING = 3
+
+
+@dataclass(frozen=True)
+class Lens:
+    """Adjacent sectors, magnified.
+
+    Attributes:
+        sectors: their numbers.
+        card: where they are shown.
+        radius: of their satellites, in pixels.
+        labels: the sectors' numbers, and the middles of their left edges.
+        satellites: the satellites and their positions.
+    """
+
+    sectors: tuple[int, ...]
+    card: Rect
+    radius: float
+    labels: tuple[tuple[int, Point], ...]
+    satellites: tuple[tuple[Satellite, Point], ...]
+
+
+def find_lenses(layout: Layout, satellites: Sequence[Satellite]) -> list[Lens]:
+    """Lay out lenses for the three fullest groups of crowded sectors, each in a corner where it hides least."""
+    groups = _groups(crowded_sectors(layout.geometry, satellites))[:_MAX_LENSES]
+    if not groups:
+        return []
+    sectors = by_sector(satellites)
+    anchors = satellite_anchors(layout.geometry, satellites).values()
+    points = [layout.geometry.point(anchor.position) for anchor in anchors]
+    lenses: list[Lens] = []
+    for group in groups:
+        occupied = [layout.legend, *(lens.card for lens in lenses)]
+        lens = _find_lens(layout, {sector: sectors[sector] for sector in group}, points, occupied)
+        if lens is not None:
+            lenses.append(lens)
+    return lenses
+
+
+def _find_lens(
+    layout: Layout, sectors: dict[int, list[Satellite]], points: list[Point], occupied: list[Rect]
+) -> Lens | None:
+    """Lay out a lens in the nearest corner that is free, or in one where it hides fewer satellites."""
+    numbers = list(sectors)
+    magnified = layout.geometry.point((layout.geometry.radius, middle_angle(numbers[len(numbers) // 2])))
+    corners = layout.board.corners
+    best, fewest = None, math.inf
+    for corner in sorted(_CORNERS, key=lambda name: math.dist(magnified, corners[name])):
+        lens = _make_lens(layout, sectors, corner)
+        hidden = sum(map(lens.card.contains, points))
+        if hidden < fewest and not any(map(lens.card.overlaps, occupied)):
+            best, fewest = lens, hidden
+        if fewest == 0:
+            break
+    return best
+
+
+def _groups(crowded: list[int]) -> list[list[int]]:
+    """Return groups of adjacent sectors, in the order of the fullest of each group."""
+    groups: list[list[int]] = []
+    for sector in crowded:
+        near = [group for group in groups if any(are_adjacent(sector, other) for other in group)]
+        merged = sorted({sector, *(other for group in near for other in group)})
+        groups = (
+            [merged if group is near[0] else group for group in groups if group not in near[1:]]
+            if near
+            else [*groups, merged]
+        )
+    return groups
+
+
+def _make_lens(layout: Layout, sectors: dict[int, list[Satellite]], corner: TextAnchor) -> Lens:
+    size = layout.text_size("tiny")
+    fullest = max(map(len, sectors.values()))
+    alone = len(sectors) == 1  # its number is above the satellites, otherwise numbers are on the left
+    columns = min(math.ceil(math.sqrt(fullest)) if alone else fullest, _MAX_COLUMNS)
+    indent = 0 if alone else max(layout.text_width(str(sector), size) for sector in sectors) + 2 * _PADDING
+    above = _PADDING + (round(size * 1.2) if alone else 0)
+    width = layout.board.width / 2 - layout.geometry.radius / math.sqrt(2) - indent
+    radius = max(min(width / (2.1 * columns), 13 * layout.scale), _MIN_RADIUS)
+    pitch = 2.1 * radius
+    rows = sum(-(-len(here) // columns) for here in sectors.values())
+    extent = round(indent + columns * pitch) + 2 * _PADDING, round(rows * pitch) + above + _PADDING
+    card = Rect.anchored(extent, corner, layout.board.corners[corner])
+    card = card.moved(-3 if "right" in corner else 3, 3 if "top" in corner else -3)
+    labels: list[tuple[int, Point]] = []
+    positions: list[tuple[Satellite, Point]] = []
+    row = 0
+    for sector, here in sectors.items():
+        y = size * 0.8 if alone else above + (row + 0.5) * pitch
+        labels.append((sector, (card.left + 2.0 * _PADDING, card.top + y)))
+        for i, satellite in enumerate(here):
+            x = indent + _PADDING + (i % columns + 0.5) * pitch
+            y = above + (row + i // columns + 0.5) * pitch
+            positions.append((satellite, (card.left + x, card.top + y)))
+        row += -(-len(here) // columns)
+    return Lens(tuple(sectors), card, radius, tuple(labels), tuple(positions))
+
+
+def lens_shapes(layout: Layout, game: Game, satellites: Sequence[Satellite]) -> Iterator[Shape]:
+    """Draw the lenses of a position with these satellites."""
+    width = layout.stroke(1)
+    for lens in find_lenses(layout, satellites):
+        middle = layout.geometry.sector_center(lens.sectors[len(lens.sectors) // 2])
+        yield Polyline((lens.card.center, middle), theme.SOFT, width)
+        for sector in lens.sectors:
+            yield outline_shape(layout.geometry, sector, theme.SOFT, layout.stroke(1.5))
+        yield box(lens.card, theme.CARD, theme.SOFT, width, 6)
+        for number, position in lens.labels:
+            yield Text(position, str(number), layout.text_size("tiny"), theme.SOFT)
+        for satellite, position in lens.satellites:
+            yield satellite_shape(look_of(game, satellite), position, lens.radius, with_gauges=False)

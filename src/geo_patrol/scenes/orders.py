@@ -1,0 +1,149 @@
+"""Orders being entered, drawn over the picture of a game."""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+
+from geo_patrol.board import ring_of
+from geo_patrol.notation import SatelliteId
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.anchors import Anchor, Anchors
+from geo_patrol.scenes.board import highlight_shapes
+from geo_patrol.scenes.engagements import shield
+from geo_patrol.scenes.fleets import BAR, row_of
+from geo_patrol.scenes.geometry import middle_angle, sector_angle
+from geo_patrol.scenes.layout import Layout
+from geo_patrol.scenes.shapes import (
+    Circle,
+    Polyline,
+    Rect,
+    Shape,
+    Text,
+    Use,
+    arrowhead,
+    between,
+    box,
+    parallel,
+)
+from geo_patrol.sessions.order_entry import Option, OrderEntry
+from geo_patrol.sides import Side
+
+
+def order_shapes(layout: Layout, anchors: Anchors, entry: OrderEntry, with_costs: bool) -> Iterator[Shape]:
+    """Draw orders and options of a person; costs would be in the way of an open menu."""
+    options = entry.options(entry.selected)
+    for option in options:
+        if option.sector is not None:
+            yield from highlight_shapes(layout.geometry, option.sector, theme.CHOICE, 40 / 255)
+    for number in sorted(entry.pending):
+        pending = entry.option_of(number)
+        if pending is not None:
+            yield from _order(layout, anchors, SatelliteId(entry.side, number), pending)
+    yield from _rings(layout, anchors, entry)
+    if with_costs:
+        yield from _costs(layout, anchors, entry.sectors, options)
+    yield from _rows(layout, entry)
+
+
+def _order(layout: Layout, anchors: Anchors, actor: SatelliteId, option: Option) -> Iterator[Shape]:
+    """Draw an order: an arrow to its target, or a shield."""
+    anchor = anchors[actor]
+    start = layout.geometry.point(anchor.position)
+    color = theme.SIDES_BRIGHT[actor.side]
+    width = layout.stroke(2)
+    if option.order.action == "guard":
+        size = max(round(anchor.radius * 1.1), 8)
+        shift = anchor.radius * 0.4 + size / 2
+        yield Use(shield(color, True), (start[0] + shift, start[1] - shift), size)
+        return
+    if option.target is None:
+        assert option.sector is not None
+        end = layout.geometry.sector_center(option.sector)
+    else:
+        end = layout.geometry.point(anchors[option.target].position)
+    distance = math.dist(start, end)
+    if distance <= anchor.radius:
+        return
+    start = between(start, end, anchor.radius / distance)
+    for offset in (-1.3 * width, 1.3 * width) if option.order.action == "collide" else (0.0,):
+        yield Polyline(parallel(start, end, offset), color, width)
+    yield arrowhead(start, end, color, 4.5 * width)
+
+
+def _rings(layout: Layout, anchors: Anchors, entry: OrderEntry) -> Iterator[Shape]:
+    """Draw rings around satellites that may be ordered, the selected one, and its possible targets."""
+    thin, thick = layout.stroke(1.4), max(round(3 * layout.scale), 2)
+    for satellite, anchor in anchors.items():
+        if satellite.side == entry.side and entry.options(satellite.number) and satellite.number not in entry.pending:
+            yield _ring(layout, anchor, thin)
+    if entry.selected is not None:
+        yield _ring(layout, anchors[SatelliteId(entry.side, entry.selected)], thick)
+        for target in {option.target for option in entry.options(entry.selected) if option.target is not None}:
+            yield _ring(layout, anchors[target], thick)
+
+
+def _ring(layout: Layout, anchor: Anchor, width: int) -> Circle:
+    center = layout.geometry.point(anchor.position)
+    return Circle(center, anchor.radius + width / 2 + 1, None, theme.CHOICE, width)
+
+
+def _costs(
+    layout: Layout, anchors: Anchors, sectors: dict[SatelliteId, int], options: Iterable[Option]
+) -> Iterator[Shape]:
+    """Write fuel cost and odds at the inner edge of the sectors where the options lead: they are alike in a sector."""
+    labels: dict[int, dict[str, None]] = {}
+    for option in options:
+        if option.target is None:
+            assert option.sector is not None
+            labels.setdefault(option.sector, {})[f"-{option.cost} fuel"] = None
+        else:
+            text = f"{option.order.action} {option.probability:.0%} -{option.cost}"
+            labels.setdefault(sectors[option.target], {})[text] = None
+    for sector, lines in labels.items():
+        yield from _label(layout, anchors, sector, list(lines))
+
+
+def _label(layout: Layout, anchors: Anchors, sector: int, lines: list[str]) -> Iterator[Shape]:
+    """Write a label at an edge of a sector, in the middle of the inner one or where it hides fewer satellites."""
+    size = layout.text_size("small")
+    width = max(layout.text_width(text, size) for text in lines)
+    extent = round(width + size * 0.8), round(size * 1.2 * len(lines) + size * 0.2)
+    geometry, ring = layout.geometry, int(ring_of(sector))
+    edges = geometry.inner_edge(ring), geometry.outer_edge(ring)
+    candidates = []
+    for fraction, distance in itertools.product((0.0, 0.3, -0.3), edges):
+        x, y = geometry.point((distance, middle_angle(sector) + fraction * sector_angle(ring)))
+        candidates.append(Rect.anchored(extent, "center", (round(x), round(y))).clamped(layout.board))
+    points = [geometry.point(anchor.position) for anchor in anchors.values()]
+    frame = min(candidates, key=lambda one: sum(map(one.inflated(size, size).contains, points)))
+    yield box(frame, theme.CHOICE, r=size // 2)
+    for row, text in enumerate(lines):
+        y = frame.top + round(size * (0.7 + 1.2 * row))
+        yield Text((frame.center[0], y), text, size, theme.SPACE, "center")
+
+
+def _rows(layout: Layout, entry: OrderEntry) -> Iterator[Shape]:
+    """Mark the selected satellite's row, and write orders into the table."""
+    size = layout.text_size("tiny")
+    for number in sorted({*entry.pending, *([] if entry.selected is None else [entry.selected])}):
+        row = row_of(layout, entry.side, number)
+        option = entry.option_of(number)
+        if option is not None:
+            left, width = row.left + row.width * (BAR - 0.02), row.width * (1.02 - BAR)
+            cell = Rect.truncated(left, row.top, width, row.height)
+            yield box(cell.inflated(-2, -2), theme.SIDES_DARK[entry.side], r=3)
+            text = layout.fitted(option.brief, size, cell.width - 8)
+            yield Text((cell.left + 5, cell.center[1]), text, size, theme.SIDES_BRIGHT[entry.side])
+        if number == entry.selected:
+            yield box(row, None, theme.CHOICE, layout.stroke(1.5), 4)
+
+
+def curtain_shapes(layout: Layout, width: int, height: int, side: Side) -> Iterator[Shape]:
+    """Hide the picture while one person hands over to the other."""
+    other = "bravo" if side == "alpha" else "alpha"
+    size = layout.text_size("huge")
+    x, y = width // 2, height // 2
+    yield box(Rect(0, 0, width, height), theme.SIDES_DARK[side])
+    yield Text((x, y), f"{side.upper()} GIVES ORDERS", size, theme.SIDES_BRIGHT[side], "midbottom")
+    text = f"{other}, please look away; then click"
+    yield Text((x, y + size // 2), text, layout.text_size("large"), theme.TEXT, "midtop")
