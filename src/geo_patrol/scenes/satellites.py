@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geo_patrol.config.ranges import largest
-from geo_patrol.config.schema import SideConfig
 from geo_patrol.game import Game, Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.shapes import Box, Circle, Color, PlainShape, Point, Polygon, Polyline, Symbol, Text, Use, blend
@@ -49,7 +48,7 @@ class Look:
 def full_fuel(game: Game, side: Side, number: int) -> int:
     """Return the most fuel that a satellite may have started with."""
     config = game.config
-    fleet: SideConfig = config.side("alpha" if config.mirror else side)
+    fleet = config.side("alpha" if config.mirror else side)
     return int(largest(fleet.hva.fuel if number == 0 else fleet.patrols.fuel))
 
 
