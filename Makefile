@@ -1,4 +1,4 @@
-# Everything here works from a fresh clone with Python 3.11+ and make alone.
+# Everything here works from a fresh clone with only Python 3.11+ and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,7 +13,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --minutes 10 --seed $$seed --out runs/seed$$seed \
 		|| exit 1; done
 
-.PHONY: demo test test-training check golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz wheel-test clean
+.PHONY: demo test test-training golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,7 +24,7 @@ $(VENV)/dev: $(VENV)/core
 	$(RUN) pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@
 
-demo: $(VENV)/core  ## set up and play a real match
+demo: $(VENV)/core  ## set up, then play a match
 	$(BIN)/geo-patrol match scripted random --config geo_patrol --games 1000 --seed 7 --show
 
 test: $(VENV)/dev  ## set up, check style, types and imports, run all tests
@@ -34,14 +34,14 @@ test: $(VENV)/dev  ## set up, check style, types and imports, run all tests
 	$(BIN)/lint-imports --no-logo
 	$(RUN) pytest
 
-# PyTorch comes first, by its version: the libraries are content with it, and would take a newer one by themselves.
+# PyTorch is installed first, with a fixed version: the training libraries accept it, but would install a newer one.
 $(TRAINING)/installed: pyproject.toml
 	$(PYTHON) -m venv $(TRAINING)
 	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
 	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train,sb3,torchrl]"
 	touch $@
 
-test-training: $(TRAINING)/installed  ## test with the training libraries, which are extras: more than a gigabyte
+test-training: $(TRAINING)/installed  ## test with the training libraries (extras of more than a gigabyte)
 	$(TRAINING)/bin/python -m pytest -n 0 tests/training
 
 # Each of the first three stages continues the one before: with less self-play, then with more exploration. The later ones
@@ -66,27 +66,27 @@ curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and 
 	for seed in 0 1 2; do cp runs/seed$$seed/curve.csv docs/curves/seed$$seed.csv || exit 1; done
 	$(TRAINING)/bin/python scripts/plot_curves.py docs/curves/*.csv --out docs/pictures/selfplay.png
 
-golden: $(VENV)/dev  ## write the golden playthroughs and images anew; look at the difference before committing it
+golden: $(VENV)/dev  ## regenerate the golden playthroughs and images; review the difference before committing it
 	$(BIN)/python scripts/write_playthroughs.py
 	$(BIN)/python scripts/write_golden_pictures.py
 
-pictures: $(VENV)/dev  ## make the pictures of the documents anew
+pictures: $(VENV)/dev  ## regenerate the images of the documents
 	$(BIN)/python scripts/make_pictures.py
 
-# Peers without a wheel for this machine are left out; the table reports them as missing.
+# Libraries without a wheel for this machine are not installed; the report lists them as missing.
 $(VENV)/bench: $(VENV)/core benchmarks/install_peers.py
 	$(BIN)/python benchmarks/install_peers.py
 	touch $@
 
-bench: $(VENV)/bench  ## measure speed beside other environments, in about five minutes
+bench: $(VENV)/bench  ## measure speed beside other environments; about five minutes
 	$(RUN) benchmarks run
 
-publish-bench: $(VENV)/bench  ## put the figures of the last run into README.md and docs/benchmarks.md
+publish-bench: $(VENV)/bench  ## write the results of the last run into README.md and docs/benchmarks.md
 	$(RUN) benchmarks publish
-bench-pictures: $(VENV)/dev  ## measure frames a second, and memory over ten thousand of them
+bench-pictures: $(VENV)/dev  ## measure frames per second, and memory over ten thousand frames
 	$(BIN)/python benchmarks/pictures.py
 
-bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and how long missions take to solve
+bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and the time to solve missions
 	$(BIN)/python benchmarks/flight.py
 
 fuzz: $(VENV)/dev  ## a million random phases on random boards, with bounds checks
@@ -95,6 +95,6 @@ fuzz: $(VENV)/dev  ## a million random phases on random boards, with bounds chec
 wheel-test: $(VENV)/dev  ## build the wheel and use it in a clean environment
 	$(BIN)/python scripts/test_wheel.py
 
-clean:  ## remove what was built
+clean:  ## remove everything that was built
 	rm -rf $(VENV) build dist .*_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
