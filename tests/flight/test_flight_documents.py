@@ -1,4 +1,4 @@
-"""What the pages of the flight games show is what happens."""
+"""The documentation of the flight games agrees with the code."""
 
 import doctest
 import json
@@ -14,22 +14,22 @@ from geo_patrol.flight.pictures.scene import flight_drawing
 from geo_patrol.flight.pictures.svg import fit_on_a4, svg_text
 
 ROOT = Path(__file__).parents[2]
-PAGES = {
+DOCS = {
     name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     for name in ("planetary_probe", "spaceship_commander")
 }
 BEST = json.loads((ROOT / "tests" / "data" / "best_flights.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_examples_of_the_pages(name):
+@pytest.mark.parametrize("name", DOCS)
+def test_examples_of_the_docs(name):
     result = doctest.testfile(str(ROOT / "docs" / f"{name}.md"), module_relative=False, encoding="utf-8")
     assert result.attempted > 5
     assert result.failed == 0
 
 
-def test_best_scores_of_the_pages():
-    rows = re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|$", "\n".join(PAGES.values()), re.MULTILINE)
+def test_best_scores_of_the_docs():
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|$", "\n".join(DOCS.values()), re.MULTILINE)
     shown = dict(rows)
     assert set(shown) >= set(mission_names())
     for name, known in BEST.items():
@@ -38,7 +38,7 @@ def test_best_scores_of_the_pages():
         assert shown[name].startswith(f"{turns}{known['score']}{points}"), name
 
 
-def test_observations_of_the_page():
+def test_observations_of_the_docs():
     names = observation_names()
     assert names[22].startswith("planet 0:")
     assert names[22 + 13].startswith("planet 1:")
@@ -58,7 +58,7 @@ def test_public_names():
     for name in package.__all__:
         assert getattr(package, name) is not None
         assert name in dir(package)
-    lazy = {name for names in package._HOMES.values() for name in names}
+    lazy = {name for names in package._MODULES.values() for name in names}
     assert lazy == set(package.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'Flihgt'"):
         package.Flihgt  # noqa: B018

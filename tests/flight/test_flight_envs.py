@@ -1,4 +1,4 @@
-"""The environments of the flight games keep Gymnasium's promises and their own."""
+"""The environments of the flight games follow Gymnasium's API, and behave as documented."""
 
 import copy
 import pickle
@@ -75,17 +75,17 @@ def test_same_seed_same_roll_out(name, options):
 
 
 @every_id
-def test_seeds_draw_random_missions(name):
+def test_seeds_determine_random_missions(name):
     env = gymnasium.make(name, mission="random").unwrapped
-    with pytest.raises(RuntimeError, match="random and has not been drawn"):
+    with pytest.raises(RuntimeError, match="random and has not been sampled"):
         _ = env.mission
-    drawn = []
+    sampled = []
     for seed in (1, None, 2, 1, None):
         env.reset(seed=seed)
-        drawn.append(env.mission)
-    assert drawn[0] == drawn[3]
-    assert drawn[1] == drawn[4]
-    assert len({str(mission) for mission in drawn}) == 3
+        sampled.append(env.mission)
+    assert sampled[0] == sampled[3]
+    assert sampled[1] == sampled[4]
+    assert len({str(mission) for mission in sampled}) == 3
 
 
 @every_id

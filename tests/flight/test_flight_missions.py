@@ -104,7 +104,7 @@ def test_wrong_mission(changes, message):
         load_mission(values)
 
 
-def test_faults_are_listed():
+def test_errors_are_listed():
     with pytest.raises(ConfigError) as fault:
         load_mission("sample", {"turns": 0, "home": "?", "fuel": 3})
     assert str(fault.value).splitlines()[0] == "sample.toml with overrides: 3 faults"
@@ -156,20 +156,20 @@ def test_missions_are_plain_data():
 @settings(max_examples=25)
 @given(st.integers(0, 2**32), st.sampled_from(["planetary_probe", "spaceship_commander"]))
 def test_random_missions_can_be_fulfilled(seed, game):
-    drawn = random_mission_with_witness(np.random.default_rng(seed), game=game)
+    sampled = random_mission_with_witness(np.random.default_rng(seed), game=game)
     again = random_mission_with_witness(np.random.default_rng(seed), game=game)
-    assert drawn.mission == again.mission
-    assert drawn.mission.game == game
-    assert Flight.from_orders(drawn.mission, drawn.witness.order_codes).is_success
-    assert load_mission(drawn.mission.to_dict()) == drawn.mission
+    assert sampled.mission == again.mission
+    assert sampled.mission.game == game
+    assert Flight.from_orders(sampled.mission, sampled.witness.order_codes).is_success
+    assert load_mission(sampled.mission.to_dict()) == sampled.mission
 
 
 def test_random_missions_differ():
     random = np.random.default_rng(5)
-    drawn = [random_mission_with_witness(random).mission for _ in range(60)]
-    assert len({str(loaded) for loaded in drawn}) == 60
+    sampled = [random_mission_with_witness(random).mission for _ in range(60)]
+    assert len({str(loaded) for loaded in sampled}) == 60
     for rule in ("race", "advanced", "survey", "stations", "fuel_limit", "end_at", "land_on"):
-        assert {bool(getattr(loaded, rule)) for loaded in drawn} == {True, False}, rule
+        assert {bool(getattr(loaded, rule)) for loaded in sampled} == {True, False}, rule
 
 
 def test_random_mission_of_an_unknown_game():

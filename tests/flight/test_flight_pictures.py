@@ -98,7 +98,7 @@ def test_svg_escapes_what_a_mission_is_called():
 
 
 @pytest.mark.parametrize("title", ["\x00\x1b", "\ud800", "a\x0bb"])
-def test_titles_that_cannot_be_printed_are_told(title):
+def test_titles_that_cannot_be_printed_raise(title):
     with pytest.raises(ValueError, match=r"title = .*: give"):
         mission(title=title)
 

@@ -115,8 +115,8 @@ def test_steps_of_a_turn_lead_to_its_endpoint(loaded, seed):
     flight = fly_at_random(Flight(loaded), random.Random(seed), coasting=0.2)
     params = make_params(loaded)
     for number, turn in enumerate(flight.turns):
-        parts = zip(turn.coasted, turn.gravity, turn.engines, strict=True)
-        assert turn.end == tuple(sum(axis) for axis in parts)
+        steps = zip(turn.coasted, turn.gravity, turn.engines, strict=True)
+        assert turn.end == tuple(sum(axis) for axis in steps)
         before = flight.turns[number - 1] if number else None
         assert turn.start == (before.end if before else read_point(loaded.home))
         if before is not None and before.mode == "flying":
@@ -139,7 +139,7 @@ def test_spaceships_never_crash(loaded, seed):
 
 
 @given(missions(turns=(1, 40)), seeds)
-def test_orders_given_again_fly_the_same_flight(loaded, seed):
+def test_same_orders_fly_the_same_flight(loaded, seed):
     flight = fly_at_random(Flight(loaded), random.Random(seed))
     again = Flight.from_orders(loaded, flight.order_codes)
     assert again == flight
@@ -149,7 +149,7 @@ def test_orders_given_again_fly_the_same_flight(loaded, seed):
 
 
 @given(missions(probe=False, turns=(1, 40)), seeds)
-def test_a_ship_on_something_has_no_move_and_is_where_it_is_said_to_be(loaded, seed):
+def test_a_landed_or_docked_ship_has_no_move_and_is_at_its_site(loaded, seed):
     flight = Flight(loaded)
     rng = random.Random(seed)
     while not flight.is_over:

@@ -335,7 +335,7 @@ def test_a_flight_that_does_not_reach_its_end_has_failed():
     assert (flight.is_success, flight.missing) == (False, ("end at well E6",))
 
 
-def test_survey_must_be_part_of_a_winning_flight():
+def test_winning_flight_must_survey():
     loaded = mission(survey=["F22"], turns=4)
     lost, won = ship(loaded, "H11", (1, 0)), ship(loaded, "F19", (1, 0))
     lost.fly("coast")
@@ -344,7 +344,7 @@ def test_survey_must_be_part_of_a_winning_flight():
     assert lost.reason == "flown to the last turn, 4; missing: survey F22"
 
 
-def test_land_on_must_be_part_of_a_winning_flight():
+def test_winning_flight_must_land_on():
     loaded = mission(land_on=["F22"], turns=4)
     won, lost = ship(loaded, "E22", (0, 0)), ship(loaded, "D22", (0, 0))
     won.fly("coast")

@@ -59,7 +59,7 @@ def test_launches_go_round_clockwise():
         (True, "or a code from 0 to 32"),
     ],
 )
-def test_wrong_orders_are_told_and_change_nothing(order, message):
+def test_invalid_orders_raise_and_change_nothing(order, message):
     flown = Flight("sample")
     with pytest.raises(OrderError) as error:
         flown.fly(order)
@@ -76,13 +76,13 @@ def test_orders_are_read_in_several_forms():
     assert Flight("sample").read_order("Launch d13") == Flight("sample").read_order("launch D13") == 28
 
 
-def test_orders_after_the_end_are_told():
+def test_orders_after_the_end_raise():
     over = Flight.from_orders("sample_probe", ["launch D13"])
     with pytest.raises(OrderError, match="the flight is over"):
         over.fly("coast")
 
 
-def test_flight_log_reads_as_the_paper_one():
+def test_flight_log_has_the_format_of_the_paper_one():
     text = str(Flight.from_orders("sample", ["launch D13", "coast", "coast", "engines up"]))
     assert "   1  E16  -         -           launch      D13  L3 U1" in text
     assert "   3  C10  B7        down        -           C7   L3      explore +3, survey +1, microgravity +1" in text

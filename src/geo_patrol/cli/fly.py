@@ -239,8 +239,7 @@ def print_missions() -> None:
 
     for name in mission_names():
         mission = load_mission(name)
-        game = "Planetary Probe" if mission.is_probe else "Spaceship Commander"
-        print(f"{name:<14} {game}, {mission.turns} turns: {mission.title}")
+        print(f"{name:<14} {mission.game_title}, {mission.turns} turns: {mission.title}")
         print(f"{'':<14} {mission.description}")
         goals = goals_text(mission)
         if goals:

@@ -37,16 +37,11 @@ __all__ = [
     "solve",
 ]
 
-_HOMES = {
+_MODULES = {
     "geo_patrol.flight.engine.observe": ("observation_names",),
     "geo_patrol.flight.envs": ("PlanetaryProbe", "SpaceshipCommander"),
     "geo_patrol.flight.flight": ("Flight",),
-    "geo_patrol.flight.generator": (
-        "RandomMission",
-        "random_flight",
-        "random_mission",
-        "random_mission_with_witness",
-    ),
+    "geo_patrol.flight.generator": ("RandomMission", "random_flight", "random_mission", "random_mission_with_witness"),
     "geo_patrol.flight.log": ("ENDINGS", "LINE_NAMES", "Ending", "Turn"),
     "geo_patrol.flight.mission": ("Mission",),
     "geo_patrol.flight.missions": ("load_mission", "mission_names"),
@@ -56,9 +51,9 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
-    for home, names in _HOMES.items():
+    for module, names in _MODULES.items():
         if name in names:
-            value = globals()[name] = getattr(importlib.import_module(home), name)
+            value = globals()[name] = getattr(importlib.import_module(module), name)
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

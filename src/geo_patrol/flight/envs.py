@@ -89,7 +89,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         """
         mission = self._mission or self._initial_mission
         if mission is None:
-            raise RuntimeError("the mission is random and has not been drawn: call reset first")
+            raise RuntimeError("the mission is random and has not been sampled: call reset first")
         return mission
 
     def flight(self) -> Flight:

@@ -156,6 +156,11 @@ class Mission(BaseModel):
         return self.game == "planetary_probe"
 
     @property
+    def game_title(self) -> str:
+        """The game as text."""
+        return "Planetary Probe" if self.is_probe else "Spaceship Commander"
+
+    @property
     def has_goals(self) -> bool:
         """Whether there are goals besides points."""
         return self.end_at is not None or bool(self.survey) or bool(self.land_on)

@@ -20,9 +20,10 @@ def flight_text(flight: FlightStatus) -> str:
 def heading_text(flight: FlightStatus) -> str:
     """Return title, turn, position and score in a line, and the goals of the mission below it."""
     mission = flight.mission
-    game = "Planetary Probe" if mission.is_probe else "Spaceship Commander"
     where = f"{flight.mode} at {flight.position_name}"
-    lines = [f"{mission.title} | {game} | turn {flight.turn} of {mission.turns}, {where} | score {flight.score}"]
+    lines = [
+        f"{mission.title} | {mission.game_title} | turn {flight.turn} of {mission.turns}, {where} | score {flight.score}"
+    ]
     goals = goals_text(mission)
     if goals:
         lines.append(goals)
