@@ -3,7 +3,7 @@
     pip install "geo_patrol[sb3]"
     python examples/train_maskable_ppo.py --minutes 9.5 --seed 0
 
-writes the policy (maskable_ppo.zip) and the curve (maskable_ppo.png). How far it gets is told in docs/training.md.
+writes the policy (maskable_ppo.zip) and the learning curve (maskable_ppo.png). docs/training.md reports results.
 """
 
 import argparse
@@ -26,14 +26,14 @@ from geo_patrol import play_match
 from geo_patrol.envs.adapters.sb3 import make_sb3_vec
 from geo_patrol.envs.adapters.sb3_policy import OrderPolicy
 
-RIVALS = ("random", "scripted")
+EVAL_OPPONENTS = ("random", "scripted")
 STAGES = ((0.0, {"random": 1}), (0.07, {"scripted": 3, "idle": 1}))
-"""Who is played against, from which share of the time on."""
+"""Opponents to train against, each from a fraction of the training time on."""
 LEARNING_RATE = 7e-4
 
 
 class Trunk(BaseFeaturesExtractor):
-    """The layers that the policy and the value share, which halves the work."""
+    """Layers shared by the policy and the value function, which halves the cost."""
 
     def __init__(self, space, width=256):
         super().__init__(space, width)
@@ -44,7 +44,7 @@ class Trunk(BaseFeaturesExtractor):
 
 
 class PolicyAgent:
-    """The policy as an agent, so that it can play matches; it draws its orders, as mixing pays in this game."""
+    """The policy as an agent that plays matches; it samples its orders, as a mixed strategy is stronger in this game."""
 
     name = "MaskablePPO"
     observation = "onehot"
@@ -62,13 +62,13 @@ class PolicyAgent:
 
 
 class Clock:
-    """The time of the training, and the learning rate, which declines with it."""
+    """The training time, and the learning rate, which is annealed over it."""
 
     def __init__(self, minutes):
         self.seconds = 60 * minutes
-        self.begin()
+        self.restart()
 
-    def begin(self):
+    def restart(self):
         self.start = time.perf_counter()
 
     @property
@@ -76,71 +76,73 @@ class Clock:
         return time.perf_counter() - self.start
 
     @property
-    def done(self):
+    def progress(self):
         return min(self.elapsed / self.seconds, 1.0)
 
     def learning_rate(self, _):
-        return LEARNING_RATE * max(1 - self.done, 0.05)
+        return LEARNING_RATE * max(1 - self.progress, 0.05)
 
 
-class Coach(BaseCallback):
-    """Keeps the time: changes opponents, evaluates, shows progress, and ends the training."""
+class TrainingCallback(BaseCallback):
+    """Changes opponents, evaluates, shows progress, and stops the training when its time is over."""
 
     def __init__(self, clock, seed, games, evaluations):
         super().__init__()
         self.clock, self.match_seed, self.games = clock, 1000 * seed, games
         self.evaluation_at = list(np.linspace(0, 1, evaluations + 1)[1:])
         self.stages = list(STAGES)
-        self.history = {rival: [] for rival in RIVALS}  # (steps, win rate, lower end, upper end)
+        self.history = {opponent: [] for opponent in EVAL_OPPONENTS}  # (steps, win rate, lower end, upper end)
         self.progress = Progress(
             TextColumn("training"),
             BarColumn(),
-            TextColumn("{task.fields[said]}"),
+            TextColumn("{task.fields[status]}"),
             TimeRemainingColumn(),
             console=Console(width=110),
         )
-        self.task = self.progress.add_task("training", total=1.0, said="")
+        self.task = self.progress.add_task("training", total=1.0, status="")
 
     def _on_training_start(self):
         self.evaluate(self.games)  # which compiles the scripted agent
-        self.clock.begin()
+        self.clock.restart()
 
     def _on_rollout_start(self):
-        while self.stages and self.clock.done >= self.stages[0][0]:
+        while self.stages and self.clock.progress >= self.stages[0][0]:
             _, opponents = self.stages.pop(0)
             self.training_env.env_method("set_opponents", opponents)
             self.progress.console.print(f"{self.num_timesteps:>9,} steps: training against {', '.join(opponents)}")
-        if self.clock.done >= self.evaluation_at[0]:
-            self.evaluation_at = [share for share in self.evaluation_at if share > self.clock.done] or [1.0]
+        if self.clock.progress >= self.evaluation_at[0]:
+            self.evaluation_at = [fraction for fraction in self.evaluation_at if fraction > self.clock.progress] or [
+                1.0
+            ]
             self.evaluate(self.games)
         speed = self.num_timesteps / self.clock.elapsed
         self.progress.update(
-            self.task, completed=self.clock.done, said=f"{self.num_timesteps:,} steps, {speed:,.0f} a second"
+            self.task, completed=self.clock.progress, status=f"{self.num_timesteps:,} steps, {speed:,.0f} per second"
         )
 
     def _on_step(self):
-        return self.clock.done < 1
+        return self.clock.progress < 1
 
     def evaluate(self, games):
-        """Play fresh games against every rival, half of them from each side."""
-        said = []
-        for rival in RIVALS:
+        """Play games against every evaluation opponent, half of them from each side."""
+        results = []
+        for opponent in EVAL_OPPONENTS:
             self.match_seed += 1
-            total = play_match(PolicyAgent(self.model), rival, games=games, seed=self.match_seed).summary().total
-            self.history[rival].append((self.num_timesteps, total.win_rate, *total.win_interval))
+            total = play_match(PolicyAgent(self.model), opponent, games=games, seed=self.match_seed).summary().total
+            self.history[opponent].append((self.num_timesteps, total.win_rate, *total.win_interval))
             low, high = total.win_interval
-            said.append(f"{rival} {total.win_rate:6.1%} ({low:.1%}-{high:.1%})")
-        self.progress.console.print(f"{self.num_timesteps:>9,} steps: win rate against {', '.join(said)}")
+            results.append(f"{opponent} {total.win_rate:6.1%} ({low:.1%}-{high:.1%})")
+        self.progress.console.print(f"{self.num_timesteps:>9,} steps: win rate against {', '.join(results)}")
 
 
 def plot(history, path, title):
-    """Draw the win rates over the steps, with their 95 % Wilson intervals."""
+    """Plot the win rates over the steps, with their 95 % Wilson intervals."""
     mpl.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
-    for rival, points in history.items():
-        steps, rate, low, high = np.array(points).T
-        axes.plot(steps / 1e6, 100 * rate, marker=".", label=f"against {rival}")
+    for opponent, points in history.items():
+        steps, win_rate, low, high = np.array(points).T
+        axes.plot(steps / 1e6, 100 * win_rate, marker=".", label=f"against {opponent}")
         axes.fill_between(steps / 1e6, 100 * low, 100 * high, alpha=0.2)
     axes.set(xlabel="million steps", ylabel="games won, %", ylim=(-2, 102), title=title)
     axes.grid(alpha=0.3)
@@ -149,14 +151,14 @@ def plot(history, path, title):
 
 
 def train(minutes, seed, threads, games, evaluations):
-    """Train for a time, and return the model and its coach."""
+    """Train for a number of minutes, and return the model and its learning curve."""
     torch.set_num_threads(threads)
     env = make_sb3_vec("geo_patrol", num_games=128, opponent="random", seats="alternate", reward="score")
     env.reset()
-    env.step(np.zeros((env.num_envs, 11), np.int64))  # compiles the game, if need be, before the clock starts
+    env.step(np.zeros((env.num_envs, 11), np.int64))  # compiles what is not compiled, before the clock starts
     env = VecNormalize(env, norm_obs=False, gamma=0.99)  # scales rewards
     clock = Clock(minutes)
-    coach = Coach(clock, seed, games, evaluations)
+    callback = TrainingCallback(clock, seed, games, evaluations)
     model = MaskablePPO(
         OrderPolicy,
         env,
@@ -171,11 +173,13 @@ def train(minutes, seed, threads, games, evaluations):
         seed=seed,
         device="cpu",
     )
-    with coach.progress:
-        model.learn(total_timesteps=10**12, callback=coach)
-        coach.evaluate(5 * games)
+    with callback.progress:
+        model.learn(total_timesteps=10**12, callback=callback)
+        console = callback.progress.console
+        console.print(f"final evaluation: {5 * games:,} games against each of {', '.join(EVAL_OPPONENTS)}")
+        callback.evaluate(5 * games)
     env.close()
-    return model, coach
+    return model, callback.history
 
 
 def main():
@@ -188,10 +192,10 @@ def main():
     parser.add_argument("--out", type=Path, default=Path(), help="folder for the policy and the curve")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    model, coach = train(arguments.minutes, arguments.seed, arguments.threads, arguments.games, arguments.evaluations)
+    model, history = train(arguments.minutes, arguments.seed, arguments.threads, arguments.games, arguments.evaluations)
     model.save(arguments.out / "maskable_ppo.zip")
     title = f"MaskablePPO on GEO Patrol, {arguments.minutes:g} minutes"
-    plot(coach.history, arguments.out / "maskable_ppo.png", title)
+    plot(history, arguments.out / "maskable_ppo.png", title)
     print(f"saved {arguments.out / 'maskable_ppo.zip'} and {arguments.out / 'maskable_ppo.png'}")
 
 

@@ -23,6 +23,8 @@ from geo_patrol.training import TrainingConfig
         ({"num_envs": 2, "config": ("case1", "case2")}, "num_envs = 2: at least 4, two per configuration"),
         ({"eval_games": 3}, "eval_games = 3: must be even"),
         ({"opponents": ()}, "opponents is empty: name at least one"),
+        ({"opponents": "raider"}, "opponents = 'raider': must be a tuple, such as ('raider',)"),
+        ({"out": "runs"}, "out = 'runs': must be a Path"),
         ({"device": "tpu"}, "device = 'tpu': choose auto, cpu, cuda, mps"),
     ],
 )

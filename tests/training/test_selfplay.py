@@ -100,8 +100,8 @@ def test_wrong_names_are_found_before_training(small_config):
 
 def test_annealing(make_trainer):
     trainer = make_trainer(learning_rate=0.01, anneal_ent_coef=False)
-    rates = [trainer.iterate()["charts/learning_rate"] for _ in range(6)]
-    assert rates == pytest.approx([0.01 * (1 - i / 6) for i in range(6)])
+    learning_rates = [trainer.iterate()["charts/learning_rate"] for _ in range(6)]
+    assert learning_rates == pytest.approx([0.01 * (1 - i / 6) for i in range(6)])
     assert trainer.envs.score_coef == pytest.approx(0.5 / 6)
     assert make_trainer(learning_rate=0.01, anneal_lr=False).iterate()["charts/learning_rate"] == 0.01
 
@@ -109,7 +109,7 @@ def test_annealing(make_trainer):
 def test_a_best_response_plays_only_the_agent(small_config):
     curve = train_best_response("idle", small_config(total_timesteps=40 * 16 * 64), Console(quiet=True))
     assert curve[-1].win_rates.keys() == {"idle"}
-    assert curve[-1].win_rates["idle"].rate > 0.5
+    assert curve[-1].win_rates["idle"].estimate > 0.5
 
 
 def test_scalars_go_to_tensorboard_if_it_is_installed(small_config, monkeypatch):

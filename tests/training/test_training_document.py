@@ -15,6 +15,16 @@ def snippets(title):
     return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 
 
+def test_self_play(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    (snippet,) = snippets("Self-play")
+    names = {}
+    exec(snippet.replace("minutes=10", "total_timesteps=8192, num_evaluations=1, eval_games=2, num_threads=1"), names)
+    assert (tmp_path / "runs" / "first" / "policy.safetensors").exists()
+    assert names["curve"][-1].win_rates.keys() == {"random", "raider", "scripted"}
+
+
 @pytest.mark.parametrize("title", LIBRARIES)
 def test_snippets(title):
     pytest.importorskip(LIBRARIES[title])

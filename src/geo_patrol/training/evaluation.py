@@ -15,12 +15,12 @@ from geo_patrol.training.network import NetworkAgent, PolicyNetwork
 class WinRate(NamedTuple):
     """A win rate and its 95 % interval."""
 
-    rate: float
+    estimate: float
     low: float
     high: float
 
     def __str__(self) -> str:
-        return f"{self.rate:.1%} ({self.low:.1%}-{self.high:.1%})"
+        return f"{self.estimate:.1%} ({self.low:.1%}-{self.high:.1%})"
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Evaluation:
     def to_row(self) -> dict[str, float]:
         """Return the columns of ``curve.csv``: minutes, steps, and three for each opponent."""
         row = {"minutes": self.minutes, "steps": self.steps}
-        for name, (rate, low, high) in self.win_rates.items():
-            row |= {name: rate, f"{name} low": low, f"{name} high": high}
+        for name, (estimate, low, high) in self.win_rates.items():
+            row |= {name: estimate, f"{name} low": low, f"{name} high": high}
         return row
 
     @classmethod

@@ -17,7 +17,7 @@ MAX_PAST_POLICIES = 24
 """Past policies in the league; beyond them the easiest one leaves."""
 PAST_POLICIES_PER_MIXTURE = 2
 """Past policies sampled for new games: each is evaluated as a batch of its own, so many of them cost time."""
-WIN_RATE_GAMES = 400
+RECENT_GAMES = 400
 """Latest games against an opponent that its win rate is taken of."""
 _PRIOR_WINS, _PRIOR_GAMES = 5, 10
 
@@ -33,13 +33,13 @@ class League:
     def __init__(self, opponents: Iterable[str], rng: np.random.Generator) -> None:
         self.rng = rng
         self.past_policies: dict[str, NetworkAgent] = {}
-        self.results = {name: deque[float](maxlen=WIN_RATE_GAMES) for name in opponents}
+        self.results = {name: deque[float](maxlen=RECENT_GAMES) for name in opponents}
         self._names = tuple(self.results)
 
     def add_snapshot(self, network: PolicyNetwork, name: str) -> None:
         """Add a copy of the network as a past policy; the easiest other one leaves when there are too many."""
         self.past_policies[name] = NetworkAgent(deepcopy(network), name)
-        self.results[name] = deque(maxlen=WIN_RATE_GAMES)
+        self.results[name] = deque(maxlen=RECENT_GAMES)
         if len(self.past_policies) > MAX_PAST_POLICIES:
             easiest = max(list(self.past_policies)[:-1], key=self.win_rate)
             del self.past_policies[easiest], self.results[easiest]

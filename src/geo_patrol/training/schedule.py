@@ -31,15 +31,15 @@ class Clock:
 
 
 class EvenSchedule:
-    """Events that divide a run into equal parts; its end is none of them.
+    """Events that divide a run into equal intervals; its end is none of them.
 
     Args:
-        parts: how many parts.
+        intervals: how many intervals.
         progress: fraction of the run that is over already.
     """
 
-    def __init__(self, parts: int, progress: float) -> None:
-        self._remaining = [fraction for fraction in np.linspace(0, 1, parts + 1)[1:-1] if fraction > progress]
+    def __init__(self, intervals: int, progress: float) -> None:
+        self._remaining = [fraction for fraction in np.linspace(0, 1, intervals + 1)[1:-1] if fraction > progress]
 
     def is_due(self, progress: float) -> bool:
         """Return whether an event was passed since the last call."""

@@ -140,6 +140,8 @@ class Trainer:
         win_rates = evaluate(state.network, self.config, games, seed)
         state.curve.append(Evaluation(round(state.minutes, 3), state.global_step, win_rates))
         write_curve(self.config.out / CURVE, state.curve)
-        scalars.write({f"charts/win_rate/{name}": rate.rate for name, rate in win_rates.items()}, state.global_step)
-        results = ", ".join(f"{name} {rate.rate:.1%}" for name, rate in win_rates.items())
+        scalars.write(
+            {f"charts/win_rate/{name}": win_rate.estimate for name, win_rate in win_rates.items()}, state.global_step
+        )
+        results = ", ".join(f"{name} {win_rate.estimate:.1%}" for name, win_rate in win_rates.items())
         self.console.print(f"{state.minutes:6.2f} min {state.global_step:>11,} steps: win rate against {results}")
