@@ -17,10 +17,10 @@ SHOWN = {
     "scripted_agent_aec.py": "winner: bravo",
     "solve_a_mission.py": "proved: 23 points, no flight has more than 23",
 }
-TESTED_ELSEWHERE = {"ppo_geo_patrol.py", "train_maskable_ppo.py", "train_selfplay.py"}  # in tests/training: they need PyTorch
+NEED_PYTORCH = {"ppo_geo_patrol.py", "train_maskable_ppo.py", "train_selfplay.py"}  # run in tests/training
 
 
-@pytest.mark.parametrize("example", sorted({path.name for path in EXAMPLES.glob("*.py")} - TESTED_ELSEWHERE))
+@pytest.mark.parametrize("example", sorted({path.name for path in EXAMPLES.glob("*.py")} - NEED_PYTORCH))
 def test_example_runs(example, tmp_path):
     result = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / example], cwd=tmp_path, capture_output=True, text=True, check=False
