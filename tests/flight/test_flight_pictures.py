@@ -13,11 +13,12 @@ from ships import mission, ship
 
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
 from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
-from geo_patrol.flight.pictures.drawing import BLUE, GREEN, ORANGE, SKY, VERMILION, Circle, Line, Text
+from geo_patrol.flight.pictures.colors import BLUE, GREEN, ORANGE, SKY, VERMILION
 from geo_patrol.flight.pictures.layout import Layout
 from geo_patrol.flight.pictures.scene import COASTED, PULLED, flight_drawing
 from geo_patrol.flight.pictures.sheets import blank_map, score_lines, score_sheet
-from geo_patrol.flight.pictures.svg import fit_on_a4, svg_text
+from geo_patrol.rendering.svg_writer import fit_on_a4, svg_text
+from geo_patrol.scenes.shapes import Circle, Polyline, Text
 
 SAMPLE = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
 
@@ -34,9 +35,9 @@ def texts(drawing):
 def lines(drawing, color, layout):
     """Return the lines of a color as pairs of grid points; the legend lies elsewhere."""
     return [
-        (layout.point_at(shape.start), layout.point_at(shape.end))
+        (layout.point_at(shape.points[0]), layout.point_at(shape.points[1]))
         for shape in drawing.shapes
-        if isinstance(shape, Line) and shape.color == color and shape.start[1] < layout.bottom + 1
+        if isinstance(shape, Polyline) and shape.color == color and shape.points[0][1] < layout.bottom + 1
     ]
 
 
@@ -84,8 +85,8 @@ def test_every_mission_is_drawn_within_its_paper(name):
         root = ET.fromstring(svg_text(drawing))
         assert root.tag.endswith("svg")
         for shape in drawing.shapes:
-            if isinstance(shape, Line):
-                for x, y in (shape.start, shape.end):
+            if isinstance(shape, Polyline):
+                for x, y in shape.points:
                     assert 0 <= x <= drawing.width
                     assert 0 <= y <= drawing.height
 
@@ -297,10 +298,11 @@ def test_without_a_screen_the_error_says_what_to_do():
 
 
 def test_fonts_are_loaded_once_a_size():
-    from geo_patrol.flight.pictures import paint
+    from geo_patrol.rendering import painter, surfaces
 
     drawing = flight_drawing(Flight("sample"))
-    paint.paint(drawing)
-    before = paint._font.cache_info().misses
-    paint.paint(drawing)
-    assert paint._font.cache_info().misses == before
+    painter.paint_drawing(drawing)
+    before = surfaces._font.cache_info().misses
+    surfaces._surfaces.clear()
+    painter.paint_drawing(drawing)
+    assert surfaces._font.cache_info().misses == before

@@ -14,7 +14,7 @@ from geo_patrol.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from geo_patrol.flight import Flight, Mission, Solution
-    from geo_patrol.flight.pictures.drawing import Drawing
+    from geo_patrol.scenes.shapes import Drawing
 
 _SUFFIXES = (".svg", ".png", ".txt")
 _TEXT_HELP = 'Orders: "launch D13", "coast", "stay", "engines down-right" or "down-right"; back, again, map, log, quit.'
@@ -268,9 +268,9 @@ def _encode_flight(flight: "Flight", target: str) -> bytes:
 
 def _encode_drawing(drawing: "Drawing", target: str) -> bytes:
     if Path(target).suffix.lower() == ".svg":
-        from geo_patrol.flight.pictures.svg import fit_on_a4, svg_text
+        from geo_patrol.rendering.svg_writer import fit_on_a4, svg_text
 
-        return svg_text(drawing, millimetres=fit_on_a4(drawing)).encode()
-    from geo_patrol.flight.pictures.paint import png_bytes
+        return svg_text(drawing, millimeters=fit_on_a4(drawing)).encode()
+    from geo_patrol.rendering.painter import png_bytes
 
     return png_bytes(drawing)

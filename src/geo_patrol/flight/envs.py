@@ -19,6 +19,7 @@ from geo_patrol.flight.grid import LAUNCHES
 from geo_patrol.flight.mission import GameName, Mission
 from geo_patrol.flight.missions import MissionSource, Overrides, load_mission
 from geo_patrol.flight.orders import parse_code
+from geo_patrol.flight.pictures.scene import flight_drawing
 
 MaskIn: TypeAlias = Literal["info", "obs", "none"]
 Reward: TypeAlias = Literal["auto", "score", "rank"]
@@ -226,9 +227,9 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         if self.render_mode == "ansi":
             return str(flight)
         if self.render_mode == "rgb_array":
-            from geo_patrol.flight.pictures.paint import flight_pixels  # noqa: PLC0415 - imports pygame
+            from geo_patrol.rendering.painter import pixels  # noqa: PLC0415 - imports pygame
 
-            return flight_pixels(flight)
+            return pixels(flight_drawing(flight))
         if self._window is None:
             from geo_patrol.flight.pictures.window import Window  # noqa: PLC0415
 

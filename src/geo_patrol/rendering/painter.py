@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 import pygame
@@ -39,6 +42,12 @@ def paint_drawing(drawing: Drawing, scale: float = 1.0) -> pygame.Surface:
     surface.fill(drawing.background)
     Painter(surface, scale).paint(drawing.shapes)
     return surface
+
+
+def pixels(drawing: Drawing) -> NDArray[np.uint8]:
+    """Return a drawing as an image, (height, width, 3) uint8."""
+    array: NDArray[np.uint8] = pygame.surfarray.array3d(paint_drawing(drawing))
+    return np.ascontiguousarray(array.transpose(1, 0, 2))
 
 
 def png_bytes(drawing: Drawing, scale: float = 2.0) -> bytes:

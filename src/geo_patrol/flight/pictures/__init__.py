@@ -1,1 +1,1 @@
-"""Pictures of the flight games: one description of a drawing, written as SVG or painted by pygame; and the window."""
+"""Drawings of the flight games as shapes, sheets to print, and the window."""

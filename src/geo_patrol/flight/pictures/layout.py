@@ -6,10 +6,10 @@ from geo_patrol.flight.grid import Point
 from geo_patrol.flight.mission import Mission
 
 _MAP_WIDTH = 1000
-_CELLS = (25, 40)
+_CELL_SIZES = (25, 40)
 LEFT, TOP = 58.0, 104.0
-LEAST_WIDTH = 960.0
-"""Room for the score sheet of forty turns."""
+MIN_WIDTH = 960.0
+"""Enough for the score sheet of forty turns."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,16 @@ class Layout:
     @property
     def cell(self) -> float:
         """Pixels from one grid point to the next."""
-        return float(min(max(_MAP_WIDTH // self.mission.columns, _CELLS[0]), _CELLS[1]))
+        return float(min(max(_MAP_WIDTH // self.mission.columns, _CELL_SIZES[0]), _CELL_SIZES[1]))
 
     @property
     def width(self) -> float:
         """Width of the whole picture."""
-        return max(2 * LEFT + self.cell * (self.mission.columns - 1), LEAST_WIDTH)
+        return max(2 * LEFT + self.cell * (self.mission.columns - 1), MIN_WIDTH)
 
     @property
     def left(self) -> float:
-        """The first column; a narrow map stands in the middle."""
+        """The first column; a narrow map is centered."""
         return (self.width - self.cell * (self.mission.columns - 1)) / 2
 
     @property
@@ -44,6 +44,6 @@ class Layout:
         row = min(max(point[1], 0.4), self.mission.rows + 0.6)
         return self.left + (column - 1) * self.cell, TOP + (row - 1) * self.cell
 
-    def point_at(self, place: tuple[float, float]) -> Point:
+    def point_at(self, pixel: tuple[float, float]) -> Point:
         """Return the grid point nearest to pixels."""
-        return round((place[0] - self.left) / self.cell) + 1, round((place[1] - TOP) / self.cell) + 1
+        return round((pixel[0] - self.left) / self.cell) + 1, round((pixel[1] - TOP) / self.cell) + 1

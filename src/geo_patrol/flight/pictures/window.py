@@ -1,4 +1,4 @@
-"""The window: shows flights, and lets a player fly one. Closing it ends neither a run nor an error."""
+"""The window: shows flights, and lets a player fly one. Closing it ends neither an episode nor a program."""
 
 import os
 from collections.abc import Sequence
@@ -10,19 +10,20 @@ import pygame
 
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.grid import Point
-from geo_patrol.flight.pictures.drawing import GREY, PAPER, Drawing, Text
+from geo_patrol.flight.pictures.colors import GREY, PAPER
 from geo_patrol.flight.pictures.layout import Layout
-from geo_patrol.flight.pictures.paint import paint
 from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, add_choice, add_outlook, flight_drawing
+from geo_patrol.rendering.painter import paint_drawing
+from geo_patrol.scenes.shapes import Drawing, Text
 
-_SCREEN_SHARE = 0.9
-_BLIND_DRIVERS = ("offscreen", "dummy")
-"""What SDL falls back to where there is no screen; good for those who ask for it."""
+_MAX_FRACTION = 0.9
+_INVISIBLE_DRIVERS = ("offscreen", "dummy")
+"""What SDL falls back to without a screen; valid only where it is set explicitly."""
 _CLICK_RANGE = 18.0
 _STEP_SECONDS = 0.25
-_FRAMES_A_SECOND = 30
+_FRAMES_PER_SECOND = 30
 _HELP = "click an endpoint, or arrow keys and Enter; Backspace takes a turn back, R starts again, Esc leaves"
-_KEYS = {  # where they lie on the keyboard is where the engines shift the ship
+_KEYS = {  # their places on the keyboard are the directions of the engines
     pygame.K_s: 0,
     pygame.K_w: 1,
     pygame.K_e: 2,
@@ -95,7 +96,7 @@ class Window:
         width, height = screen.get_size()
         self._scale = min(width / drawing.width, height / drawing.height)
         screen.fill(PAPER)
-        screen.blit(paint(drawing, self._scale), (0, 0))
+        screen.blit(paint_drawing(drawing, self._scale), (0, 0))
         pygame.display.flip()
 
     def _open(self, drawing: Drawing) -> None:
@@ -103,21 +104,21 @@ class Window:
             pygame.display.init()
             _check_screen()
             width, height = pygame.display.get_desktop_sizes()[0]
-            share = min(1.0, _SCREEN_SHARE * width / drawing.width, _SCREEN_SHARE * height / drawing.height)
-            size = max(round(drawing.width * share), 320), max(round(drawing.height * share), 240)
+            scale = min(1.0, _MAX_FRACTION * width / drawing.width, _MAX_FRACTION * height / drawing.height)
+            size = max(round(drawing.width * scale), 320), max(round(drawing.height * scale), 240)
             self._screen = pygame.display.set_mode(size, pygame.RESIZABLE)
         except pygame.error as error:
             pygame.display.quit()
-            right = 'give render_mode "rgb_array" or "ansi", or geo-patrol fly --text'
-            raise WindowError(f"no window can be opened here ({error}): {right}") from None
+            hint = 'give render_mode "rgb_array" or "ansi", or geo-patrol fly --text'
+            raise WindowError(f"no window can be opened here ({error}): {hint}") from None
         pygame.display.set_caption("geo_patrol: flight")
 
-    def place_of(self, pixels: tuple[int, int]) -> tuple[float, float]:
-        """Return where on the drawing a place of the window is."""
+    def position_of(self, pixels: tuple[int, int]) -> tuple[float, float]:
+        """Return the position on the drawing of a pixel of the window."""
         return pixels[0] / self._scale, pixels[1] / self._scale
 
     def handle_events(self) -> list[pygame.event.Event]:
-        """Return what has happened, for whoever lets a user play; closing is taken care of here."""
+        """Return the events since the last call; a closing event closes the window."""
         if self._screen is None or self._is_closed:
             return []
         events = pygame.event.get()
@@ -143,7 +144,7 @@ class Window:
 
 
 def _check_screen() -> None:
-    if pygame.display.get_driver() in _BLIND_DRIVERS and "SDL_VIDEODRIVER" not in os.environ:
+    if pygame.display.get_driver() in _INVISIBLE_DRIVERS and "SDL_VIDEODRIVER" not in os.environ:
         raise pygame.error("no display")
 
 
@@ -194,7 +195,7 @@ class Player:
                 self._draw()
             for event in self._window.handle_events():
                 self._handle(event)
-            self._window.wait(1 / _FRAMES_A_SECOND)
+            self._window.wait(1 / _FRAMES_PER_SECOND)
         return self.flight
 
     def _draw(self) -> None:
@@ -204,13 +205,13 @@ class Player:
         offered = choices(self.flight)
         if self.flight.mode in ("flying", "docked") and not self.flight.is_over:
             add_outlook(drawing, layout, self.flight)
-        for place, choice in enumerate(offered):
-            if place != self._chosen:
+        for index, choice in enumerate(offered):
+            if index != self._chosen:
                 add_choice(drawing, layout, choice.end, choice.label, is_chosen=False)
         if offered:
             chosen = offered[self._chosen]
             add_choice(drawing, layout, chosen.end, chosen.label, is_chosen=True)
-        drawing.add(Text((drawing.width - 24, layout.bottom + 72), _HELP, 11, GREY, "end"))
+        drawing.add(Text((drawing.width - 24, layout.bottom + 72), _HELP, 11, GREY, "midright"))
         self._window.draw(drawing)
 
     def _handle(self, event: pygame.event.Event) -> None:
@@ -226,8 +227,8 @@ class Player:
 
     def _point_at(self, pixels: tuple[int, int]) -> bool:
         """Choose the endpoint under the mouse; return whether there is one."""
-        place = self._window.place_of(pixels)
-        nearest = nearest_choice(Layout(self.flight.mission), choices(self.flight), place)
+        position = self._window.position_of(pixels)
+        nearest = nearest_choice(Layout(self.flight.mission), choices(self.flight), position)
         if nearest is None:
             return False
         self._changed |= nearest != self._chosen
@@ -251,8 +252,8 @@ class Player:
         elif _KEYS.get(key) in [choice.order for choice in offered]:
             self._fly(_KEYS[key])
 
-    def _choose(self, place: int) -> None:
-        self._chosen, self._changed = place, True
+    def _choose(self, index: int) -> None:
+        self._chosen, self._changed = index, True
 
     def _set_flight(self, orders: list[int]) -> None:
         self.flight = Flight.from_orders(self.flight.mission, orders)
@@ -268,12 +269,12 @@ class Player:
         self._choose(0)
 
 
-def nearest_choice(layout: Layout, offered: Sequence[Choice], place: tuple[float, float]) -> int | None:
-    """Return which choice's endpoint is near a place of the drawing; None if none is."""
+def nearest_choice(layout: Layout, offered: Sequence[Choice], position: tuple[float, float]) -> int | None:
+    """Return which choice's endpoint is near a position on the drawing; None if none is."""
     best, nearest = None, _CLICK_RANGE
-    for number, choice in enumerate(offered):
+    for index, choice in enumerate(offered):
         x, y = layout.at(choice.end)
-        away = max(abs(x - place[0]), abs(y - place[1]))
-        if away < nearest:
-            best, nearest = number, away
+        distance = max(abs(x - position[0]), abs(y - position[1]))
+        if distance < nearest:
+            best, nearest = index, distance
     return best
