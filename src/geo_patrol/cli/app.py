@@ -20,7 +20,7 @@ from geo_patrol.cli.watch import watch
 _EXAMPLES = """\
 [bold]Examples[/bold]
 
-[dim]How much better than chance is the scripted agent?[/dim]
+[dim]How much better than random play is the scripted agent?[/dim]
 geo-patrol match scripted random --games 1000 --seed 7
 
 [dim]Who wins case 1 if the defenders have a single round?[/dim]
@@ -67,15 +67,15 @@ def geo_patrol(
     """
 
 
-app.command(short_help="Play many games between two agents, and sum them up.")(match)
+app.command(short_help="Play many games between two agents, and summarise them.")(match)
 app.command(short_help="Rate agents in a round robin, on all cores.")(tournament)
-app.command(short_help="Is one agent better than another? As few games as it takes.")(sprt)
+app.command(short_help="Test sequentially whether one agent is stronger than another.")(sprt)
 app.command(short_help="See how win rates depend on the values of a scenario.")(sweep)
 app.command(short_help="Play by hand, in a window or at the terminal.")(play)
 app.command(short_help="Watch two agents play, in a window.")(watch)
 app.command(short_help="Show recorded games, check them, export them.")(replay)
-app.command(short_help="Sum up recorded games as an HTML page.")(report)
+app.command(short_help="Summarise recorded games on an HTML page.")(report)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)
 app.command(short_help="Train a best response to an agent.")(exploit)
-app.command(short_help="Fly NASA's paper games: in a window, as text, or solved.")(fly)
+app.command(short_help="Play NASA's flight games: in a window, as text, or solved.")(fly)
