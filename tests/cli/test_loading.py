@@ -23,12 +23,12 @@ def loaded():
     return sorted(f"{one.py_func.__module__}.{one.py_func.__name__}" for one in functions for _ in one.overloads)
 """
 PLAYING = """
-from geo_patrol.cli.saving import Keeper
+from geo_patrol.cli.saving import GameSaver
 from geo_patrol.cli.games import load_agent, start_game
 from geo_patrol.rendering.play import PlayWindow
 
 live = start_game("case1", None, (None, load_agent("scripted")), 3)
-Keeper.begin("games/", live)
+GameSaver.create("games/", live)
 before = loaded()
 rng = random.Random(1)
 window = PlayWindow(lambda: live)

@@ -8,7 +8,7 @@ from strategies import arrange, small
 
 from geo_patrol import AgentError, Game, load_config, make_agent
 from geo_patrol.agents import basic
-from geo_patrol.cli.saving import Keeper
+from geo_patrol.cli.saving import GameSaver
 from geo_patrol.replays import check, read_replay
 from geo_patrol.replays.resuming import unfinished_game
 from geo_patrol.sessions.live import LiveGame
@@ -163,7 +163,7 @@ def play(target, agents, *answers, config="case1", seed=3):
     script = Script(*answers)
     seated = tuple(None if name is None else make_agent(name) for name in agents)
     live = LiveGame(load_config(config), seated, seed)
-    with Keeper.begin(str(target), live):
+    with GameSaver.create(str(target), live):
         play_text(live, script.console)
     return script.text
 
@@ -216,8 +216,8 @@ def test_an_interrupted_game_is_resumed_where_it_was(tmp_path):
     assert len(interrupted.phases) >= 2
     before = part.read_bytes()
     part.write_bytes(before[:-3])  # a crash in the middle of a phase
-    with Keeper.resume(part, has_window=False) as keeper:
-        play_text(keeper.live, Script(*endless()).console)
+    with GameSaver.resume(part, has_window=False) as saver:
+        play_text(saver.live, Script(*endless()).console)
     finished = read_replay(part)
     assert finished.is_finished
     assert check(finished) is None

@@ -13,7 +13,7 @@ from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent
-    from geo_patrol.cli.saving import Keeper
+    from geo_patrol.cli.saving import GameSaver
     from geo_patrol.sessions.live import LiveGame
 
 _PERSON = "person"
@@ -68,9 +68,9 @@ def play(
     """
     if resume is not None:
         _refuse_beside_resume(context)
-        from geo_patrol.cli.saving import Keeper
+        from geo_patrol.cli.saving import GameSaver
 
-        _play(Keeper.resume(resume, has_window=not text), text)
+        _play(GameSaver.resume(resume, has_window=not text), text)
         return
     agents = _seat_players(side, against)
     _begin(agents, config, overrides, seed, text, save)
@@ -104,25 +104,25 @@ def _begin(
     text: bool,
     save: str | None,
 ) -> None:
-    from geo_patrol.cli.saving import WITHOUT_SCREEN, Keeper
+    from geo_patrol.cli.saving import WITHOUT_SCREEN, GameSaver
 
     live = start_game(config, overrides, agents, seed, has_window=not text, alternative=WITHOUT_SCREEN)
     with leave_at_once():  # loads what is compiled
         from geo_patrol.replays import saved_games_folder
-    _play(Keeper.begin(f"{saved_games_folder()}/" if save is None else save, live), text)
+    _play(GameSaver.create(f"{saved_games_folder()}/" if save is None else save, live), text)
 
 
-def _play(keeper: "Keeper", text: bool) -> None:
+def _play(saver: "GameSaver", text: bool) -> None:
     """Play, and say where the games are."""
     try:
-        with keeper:
+        with saver:
             if text:
-                _play_at_terminal(keeper.live)
+                _play_at_terminal(saver.live)
             else:
-                _play_in_window(keeper)
+                _play_in_window(saver)
     finally:
-        if told := keeper.tell("--text " * text):
-            print(f"\n{told}", file=sys.stderr)
+        if message := saver.message("--text " * text):
+            print(f"\n{message}", file=sys.stderr)
 
 
 def _play_at_terminal(live: "LiveGame") -> None:
@@ -136,19 +136,19 @@ def _play_at_terminal(live: "LiveGame") -> None:
         raise typer.Exit from None
 
 
-def _play_in_window(keeper: "Keeper") -> None:
+def _play_in_window(saver: "GameSaver") -> None:
     """Play games in a window until it is closed."""
     from geo_patrol.rendering.play import play as show
     from geo_patrol.sessions.live import LiveGame
 
-    first = keeper.live
+    first = saver.live
     waiting = [first]
 
     def new_game() -> LiveGame:
         if waiting:
             return waiting.pop()
         live = LiveGame(first.config, first.agents)
-        keeper.add(live)
+        saver.add(live)
         return live
 
     show(new_game)

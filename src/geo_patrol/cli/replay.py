@@ -1,4 +1,4 @@
-"""``geo-patrol replay``: show recorded games, check them, and turn them into pictures, films and tables."""
+"""``geo-patrol replay``: show recorded games, check them, and export pictures, films and tables."""
 
 import csv as csv_format
 import sys
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from geo_patrol.sessions.timeline import Timeline
 
 _STDOUT = "-"
-_SMALLEST, _LARGEST = (320, 240), (7680, 4320)
+_MIN_SIZE, _MAX_SIZE = (320, 240), (7680, 4320)
 
 
 @plain_errors
@@ -79,24 +79,20 @@ def replay(
 
 
 def _read_size(text: str | None) -> tuple[int, int] | None:
-    """Read 1280x720."""
+    """Parse a size such as 1280x720."""
     if text is None:
         return None
     width, sign, height = text.lower().partition("x")
-    parts = (width, height)
-    if not sign or not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):
+    if not sign or not all(text.isascii() and text.isdigit() and len(text) <= 4 for text in (width, height)):
         raise InputError(f"--size {text}: give width x height, such as 1280x720")
     size = int(width), int(height)
-    if not all(low <= part <= high for low, part, high in zip(_SMALLEST, size, _LARGEST, strict=True)):
+    if not all(low <= length <= high for low, length, high in zip(_MIN_SIZE, size, _MAX_SIZE, strict=True)):
         raise InputError(f"--size {text}: give 320x240 to 7680x4320")
     return size
 
 
-# All games of a file
-
-
 def _check_all(reader: "ReplayReader", csv: str | None, report: TextIO) -> bool:
-    """Check all games; print how many agree and the first that does not, and write the table."""
+    """Check all games, print the result and write the table; return whether all games agree."""
     from rich.console import Console
     from rich.progress import track
 
@@ -123,7 +119,7 @@ def _check_all(reader: "ReplayReader", csv: str | None, report: TextIO) -> bool:
 
 @contextmanager
 def _table(target: str | None) -> Iterator[Callable[[Iterable[Any]], object]]:
-    """Open a CSV table: a file, standard output, or none at all."""
+    """Open a CSV table, a file or standard output, and yield a function that writes a row; it does nothing for None."""
     if target is None:
         yield lambda _: None
     elif target == _STDOUT:
@@ -133,11 +129,8 @@ def _table(target: str | None) -> Iterator[Callable[[Iterable[Any]], object]]:
             yield csv_format.writer(stream, lineterminator="\n").writerow
 
 
-# One game
-
-
 class _Phases:
-    """The phases of a game as far as they follow the rules; then ``fault`` says where they leave them."""
+    """The phases of a game as long as they follow the rules; then ``fault`` is the first difference."""
 
     def __init__(self, replay: "Replay") -> None:
         self._replay = replay
@@ -151,8 +144,8 @@ class _Phases:
         except RecordingError as error:
             self.fault = str(error)
 
-    def judge(self) -> bool:
-        """Say on standard error where the game leaves the rules; return whether it does not."""
+    def report(self) -> bool:
+        """Print the first difference on standard error; return whether there is none."""
         if self.fault is not None:
             print(f"geo-patrol: {self.fault}; the game is shown up to there", file=sys.stderr)
         return self.fault is None
@@ -168,7 +161,7 @@ def _print(reader: "ReplayReader", number: int) -> bool:
     alpha, bravo = replay.agents
     print(f"GAME {number} of {reader.path.name}: {alpha} (alpha) against {bravo} (bravo)\n")
     print_game(start(replay), phases, replay.agents)
-    return phases.judge()
+    return phases.report()
 
 
 def _show(reader: "ReplayReader", number: int, pictures: "_Pictures") -> bool:
@@ -180,7 +173,7 @@ def _show(reader: "ReplayReader", number: int, pictures: "_Pictures") -> bool:
     phases, timeline = _Phases(replay), Timeline(start(replay), replay.agents)
     for phase in phases:
         timeline.append(phase.orders, phase.game)
-    follows = phases.judge()
+    follows = phases.report()
     if pictures:
         pictures.write(timeline, reader.path)
     else:
@@ -200,7 +193,7 @@ def _watch(timeline: "Timeline", name: str) -> None:
 
 
 class _Pictures:
-    """The pictures and films that are wanted of a game."""
+    """The pictures and films of a game to export."""
 
     def __init__(
         self,
@@ -218,7 +211,7 @@ class _Pictures:
         return any(target is not None for target in (self._gif, self._mp4, self._png))
 
     def write(self, timeline: "Timeline", source: Path) -> None:
-        """Write them, and say where they are.
+        """Write the files and print their paths.
 
         Raises:
             InputError: the game has no such turn, or the size does not suit it.

@@ -1,4 +1,4 @@
-"""Games that are kept while they are watched or played."""
+"""Saving games while they are watched or played."""
 
 import shlex
 from pathlib import Path
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from geo_patrol.sessions.timeline import Moment
 
 PERSON = "person"
-"""What replays call whoever gives orders by hand."""
+"""The name in replays of a person who plays."""
 WITHOUT_SCREEN = "geo-patrol play --text plays at the terminal"
-"""What who wants to play can do without a screen."""
-_MOST_TURNS_AHEAD = 10_000_000
-"""For one decision of an agent that a file names, which may be a stranger's."""
+"""What to suggest if there is no screen for a window."""
+_MAX_ROLLOUT_TURNS = 10_000_000
+"""Limit for one decision of an agent that is named by a file, which is untrusted."""
 
 
-class Keeper:
-    """Keeps the games of a session in one replay file, phase by phase.
+class GameSaver:
+    """Records the games of a session in one replay file, phase by phase.
 
     Args:
-        recorder: of the file.
+        recorder: recorder of the file.
 
     Attributes:
-        path: of the file.
-        live: the game that was begun last.
+        path: path of the file.
+        live: the game that was started last.
     """
 
     live: "LiveGame"
@@ -41,22 +41,22 @@ class Keeper:
         self.path = recorder.path
 
     @classmethod
-    def begin(cls, target: str, live: "LiveGame") -> Self:
-        """Begin a new file with a game.
+    def create(cls, target: str, live: "LiveGame") -> Self:
+        """Create a file for a new game.
 
         Raises:
-            RecordingError: the file is there already, or cannot be.
+            RecordingError: the file exists already, or cannot be created.
         """
         with leave_at_once():
             from geo_patrol.replays import Recorder, save_path
 
             path = save_path(target, " ".join(_names(live)))
-            keeper = cls(Recorder(path, live.config))
-        keeper.add(live)
-        return keeper
+            saver = cls(Recorder(path, live.config))
+        saver.add(live)
+        return saver
 
     def add(self, live: "LiveGame") -> None:
-        """Keep a further game, which has just begun."""
+        """Record a further game, which has just been started."""
         alpha, bravo = _names(live)
         self._recorder.begin(seed=live.seed, alpha=alpha, bravo=bravo)
         self._follow(live)
@@ -66,17 +66,17 @@ class Keeper:
         live.observers.append(self._record)
 
     def _record(self, live: "LiveGame", _moment: "Moment") -> None:
-        if live is self.live:  # not one that was left for another
-            self._recorder.record_codes(live.given)
+        if live is self.live:  # not an abandoned one
+            self._recorder.record_codes(live.last_codes)
 
     @classmethod
     def resume(cls, path: Path, *, has_window: bool) -> Self:
-        """Go on with the interrupted game at the end of a file.
+        """Resume the interrupted game at the end of a file.
 
         Raises:
             RecordingError: the file cannot be read, or its last game is over or does not follow the rules.
-            InputError: an agent that plays in it is not known, or would take too long.
-            NoScreenError: a window is wanted, and there is no screen.
+            InputError: an agent in it does not exist, or would take too long.
+            NoScreenError: there is no screen for a window.
         """
         with leave_at_once():
             from geo_patrol.replays.resuming import reopen, unfinished_game
@@ -88,13 +88,13 @@ class Keeper:
         past = [phase.codes for phase in replay.phases]
         live.resume(past)
         assert replay.seed is not None
-        keeper = cls(reopen(path, replay))
-        keeper._recorder.resume(replay.seed, past)
-        keeper._follow(live)
-        return keeper
+        saver = cls(reopen(path, replay))
+        saver._recorder.resume(replay.seed, past)
+        saver._follow(live)
+        return saver
 
-    def tell(self, arguments: str = "") -> str | None:
-        """Return where the games are and what to do with them; None if nothing was played."""
+    def message(self, arguments: str = "") -> str | None:
+        """Return how to continue or show the games, or None if nothing was played."""
         if not self.path.exists():
             return None
         path = shlex.quote(str(self.path))
@@ -117,10 +117,10 @@ def _names(live: "LiveGame") -> tuple[str, str]:
 
 
 def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | None":
-    """Make the agent that a file names for a side; None for a person.
+    """Create the agent that a file names for a side; None for a person.
 
     Raises:
-        InputError: it is not known, or would take too long for its orders.
+        InputError: it does not exist, or would take too long.
     """
     from geo_patrol.agents.isolation.guard import is_own_agent
 
@@ -132,20 +132,20 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
         )
     try:
         agent = load_agent(name)
-        _check_patience(agent, replay.config.turn_limit)
+        _check_rollouts(agent, replay.config.turn_limit)
     except InputError as error:
         raise InputError(f"{path}: {side}: {error}") from None
     return agent
 
 
-def _check_patience(agent: "Agent", turns: int) -> None:
+def _check_rollouts(agent: "Agent", turns: int) -> None:
     from geo_patrol.agents.search import Searcher
     from geo_patrol.agents.search.budget import read_budget
 
     if isinstance(agent, Searcher):
         _, rollouts = read_budget(agent.search)  # which bounds the time
-        if rollouts * turns > _MOST_TURNS_AHEAD:
+        if rollouts * turns > _MAX_ROLLOUT_TURNS:
             raise InputError(
                 f"{agent.name} would take too long for its orders: games are resumed with agents that play up to "
-                f"{_MOST_TURNS_AHEAD:,} turns ahead"
+                f"{_MAX_ROLLOUT_TURNS:,} turns ahead"
             )

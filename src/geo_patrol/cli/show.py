@@ -1,4 +1,4 @@
-"""A game turn by turn, in print."""
+"""Printing games turn by turn."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_first_game(result: "MatchResult") -> None:
-    """Print the first game of a match as it was played."""
+    """Print the first game of a match."""
     first, second = result.agents
     seed = int(result.seeds[0])
     print(f"GAME 0 of {len(result):,}: {first} (alpha) against {second} (bravo), seed of the game {seed}\n")
@@ -22,12 +22,12 @@ def print_first_game(result: "MatchResult") -> None:
 
 
 def print_game(start: Game, phases: "Iterable[PlayedPhase]", names: tuple[str, str]) -> None:
-    """Print a game: orders, engagements and scores, boards at both ends.
+    """Print a game: orders, engagements and scores, and the board at the start and the end.
 
     Args:
-        start: the position that it begins with.
-        phases: what is played.
-        names: who plays alpha and bravo.
+        start: the initial position.
+        phases: the phases.
+        names: names of the agents of alpha and bravo.
     """
     print(position_text(start))
     game = start

@@ -14,7 +14,7 @@ def verify(
         list[Path], typer.Argument(metavar="FILE...", help="Recorded games (.jsonl, .jsonl.gz) or odds (.json).")
     ],
 ) -> None:
-    """Replay recorded games and odds, and say where the engine differs.
+    """Replay recorded games and odds, and report where the engine differs.
 
     Exit status 1 if anything differs or cannot be read.
     """

@@ -34,9 +34,9 @@ def watch(
     if save is None:
         show(live.timeline, live.advance, live.title)
         return
-    from geo_patrol.cli.saving import Keeper
+    from geo_patrol.cli.saving import GameSaver
 
-    with Keeper.begin(save, live) as keeper:
+    with GameSaver.create(save, live) as saver:
         show(live.timeline, live.advance, live.title)
-    if keeper.path.exists():
-        print(f"The game is saved. Look at it with: geo-patrol replay {shlex.quote(str(keeper.path))}")
+    if saver.path.exists():
+        print(f"The game is saved. Look at it with: geo-patrol replay {shlex.quote(str(saver.path))}")

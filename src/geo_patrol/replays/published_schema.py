@@ -72,7 +72,7 @@ class RecordedPhase(Record):
     after: RecordedState
 
     @model_validator(mode="after")
-    def _check_parts(self) -> Self:
+    def _check_fields(self) -> Self:
         if (self.orders is None) != (self.phase == "drift") or (self.phase == "drift" and self.legal is not None):
             raise ValueError(f"a {self.phase} phase has {'no orders' if self.phase == 'drift' else 'orders'}")
         if (self.outcomes is None) != (self.phase != "engagement"):

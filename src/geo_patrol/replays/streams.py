@@ -1,7 +1,7 @@
-"""Files of lines: plain, gzip or zstd, written so that a crash leaves all but the last phase readable, read within bounds.
+"""Files of lines, plain, gzip or zstd: written so that a crash leaves all but the last phase readable, read within bounds.
 
-Endings decide what is written, the first bytes what is read. Files come from strangers: lines have a length at which
-they are refused, and a file that unpacks to far more than recorded games do is refused as well.
+The ending decides the compression of a new file, the first bytes how a file is read. Files are untrusted: too long
+lines, and files that decompress to far more than recorded games do, are refused.
 """
 
 import gzip
@@ -117,7 +117,7 @@ def _check_length(number: int, line: _Bytes) -> _Bytes:
 
 def _unpacked(path: Path) -> Iterator[bytes]:
     """Read a file in pieces, unpacked if its first bytes say that it is packed."""
-    taken = given = 0
+    size = 0
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -126,10 +126,9 @@ def _unpacked(path: Path) -> Iterator[bytes]:
             if kind is None:
                 yield from pieces
                 return
-            unpack = _unpack(pieces, kind)
-            for taken, piece in unpack:
-                given += len(piece)
-                if given > max(_ALWAYS_FINE, _MAX_RATIO * taken):
+            for packed_size, piece in _unpack(pieces, kind):
+                size += len(piece)
+                if size > max(_ALWAYS_FINE, _MAX_RATIO * packed_size):
                     raise RecordingError(
                         f"unpacks to more than {_MAX_RATIO} times its size, which no recorded games do"
                     )
@@ -146,32 +145,32 @@ def _pieces(file: BinaryIO, start: bytes) -> Iterator[bytes]:
 
 
 class _Unpacker:
-    """Unpacks one part of a packed file, in pieces of bounded size.
+    """Decompresses one gzip member or zstd frame, in pieces of bounded size.
 
     Attributes:
-        is_hungry: whether it needs more of the file before it can give more.
+        needs_input: whether it needs more of the file to return more.
     """
 
     def __init__(self, unpacker: Any) -> None:
         self._unpacker = unpacker
-        self.is_hungry = True
+        self.needs_input = True
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the part has ended."""
+    def is_complete(self) -> bool:
+        """Whether the end has been reached."""
         return bool(self._unpacker.eof)
 
     @property
-    def left_over(self) -> bytes:
-        """What was fed beyond the end of the part."""
+    def unused(self) -> bytes:
+        """Input beyond the end."""
         return bytes(self._unpacker.unused_data)
 
     def feed(self, data: bytes) -> bytes:
-        """Take in a piece of the file; return a piece of what was packed."""
+        """Process a piece of the file; return a decompressed piece."""
         raise NotImplementedError
 
     def more(self) -> bytes:
-        """Return a further piece of what was packed."""
+        """Return a further decompressed piece."""
         raise NotImplementedError
 
 
@@ -181,7 +180,7 @@ class _Gzip(_Unpacker):
 
     def feed(self, data: bytes) -> bytes:
         unpacked: bytes = self._unpacker.decompress(data, _CHUNK)
-        self.is_hungry = len(unpacked) < _CHUNK and not self._unpacker.unconsumed_tail
+        self.needs_input = len(unpacked) < _CHUNK and not self._unpacker.unconsumed_tail
         return unpacked
 
     def more(self) -> bytes:
@@ -195,7 +194,7 @@ class _Zstd(_Unpacker):
 
     def feed(self, data: bytes) -> bytes:
         unpacked: bytes = self._unpacker.decompress(data, _CHUNK)
-        self.is_hungry = self._unpacker.needs_input
+        self.needs_input = self._unpacker.needs_input
         return unpacked
 
     def more(self) -> bytes:
@@ -203,23 +202,23 @@ class _Zstd(_Unpacker):
 
 
 def _unpack(pieces: Iterator[bytes], kind: type[_Gzip | _Zstd]) -> Iterator[tuple[int, bytes]]:
-    """Unpack parts that stand one after the other; yield how much has been taken in, and the next piece."""
-    taken, part, waiting = 0, None, b""
+    """Decompress consecutive gzip members or zstd frames; yield the number of bytes read, and the next piece."""
+    consumed, member, pending = 0, None, b""
     try:
         while True:
-            if not waiting:
-                waiting = next(pieces, b"")
-                taken += len(waiting)
-                if not waiting:
+            if not pending:
+                pending = next(pieces, b"")
+                consumed += len(pending)
+                if not pending:
                     break
-            part = part or kind()
-            yield taken, part.feed(waiting)
-            waiting = b""
-            while not part.is_whole and not part.is_hungry:
-                yield taken, part.more()
-            if part.is_whole:
-                waiting, part = part.left_over, None
+            member = member or kind()
+            yield consumed, member.feed(pending)
+            pending = b""
+            while not member.is_complete and not member.needs_input:
+                yield consumed, member.more()
+            if member.is_complete:
+                pending, member = member.unused, None
     except (zlib.error, zstd.ZstdError) as error:
         raise RecordingError(f"is damaged: {error}") from None
-    if part is not None:
+    if member is not None:
         raise RecordingError("is cut short: the packed file has no end")

@@ -1,4 +1,4 @@
-"""A recorded game in figures: result, score curve, losses, engagements; for tables and reports."""
+"""Statistics of recorded games: result, score curve, losses and engagements, for tables and reports."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -28,20 +28,20 @@ class Loss:
 
 @dataclass
 class GameSummary:
-    """A recorded game in figures, as far as it agrees with the rules.
+    """Statistics of a recorded game, as far as it agrees with the rules.
 
     Attributes:
         replay: the game.
-        status: "finished" or "unfinished"; "damaged" where the file is; "disagrees" with the rules.
-        fault: what is damaged, or where it disagrees.
-        winner: of a finished game; None for a draw.
-        scores: (alpha, bravo) when last counted.
-        turns: played, the last one included.
+        status: "finished" or "unfinished"; "damaged" if the file is; "disagrees" with the rules.
+        fault: the damage, or the first disagreement.
+        winner: winner of a finished game; None for a draw.
+        scores: last scores of alpha and bravo.
+        turns: number of turns, the last one included.
         reasons: why the game ended.
-        curve: (alpha, bravo) at the start and after every turn.
-        losses: in the order in which they happened.
+        curve: scores of alpha and bravo at the start and after every turn.
+        losses: lost satellites, in order.
         engagements: tries and successes by side and action; a guard tries once for every attack that it meets.
-        illegal_orders: of alpha and bravo.
+        illegal_orders: numbers of illegal orders of alpha and bravo.
     """
 
     replay: Replay
@@ -56,29 +56,25 @@ class GameSummary:
     engagements: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     illegal_orders: tuple[int, int] = (0, 0)
 
-    def lost(self, side: str) -> int:
+    def lost(self, side: Side) -> int:
         """Return how many satellites a side lost."""
         return sum(loss.satellite.side == side for loss in self.losses)
 
-    def hva_lost(self, side: str) -> int | None:
+    def hva_lost(self, side: Side) -> int | None:
         """Return the turn in which a side lost its HVA."""
-        return next((loss.turn for loss in self.losses if loss.satellite == SatelliteId(_side(side), 0)), None)
-
-
-def _side(name: str) -> Side:
-    return "alpha" if name == "alpha" else "bravo"
+        return next((loss.turn for loss in self.losses if loss.satellite == SatelliteId(side, 0)), None)
 
 
 Watcher: TypeAlias = Callable[[Game, PlayedPhase], None]
-"""Sees every phase: the position before it, and the phase."""
+"""Called with the position before a phase, and the phase."""
 
 
 def summarise(replay: Replay, watch: Watcher | None = None) -> GameSummary:
-    """Play a recorded game again and sum it up; what disagrees with the rules ends it, and is told.
+    """Play a recorded game again and return its statistics, up to the first disagreement with the rules.
 
     Args:
         replay: the game.
-        watch: sees every phase as it is played.
+        watch: called after every phase.
     """
     summary = GameSummary(replay)
     try:
@@ -128,7 +124,7 @@ def _actor(outcome: Outcome) -> SatelliteId:
 
 def _losses(before: Game, played: PlayedPhase) -> Iterator[Loss]:
     for side in SIDES:
-        fleets = before.satellites(_side(side)), played.game.satellites(_side(side))
+        fleets = before.satellites(side), played.game.satellites(side)
         for old, new in zip(*fleets, strict=True):
             if (old.is_active and not new.is_active) or (new.destroyed and not old.destroyed):
                 yield Loss(played.turn, new.id, _cause(new.id, played.outcomes) if new.destroyed else "fuel")
@@ -177,8 +173,8 @@ def csv_row(summary: GameSummary) -> list[Any]:
         summary.turns,
         "; ".join(summary.reasons),
     ]
-    for place, side in enumerate(SIDES):
-        row += [summary.lost(side), summary.hva_lost(side), summary.illegal_orders[place]]
+    for index, side in enumerate(SIDES):
+        row += [summary.lost(side), summary.hva_lost(side), summary.illegal_orders[index]]
     for side in SIDES:
         for action in ENGAGEMENTS:
             row += summary.engagements.get((side, action), (0, 0))

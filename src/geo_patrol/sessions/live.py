@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from geo_patrol.agents import Agent
 from geo_patrol.agents.protocol import compute_actions, is_stateless, reset_agent
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
+from geo_patrol.engine.batch import check_seed, fresh_seed
 from geo_patrol.engine.state import NOOP, SATELLITES
-from geo_patrol.engine.turn import play_phase
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
+from geo_patrol.runner import GameRunner, PlayedPhase
 from geo_patrol.sessions.timeline import BothOrders, Moment, Timeline
 from geo_patrol.sessions.waiting import Wait, wait_blocking
 from geo_patrol.sides import SIDES
@@ -32,14 +32,16 @@ class LiveGame:
         observers: are called after every phase.
 
     Attributes:
-        given: (2, 11) order codes of the last phase as they were given, illegal ones included.
+        last_codes: (2, 11) order codes of the last phase, illegal ones included.
+        last_phase: the last phase.
 
     Raises:
         ValueError: the seed is wrong.
         AgentError: an agent raised an exception.
     """
 
-    given: NDArray[np.int64]
+    last_codes: NDArray[np.int64]
+    last_phase: PlayedPhase
 
     def __init__(
         self,
@@ -52,9 +54,7 @@ class LiveGame:
         self.config = config
         self.agents = agents
         self.observers = list(observers)
-        self._batch = Batch(config)
-        self._batch.seed([self.seed])
-        self._batch.reset()
+        self._runner = GameRunner(config, self.seed)
         for agent in agents:
             if agent is not None:
                 reset_agent(agent, agent.name, np.ones(1, np.bool_))
@@ -64,7 +64,7 @@ class LiveGame:
     @property
     def game(self) -> Game:
         """The game as it stands; a copy."""
-        return Game.from_batch(self._batch)
+        return self._runner.game
 
     @property
     def title(self) -> str:
@@ -118,11 +118,9 @@ class LiveGame:
             self._play(codes.astype(np.int64))
 
     def _play(self, codes: NDArray[np.int64]) -> None:
-        self.given = codes.copy()
-        record, rules = self._batch.games[0], self._batch.rules[0]
-        count = int(play_phase(record, rules, codes, self._batch.outcomes))  # strikes illegal orders
-        carried_out = _as_orders(codes[0]), _as_orders(codes[1])
-        moment = self.timeline.append(carried_out, Game.from_batch(self._batch, count))
+        self.last_codes = codes
+        self.last_phase = self._runner.step(codes)
+        moment = self.timeline.append(self.last_phase.orders, self.last_phase.game)
         for observer in self.observers:
             observer(self, moment)
 
@@ -136,11 +134,7 @@ class LiveGame:
         return codes
 
     def _ask(self, agent: Agent, side: int, wait: Wait) -> NDArray[np.int64]:
-        observation = self._batch.observe(agent.observation)[:, side].copy()
-        mask = self._batch.masks()[:, side].copy()
+        observation = self._runner.batch.observe(agent.observation)[:, side].copy()
+        mask = self._runner.batch.masks()[:, side].copy()
         chance = np.random.default_rng([self.seed % 2**64, side, len(self.timeline)])
         return wait(agent.name, lambda: compute_actions(agent, agent.name, observation, mask, chance)[0])
-
-
-def _as_orders(codes: NDArray[np.int64]) -> tuple[Order, ...]:
-    return tuple(Order.from_code(number, int(code)) for number, code in enumerate(codes) if code != NOOP)

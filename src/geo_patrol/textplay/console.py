@@ -1,47 +1,47 @@
-"""Talking to a person at a terminal, or to a script behind a pipe."""
+"""Input and output of the text game: a terminal, or a script behind a pipe."""
 
 import sys
 from collections.abc import Callable
 
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 _SCREEN = 60
-"""Lines that hide what was printed before, where a screen cannot be cleared."""
+"""Number of empty lines that hide earlier output where the screen cannot be cleared."""
 
 
-class Leave(Exception):  # noqa: N818 - a wish, not a failure
-    """The player wants to stop here, or nobody is there any more."""
+class Leave(Exception):  # noqa: N818 - a request, not a failure
+    """The player stops the game, or there is no more input."""
 
 
 class Console:
-    """Asks and tells.
+    """Reads answers and writes texts.
 
     Args:
-        ask: prints a prompt and returns the answer; raises ``EOFError`` if there are no more.
-        tell: prints a text.
+        read: prints a prompt and returns the answer; raises ``EOFError`` at the end of the input.
+        write: prints a text.
     """
 
-    def __init__(self, ask: Callable[[str], str] = input, tell: Callable[[str], None] = print) -> None:
-        self._ask, self.tell = ask, tell
-        self._is_typed = sys.stdin is not None and sys.stdin.isatty()
+    def __init__(self, read: Callable[[str], str] = input, write: Callable[[str], None] = print) -> None:
+        self._read, self.write = read, write
+        self._is_interactive = sys.stdin is not None and sys.stdin.isatty()
         self._is_screen = sys.stdout is not None and sys.stdout.isatty()
 
-    def ask(self, prompt: str) -> str:
-        """Return the answer to a prompt, without blanks around it and in small letters.
+    def prompt(self, text: str) -> str:
+        """Return the answer to a prompt, stripped and in lower case.
 
         Raises:
-            Leave: there are no more answers.
+            Leave: there is no more input.
         """
         try:
-            answer = self._ask(prompt).strip().lower()
+            answer = self._read(text).strip().lower()
         except EOFError:
-            self.tell("")
+            self.write("")
             raise Leave from None
         except UnicodeDecodeError:
-            answer = "?" * 8  # no answer that anything takes
-        if not self._is_typed:
-            self.tell(answer)  # whoever reads along sees what was answered
+            answer = "?" * 8  # not a valid answer to any prompt
+        if not self._is_interactive:
+            self.write(answer)  # the output reads like the session
         return answer
 
-    def draw_curtain(self) -> None:
-        """Hide what stands on the screen."""
-        self.tell(_CLEAR if self._is_screen else "\n" * _SCREEN)
+    def hide_screen(self) -> None:
+        """Hide the output so far."""
+        self.write(_CLEAR if self._is_screen else "\n" * _SCREEN)

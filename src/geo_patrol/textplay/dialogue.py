@@ -1,4 +1,4 @@
-"""One side's orders for one phase, asked for token by token, as the rule books' program does.
+"""Entering one side's orders for one phase, token by token, as in the rule books' program.
 
 Numbers are the books': 0 NOOP, 1 Prograde, 2 Retrograde, 3 Radial In, 4 Radial Out; 0 NOOP, 1 Shoot, 2 Collide,
 3 Guard. Only what is legal is listed, with what it costs and how likely it is to succeed.
@@ -19,12 +19,12 @@ _ILLEGAL = "Invalid selection. Please select a legal action"
 
 
 class OrderDialogue:
-    """Asks a player for the orders of one phase; they may be changed until they are committed.
+    """Prompts a player for the orders of one phase, which may be changed until they are committed.
 
     Args:
-        console: where the player is.
-        game: the position, which stays as it is.
-        side: the player's.
+        console: input and output.
+        game: the position; it is not changed.
+        side: the player's side.
     """
 
     def __init__(self, console: Console, game: Game, side: Side) -> None:
@@ -32,42 +32,40 @@ class OrderDialogue:
         self._legal = game.legal_orders(side)
         self._tokens = [number for number, orders in self._legal.items() if len(orders) > 1]
         self._chosen: dict[int, Order] = {}
-        self._place = 0
+        self._index = 0
 
     def run(self) -> tuple[Order, ...]:
         """Return the orders that the player commits, without noops.
 
         Raises:
-            Leave: the player wants to stop.
+            Leave: the player stops the game.
         """
         if not self._tokens:
-            self._console.tell(f"\nNo token of {self._side} has a choice in this {self._game.phase} phase.")
+            self._console.write(f"\nNo token of {self._side} has a choice in this {self._game.phase} phase.")
             return ()
         while True:
-            while self._place < len(self._tokens):
-                self._ask_token(self._tokens[self._place])
+            while self._index < len(self._tokens):
+                self._enter_order(self._tokens[self._index])
             if self._is_committed():
                 return self._orders()
 
     def _orders(self) -> tuple[Order, ...]:
         return tuple(order for _, order in sorted(self._chosen.items()) if order.action != "noop")
 
-    # Asking
-
-    def _ask_token(self, number: int) -> None:
-        """Ask for the order of a token, until there is one or the player goes elsewhere."""
-        tell = self._console.tell
-        tell(f"\n{token_text(self._game, self._side, number)}")
-        tell("Select an action from the list")
-        tell("\n".join(action_lines(self._game, self._side, self._legal[number], self._actions)))
+    def _enter_order(self, number: int) -> None:
+        """Prompt for the order of a token, until there is one or a command leads elsewhere."""
+        write = self._console.write
+        write(f"\n{token_text(self._game, self._side, number)}")
+        write("Select an action from the list")
+        write("\n".join(action_lines(self._game, self._side, self._legal[number], self._actions)))
         while True:
-            answer = self._console.ask("Select action: ")
+            answer = self._console.prompt("Select action: ")
             if self._is_command(answer):
                 return
             order = self._read_order(number, answer)
             if order is not None:
                 self._chosen[number] = order
-                self._place += 1
+                self._index += 1
                 return
 
     @property
@@ -75,7 +73,7 @@ class OrderDialogue:
         return _ACTIONS[self._game.phase]
 
     def _read_order(self, number: int, answer: str) -> Order | None:
-        """Return the order that an answer stands for; None, and why, if it stands for none."""
+        """Return the order of an answer; None, with a message, if it is not valid."""
         if answer.isascii() and answer.isdigit() and len(answer) < 3 and int(answer) < len(self._actions):
             return self._order_of(number, self._actions[int(answer)])
         try:
@@ -84,26 +82,26 @@ class OrderDialogue:
             if answer in ENGAGEMENTS and self._game.phase == "engagement":
                 return self._order_of(number, answer)
             legal = {order.action for order in self._legal[number]}
-            listed = [place for place, action in enumerate(self._actions) if action in legal]
-            self._console.tell(f"{_no_number(listed)} (? for help)")
+            listed = [index for index, action in enumerate(self._actions) if action in legal]
+            self._console.write(f"{_no_number(listed)} (? for help)")
             return None
         return self._legal_or_none(number, order)
 
     def _order_of(self, number: int, action: str) -> Order | None:
-        """Return the order for an action by its name, with a target that the player picks if it takes one."""
+        """Return the order for an action; the player selects its target if it takes one."""
         orders = [order for order in self._legal[number] if order.action == action]
         if not orders:
-            self._console.tell(_ILLEGAL)
+            self._console.write(_ILLEGAL)
             return None
-        return orders[0] if orders[0].target is None else self._ask_target(orders)
+        return orders[0] if orders[0].target is None else self._select_target(orders)
 
-    def _ask_target(self, orders: list[Order]) -> Order | None:
-        tell = self._console.tell
-        tell("Select a target from the list (u: another action)")
-        tell("\n".join(target_lines(self._game, self._side, orders)))
+    def _select_target(self, orders: list[Order]) -> Order | None:
+        write = self._console.write
+        write("Select a target from the list (u: another action)")
+        write("\n".join(target_lines(self._game, self._side, orders)))
         by_target = {order.target: order for order in orders}
         while True:
-            answer = self._console.ask("Select target: ")
+            answer = self._console.prompt("Select target: ")
             if answer in ("u", "undo"):
                 return None
             if answer in ("q", "quit"):
@@ -111,28 +109,26 @@ class OrderDialogue:
             target = _target_number(answer)
             if target in by_target:
                 return by_target[target]
-            tell(_ILLEGAL if target is not None else _no_number(by_target))
+            write(_ILLEGAL if target is not None else _no_number(by_target))
 
     def _legal_or_none(self, number: int, order: Order) -> Order | None:
         if order in self._legal[number]:
             return order
-        self._console.tell(_ILLEGAL)
+        self._console.write(_ILLEGAL)
         return None
 
-    # Commands
-
     def _is_command(self, answer: str) -> bool:
-        """Carry out a command that goes elsewhere; return whether the answer was one."""
+        """Execute a command; return whether the answer was one."""
         if answer in ("q", "quit", "exit"):
             raise Leave
         if answer in ("u", "undo"):
             self._undo()
         elif answer in ("?", "h", "help"):
-            self._console.tell(HELP)
+            self._console.write(HELP)
         elif answer in ("b", "board"):
-            self._console.tell(f"\n{position_text(self._game)}")
+            self._console.write(f"\n{position_text(self._game)}")
         elif answer in ("o", "orders"):
-            self._console.tell(orders_text(f"{self._side} so far", self._orders()))
+            self._console.write(orders_text(f"{self._side} so far", self._orders()))
         elif answer == "rest":
             self._order_rest("noop")
         elif answer.startswith("all "):
@@ -142,46 +138,46 @@ class OrderDialogue:
         return True
 
     def _undo(self) -> None:
-        if self._place == 0:
-            self._console.tell("There is nothing to undo in this phase.")
+        if self._index == 0:
+            self._console.write("There is nothing to undo in this phase.")
             return
-        self._place -= 1
-        number = self._tokens[self._place]
+        self._index -= 1
+        number = self._tokens[self._index]
         taken = self._chosen.pop(number, None)
         if taken is not None:
-            self._console.tell(f"Undone: {taken}")
+            self._console.write(f"Undone: {taken}")
 
     def _order_all(self, action: str) -> None:
-        """Give this token and the rest one action without a target."""
+        """Give this token and the remaining ones an action without a target."""
         action = action.replace(" ", "_").replace("hold", "noop")
         if action not in self._actions or action in ("shoot", "collide"):
-            self._console.tell(f"all {action}: give an action of this phase that takes no target")
+            self._console.write(f"all {action}: give an action of this phase that takes no target")
         else:
             self._order_rest(action)
 
     def _order_rest(self, action: str) -> None:
-        """Give an action to this token and the rest of those that may take it; the others do nothing."""
-        for number in self._tokens[self._place :]:
+        """Give this token and the remaining ones an action where it is legal, otherwise noop."""
+        for number in self._tokens[self._index :]:
             order = Order(number, action)
             self._chosen[number] = order if order in self._legal[number] else Order(number, "noop")
-        self._place = len(self._tokens)
+        self._index = len(self._tokens)
 
     def _is_committed(self) -> bool:
-        """Show the orders, and ask whether they stand."""
+        """Show the orders and prompt for confirmation."""
         orders = self._orders()
         fuel = sum(self._game.cost(self._side, order) for order in orders)
-        self._console.tell(f"\n{self._game.phase.upper()} orders for {fuel} fuel:\n{orders_text(self._side, orders)}")
+        self._console.write(f"\n{self._game.phase.upper()} orders for {fuel} fuel:\n{orders_text(self._side, orders)}")
         while True:
-            answer = self._console.ask("Commit (Enter), undo the last (u), or begin again (r)? ")
+            answer = self._console.prompt("Commit (Enter), undo the last (u), or begin again (r)? ")
             if answer in ("", "y", "yes", "commit"):
                 return True
             if answer in ("r", "again"):
                 self._chosen.clear()
-                self._place = 0
+                self._index = 0
                 return False
             if self._is_command(answer):
                 return False
-            self._console.tell("Invalid selection. Press Enter to commit, u to undo, r to begin again, ? for help")
+            self._console.write("Invalid selection. Press Enter to commit, u to undo, r to begin again, ? for help")
 
 
 def _no_number(listed: Iterable[int | None]) -> str:

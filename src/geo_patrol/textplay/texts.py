@@ -1,4 +1,4 @@
-"""What the text game prints about tokens, actions and targets."""
+"""Texts about tokens, actions and targets."""
 
 from collections.abc import Iterator, Sequence
 
@@ -31,7 +31,7 @@ _ENEMY: dict[Side, Side] = {"alpha": "bravo", "bravo": "alpha"}
 
 
 def token_text(game: Game, side: Side, number: int) -> str:
-    """Return the heading of a token's orders: phase, name, and what it has."""
+    """Return the heading of a token: phase, name, sector, fuel and ammo."""
     token = game.satellite(side, number)
     return (
         f"Turnphase: {game.phase}\n"
@@ -41,10 +41,10 @@ def token_text(game: Game, side: Side, number: int) -> str:
 
 def action_lines(game: Game, side: Side, legal: Sequence[Order], actions: Sequence[str]) -> Iterator[str]:
     """List the legal actions of a token by their numbers, with cost and destination or odds."""
-    for place, action in enumerate(actions):
+    for index, action in enumerate(actions):
         orders = [order for order in legal if order.action == action]
         if orders:
-            yield f" {place} - {_title(action):<11}{_terms(game, side, orders)}".rstrip()
+            yield f" {index} - {_title(action):<11}{_terms(game, side, orders)}".rstrip()
 
 
 def _title(action: str) -> str:
@@ -63,7 +63,7 @@ def _terms(game: Game, side: Side, orders: Sequence[Order]) -> str:
     costs = sorted({game.cost(side, order) for order in orders})
     odds = sorted({game.probability(side, order) for order in orders}, reverse=True)
     targets = f"{len(orders)} target{'s' * (len(orders) != 1)}"
-    return f"{_either(costs):>3} fuel, {' or '.join(f'{chance:.0%}' for chance in odds)}, {targets}"
+    return f"{_either(costs):>3} fuel, {' or '.join(f'{probability:.0%}' for probability in odds)}, {targets}"
 
 
 def _either(costs: Sequence[int]) -> str:

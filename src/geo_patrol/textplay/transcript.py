@@ -18,7 +18,7 @@ def position_text(game: Game) -> str:
 
 
 def phase_text(phase: PlayedPhase) -> str:
-    """Return what was ordered and what came of it; after an engagement, the score."""
+    """Return the orders or outcomes of a phase; after an engagement, also the score."""
     lines = []
     if phase.name == "movement":
         lines.append(f"--- Turn {phase.turn} {'-' * (WIDTH - 10 - len(str(phase.turn)))}")
@@ -36,13 +36,13 @@ def phase_text(phase: PlayedPhase) -> str:
 
 
 def orders_text(side: str, orders: Sequence[Order]) -> str:
-    """Return a side's orders in lines of at most 80 letters."""
+    """Return a side's orders in lines of at most 80 characters."""
     listed = ", ".join(map(str, orders)) or "no orders"
     return textwrap.fill(f"{side}: {listed}", WIDTH, initial_indent="    ", subsequent_indent=" " * 11)
 
 
 def result_text(game: Game, alpha: str, bravo: str) -> str:
-    """Return who won, when, by how much and why; of a game that goes on, where it stands."""
+    """Return the winner, turn, score and reasons; of an unfinished game, its turn, phase and score."""
     score = f"{game.scores['alpha']} to {game.scores['bravo']}"
     if not game.is_over:
         return f"Not played to its end: turn {game.turn}, {game.phase}, {score}"
