@@ -1,0 +1,232 @@
+"""Invalid configurations and overrides: one clear message, and no side effects."""
+
+import re
+
+import numpy as np
+import pytest
+
+from geo_patrol import (
+    ConfigError,
+    load_config,
+)
+
+OVERRIDES = [
+    ("trun_limit", 50, "trun_limit = 50: there is no such key; did you mean turn_limit?"),
+    ("board.middle_ring", 2, "board.middle_ring = 2: there is no such key; did you mean inner_ring?"),
+    ("alpha.hvas", {}, "alpha.hvas = {}: there is no such key; did you mean hva?"),
+    ("alpha.hva.mass", 2, "alpha.hva.mass = 2: there is no such key; the keys here are fuel, ammo, weight"),
+    ("bravo.patrols.amo", 3, "bravo.patrols.amo = 3: there is no such key; did you mean ammo?"),
+    ("bravo.costs.shot", 3, "bravo.costs.shot = 3: there is no such key; did you mean shoot?"),
+    ("bravo.odds.ram", 1, "bravo.odds.ram = 1: there is no such key; the keys here are shoot, collide, guard"),
+    ("alpha.points.wins", 1, "alpha.points.wins = 1: there is no such key; did you mean win?"),
+    ("both.patrol.fuel", 3, "bravo.patrol = {'fuel': 3}: there is no such key; did you mean patrols?"),
+    ("", 1, " = 1: there is no such key"),
+    ("turn_limit", "many", "turn_limit = 'many': give a whole number from 1 to 10000"),
+    ("turn_limit", 0, "turn_limit = 0: give a whole number from 1 to 10000"),
+    ("turn_limit", {"low": 10, "high": 20}, "turn_limit = {'low': 10, 'high': 20}: give a whole number"),
+    ("title", 3, "title = 3: give a text in quotes"),
+    ("rules", "Book", "rules = 'Book': give 'book' or 'code'"),
+    ("illegal_orders", "raise", "illegal_orders = 'raise': give 'noop' or 'forfeit'"),
+    ("mirror", 3, "mirror = 3: give true or false"),
+    ("board", 4, "board = 4: give a table"),
+    ("alpha", "strong", "alpha = 'strong': give a table"),
+    ("board.inner_ring", 0, "board.inner_ring = 0: give a whole number from 1 to 10"),
+    ("board.outer_ring", 11, "board.outer_ring = 11: give a whole number from 1 to 10"),
+    ("board.inner_ring", 5, "board.inner_ring = 5: give a ring not beyond the outer one, 4"),
+    ("board.goal_ring", 5, "board.goal_ring = 5: give a ring of the board, 1 to 4"),
+    ("board.outer_ring", 3, "board.goal_ring = 4: give a ring of the board, 1 to 3"),
+    ("board.goal_ring", True, "board.goal_ring = True: give a whole number from 1 to 10"),
+    ("alpha.hva.fuel", True, "alpha.hva.fuel = True: give a whole number from 1 to 10000"),
+    ("alpha.hva.fuel", 0, "alpha.hva.fuel = 0: give a whole number from 1 to 10000"),
+    ("alpha.hva.fuel", 99.5, "alpha.hva.fuel = 99.5: give a whole number from 1 to 10000"),
+    ("alpha.hva.fuel", float("nan"), "alpha.hva.fuel = nan: give a whole number from 1 to 10000"),
+    ("alpha.hva.fuel", float("inf"), "alpha.hva.fuel = inf: give a whole number from 1 to 10000"),
+    ("alpha.hva.fuel", None, "alpha.hva.fuel = None: give a whole number from 1 to 10000"),
+    ("alpha.hva.weight", -1, "alpha.hva.weight = -1: give a number from 0 to 100"),
+    ("alpha.hva.weight", float("nan"), "alpha.hva.weight = nan: give a number from 0 to 100"),
+    ("bravo.patrols.weight", "car", "bravo.patrols.weight = 'car': give a number from 0 to 100, or \"auto\""),
+    ("bravo.patrols.ammo", -1, "bravo.patrols.ammo = -1: give a whole number from 0 to 1000"),
+    ("bravo.patrols.count", 11, "bravo.patrols.count = 11: give a whole number from 1 to 10"),
+    ("bravo.patrols.fuel", [100], "bravo.patrols.fuel = [100]: give a whole number from 1 to 10000"),
+    ("alpha.patrols.formation", [], "alpha.patrols.formation = []: give a list of [azimuth offset"),
+    ("alpha.patrols.formation", [[0, 6], [1, 5]], "formation of at most 10 Patrols; these are 11"),
+    ("alpha.patrols.formation", [[0, 0]], "alpha.patrols.formation = [[0, 0]]: give a whole number from 1 to 10"),
+    ("alpha.patrols.formation", [[0.5, 1]], "[[0.5, 1]]: give a whole number from -1023 to 1023"),
+    ("alpha.patrols.formation", [[1, 2, 3]], "[[1, 2, 3]]: give a list of [azimuth offset from the goal sector"),
+    ("alpha.patrols.formation", {"low": 1, "high": 2}, "give a single value or { choices = [..] }"),
+    ("alpha.costs.prograde", -5, "alpha.costs.prograde = -5: give a whole number from 0 to 10000"),
+    ("alpha.costs.radial_in", 2.5, "alpha.costs.radial_in = 2.5: give a whole number from 0 to 10000"),
+    ("alpha.costs.shoot", 5, "alpha.costs.shoot = 5: give a pair [same sector, adjacent sector]"),
+    ("alpha.costs.guard", [5, -10], "alpha.costs.guard.1 = -10: give a whole number from 0 to 10000"),
+    ("alpha.odds.shoot", [0.8, 0.4, 0.2], "alpha.odds.shoot = [0.8, 0.4, 0.2]: give a pair"),
+    ("alpha.odds.shoot", "ab", "alpha.odds.shoot = 'ab': give a pair [same sector, adjacent sector]"),
+    ("alpha.odds.shoot", [1.1, 0.4], "alpha.odds.shoot.0 = 1.1: give a number from 0 to 1"),
+    ("alpha.odds.guard", [0.8, -0.1], "alpha.odds.guard.1 = -0.1: give a number from 0 to 1"),
+    ("alpha.odds.guard", [0.8, "0.4"], "alpha.odds.guard.1 = '0.4': give a number from 0 to 1"),
+    ("alpha.odds.guard", [True, 0.4], "alpha.odds.guard.0 = True: give a number from 0 to 1"),
+    ("alpha.points.goal", -10, "alpha.points.goal = -10: give a whole number from 0 to 10000"),
+    ("alpha.points.win", 0, "alpha.points.win = 0: give a whole number from 1 to 1000000"),
+    ("alpha.hva.ammo", {"low": 3, "high": 1}, "alpha.hva.ammo = {'low': 3, 'high': 1}: give a range whose low is not"),
+    ("alpha.hva.ammo", {"low": 3}, "give a single value or { low = .., high = .. } or { choices = [..] }"),
+    ("alpha.hva.ammo", {"low": -1, "high": 1}, "alpha.hva.ammo = {'low': -1, 'high': 1}: give a whole number from 0"),
+    ("alpha.hva.ammo", {"choices": []}, "alpha.hva.ammo = {'choices': []}: give a list of 1 to 1000 choices"),
+    ("alpha.hva.ammo", {"choices": [1, "x"]}, "give a whole number from 0 to 1000"),
+    ("alpha.hva.fuel.units", 3, "override alpha.hva.fuel.units = 3: fuel is a single value and has no keys"),
+    ("variants", 5, "variants = 5: give a list"),
+    ("variants", [{"alpha": {}}], "variants.0.name is missing"),
+    ("variants", [{"name": "a", "chance": 0}], "variants.0.chance = 0: give a whole number from 1 to 1000000"),
+    ("variants", [{"name": "a", "gamma": 0}], "variants.0.gamma = 0: there is no such key"),
+    (
+        "variants",
+        [{"name": "a"}, {"name": "b", "alpha": {"patrols": {"amo": 3}}}],
+        "variants.1.alpha.patrols.amo = 3: there is no such key; did you mean ammo?",
+    ),
+    (
+        "variants",
+        [{"name": "a", "bravo": {"odds": {"shoot": [2, 0]}}}],
+        "variants.0.bravo.odds.shoot.0 = 2: give a number from 0 to 1",
+    ),
+    ("variants", [{"name": "a"}] * 101, "variants = '101 variants': give at most 100"),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "message"), OVERRIDES)
+def test_configuration_with_a_wrong_value(key, value, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_config("geo_patrol", {key: value})
+
+
+def test_configuration_lists_all_faults():
+    with pytest.raises(ConfigError) as fault:
+        load_config("geo_patrol", {"turn_limit": 0, "alpha.odds.shoot": [2, 2], "bravo.hva.fule": 1})
+    assert str(fault.value).splitlines()[0] == "geo_patrol.toml with overrides: 4 faults"
+    assert len(str(fault.value).splitlines()) == 5
+
+
+@pytest.mark.parametrize("key", ["turn_limit", "board", "alpha", "alpha.hva", "bravo.odds.guard", "board.goal_ring"])
+def test_configuration_with_a_missing_key(key):
+    data = load_config("geo_patrol").to_dict()
+    *path, last = key.split(".")
+    table = data
+    for step in path:
+        table = table[step]
+    del table[last]
+    with pytest.raises(ConfigError, match=rf"{re.escape(key)} is missing"):
+        load_config(data)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("turn_limit", "override 'turn_limit': give key=value, such as bravo.patrols.ammo=3"),
+        ("=3", "override '=3': give key=value"),
+        ("alpha.hva.fuel=lots", "alpha.hva.fuel = 'lots': give a whole number from 1 to 10000"),
+        ("alpha.odds.shoot=[0.8", "alpha.odds.shoot = '[0.8': give a pair"),
+        ("turn_limit.x=3", "override turn_limit.x = 3: turn_limit is a single value and has no keys"),
+    ],
+)
+def test_override_as_text(override, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_config("geo_patrol", [override])
+
+
+def test_override_with_a_key_that_is_no_text():
+    with pytest.raises(ConfigError, match="override 3: give a dotted key"):
+        load_config("geo_patrol", {3: 4})
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("geo_patrl", "there is no preset 'geo_patrl'; did you mean 'geo_patrol'? The presets are: case1,"),
+        ("chess", "there is no preset 'chess'"),
+        (
+            "nowhere/game.toml",
+            "there is no configuration file 'nowhere/game.toml': give the path of a TOML file, or a preset: case1",
+        ),
+        ("a\0b.toml", "there is no configuration file 'a\\x00b.toml': give the path of"),
+        (None, "config = None: give a preset's name, a path, a mapping or a GameConfig"),
+        (7, "config = 7: give a preset's name"),
+        ({}, "alpha is missing"),
+        ({"extends": 3}, "configuration: extends = 3: give a preset's name or a path"),
+        ({"extends": "cas1"}, "there is no preset 'cas1'; did you mean 'case1'?"),
+        ({"extends": "geo_patrol", "both": 3}, "configuration: both = 3: give a table of values of both sides"),
+        ({"extends": "geo_patrol", "alpha": 3}, "alpha = 3: give a table"),
+    ],
+)
+def test_source_that_is_not_a_configuration(source, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_config(source)
+
+
+def test_configuration_file_that_is_not_toml(tmp_path):
+    path = tmp_path / "game.toml"
+    for content in (b"turn_limit = = 3", b"\xff\xfe", b"x = " + b"[" * 5000):
+        path.write_bytes(content)
+        with pytest.raises(ConfigError, match=r"game\.toml is not a TOML file: "):
+            load_config(path)
+
+
+def test_configuration_file_that_is_too_large(tmp_path):
+    path = tmp_path / "game.toml"
+    path.write_text("# " + "x" * (1 << 20))
+    with pytest.raises(ConfigError, match=r"is larger than 65,536 bytes"):
+        load_config(path)
+
+
+def test_configuration_files_that_extend_in_a_circle(tmp_path):
+    (tmp_path / "a.toml").write_text('extends = "b.toml"')
+    (tmp_path / "b.toml").write_text('extends = "a.toml"')
+    with pytest.raises(ConfigError, match=r"more than 8 files extend each other, or in a circle"):
+        load_config(tmp_path / "a.toml")
+
+
+def test_configuration_file_that_extends_a_missing_one(tmp_path):
+    (tmp_path / "a.toml").write_text('extends = "none.toml"')
+    with pytest.raises(ConfigError, match=r"there is no configuration file '.*none\.toml'"):
+        load_config(tmp_path / "a.toml")
+
+
+def test_configuration_with_a_count_above_its_formation():
+    formation = {"alpha.patrols.formation": {"choices": [[[0, 5]], [[0, 2]]]}, "alpha.patrols.count": 3}
+    with pytest.raises(ConfigError, match=r"alpha\.patrols\.count = 3: give at most 2, the Patrols of the formation"):
+        load_config("geo_patrol", formation)
+
+
+def test_overrides_of_one_value_of_a_pair():
+    config = load_config("geo_patrol", ["bravo.odds.shoot.0=0.5", "both.costs.guard.1=7"])
+    assert config.bravo.odds.shoot == (0.5, 0.4)
+    assert config.alpha.odds.shoot == (0.8, 0.4)
+    assert config.alpha.costs.guard == config.bravo.costs.guard == (5, 7)
+
+
+@pytest.mark.parametrize("index", ["2", "first", "-1"])
+def test_overrides_of_an_index_out_of_range(index):
+    with pytest.raises(ConfigError, match="give an index of the list, 0 to 1"):
+        load_config("geo_patrol", {f"bravo.odds.shoot.{index}": 0.5})
+
+
+def test_overrides_may_be_numpy_numbers_and_tables():
+    config = load_config("geo_patrol", {"bravo.patrols.ammo": np.int64(3), "both.patrols": {"fuel": np.float32(50)}})
+    assert config.bravo.patrols.ammo == 3
+    assert config.alpha.patrols.fuel == config.bravo.patrols.fuel == 50
+    assert config.alpha.patrols.formation == load_config("geo_patrol").alpha.patrols.formation
+
+
+@pytest.mark.parametrize("text", ["turn_limit = " + "1" * 5000, "turn_limit = 0x" + "F" * 5000])
+def test_configuration_with_a_number_of_too_many_digits(tmp_path, text):
+    path = tmp_path / "game.toml"
+    path.write_text(f'extends = "geo_patrol"\n{text}\n')
+    with pytest.raises(ConfigError, match=r"is not a TOML file|turn_limit = "):
+        load_config(path)
+
+
+def test_configuration_file_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "game.toml"
+    path.write_text('extends = "case1"\n', encoding="utf-8-sig")
+    assert load_config(path) == load_config("case1")
+
+
+def test_configuration_with_very_many_faults_is_cut_short():
+    with pytest.raises(ConfigError, match="and 981 more"):
+        load_config({"extends": "case1", **{f"key{number}": 1 for number in range(1001)}})

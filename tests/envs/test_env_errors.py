@@ -1,0 +1,339 @@
+"""Invalid actions, arguments and saved environments, and opponents that fail: one clear message, and no side effects."""
+
+import re
+
+import numpy as np
+import pytest
+from damage import MISSING, damaged
+
+from geo_patrol import (
+    AgentError,
+    ConfigError,
+    RecordingError,
+    geo_patrol_v0,
+)
+from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.envs.spaces import OrderSpace
+
+NOOPS = np.zeros(11, np.int64)
+
+
+def played_env():
+    env = geo_patrol_v0.parallel_env()
+    env.reset(seed=5)
+    env.step(env.sample_actions())
+    return env
+
+
+def both(bravo):
+    return {"alpha": NOOPS, "bravo": bravo}
+
+
+ACTIONS = [
+    (None, "actions = None: give a dict with the orders of alpha and of bravo"),
+    (5, "actions = 5: give a dict"),
+    ("alpha", "actions = alpha: give a dict"),
+    ([NOOPS, NOOPS], "give a dict with the orders of alpha and of bravo"),
+    ({}, "actions = {}: give a dict"),
+    ({"alpha": NOOPS}, "give a dict with the orders of alpha and of bravo"),
+    ({"alpha": NOOPS, "gamma": NOOPS}, "give a dict with the orders of alpha and of bravo"),
+    ({"alpha": NOOPS, "bravo": NOOPS, "gamma": NOOPS}, "give a dict with the orders of alpha and of bravo"),
+    (both(None), "action of bravo has shape (): give 11 order codes, one a satellite"),
+    (both(3), "action of bravo has shape ()"),
+    (both("P1 prograde"), "action of bravo has shape ()"),
+    (both({0: 1}), "action of bravo has shape ()"),
+    (both(np.zeros(10, int)), "action of bravo has shape (10,): give 11 order codes, one a satellite"),
+    (both(np.zeros((11, 1), int)), "action of bravo has shape (11, 1)"),
+    (both(np.zeros((1, 11), int)), "action of bravo has shape (1, 11)"),
+    (both(np.full(11, 0.5)), "give whole numbers, not float64"),
+    (both(np.full(11, np.nan)), "action of bravo = [nan nan"),
+    (both(np.full(11, np.inf, np.float32)), "give whole numbers, not float32"),
+    (both(["noop"] * 11), "give whole numbers, not <U4"),
+    (both([None] * 11), "give whole numbers, not object"),
+    (both([10**30] * 11), "give whole numbers, not object"),
+    (both([True] * 11), "give whole numbers, not bool"),
+    (both(NOOPS * 1j), "give whole numbers, not complex128"),
+    (both([1, [2]]), "inhomogeneous shape"),
+]
+
+
+@pytest.mark.parametrize(("actions", "message"), ACTIONS, ids=lambda value: str(value)[:40].replace("\n", ""))
+def test_invalid_actions(actions, message):
+    env = played_env()
+    before, agents = env.save(), env.agents
+    with pytest.raises(ValueError, match=re.escape(message)):
+        env.step(actions)
+    assert env.save() == before
+    assert env.agents == agents
+
+
+@pytest.mark.parametrize("action", [both(NOOPS)["bravo"][:10], np.full(11, 0.5), None, ["x"] * 11])
+def test_invalid_actions_can_be_corrected(action):
+    aec, solo = geo_patrol_v0.raw_env(), SoloGeoPatrol()
+    aec.reset(seed=5)
+    solo.reset(seed=5)
+    for agent in ("alpha", "bravo"):
+        before = aec.save()
+        with pytest.raises(ValueError, match=f"action of {agent}"):
+            aec.step(action)
+        assert aec.save() == before
+        aec.step(NOOPS)
+    before = solo.save()
+    with pytest.raises(ValueError, match="action of alpha"):
+        solo.step(action)
+    assert solo.save() == before
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        [-1] * 11,
+        [28] * 11,
+        [2**63 - 1] * 11,
+        [-(2**63)] * 11,
+        [2**63] * 11,
+        np.full(11, 2**64 - 1, np.uint64),
+        np.full(11, -128, np.int8),
+        np.full(11, 1e300),
+        np.full(11, -1e300),
+        np.full(11, 27.0),
+    ],
+    ids=str,
+)
+def test_actions_out_of_range_count_as_illegal_and_do_nothing(codes):
+    env, idle = played_env(), played_env()
+    _, _, _, _, infos = env.step(both(codes))
+    idle.step(both(NOOPS))
+    assert infos["bravo"]["illegal_orders"] == 11
+    assert infos["alpha"]["illegal_orders"] == 0
+    assert env.game() == idle.game()
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, ">i8", np.float32, list])
+def test_actions_of_every_whole_type_are_accepted(kind):
+    codes = [1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 1]
+    one, other = geo_patrol_v0.parallel_env(), geo_patrol_v0.parallel_env()
+    one.reset(seed=5)
+    other.reset(seed=5)
+    one.step(both(np.array(codes)))
+    _, _, _, _, infos = other.step(both(codes if kind is list else np.array(codes).astype(kind)))
+    assert infos["bravo"]["illegal_orders"] == 0
+    assert one.game() == other.game()
+
+
+def test_step_before_reset():
+    with pytest.raises(RuntimeError, match="call reset before step"):
+        geo_patrol_v0.parallel_env().step(both(NOOPS))
+    with pytest.raises(RuntimeError, match="the game is over, or has not begun: call reset"):
+        SoloGeoPatrol().step(NOOPS)
+    with pytest.raises(AssertionError, match=r"reset\(\) needs to be called before step"):
+        geo_patrol_v0.env().step(NOOPS)
+
+
+@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.raw_env, SoloGeoPatrol])
+@pytest.mark.parametrize("method", ["game", "render"])
+def test_reading_before_reset(make, method):
+    with pytest.raises(RuntimeError, match="call reset first"):
+        getattr(make(render_mode="ansi"), method)()
+
+
+def test_sampling_before_reset():
+    with pytest.raises(RuntimeError, match="call reset first"):
+        geo_patrol_v0.parallel_env().sample_actions()
+
+
+def test_step_after_the_end():
+    env = geo_patrol_v0.parallel_env(max_cycles=1)
+    env.reset(seed=1)
+    env.step(both(NOOPS))
+    before = env.save()
+    assert env.step(both(NOOPS)) == ({}, {}, {}, {}, {})
+    assert env.save() == before
+    solo = SoloGeoPatrol(max_cycles=1)
+    solo.reset(seed=1)
+    solo.step(NOOPS)
+    with pytest.raises(RuntimeError, match="the game is over"):
+        solo.step(NOOPS)
+
+
+def test_save_before_reset():
+    for env in (geo_patrol_v0.parallel_env(), geo_patrol_v0.raw_env(), geo_patrol_v0.env(), SoloGeoPatrol()):
+        with pytest.raises(RecordingError, match="nothing to save: call reset first"):
+            env.save()
+
+
+@pytest.mark.parametrize("shape", [(11, 27), (307,), (10, 28), (1, 11, 28)])
+def test_mask_of_another_shape(shape):
+    with pytest.raises(ValueError, match=re.escape(f"mask of shape {shape}: give (11, 28)")):
+        OrderSpace().sample(np.ones(shape, np.int8))
+
+
+ARGUMENTS = [
+    ({"observation": "pixels"}, "observation = 'pixels': give 'onehot' or 'tokens'"),
+    ({"observation": None}, "observation = None: give 'onehot' or 'tokens'"),
+    ({"mask_in": "infos"}, "mask_in = 'infos': give 'obs' or 'info' or 'none'"),
+    ({"reward": "win"}, "reward = 'win': give 'score' or 'outcome'"),
+    ({"reward": ["score"]}, "reward = ['score']: give 'score' or 'outcome'"),
+    ({"max_cycles": 0}, "max_cycles = 0: give a whole number from 1, or None"),
+    ({"max_cycles": 1.5}, "max_cycles = 1.5: give a whole number from 1, or None"),
+    ({"max_cycles": True}, "max_cycles = True: give a whole number from 1, or None"),
+    ({"render_mode": "pixels"}, "render_mode = 'pixels': give "),
+    ({"config": "caes1"}, "there is no preset 'caes1'; did you mean 'case1'?"),
+    ({"overrides": {"turn_limit": 0}}, "turn_limit = 0: give a whole number from 1 to 10000"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), ARGUMENTS, ids=str)
+@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.env, SoloGeoPatrol])
+def test_argument(make, arguments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"seat": "gamma"}, "seat = 'gamma': give 'alpha' or 'bravo' or 'random'"),
+        ({"seat": 0}, "seat = 0: give 'alpha' or 'bravo' or 'random'"),
+        ({"opponent": "randm"}, "there is no agent 'randm'; did you mean 'random'?"),
+        ({"opponent": 3}, "opponent = 3: give an agent's name or an Agent"),
+        ({"opponent": None}, "opponent = None: give an agent's name or an Agent"),
+    ],
+)
+def test_argument_of_the_solo_environment(arguments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        SoloGeoPatrol(**arguments)
+
+
+def assert_refused(env, damaged_save, message):
+    """Assert that restoring fails with the message and does not change the environment."""
+    before, agents = env.save(), list(getattr(env, "agents", []))
+    with pytest.raises((RecordingError, ConfigError), match=re.escape(message)):
+        env.restore(damaged_save)
+    assert env.save() == before
+    assert list(getattr(env, "agents", [])) == agents
+
+
+PARALLEL_SAVED = [
+    ("format", "x", "format = 'x': input should be 'geo_patrol environment'"),
+    ("version", 2, "version = 2: input should be less than or equal to 1"),
+    ("game", None, "game = None: input should be a valid dictionary"),
+    ("game", MISSING, "game = {"),
+    ("game.turn", -1, "turn = -1"),
+    ("game.config.title", "Another", "it was saved with another configuration"),
+    ("sampler", None, "sampler = None: input should be a valid list"),
+    ("sampler", [1], "sampler = [1]: list should have at least 2 items"),
+    ("sampler", [2**64, 0], "sampler.0 = 18446744073709551616: input should be less than"),
+    ("sampled", [[28] * 11] * 2, "sampled.0.0 = 28: input should be less than 28"),
+    ("cycles", -1, "cycles = -1: input should be greater than or equal to 0"),
+    ("cycles", True, "cycles = True: input should be a valid integer"),
+    ("difference", 2**40, "difference = 1099511627776: input should be less than"),
+    ("difference", 0.5, "difference = 0.5: input should be a valid integer"),
+    ("umpire", 1, "umpire = 1: extra inputs are not permitted"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), PARALLEL_SAVED)
+def test_saved_parallel_environment_that_is_damaged(path, value, message):
+    env = played_env()
+    saved = env.save()
+    env.step(env.sample_actions())
+    assert_refused(env, damaged(saved, path, value), message)
+
+
+@pytest.mark.parametrize("saved", [None, 3, [], "game", {}])
+@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.env, SoloGeoPatrol])
+def test_saved_environment_that_is_none(make, saved):
+    env = make()
+    env.reset(seed=1)
+    assert_refused(env, saved, "saved environment: ")
+
+
+AEC_SAVED = [
+    ("format", "x", "format = 'x': input should be 'geo_patrol AEC environment'"),
+    ("environment", None, "environment = None: input should be a valid dictionary"),
+    ("environment", {}, "saved environment: format = {}: field required"),
+    ("environment.game.turn", -1, "turn = -1"),
+    ("environment.game.config.title", "Another", "it was saved with another configuration"),
+    ("pending", [0] * 10, "list should have at least 11 items"),
+    ("pending", [0.5] * 11, "pending.0 = 0.5: input should be a valid integer"),
+    ("pending", [10**30] * 11, "pending.0 = 1000000000000000000000000000000: input should be less than"),
+    ("remaining", 3, "remaining = 3: input should be less than or equal to 2"),
+    ("remaining", 1, "rewards must be those of the remaining agents, ['bravo']"),
+    ("rewards", {}, "rewards must be those of the remaining agents"),
+    ("rewards.alpha", "high", "rewards.alpha = 'high': input should be a valid number"),
+    ("rewards.alpha", float("nan"), "rewards.alpha = nan: input should be a finite number"),
+    ("umpire", 1, "umpire = 1: extra inputs are not permitted"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), AEC_SAVED)
+def test_saved_aec_environment_that_is_damaged(path, value, message):
+    env = geo_patrol_v0.env()
+    env.reset(seed=5)
+    env.step(NOOPS)
+    saved = env.save()
+    env.step(NOOPS)
+    assert_refused(env, damaged(saved, path, value), message)
+
+
+def test_saved_aec_environment_with_agents_gone_from_a_running_game():
+    env = geo_patrol_v0.env()
+    env.reset(seed=5)
+    saved = env.save() | {"remaining": 1, "rewards": {"bravo": 0.0}, "cumulative_rewards": {"bravo": 0.0}}
+    assert_refused(env, saved, "agents have left, against the state of the game")
+
+
+SOLO_SAVED = [
+    ("format", "x", "format = 'x': input should be 'geo_patrol solo environment'"),
+    ("environment", None, "environment = None: input should be a valid dictionary"),
+    ("environment.game.turn", -1, "turn = -1"),
+    ("seat", "random", "seat = 'random': input should be 'alpha' or 'bravo'"),
+    ("seat", ["alpha"], "seat = ['alpha']: input should be 'alpha' or 'bravo'"),
+    ("is_over", True, "is_over = True: extra inputs are not permitted"),
+    ("generator", None, "generator = None: input should be a valid dictionary"),
+    ("generator", MISSING, "generator = {"),
+    ("generator.bit_generator", "MT19937", "generator.bit_generator = 'MT19937': input should be 'PCG64'"),
+    ("generator.state", {}, "generator.state: give state and inc"),
+    ("generator.state.inc", 1.5, "generator.state.inc = 1.5: input should be a valid integer"),
+    ("generator.state.state", -1, "generator.state.state = -1: input should be greater than or equal to 0"),
+    ("generator.state.state", 2**200, "input should be less than"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), SOLO_SAVED)
+def test_saved_solo_environment_that_is_damaged(path, value, message):
+    env = SoloGeoPatrol()
+    env.reset(seed=5)
+    saved = env.save()
+    env.step(NOOPS)
+    assert_refused(env, damaged(saved, path, value), message)
+
+
+class Wrong:
+    """An agent that returns invalid orders."""
+
+    name = "wrong"
+    observation = "tokens"
+
+    def __init__(self, orders):
+        self.orders = orders
+
+    def reset(self, new_games):
+        pass
+
+    def act(self, observations, action_masks, generator):
+        return self.orders
+
+
+@pytest.mark.parametrize("orders", [None, np.zeros(11, np.int64), np.zeros((1, 10), np.int64), np.zeros((1, 11))])
+def test_opponent_that_returns_no_orders(orders):
+    env = SoloGeoPatrol(opponent=Wrong(orders))
+    env.reset(seed=1)
+    with pytest.raises(AgentError, match="agent 'wrong': act returned"):
+        env.step(NOOPS)
+
+
+def test_opponent_that_is_a_class():
+    with pytest.raises(ValueError, match="give an agent's name or an Agent"):
+        SoloGeoPatrol(opponent=Wrong)

@@ -1,0 +1,223 @@
+"""Invalid orders, seeds, encodings and saved games: one clear message, and no side effects."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from damage import MISSING, damaged
+from strategies import arrange, small
+
+from geo_patrol import (
+    ConfigError,
+    Game,
+    Order,
+    OrderError,
+    RecordingError,
+    SatelliteId,
+    geo_patrol_v0,
+    observation_names,
+)
+
+
+def threatened():
+    """P1 of alpha is armed beside its HVA, P2 has fired, P3 is poor, P4 is out; bravo's P1 is near, its P2 is out."""
+    alpha = {0: 15, 1: 15, 2: (15, 100, 0), 3: (15, 4), 4: (15, 0)}
+    return arrange(small(4), alpha, {0: 23, 1: 15, 2: (15, 0), 3: 9})
+
+
+ENGAGEMENT_ORDERS = [
+    ("P1", "order 'P1': give satellite, action and perhaps target"),
+    ("P1 shoot P1 now", "order 'P1 shoot P1 now': give satellite, action"),
+    ("P1 fire P1", "'fire' is no action; give one of noop, prograde"),
+    ("P11 guard", "order 'P11 guard': 'p11' is no satellite; give HVA or P1 to P10"),
+    ("P0 guard", "'p0' is no satellite"),
+    ("Q1 guard", "'q1' is no satellite"),
+    ("P1 shoot", "order 'P1 shoot': shoot needs a target, such as HVA or P3"),
+    ("P1 guard HVA", "order 'P1 guard HVA': guard takes no target"),
+    ("P5 guard", "alpha P5 guard: alpha has no P5"),
+    ("P1 shoot P5", "alpha P1 shoot P5: bravo has no P5"),
+    ("P1 shoot P3", "bravo:Patrol:3 in sector 9 is out of range of sector 15"),
+    ("P1 shoot P2", "alpha P1 shoot P2: bravo:Patrol:2 is inactive"),
+    ("P2 shoot P1", "alpha P2 shoot P1: P2 has no ammo"),
+    ("P3 shoot P1", "alpha P3 shoot P1: it costs 5 fuel, and P3 has 4"),
+    ("P4 shoot P1", "alpha P4 shoot P1: P4 has no fuel and takes no orders"),
+    ("P1 prograde", "alpha P1 prograde: not in the engagement phase"),
+    ("HVA collide P1", "alpha HVA collide P1: an HVA cannot collide"),
+    ("HVA guard", "alpha HVA guard: an HVA cannot guard"),
+    ("P1 guard; P1 shoot P1", "alpha P1 shoot P1: P1 has an order already"),
+    (["P1 noop", "P1 guard"], "alpha P1 guard: P1 has an order already"),
+    (7, "orders 7: give texts or Order objects"),
+    ([7], "order 7: give satellite, action"),
+    ({"one": "guard"}, "'one' is no satellite"),
+    ({1: 27}, "'27' is no action"),
+    (np.zeros(11), "orders of shape (11,), float64: give 11 whole numbers"),
+    (np.zeros(10, int), "orders of shape (10,), int64: give 11 whole numbers"),
+    (np.full(11, 28), "order code 28: give a whole number from 0 to 27"),
+    (np.full(11, -1), "order code -1: give a whole number from 0 to 27"),
+    (np.full(11, 2**40), f"order code {2**40}: give a whole number"),
+]
+
+
+@pytest.mark.parametrize(("order", "message"), ENGAGEMENT_ORDERS, ids=lambda value: str(value)[:30])
+def test_invalid_order(order, message):
+    game = threatened()
+    before = game.save()
+    for orders in ({"alpha": order}, {"alpha": order, "bravo": "P1 shoot P1"}):
+        with pytest.raises(OrderError, match=re.escape(message)):
+            game.step(**orders)
+    assert game.save() == before
+    assert game == threatened()
+
+
+def test_orders_of_both_sides_are_checked_before_the_step():
+    game = threatened()
+    with pytest.raises(OrderError, match=r"bravo P2 shoot P1: P2 has no fuel and takes no orders"):
+        game.step(alpha="P1 shoot P1", bravo="P2 shoot P1")
+    assert game == threatened()
+
+
+def test_order_off_the_board_or_out_of_phase():
+    game = Game(seed=1)
+    before = game.save()
+    with pytest.raises(OrderError, match="alpha P1 radial_out: ring 4 is the outermost of the board"):
+        game.step(alpha="P1 radial_out")
+    with pytest.raises(OrderError, match="alpha P1 shoot P1: not in the movement phase"):
+        game.step(alpha="P1 shoot P1")
+    assert game.save() == before
+
+
+def test_order_after_the_end():
+    game = arrange(small(), {0: 15}, {0: 23}, turn=49)
+    game.step()
+    before = game.save()
+    with pytest.raises(OrderError, match=re.escape("the game is over: turn_limit")):
+        game.step(alpha="P1 noop")
+    assert game.save() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((11, "guard"), "order: satellite = 11: give a number from 0 (HVA) to 10"),
+        ((True, "guard"), "order: satellite = True: give a number"),
+        (("P1", "guard"), "order: satellite = 'P1': give a number"),
+        ((1, "fly"), "order: action = 'fly': give one of noop, prograde"),
+        ((1, "shoot"), "order: target = None: shoot needs an enemy's number, 0 to 10"),
+        ((1, "collide", 11), "order: target = 11: collide needs an enemy's number"),
+        ((1, "guard", 0), "order: target = 0: guard takes no target"),
+    ],
+)
+def test_order_objects(arguments, message):
+    with pytest.raises(OrderError, match=re.escape(message)):
+        Order(*arguments)
+
+
+@pytest.mark.parametrize("text", ["alpha:Patrol:11", "alpha:Patrol:0", "alpha:HVA:1", "gamma:HVA:0", "P3", ""])
+def test_satellite_names(text):
+    with pytest.raises(OrderError, match=rf"satellite '{text}': give a name such as alpha:Patrol:3 or bravo:HVA:0"):
+        SatelliteId.parse(text)
+
+
+def test_unknown_sides_and_satellites():
+    game = Game(seed=1)
+    with pytest.raises(OrderError, match="side 'gamma': give alpha or bravo"):
+        game.satellites("gamma")
+    for number in (11, -1):
+        with pytest.raises(OrderError, match=rf"satellite {number}: alpha has 0 \(HVA\) to 10"):
+            game.satellite("alpha", number)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, "3", np.float64(2)])
+def test_seed(seed):
+    message = re.escape(f"seed = {seed!r}: give a whole number from 0 on")
+    with pytest.raises(ValueError, match=message):
+        Game(seed=seed)
+    with pytest.raises(ValueError, match=message):
+        Game(seed=1).fork(seed)
+    for make in (geo_patrol_v0.parallel_env, geo_patrol_v0.env):
+        env = make()
+        env.reset(seed=5)
+        before = env.save()
+        with pytest.raises(ValueError, match=message):
+            env.reset(seed=seed)
+        assert env.save() == before
+
+
+@pytest.mark.parametrize("encoding", ["one_hot", None, ["tokens"]])
+def test_unknown_encoding(encoding):
+    with pytest.raises(ValueError, match="give 'onehot' or 'tokens'"):
+        Game(seed=1).observation("alpha", encoding)
+    with pytest.raises(ValueError, match="give 'onehot' or 'tokens'"):
+        observation_names(encoding)
+
+
+def midway():
+    game = Game(seed=3)
+    game.step(alpha="P1 prograde", bravo="P2 radial_in")
+    return game
+
+
+SAVED = [
+    ("format", "chess", "format = 'chess': input should be 'geo_patrol game'"),
+    ("version", 2, "version = 2: input should be less than or equal to 1"),
+    ("version", True, "version = True: input should be a valid integer"),
+    ("chance", [], "chance = []: input should be a valid dictionary"),
+    ("chance.key", -1, "chance.key = -1: input should be greater than or equal to 0"),
+    ("chance.key", 1.0, "chance.key = 1.0: input should be a valid integer"),
+    ("chance.counter", 2**64, "chance.counter = 18446744073709551616: input should be less than"),
+    ("chance.setup_key", MISSING, "chance.setup_key"),
+    ("chance.dice", 6, "chance.dice = 6: extra inputs are not permitted"),
+    ("turn", -1, "turn = -1: input should be greater than or equal to 0"),
+    ("turn", 10**9, "turn = 1000000000: input should be less than or equal to 10000"),
+    ("turn", True, "turn = True: input should be a valid integer"),
+    ("phase", "lunch", "phase = 'lunch': input should be 'movement', 'engagement' or 'drift'"),
+    ("phase", "drift", "phase = 'drift', done = False, reasons = 0: a game is over in its drift, for a reason"),
+    ("done", 1, "done = 1: input should be a valid boolean"),
+    ("done", True, "done = True, reasons = 0: a game is over in its drift"),
+    ("reasons", 1, "done = False, reasons = 1: a game is over in its drift"),
+    ("reasons", 512, "reasons = 512: input should be less than 512"),
+    ("winner", "alpha", "winner = 'alpha': extra inputs are not permitted"),
+    ("alpha", MISSING, "alpha"),
+    ("alpha.goal", 7, "alpha.goal = 7: give a sector of the goal ring, 4"),
+    ("alpha.goal", 18, "the goal sectors 18 and 23 are not opposite each other"),
+    ("alpha.goal_points", 2**31 - 1, "alpha.goal_points = 2147483647: input should be less than"),
+    ("turn", 50, "turn = 50: fewer than 50 turns are completed in it"),
+    ("config.extends", "od2d", "extends = 'od2d': there is no such key"),
+    ("alpha.goal_points", -1, "alpha.goal_points = -1: input should be greater than or equal to 0"),
+    ("alpha.score", 1.5, "alpha.score = 1.5: input should be a valid integer"),
+    ("alpha.score", 10**20, "alpha.score = 100000000000000000000: input should be less than"),
+    ("alpha.illegal_orders", 12, "alpha.illegal_orders = 12: input should be less than or equal to 11"),
+    ("alpha.sector", 15, "alpha.sector = 15: input should be a valid list"),
+    ("alpha.sector", [15] * 10, "sector, fuel, ammo and destroyed must be equally long"),
+    ("alpha.sector", [15] * 12, "list should have at most 11 items"),
+    ("alpha.sector.3", 0, "alpha.sector.3 = 0: give a sector of rings 1 to 4"),
+    ("alpha.sector.3", 31, "alpha.sector.3 = 31: give a sector of rings 1 to 4"),
+    ("alpha.sector.3", -5, "alpha.sector.3 = -5: input should be greater than or equal to 0"),
+    ("bravo.sector.10", 10**9, "bravo.sector.10 = 1000000000: input should be less than 32768"),
+    ("bravo.fuel.0", 101, "bravo.fuel.0 = 101: it starts with 100"),
+    ("bravo.fuel.0", None, "bravo.fuel.0 = None: input should be a valid integer"),
+    ("bravo.ammo.0", 1, "bravo.ammo.0 = 1: it starts with 0"),
+    ("bravo.ammo.4", 2, "bravo.ammo.4 = 2: it starts with 1"),
+    ("bravo.destroyed.4", 1, "bravo.fuel.4 = 100: a destroyed satellite has none"),
+    ("bravo.destroyed.4", 2, "bravo.destroyed.4 = 2: input should be 0 or 1"),
+    ("bravo.shield", 1, "bravo.shield = 1: extra inputs are not permitted"),
+    ("config", 3, "config = 3: input should be a valid dictionary"),
+    ("config", {}, "alpha is missing"),
+    ("config.alpha.odds.shoot", [2, 0], "alpha.odds.shoot.0 = 2: give a number from 0 to 1"),
+    ("config.bravo.patrols.formation", [[0, 4]], "bravo has 11 satellites; its configuration gives it 5"),
+    ("config.alpha.patrols.fuel", 90, "alpha.fuel.1 = 95: it starts with 90"),
+    ("config.board.outer_ring", 3, "board.goal_ring = 4: give a ring of the board, 1 to 3"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), SAVED)
+def test_saved_game_that_is_damaged(path, value, message):
+    with pytest.raises((RecordingError, ConfigError), match=re.escape(message)):
+        Game.restore(damaged(midway().save(), path, value))
+
+
+@pytest.mark.parametrize("saved", [None, 3, [], "game", {}, json.dumps({})])
+def test_source_that_is_not_a_saved_game(saved):
+    with pytest.raises(RecordingError, match="saved game: "):
+        Game.restore(saved)
