@@ -1,10 +1,11 @@
-"""Draw the golden images anew. Run it after an intended change of the looks (``make golden``), and look at every one."""
+"""Regenerate the golden images. Run it after an intended change of the drawing (``make golden``), and review each one."""
 
 import os
 import sys
 from pathlib import Path
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rendering"))
 
 from golden_images import PICTURES, draw, path_of

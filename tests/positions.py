@@ -1,4 +1,4 @@
-"""Positions for pictures: what the golden images show. Odds of 0 and 1 make their engagements certain."""
+"""Positions of the golden images and of other tests. Odds of 0 and 1 make their engagements deterministic."""
 
 from geo_patrol import Game
 from geo_patrol.sessions.timeline import Timeline
@@ -14,18 +14,18 @@ BOARD_7 = {"extends": "geo_patrol", "board": {"inner_ring": 1, "outer_ring": 7, 
 
 
 def arranged(config="geo_patrol", overrides=None, phase="movement", turn=0, **fleets):
-    """Build a game with satellites put elsewhere: ``alpha={1: {"sector": 17, "fuel": 40}}``."""
+    """Build a game with some values of satellites replaced: ``alpha={1: {"sector": 17, "fuel": 40}}``."""
     saved = Game(config, seed=1, overrides=overrides).save()
     saved["phase"], saved["turn"] = phase, turn
     for side, satellites in fleets.items():
-        for number, figures in satellites.items():
-            for name, value in figures.items():
+        for number, values in satellites.items():
+            for name, value in values.items():
                 saved[side][name][number] = value
     return Game.restore(saved)
 
 
 def everywhere(sector, count=11):
-    """Put so many satellites of a side into a sector."""
+    """Put a number of satellites of a side into a sector."""
     return {number: {"sector": sector} for number in range(count)}
 
 
