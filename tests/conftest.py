@@ -30,18 +30,17 @@ def _own_state_folder(tmp_path_factory):
 @pytest.fixture
 def without_workers(monkeypatch):
     """Play the matches of tournaments in this process: a worker takes a second to start, and changes no game."""
-    from geo_patrol.evaluation.tasks import Seats, play_task
+    from geo_patrol.evaluation.tasks import AgentCache, play_task
 
     def play_here(tasks, _processes, progress=lambda _: None):
-        seats, games = Seats(), 0
+        cache, games = AgentCache(), 0
         try:
             for task in tasks:
-                record = play_task(task, seats)
+                record = play_task(task, cache)
                 games += task.games
                 progress(games)
                 yield record
         finally:
-            seats.close()
+            cache.close()
 
     monkeypatch.setattr("geo_patrol.evaluation.campaign.play_tasks", play_here)
-    monkeypatch.setattr("geo_patrol.evaluation.sequential.play_tasks", play_here)

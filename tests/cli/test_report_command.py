@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from geo_patrol import load_config, play_match
 from geo_patrol.cli.app import app
-from geo_patrol.evaluation.results import wilson_interval
+from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.replays import ReplayReader
 from geo_patrol.report.collect import Collector, seen_from_goal
 

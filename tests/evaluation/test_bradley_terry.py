@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from geo_patrol.evaluation import rate
+from geo_patrol.evaluation import fit_ratings
 from geo_patrol.evaluation.bradley_terry import ELO
 
 
@@ -32,7 +32,7 @@ def test_intervals_cover_known_strengths_at_their_level(elo, advantage, games):
     held = {"rating": [], "difference": [], "side": []}
     errors = []
     for _ in range(simulations):
-        ratings = rate(draw_counts(chances, games, 0, generator))
+        ratings = fit_ratings(draw_counts(chances, games, 0, generator))
         errors.append(ratings.elo - elo)
         low, high = ratings.intervals.T
         held["rating"] += list((low <= elo) & (elo <= high))
@@ -52,21 +52,21 @@ def test_draws_make_intervals_wider_than_need_be():
     generator = np.random.default_rng(2)
     covered = []
     for _ in range(100):
-        ratings = rate(draw_counts(expected(elo, 0), 100, 0.8, generator))
+        ratings = fit_ratings(draw_counts(expected(elo, 0), 100, 0.8, generator))
         covered += list((ratings.intervals[:, 0] <= elo) & (elo <= ratings.intervals[:, 1]))
     assert np.mean(covered) >= 0.95
 
 
 def test_other_levels():
     counts = draw_counts(expected(np.array([0.0, 100.0]), 0), 100, 0, np.random.default_rng(3))
-    half, most = (np.ptp(rate(counts, level).intervals, axis=1) for level in (0.5, 0.99))
+    half, most = (np.ptp(fit_ratings(counts, level).intervals, axis=1) for level in (0.5, 0.99))
     np.testing.assert_allclose(most / half, 2.5758 / 0.67449, rtol=1e-4)
 
 
 def test_many_games_are_rated_as_their_share_says():
     counts = np.zeros((2, 2, 3))
     counts[0, 1], counts[1, 0] = (70_000, 0, 30_000), (30_000, 0, 70_000)
-    ratings = rate(counts)
+    ratings = fit_ratings(counts)
     gap, low, high = ratings.difference(0, 1)
     assert gap == pytest.approx(400 * np.log10(7 / 3), abs=0.01)
     assert low < gap < high < gap + 5
@@ -79,13 +79,13 @@ def test_a_draw_is_half_a_win():
     drawn, decided = np.zeros((2, 2, 2, 3))
     drawn[0, 1], drawn[1, 0] = (20, 40, 10), (10, 40, 20)
     decided[0, 1], decided[1, 0] = (40, 0, 30), (30, 0, 40)
-    np.testing.assert_allclose(rate(drawn).elo, rate(decided).elo, atol=1e-3)
+    np.testing.assert_allclose(fit_ratings(drawn).elo, fit_ratings(decided).elo, atol=1e-3)
 
 
 def test_the_side_takes_its_share():
     counts = np.zeros((2, 2, 3))
     counts[0, 1] = counts[1, 0] = (8_000, 0, 2_000)  # alpha wins, whoever it is
-    ratings = rate(counts)
+    ratings = fit_ratings(counts)
     np.testing.assert_allclose(ratings.elo, 0, atol=1e-3)
     assert ratings.alpha_advantage == pytest.approx(400 * np.log10(4), abs=0.5)
 
@@ -95,11 +95,11 @@ def test_who_always_wins_has_a_finite_rating_and_is_told():
     for other in (1, 2):
         counts[0, other], counts[other, 0] = (100, 0, 0), (0, 0, 100)
     counts[1, 2] = counts[2, 1] = (50, 0, 50)
-    ratings = rate(counts)
+    ratings = fit_ratings(counts)
     assert 500 < ratings.difference(0, 1)[0] < 3000
     assert sorted(ratings.groups) == [(0,), (1, 2)]
     counts[0, 1, 2] = 1  # one loss, and they can be compared
-    assert rate(counts).groups == ((0, 1, 2),)
+    assert fit_ratings(counts).groups == ((0, 1, 2),)
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_who_always_wins_has_a_finite_rating_and_is_told():
 )
 def test_wrong_counts(counts, told):
     with pytest.raises(ValueError, match=told):
-        rate(counts)
+        fit_ratings(counts)
 
 
 def test_wrong_level():
     with pytest.raises(ValueError, match=r"confidence = 95: give a level between 0 and 1"):
-        rate(np.ones((2, 2, 3)), confidence=95)
+        fit_ratings(np.ones((2, 2, 3)), confidence=95)

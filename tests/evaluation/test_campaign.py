@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geo_patrol import AgentError, play_match
-from geo_patrol.evaluation import FolderError, play_sweep, play_tournament
+from geo_patrol import AgentError, load_config, play_match
+from geo_patrol.evaluation import FolderError, play_sprt, play_sweep, play_tournament
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 from geo_patrol.evaluation.journal import GAMES, PLAN, digest_files
-from geo_patrol.evaluation.match import CHUNK_PAIRS
 from geo_patrol.evaluation.results import DRAW, PER_GAME
 
 pytestmark = pytest.mark.usefixtures("without_workers")
@@ -52,9 +52,9 @@ def test_tables_count_what_was_played(tournament):
     assert total.wins == sum(int((match.winner == 0).sum()) for match in tournament.matches[:2])
     best, worst = int(tournament.ratings.elo.argmax()), int(tournament.ratings.elo.argmin())
     assert (AGENTS[best], AGENTS[worst]) == ("scripted", "random")
-    np.testing.assert_allclose(tournament.mixture.rows, [1, 0, 0], atol=1e-9)
-    assert tournament.mixture.value == pytest.approx(0, abs=1e-9)
-    assert tournament.troubles == ()
+    np.testing.assert_allclose(tournament.equilibrium.rows, [1, 0, 0], atol=1e-9)
+    assert tournament.equilibrium.value == pytest.approx(0, abs=1e-9)
+    assert tournament.agent_errors == ()
 
 
 def test_what_is_finished_is_not_played_again(tmp_path, monkeypatch):
@@ -143,7 +143,7 @@ def test_agents_with_parameters_take_part():
     assert [match.agents for match in result.matches] == [
         (names[first], names[second]) for first, second in result.pairings
     ]
-    assert result.troubles == ()
+    assert result.agent_errors == ()
 
 
 def test_illegal_orders_are_told(monkeypatch):
@@ -153,7 +153,7 @@ def test_illegal_orders_are_told(monkeypatch):
         return np.full(action_masks.shape[:2], 27)
 
     monkeypatch.setattr(IdleAgent, "act", guard_all)
-    (trouble,) = play_tournament(["random", "idle"], games=2, seed=3, overrides={"turn_limit": 2}).troubles
+    (trouble,) = play_tournament(["random", "idle"], games=2, seed=3, overrides={"turn_limit": 2}).agent_errors
     assert (trouble.agent, trouble.failures, trouble.games_lost, trouble.message) == ("idle", 0, 0, "")
     assert trouble.illegal_orders > 0
 
@@ -166,7 +166,7 @@ def test_mirror_matches_tell_what_a_side_is_worth():
     assert result.record(1).games == 40  # against others only
     match = result.matches[2]
     assert result.counts[1, 1, 0] == ((match.winner != DRAW) & (match.winner == match.first_side)).sum()
-    sides = result.side_mixtures
+    sides = result.side_equilibrium
     assert (sides.rows @ result.payoffs).min() == pytest.approx(sides.value)
     assert result.to_dict()["side_equilibrium"]["value"] == sides.value
 
@@ -193,3 +193,16 @@ def test_an_agent_that_cannot_be_made_is_said_before_anything_is_played(tmp_path
     with pytest.raises(AgentError, match=r"cannot be made: FileNotFoundError: weights\.npz"):
         play_tournament(["idle", f"{OWN}:NeverMade"], folder=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_reprs_are_short(without_workers):
+    agents, config = ["idle", "random"], {**load_config("case1").to_dict(), "turn_limit": 1}
+    tournament = play_tournament(agents, config=config, games=2, seed=1)
+    assert repr(tournament) == f"<Tournament of idle, random: {tournament.config.title}, 2 games per pairing, seed 1>"
+    sweep = play_sweep(*agents, ["turn_limit=1,2"], config="case1", games=2, seed=1)
+    assert repr(sweep) == (
+        f"<Sweep of turn_limit: idle against random, {sweep.title}, 2 cells, 2 games per cell, seed 1>"
+    )
+    sprt = play_sprt(*agents, config=config, max_games=2, seed=1)
+    assert repr(sprt).startswith(f"<SprtResult idle against random, {sprt.match.config.title}, 2 games, seed 1:\n")
+    assert len(repr(sprt).splitlines()) == 2

@@ -10,9 +10,10 @@ from geo_patrol import ConfigError, Game, GeoPatrolError, load_config, make_agen
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS, PROGRADE
 from geo_patrol.errors import AgentError
-from geo_patrol.evaluation import match
-from geo_patrol.evaluation.match import CHUNK_PAIRS, agent_chance, game_seed, play_match
-from geo_patrol.evaluation.results import DRAW, FIRST, REASONS, SECOND, MatchResult, wilson_interval
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, agent_generator, game_seed, split_into_chunks
+from geo_patrol.evaluation.match import play_match
+from geo_patrol.evaluation.results import DRAW, FIRST, REASONS, SECOND, MatchResult
+from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.notation import read_reasons
 from geo_patrol.runner import replay_orders
 
@@ -134,12 +135,12 @@ def test_the_last_chunk_is_part_of_the_same_rows_for_the_agents_of_the_package()
 
 def test_chance_follows_match_chunk_side_and_name():
     draws = {
-        agent_chance(*key).integers(1 << 60)
+        agent_generator(*key).integers(1 << 60)
         for key in [(1, 0, 0, "a"), (2, 0, 0, "a"), (1, 1, 0, "a"), (1, 0, 1, "a"), (1, 0, 0, "b")]
     }
     assert len(draws) == 5
     by_hand = np.random.default_rng([7, 3, 1, zlib.crc32(b"random")])
-    assert agent_chance(7, 3, 1, "random").integers(1 << 60) == by_hand.integers(1 << 60)
+    assert agent_generator(7, 3, 1, "random").integers(1 << 60) == by_hand.integers(1 << 60)
 
 
 def test_games_are_those_that_a_single_game_plays():
@@ -411,6 +412,21 @@ def test_collisions_with_absent_enemies_are_illegal_not_fatal():
 
 
 def test_chunks_cover_all_pairs():
-    assert match.chunk_sizes(2 * CHUNK_PAIRS + 1) == [CHUNK_PAIRS, CHUNK_PAIRS, 1]
+    chunks = split_into_chunks(("a", "b"), load_config("geo_patrol"), 1, 2 * CHUNK_PAIRS + 1)
+    assert [chunk.num_pairs for chunk in chunks] == [CHUNK_PAIRS, CHUNK_PAIRS, 1]
     seeds = play_match("idle", "idle", overrides={"turn_limit": 1}, games=600, seed=1).seeds
     assert seeds[::2].tolist() == seeds[1::2].tolist() == [game_seed(1, pair) for pair in range(300)]
+
+
+def test_the_repr_is_short():
+    result = play_match("idle", "idle", config="case1", overrides={"turn_limit": 1}, games=4, seed=1)
+    total = result.summary().total
+    text = repr(result)
+    assert text.startswith(f"<MatchResult idle against idle (2), {result.config.title}, 4 games, seed 1:\n")
+    assert f"wins {total.win_rate:.1%} (" in text
+    assert len(text.splitlines()) == 2
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(TypeError, match="on_failures"):
+        play_match("idle", "random", games=2, on_failures="forfeit")

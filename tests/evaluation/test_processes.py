@@ -13,10 +13,10 @@ import pytest
 
 from geo_patrol.config.presets import load_config
 from geo_patrol.evaluation import WorkerError, play_tournament
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS
+from geo_patrol.evaluation.executors import play_tasks, usable_cores
 from geo_patrol.evaluation.journal import GAMES
-from geo_patrol.evaluation.match import CHUNK_PAIRS
-from geo_patrol.evaluation.pool import play_tasks, usable_cores
-from geo_patrol.evaluation.tasks import PlannedMatch, Seats, cut, play_task
+from geo_patrol.evaluation.tasks import AgentCache, PlannedMatch, play_task, split_into_tasks
 
 OWN = Path(__file__).parents[1] / "agents" / "own_agents.py"
 SETTINGS = {"config": "case4", "games": 2 * CHUNK_PAIRS + 4, "seed": 5}
@@ -112,7 +112,7 @@ def test_a_worker_that_is_killed_is_told():
     with pytest.raises(
         WorkerError, match="a worker process was killed, or ran out of memory; what was finished is kept"
     ):
-        list(play_tasks(cut([match], move_time=1.0), 1, kill))
+        list(play_tasks(split_into_tasks([match], move_time=1.0), 1, kill))
     assert multiprocessing.active_children() == []
 
 
@@ -120,7 +120,7 @@ def test_a_worker_that_is_killed_is_told():
 def test_an_agent_that_dies_loses_and_is_named():
     names = ["idle", f"{OWN}:Killed"]
     result = play_tournament(names, games=2, seed=3, processes=1)
-    (trouble,) = result.troubles
+    (trouble,) = result.agent_errors
     assert trouble.agent == names[1]
     assert "its process was ended by SIGKILL in act" in trouble.message
     assert (trouble.failures, trouble.games_lost, trouble.illegal_orders) == (2, 2, 0)  # two batches a match
@@ -131,12 +131,12 @@ def test_an_agent_that_dies_loses_and_is_named():
 def test_an_agent_that_remembers_plays_every_task_as_if_it_were_the_first():
     """Counter plays otherwise after its first batch."""
     match = PlannedMatch(f"{OWN}:Counter", "random", load_config("geo_patrol"), CHUNK_PAIRS + 2, seed=3)
-    first, second = cut([match], move_time=1.0)
+    first, second = split_into_tasks([match], move_time=1.0)
 
-    def figures(task, seats):
-        return play_task(task, seats).model_dump(exclude={"seconds"})
+    def figures(task, cache):
+        return play_task(task, cache).model_dump(exclude={"seconds"})
 
-    used, fresh = Seats(), Seats()
+    used, fresh = AgentCache(), AgentCache()
     play_task(first, used)
     after_another = figures(second, used)
     used.close()

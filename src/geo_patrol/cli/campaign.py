@@ -56,7 +56,7 @@ def check_settings(
     from geo_patrol.config.presets import load_config
     from geo_patrol.engine.batch import check_seed
     from geo_patrol.evaluation.campaign import check_agents
-    from geo_patrol.evaluation.pool import check_processes
+    from geo_patrol.evaluation.executors import check_processes
 
     with bad_input():
         settled = load_config(config, overrides)

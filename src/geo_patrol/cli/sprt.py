@@ -72,7 +72,7 @@ def print_sprt(result: "SprtResult", source: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from geo_patrol.evaluation.sprt import score_elo
+    from geo_patrol.evaluation.statistics import score_to_elo
 
     console = Console(highlight=False)
     match, test = result.match, result.test
@@ -84,7 +84,7 @@ def print_sprt(result: "SprtResult", source: str) -> None:
         f"{score}: {count:,}" for score, count in zip(("0", "1/2", "1", "3/2", "2"), result.counts, strict=True)
     )
     mean, low, high = result.score
-    elo = " to ".join("beyond" if math.isinf(value) else f"{value:+z.0f}" for value in map(score_elo, (low, high)))
+    elo = " to ".join("beyond" if math.isinf(value) else f"{value:+z.0f}" for value in map(score_to_elo, (low, high)))
     lower, upper = test.bounds
     console.print(f"pairs by points of {first}: {counts}", soft_wrap=True)
     console.print(f"score {mean:.1%}, 95% interval {percent_interval((low, high))}, Elo {elo}")

@@ -139,7 +139,7 @@ def print_tournament(result: "Tournament", source: str) -> None:
     _print_pairings(console, result)
     _print_sides(console, result)
     _print_equilibria(console, result)
-    _print_troubles(console, result)
+    _print_agent_errors(console, result)
 
 
 def _print_ratings(console: "Console", result: "Tournament") -> None:
@@ -172,7 +172,7 @@ def _print_ratings(console: "Console", result: "Tournament") -> None:
         listed = ", ".join(names[agent] for agent in group)
         console.print(f"Far from the others, how far is not known: {listed}", soft_wrap=True)
     if len(result.agents) > 2:
-        first, second, measured, expected = result.surprise()
+        first, second, measured, expected = result.largest_residual()
         told = f"{names[first]} scores {measured:.1%} against {names[second]}, by the ratings {expected:.1%}"
         console.print(f"Farthest from the ratings: {told}.", soft_wrap=True)
     console.print()
@@ -226,9 +226,9 @@ def _print_sides(console: "Console", result: "Tournament") -> None:
 
 
 def _print_equilibria(console: "Console", result: "Tournament") -> None:
-    mixed = _mixture(result, result.mixture.rows)
+    mixed = _mixture(result, result.equilibrium.rows)
     console.print(f"Mixed equilibrium, side by lot: {mixed}", soft_wrap=True)
-    sides = result.side_mixtures
+    sides = result.side_equilibrium
     if sides is not None:
         console.print(f"Mixed equilibrium of alpha: {_mixture(result, sides.rows)}", soft_wrap=True)
         console.print(f"Mixed equilibrium of bravo: {_mixture(result, sides.columns)}", soft_wrap=True)
@@ -244,17 +244,17 @@ def _mixture(result: "Tournament", shares: Any) -> str:
     )
 
 
-def _print_troubles(console: "Console", result: "Tournament") -> None:
+def _print_agent_errors(console: "Console", result: "Tournament") -> None:
     from rich.text import Text
 
-    if result.troubles:
+    if result.agent_errors:
         console.print()
-    for trouble in result.troubles:
+    for errors in result.agent_errors:
         said = []
-        if trouble.illegal_orders:
-            said.append(f"{trouble.illegal_orders:,} illegal orders")
-        if trouble.failures:
+        if errors.illegal_orders:
+            said.append(f"{errors.illegal_orders:,} illegal orders")
+        if errors.failures:
             said.append(
-                f"failed in {trouble.failures:,} batches, which cost {trouble.games_lost:,} games: {trouble.message}"
+                f"failed in {errors.failures:,} batches, which cost {errors.games_lost:,} games: {errors.message}"
             )
-        console.print(Text(f"{trouble.agent}: {'; '.join(said)}"), soft_wrap=True)
+        console.print(Text(f"{errors.agent}: {'; '.join(said)}"), soft_wrap=True)

@@ -7,14 +7,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from geo_patrol.evaluation.bradley_terry import Ratings, rate
+    from geo_patrol.evaluation.bradley_terry import Ratings, fit_ratings
+    from geo_patrol.evaluation.executors import WorkerError
     from geo_patrol.evaluation.journal import FolderError
     from geo_patrol.evaluation.match import play_match
     from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
-    from geo_patrol.evaluation.pool import WorkerError
     from geo_patrol.evaluation.results import MatchResult
-    from geo_patrol.evaluation.sequential import SprtResult, play_sprt
-    from geo_patrol.evaluation.sprt import Sprt, pair_kinds
+    from geo_patrol.evaluation.sprt import SprtResult, play_sprt
+    from geo_patrol.evaluation.statistics import Sprt, pair_scores
     from geo_patrol.evaluation.sweep import Sweep, play_sweep
     from geo_patrol.evaluation.tournament import Tournament, play_tournament
 
@@ -29,23 +29,23 @@ __all__ = [
     "Tournament",
     "WorkerError",
     "equilibrium",
-    "pair_kinds",
+    "fit_ratings",
+    "pair_scores",
     "play_match",
     "play_sprt",
     "play_sweep",
     "play_tournament",
-    "rate",
 ]
 
 _MODULES = {
-    "bradley_terry": ("Ratings", "rate"),
+    "bradley_terry": ("Ratings", "fit_ratings"),
     "matrix_games": ("Equilibrium", "equilibrium"),
     "journal": ("FolderError",),
     "match": ("play_match",),
-    "pool": ("WorkerError",),
+    "executors": ("WorkerError",),
     "results": ("MatchResult",),
-    "sequential": ("SprtResult", "play_sprt"),
-    "sprt": ("Sprt", "pair_kinds"),
+    "sprt": ("SprtResult", "play_sprt"),
+    "statistics": ("Sprt", "pair_scores"),
     "sweep": ("Sweep", "play_sweep"),
     "tournament": ("Tournament", "play_tournament"),
 }

@@ -1,28 +1,26 @@
-"""Bradley-Terry ratings on the Elo scale, with the advantage of playing alpha.
+"""Bradley-Terry ratings on the Elo scale, with an advantage of playing alpha.
 
-The model: agent i as alpha scores, on average, ``1 / (1 + 10 ** (-(r_i - r_j + a) / 400))`` against agent j, where r are
-the ratings and a is alpha's advantage. A win is a score of 1, a draw one of 1/2: it counts as half a win for
-each. This is a logistic regression; its likelihood has no maximum where somebody won or lost every game, so Jeffreys'
-prior is put on it (Firth 1993, "Bias reduction of maximum likelihood estimates", Biometrika 80), which keeps all
-ratings finite, takes the first-order bias away, and vanishes as games are added.
+The model: the expected score of agent i as alpha against agent j is ``1 / (1 + 10 ** (-(r_i - r_j + a) / 400))``, with
+ratings r and alpha's advantage a. A win scores 1, a draw 1/2. This is a logistic regression. Its likelihood has no
+maximum if an agent won or lost every game, so it has Jeffreys' prior (Firth 1993, "Bias reduction of maximum likelihood
+estimates", Biometrika 80), which keeps all ratings finite, removes the first-order bias, and vanishes as games are added.
 
-Intervals are those of the normal approximation, from the curvature of the likelihood. They take games as
-independent and a draw as half a win and half a loss, which overstates its spread: with many draws they are wider than
-need be.
+Intervals are those of the normal approximation, from the Fisher information. They take games as independent and a draw
+as half a win and half a loss, which overstates its variance: with many draws they are wider than necessary.
 """
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from geo_patrol.errors import optional_import
+from geo_patrol.evaluation.statistics import normal_quantile
 
 ELO = 400 / math.log(10)
-"""Elo points in one unit of log odds."""
+"""Elo points per unit of log odds."""
 
 _Floats = NDArray[np.float64]
 
@@ -34,13 +32,13 @@ class Ratings:
     Attributes:
         elo: (K,) ratings.
         intervals: (K, 2), lower and upper ends.
-        alpha_advantage: what playing alpha is worth in this configuration.
+        alpha_advantage: of playing alpha in this configuration.
         alpha_interval: its lower and upper end.
-        confidence: the level of all intervals.
-        expected: (K, K), the mean score that the model expects of row as alpha against column.
+        confidence: level of all intervals.
+        expected: (K, K), the expected score of row as alpha against column.
         covariance: (K, K), of the ratings; the variance of a difference is c_ii + c_jj - 2 c_ij.
-        groups: agents of which each has scored against each, perhaps by way of others. Between two groups one side
-            never scored: their distance is then only known to be large, and its interval means nothing.
+        groups: the strongly connected components of "scored against". The difference between two groups is only known
+            to be large, and its interval is meaningless.
     """
 
     elo: _Floats
@@ -53,24 +51,24 @@ class Ratings:
     groups: tuple[tuple[int, ...], ...]
 
     def difference(self, first: int, second: int) -> tuple[float, float, float]:
-        """Return how many points the first agent is above the second, and the interval of that."""
+        """Return the first agent's rating minus the second's, and the interval of the difference."""
         cov = self.covariance
         gap = float(self.elo[first] - self.elo[second])
         variance = cov[first, first] + cov[second, second] - 2 * cov[first, second]
-        reach = _reach(self.confidence) * math.sqrt(max(variance, 0.0))
-        return gap, gap - reach, gap + reach
+        margin = normal_quantile(self.confidence) * math.sqrt(max(variance, 0.0))
+        return gap, gap - margin, gap + margin
 
 
-def rate(counts: ArrayLike, confidence: float = 0.95) -> Ratings:
+def fit_ratings(counts: ArrayLike, confidence: float = 0.95) -> Ratings:
     """Fit ratings to the results of games.
 
     Args:
-        counts: (K, K, 3): of the games of row as alpha against column as bravo, how many alpha won, how many were
-            drawn, how many bravo won. The diagonal, an agent against itself, tells of the sides alone.
-        confidence: the level of the intervals.
+        counts: (K, K, 3): of the games of row as alpha against column as bravo, the number that alpha won, that were
+            drawn, and that bravo won. The diagonal, an agent against itself, only informs about the sides.
+        confidence: level of the intervals.
 
     Raises:
-        ValueError: counts are none, or agents are not connected by games.
+        ValueError: counts are invalid, or agents are not connected by games.
         MissingPackageError: SciPy is missing.
     """
     table = _check_counts(counts)
@@ -86,19 +84,19 @@ def rate(counts: ArrayLike, confidence: float = 0.95) -> Ratings:
     parameters = _fit(design, games, scores)
     covariance = np.linalg.inv(_information(design, games, parameters)) * ELO**2
     elo = basis @ parameters[:-1] * ELO
-    of_elo = basis @ covariance[:-1, :-1] @ basis.T
+    elo_covariance = basis @ covariance[:-1, :-1] @ basis.T
     advantage = float(parameters[-1] * ELO)
-    reach = _reach(confidence)
-    side_reach = reach * math.sqrt(covariance[-1, -1])
-    margin = reach * np.sqrt(np.diag(of_elo))
+    z = normal_quantile(confidence)
+    side_margin = z * math.sqrt(covariance[-1, -1])
+    margin = z * np.sqrt(np.diag(elo_covariance))
     return Ratings(
         elo=elo,
         intervals=np.stack([elo - margin, elo + margin], axis=1),
         alpha_advantage=advantage,
-        alpha_interval=(advantage - side_reach, advantage + side_reach),
+        alpha_interval=(advantage - side_margin, advantage + side_margin),
         confidence=confidence,
         expected=_logistic((elo[:, None] - elo[None, :] + advantage) / ELO),
-        covariance=of_elo,
+        covariance=elo_covariance,
         groups=_group(table),
     )
 
@@ -113,7 +111,7 @@ def _check_counts(counts: ArrayLike) -> _Floats:
 
 
 def _check_connected(games: _Floats) -> None:
-    """Make sure that ratings and the advantage of a side can be told from the games, (K, K)."""
+    """Raise ValueError unless the numbers of games, (K, K), identify ratings and the advantage of a side."""
     count, labels = _components(games, "weak")
     if count > 1:
         raise ValueError(f"counts: no games connect agents {np.flatnonzero(labels == 0).tolist()} with the others")
@@ -122,7 +120,7 @@ def _check_connected(games: _Floats) -> None:
 
 
 def _group(table: _Floats) -> tuple[tuple[int, ...], ...]:
-    """Group agents of which each scored, by way of others perhaps, against each of its group."""
+    """Return the strongly connected components of "scored against"."""
     scored = table[:, :, 0] + table[:, :, 1] + (table[:, :, 2] + table[:, :, 1]).T  # (K, K): row against column
     count, labels = _components(scored, "strong")
     return tuple(tuple(np.flatnonzero(labels == group).tolist()) for group in range(count))
@@ -148,11 +146,11 @@ def _fit(design: _Floats, games: _Floats, scores: _Floats) -> _Floats:
         logits = design @ parameters
         likelihood = scores @ logits - games @ np.logaddexp(0, logits)
         information = _information(design, games, parameters)
-        weights = games * _spread(logits)
+        weights = games * _bernoulli_variance(logits)
         leverages = weights * np.einsum("ij,jk,ik->i", design, np.linalg.pinv(information), design)
-        chances = _logistic(logits)
-        slope = design.T @ (scores - games * chances + leverages * (0.5 - chances))
-        return -float(likelihood + np.linalg.slogdet(information)[1] / 2), -slope
+        probabilities = _logistic(logits)
+        gradient = design.T @ (scores - games * probabilities + leverages * (0.5 - probabilities))
+        return -float(likelihood + np.linalg.slogdet(information)[1] / 2), -gradient
 
     with optional_import("stats"):
         from scipy.optimize import minimize  # noqa: PLC0415 - an extra
@@ -162,7 +160,7 @@ def _fit(design: _Floats, games: _Floats, scores: _Floats) -> _Floats:
 
 
 def _information(design: _Floats, games: _Floats, parameters: _Floats) -> _Floats:
-    weights = games * _spread(design @ parameters)
+    weights = games * _bernoulli_variance(design @ parameters)
     return np.asarray(design.T @ (weights[:, None] * design), np.float64)
 
 
@@ -170,10 +168,6 @@ def _logistic(logits: _Floats) -> _Floats:
     return np.asarray(np.exp(-np.logaddexp(0, -logits)), np.float64)
 
 
-def _spread(logits: _Floats) -> _Floats:
+def _bernoulli_variance(logits: _Floats) -> _Floats:
     """Return p (1 - p) without losing it to rounding where p is nearly 1."""
     return _logistic(logits) * _logistic(-logits)
-
-
-def _reach(confidence: float) -> float:
-    return NormalDist().inv_cdf(0.5 + confidence / 2)

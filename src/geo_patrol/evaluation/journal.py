@@ -1,7 +1,7 @@
-"""What is finished, on disk: a killed tournament goes on where it was.
+"""Journals: finished tasks on disk, so that a killed campaign can be resumed.
 
-A folder holds ``plan.json``, what is played, and ``games.jsonl``, a line for every finished task. A line is appended
-whole; half of one, as a killed process may leave it, is dropped when the folder is opened again.
+A folder holds ``plan.json``, what is played, and ``games.jsonl``, a line for every finished task. Lines are appended
+whole; an incomplete last line, as a killed process may leave it, is dropped when the folder is opened again.
 """
 
 import hashlib
@@ -23,16 +23,16 @@ FORMAT = "geo_patrol plan"
 
 
 class FolderError(GeoPatrolError):
-    """A folder that cannot hold the games, or holds others."""
+    """A folder that cannot store the games, or stores others."""
 
 
 class Journal:
     """The finished tasks of a plan, in a folder.
 
     Args:
-        folder: is made if there is none.
-        plan: plain data that says all on which the games depend; a folder with another plan is refused.
-        tasks: all of the plan.
+        folder: created if it does not exist.
+        plan: plain data with everything on which the games depend; a folder with another plan is refused.
+        tasks: all tasks of the plan.
 
     Raises:
         FolderError: the folder holds something else, or a damaged file.
@@ -43,17 +43,17 @@ class Journal:
         self._folder = folder
         self._tasks = tasks
         self.records: dict[int, Record] = {}
-        """What is finished, by the task's number."""
-        wanted = {"format": FORMAT, "version": 1, **json.loads(json.dumps(plan))}
+        """Finished tasks by number."""
+        expected = {"format": FORMAT, "version": 1, **json.loads(json.dumps(plan))}
         found = read_plan(folder)
         if found is None:
-            self._begin(wanted)
+            self._create(expected)
         else:
-            _check_plan(folder, found, wanted)
+            _check_plan(folder, found, expected)
             self._read()
 
     def append(self, record: Record) -> None:
-        """Keep a finished task."""
+        """Store a finished task."""
         line = record.model_dump_json().encode() + b"\n"
         with self._path.open("ab", buffering=0) as file:
             file.write(line)
@@ -64,7 +64,7 @@ class Journal:
     def _path(self) -> Path:
         return self._folder / GAMES
 
-    def _begin(self, plan: dict[str, Any]) -> None:
+    def _create(self, plan: dict[str, Any]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         if self._path.exists():
             raise FolderError(f"{self._folder} has {GAMES} and no {PLAN}: give another folder")
@@ -85,13 +85,13 @@ class Journal:
             os.truncate(self._path, whole)
 
     def _parse(self, line: bytes) -> Record | None:
-        """Read a line; None if it is not of this plan."""
+        """Parse a line; None if it does not belong to this plan."""
         try:
             record = Record.model_validate_json(line)
         except ValidationError:
             return None
-        is_ours = 0 <= record.task < len(self._tasks) and record.fits(self._tasks[record.task].games)
-        return record if is_ours else None
+        belongs = 0 <= record.task < len(self._tasks) and record.fits(self._tasks[record.task].games)
+        return record if belongs else None
 
 
 def read_plan(folder: Path) -> dict[str, Any] | None:
@@ -114,20 +114,20 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
     return plan
 
 
-def _check_plan(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    for key in wanted:
-        if found.get(key) != wanted[key]:
+def _check_plan(folder: Path, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    for key in expected:
+        if found.get(key) != expected[key]:
             raise FolderError(
-                f"{folder} holds something else: its {key} is {show(found.get(key))}, not {show(wanted[key])}: "
+                f"{folder} holds something else: its {key} is {show(found.get(key))}, not {show(expected[key])}: "
                 "give another folder, or the same arguments to go on"
             )
 
 
 def digest_files(names: Sequence[str]) -> dict[str, str]:
-    """Return digests of the files that agents' names mention, by their paths: with another content they play other games.
+    """Return SHA-256 digests, by path, of the files that agents' names mention: their content changes the games.
 
     Args:
-        names: of agents, such as ``bots/mine.py:Mine``, or of a kind with files among its parameters.
+        names: of agents, such as ``bots/mine.py:Mine``, or with files among the parameters.
     """
     pieces = [piece for name in names for piece in re.split("[:,=]", name)]
     paths = {piece: Path(piece).expanduser() for piece in pieces if PurePath(piece).suffix or os.sep in piece}

@@ -1,4 +1,4 @@
-"""The mixed equilibrium of a measured payoff matrix."""
+"""Mixed equilibria of zero-sum matrix games, such as measured payoff matrices."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,17 +8,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from geo_patrol.errors import optional_import
 
-_NEGLIGIBLE = 1e-9  # a share as small as this is a linear programme's rounding
+_NEGLIGIBLE = 1e-9  # smaller probabilities are rounding errors of the linear programme
 
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """The best that two players can do who choose at random, each not knowing the other's choice.
+    """A Nash equilibrium in mixed strategies of a zero-sum game.
 
     Attributes:
-        value: what the player of the rows gets on average when both mix so, in the payoffs' unit.
-        rows: (m,), how often to choose each row; no choice of columns makes the average less than ``value``.
-        columns: (n,), how often to choose each column; no choice of rows makes the average more than ``value``.
+        value: of the game: the row player's expected payoff.
+        rows: (m,), the row player's mixed strategy; no column makes its expected payoff less than ``value``.
+        columns: (n,), the column player's mixed strategy; no row makes the expected payoff more than ``value``.
     """
 
     value: float
@@ -27,28 +27,28 @@ class Equilibrium:
 
 
 def equilibrium(payoffs: ArrayLike) -> Equilibrium:
-    """Find a mixed equilibrium of a zero-sum game by linear programmes.
+    """Find a mixed equilibrium of a zero-sum game by linear programming.
 
-    Where several mixtures are equally good, one of them is returned; the value is always the same.
+    If there are several, one of them is returned; the value is unique.
 
     Args:
-        payoffs: (m, n), what the player of the rows gets, and the player of the columns loses: rows and columns are
-            agents, an entry is a mean payoff, such as wins less losses a game.
+        payoffs: (m, n), the row player's payoffs, which the column player loses: rows and columns are agents, an entry
+            is a mean payoff, such as wins minus losses per game.
 
     Raises:
-        ValueError: payoffs are no such matrix.
+        ValueError: it is not a matrix of finite numbers.
         MissingPackageError: SciPy is missing.
     """
     matrix = np.array(payoffs, np.float64)
     if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all():
         raise ValueError(f"payoffs of shape {matrix.shape}: give a matrix of finite numbers with rows and columns")
-    value, rows = _best_mixture(matrix)
-    _, columns = _best_mixture(-matrix.T)
+    value, rows = _maximin(matrix)
+    _, columns = _maximin(-matrix.T)
     return Equilibrium(value, rows, columns)
 
 
-def _best_mixture(matrix: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Mix the rows so that the worst column is as good as can be: maximise v, mixture @ matrix >= v."""
+def _maximin(matrix: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Return the value and the maximin strategy of the rows: maximise v subject to strategy @ matrix >= v."""
     with optional_import("stats"):
         from scipy.optimize import linprog  # noqa: PLC0415 - an extra
     count, columns = matrix.shape
@@ -63,5 +63,5 @@ def _best_mixture(matrix: NDArray[np.float64]) -> tuple[float, NDArray[np.float6
         method="highs",
     )
     assert result.success, result.message  # a matrix game always has a solution
-    mixture = np.where(result.x[:count] < _NEGLIGIBLE, 0.0, result.x[:count])
-    return float(result.x[count]) * scale + 0.0, mixture / mixture.sum()
+    strategy = np.where(result.x[:count] < _NEGLIGIBLE, 0.0, result.x[:count])
+    return float(result.x[count]) * scale + 0.0, strategy / strategy.sum()

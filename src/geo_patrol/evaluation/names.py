@@ -1,4 +1,4 @@
-"""Agents' names as tables and pictures have room for them."""
+"""Short names of agents for tables and plots."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -7,15 +7,15 @@ from geo_patrol.agents.isolation.guard import is_own_agent
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Leave files and modules of users' own agents away, or their folders, as far as that leaves no two alike."""
-    for shorten in (_class_alone, _without_folders):
+    """Drop the files and modules of users' own agents, or their folders, as long as all names stay different."""
+    for shorten in (_class_only, _without_folders):
         short = [shorten(name) for name in names]
         if len(set(short)) == len(set(names)):
             return short
     return list(names)
 
 
-def _class_alone(name: str) -> str:
+def _class_only(name: str) -> str:
     return name.rpartition(":")[2] if is_own_agent(name) else name
 
 

@@ -1,4 +1,4 @@
-"""Pictures of tournaments and sweeps, PNG or whatever else the file's name ends in. Needs the extra [plots]."""
+"""Plots of tournaments and sweeps in the format that the file's name ends in. They need the extra ``plots``."""
 
 import math
 from collections.abc import Sequence
@@ -7,26 +7,31 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from geo_patrol.errors import optional_import
+from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.evaluation.names import short_names
 from geo_patrol.evaluation.sweep import Sweep, WinRate
 from geo_patrol.evaluation.tournament import Tournament
 
 MAX_PANELS = 24
+_MAX_ROWS = 100
 _COLOURS = "RdYlBu"
 _DOTS_PER_INCH = 120
 
 
+class PlotSizeError(GeoPatrolError):
+    """A sweep with too many values for a plot."""
+
+
 def plot_tournament(tournament: Tournament, target: Path | str | BinaryIO) -> None:
-    """Draw ratings with their intervals, and the win rates of row as alpha against column as bravo."""
+    """Plot ratings with their intervals, and win rates of row as alpha against column as bravo."""
     names, ratings = short_names(tournament.agents), tournament.ratings
     order = np.argsort(ratings.elo)[::-1]
     size = len(names)
     figure = _figure(5.5 + 0.75 * size + 2, 2.2 + 0.45 * size)
     left, right = figure.subplots(1, 2, width_ratios=[4, 2 + 0.75 * size])
     elo = ratings.elo[order]
-    reach = np.abs(ratings.intervals[order].T - elo)
-    left.errorbar(elo, range(size), xerr=reach, fmt="o", capsize=4, color="tab:blue")
+    margin = np.abs(ratings.intervals[order].T - elo)
+    left.errorbar(elo, range(size), xerr=margin, fmt="o", capsize=4, color="tab:blue")
     left.set_yticks(range(size), [names[agent] for agent in order])
     left.set_ylim(size - 0.5, -0.5)
     left.grid(axis="x", alpha=0.4)
@@ -44,43 +49,40 @@ def plot_tournament(tournament: Tournament, target: Path | str | BinaryIO) -> No
 
 
 def plot_sweep(sweep: Sweep, target: Path | str | BinaryIO) -> None:
-    """Draw win rates: lines with intervals for one variation, heat maps for two, a row of them for each further value.
+    """Plot win rates: lines with intervals for one variation, heat maps for two, a row of them for each further value.
 
     Raises:
-        ValueError: there would be more than ``MAX_PANELS`` heat maps.
+        PlotSizeError: there would be more than ``MAX_PANELS`` heat maps, or very large ones.
     """
-    check_drawable(sweep.shape)
+    _check_size(sweep.shape)
     rates = sweep.win_rates()
     further = math.prod(sweep.shape[2:])
     rows = 1 if len(sweep.shape) == 1 else sweep.shape[0]
     columns = sweep.shape[0] if len(sweep.shape) == 1 else sweep.shape[1]
     figure = _figure(len(rates) * (2.6 + 0.8 * columns), 1.2 + further * (2.2 + 0.5 * rows))
     axes = figure.subplots(further, len(rates), squeeze=False)
-    for column, (what, cells) in enumerate(rates.items()):
+    for column, (label, cells) in enumerate(rates.items()):
         for row in range(further):
             axis = axes[row, column]
             if len(sweep.shape) == 1:
                 _lines(axis, sweep, cells)
             else:
                 shape = (*sweep.shape[:2], further)
-                shares = np.array([cell.rate for cell in cells]).reshape(shape)[:, :, row]
+                values = np.array([cell.rate for cell in cells]).reshape(shape)[:, :, row]
                 intervals = np.array([_interval(cell) for cell in cells]).reshape(shape)[:, :, row]
-                _heat(axis, shares, sweep.variations[0].values, sweep.variations[1].values, intervals)
+                _heat(axis, values, sweep.variations[0].values, sweep.variations[1].values, intervals)
                 axis.set_ylabel(sweep.variations[0].key)
                 axis.set_xlabel(sweep.variations[1].key)
-            axis.set_title("\n".join([what, *_further_values(sweep, row)]), fontsize=9)
+            axis.set_title("\n".join([label, *_further_values(sweep, row)]), fontsize=9)
     figure.suptitle(f"{sweep.title}: {sweep.games:,} games a cell, seed {sweep.seed}")
     figure.savefig(target, dpi=_DOTS_PER_INCH)
 
 
-def check_drawable(shape: tuple[int, ...]) -> None:
-    """Make sure that a sweep fits into a picture.
-
-    Raises:
-        ValueError: it does not.
-    """
-    if 2 * math.prod(shape[2:]) > MAX_PANELS or max(shape[:2]) > 100:
-        raise ValueError(f"a picture would need more than {MAX_PANELS} heat maps, or one of more than 100 rows")
+def _check_size(shape: tuple[int, ...]) -> None:
+    if 2 * math.prod(shape[2:]) > MAX_PANELS or max(shape[:2]) > _MAX_ROWS:
+        raise PlotSizeError(
+            f"a picture would need more than {MAX_PANELS} heat maps, or one of more than {_MAX_ROWS} rows"
+        )
 
 
 def _figure(width: float, height: float) -> Any:
@@ -92,25 +94,25 @@ def _figure(width: float, height: float) -> Any:
 def _lines(axis: Any, sweep: Sweep, cells: list[WinRate]) -> None:
     values = sweep.variations[0].values
     rates = np.array([cell.rate for cell in cells])
-    reach = np.abs(np.array([cell.interval for cell in cells]).T - rates)
-    axis.errorbar(range(len(values)), rates, yerr=reach, fmt="o-", capsize=4)
+    margin = np.abs(np.array([cell.interval for cell in cells]).T - rates)
+    axis.errorbar(range(len(values)), rates, yerr=margin, fmt="o-", capsize=4)
     axis.set_xticks(range(len(values)), values)
     axis.set_ylim(-0.03, 1.03)
-    axis.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    axis.yaxis.set_major_formatter(lambda rate, _: f"{rate:.0%}")
     axis.grid(alpha=0.4)
     axis.set_xlabel(sweep.variations[0].key)
 
 
-def _heat(axis: Any, shares: Any, rows: Sequence[str], columns: Sequence[str], below: Any = None) -> None:
-    """Draw shares, (rows, columns), as colours and as figures, with another text below each if there is one."""
-    axis.imshow(shares, vmin=0, vmax=1, cmap=_COLOURS, aspect="auto")
+def _heat(axis: Any, rates: Any, rows: Sequence[str], columns: Sequence[str], below: Any = None) -> None:
+    """Plot rates, (rows, columns), as colours and as text, with the texts of ``below`` beneath."""
+    axis.imshow(rates, vmin=0, vmax=1, cmap=_COLOURS, aspect="auto")
     slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     axis.set_xticks(range(len(columns)), columns, **(slanted if max(map(len, columns)) > 5 else {}))
     axis.set_yticks(range(len(rows)), rows)
-    for (row, column), share in np.ndenumerate(shares):
-        if not np.isnan(share):
-            text = f"{share:.1%}" if below is None else f"{share:.1%}\n{below[row, column]}"
-            colour = "white" if abs(share - 0.5) > 0.35 else "black"
+    for (row, column), rate in np.ndenumerate(rates):
+        if not np.isnan(rate):
+            text = f"{rate:.1%}" if below is None else f"{rate:.1%}\n{below[row, column]}"
+            colour = "white" if abs(rate - 0.5) > 0.35 else "black"
             axis.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
 
 
@@ -120,9 +122,9 @@ def _interval(cell: WinRate) -> str:
 
 
 def _further_values(sweep: Sweep, row: int) -> list[str]:
-    """Name the values of the variations beyond the first two, of a row of heat maps."""
+    """Return the values, in a row of heat maps, of the variations beyond the first two."""
     if len(sweep.shape) < 3:
         return []
-    places = np.unravel_index(row, sweep.shape[2:])
-    varied = zip(sweep.variations[2:], places, strict=True)
-    return [f"{variation.key} = {variation.values[int(place)]}" for variation, place in varied]
+    indices = np.unravel_index(row, sweep.shape[2:])
+    varied = zip(sweep.variations[2:], indices, strict=True)
+    return [f"{variation.key} = {variation.values[int(i)]}" for variation, i in varied]

@@ -1,10 +1,8 @@
-"""What came of a match: the figures of every game, and their summary."""
+"""Results of a match: every game, and their summary."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -12,52 +10,25 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO, TURN_LIMIT
+from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.notation import read_reasons
 
 FIRST, SECOND, DRAW = 0, 1, -1
-"""Winners of a match's games: the agent named first, the one named second, nobody."""
+"""The winner of a game: the agent named first, the one named second, nobody."""
 
 REASONS = tuple(dict.fromkeys(reason.reason for reason in read_reasons(2 * TURN_LIMIT - 1)))
-"""All reasons for which a game can end, in the order in which tables list them."""
-
-
-def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson score interval of a proportion, without continuity correction.
-
-    Args:
-        successes: how often it happened.
-        trials: how often it could have.
-        confidence: the level of the interval, between 0 and 1.
-
-    Returns:
-        Lower and upper end; 0 and 1 where there are no trials.
-
-    Raises:
-        ValueError: the counts or the level make no sense.
-    """
-    if not 0 <= successes <= trials or not 0 < confidence < 1:
-        raise ValueError(f"{successes!r} of {trials!r} at {confidence!r}: give 0 <= successes <= trials, 0 < level < 1")
-    if trials == 0:
-        return 0.0, 1.0
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    share = successes / trials
-    centre = share + z * z / (2 * trials)
-    reach = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    scale = 1 + z * z / trials
-    low = 0.0 if successes == 0 else (centre - reach) / scale  # rounding must not move the ends off 0 and 1
-    high = 1.0 if successes == trials else (centre + reach) / scale
-    return low, high
+"""All reasons for which a game can end, in the order of tables."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An agent failed: it raised an exception, hung, died, or returned something else than orders.
+    """A failure of an agent: it raised an exception, hung, died, or returned something else than orders.
 
     Attributes:
         agent: 0 the first one, 1 the second.
         side: 0 alpha, 1 bravo.
-        games: how many games were running, which it lost by that; drawn if its opponent failed in the same phase.
-        message: what it did, with its name.
+        games: number of running games, which it lost; they are drawn if its opponent failed in the same phase.
+        message: what happened, with the agent's name.
     """
 
     agent: int
@@ -68,12 +39,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class Ending:
-    """How often a reason ended games; several reasons may hold at once.
+    """Number of games that ended for a reason; several reasons may hold at once.
 
     Attributes:
-        first: games where it held for the first agent: its HVA lost, its win score reached.
-        second: games where it held for the second agent.
-        games: games where it held at all.
+        first: games in which it held for the first agent: its HVA lost, its win score reached.
+        second: games in which it held for the second agent.
+        games: games in which it held at all.
     """
 
     first: int
@@ -83,15 +54,15 @@ class Ending:
 
 @dataclass(frozen=True)
 class Tally:
-    """Games of a match summed up, as the first agent sees them.
+    """Summary statistics of games, from the point of view of the first agent.
 
     Attributes:
         games, wins, draws, losses: counts; a win is the first agent's.
         win_rate: wins / games; a draw is no win.
         win_interval: its 95 % Wilson interval.
-        mean_score_difference: points of the first agent less those of the second, a game.
-        mean_turns: turns played, a game, the last one included.
-        endings: for every reason, how often it ended a game.
+        mean_score_difference: mean of the first agent's points minus the second's.
+        mean_turns: mean number of turns played, the last one included.
+        endings: the number of games that ended for each reason.
         illegal_orders: of the first and of the second agent, in all games.
     """
 
@@ -109,7 +80,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Summary:
-    """A match summed up: the games that the first agent played as alpha, those as bravo, and all."""
+    """Summary of a match: the games that the first agent played as alpha, those as bravo, and all."""
 
     as_alpha: Tally
     as_bravo: Tally
@@ -118,28 +89,28 @@ class Summary:
     games_per_second: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain data, as a JSON file would hold it."""
+        """Return the summary as plain data for JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
 class MatchResult:
-    """A match, game by game; index 2 k and 2 k + 1 are the games of pair k.
+    """A match, game by game; games 2 k and 2 k + 1 are pair k.
 
     Attributes:
-        agents: what the first and the second agent are called.
-        config: what was played.
+        agents: names of the first and the second agent.
+        config: of the games.
         seed: of the match.
-        seconds: wall time of the play.
-        seeds: (games,) uint64, each game's own seed, as ``Game`` takes it.
-        first_side: (games,) int64, which side the first agent had: 0 alpha, 1 bravo.
+        seconds: wall time.
+        seeds: (games,) uint64, each game's own seed for ``Game``.
+        first_side: (games,) int64, the side of the first agent: 0 alpha, 1 bravo.
         scores: (games, 2) int64, final points of the first and of the second agent.
         turns: (games,) int64, turns played, the last one included.
         reasons: (games,) int64, bits that ``notation.read_reasons`` reads, of alpha and bravo.
         winner: (games,) int64, 0 the first agent, 1 the second, -1 nobody.
         illegal_orders: (games, 2) int64, of the first and of the second agent.
-        first_game: (phases, 2, 11) int64, the orders that alpha and bravo gave in game 0; ``replays.rerun.replay`` plays it.
-        failures: of agents, where ``play_match`` was told to go on after them.
+        first_game: (phases, 2, 11) int64, the orders of alpha and bravo in game 0; ``replays.rerun.replay`` plays it.
+        failures: of agents, where ``on_failure`` is "forfeit".
     """
 
     agents: tuple[str, str]
@@ -159,8 +130,19 @@ class MatchResult:
     def __len__(self) -> int:
         return len(self.seeds)
 
+    def __repr__(self) -> str:
+        if not len(self):
+            return f"<MatchResult {self.agents[0]} against {self.agents[1]}: no games>"
+        total = self._tally(np.ones(len(self), np.bool_))
+        low, high = total.win_interval
+        return (
+            f"<MatchResult {self.agents[0]} against {self.agents[1]}, {self.config.title}, {total.games:,} games, seed"
+            f" {self.seed}:\n wins {total.win_rate:.1%} ({100 * low:.1f}-{high:.1%}), draws {total.draws / total.games:.1%},"
+            f" losses {total.losses / total.games:.1%}>"
+        )
+
     def summary(self) -> Summary:
-        """Sum the match up."""
+        """Return summary statistics."""
         return Summary(
             as_alpha=self._tally(self.first_side == ALPHA),
             as_bravo=self._tally(self.first_side == BRAVO),
@@ -169,10 +151,11 @@ class MatchResult:
             games_per_second=len(self) / max(self.seconds, 1e-9),
         )
 
-    def _tally(self, which: NDArray[np.bool_]) -> Tally:
-        games, winner = int(which.sum()), self.winner[which]
+    def _tally(self, mask: NDArray[np.bool_]) -> Tally:
+        """Summarise the games of a mask, (games,)."""
+        games, winner = int(mask.sum()), self.winner[mask]
         wins = int((winner == FIRST).sum())
-        illegal = self.illegal_orders[which].sum(axis=0)
+        illegal = self.illegal_orders[mask].sum(axis=0)
         return Tally(
             games=games,
             wins=wins,
@@ -180,19 +163,19 @@ class MatchResult:
             losses=int((winner == SECOND).sum()),
             win_rate=wins / games,
             win_interval=wilson_interval(wins, games),
-            mean_score_difference=float((self.scores[which, FIRST] - self.scores[which, SECOND]).mean()),
-            mean_turns=float(self.turns[which].mean()),
-            endings=_count_endings(self.reasons[which], self.first_side[which]),
+            mean_score_difference=float((self.scores[mask, FIRST] - self.scores[mask, SECOND]).mean()),
+            mean_turns=float(self.turns[mask].mean()),
+            endings=_count_endings(self.reasons[mask], self.first_side[mask]),
             illegal_orders=(int(illegal[FIRST]), int(illegal[SECOND])),
         )
 
 
 PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "illegal_orders")
-"""The fields of a match that have an entry for every game."""
+"""The fields of a ``MatchResult`` with a row for every game."""
 
 
 def join_results(parts: Sequence[MatchResult]) -> MatchResult:
-    """Put the parts of a match together, in their order; agents, configuration and seed are those of the first."""
+    """Concatenate the parts of a match; agents, configuration and seed are those of the first."""
     joined: dict[str, Any] = {field: np.concatenate([getattr(part, field) for part in parts]) for field in PER_GAME}
     return replace(
         parts[0],
@@ -203,14 +186,14 @@ def join_results(parts: Sequence[MatchResult]) -> MatchResult:
 
 
 def _count_endings(reasons: NDArray[np.int64], first_side: NDArray[np.int64]) -> dict[str, Ending]:
-    """Count the reasons of games, by whom they held for."""
+    """Count the games that ended for each reason, by the agent for whom it held."""
     by_agent: Counter[tuple[str, int]] = Counter()
     games: Counter[str] = Counter()
     for (bits, first), count in Counter(zip(reasons.tolist(), first_side.tolist(), strict=True)).items():
-        held = read_reasons(bits)
-        for name in {reason.reason for reason in held}:
+        reasons_of_game = read_reasons(bits)
+        for name in {reason.reason for reason in reasons_of_game}:
             games[name] += count
-        for reason in held:
+        for reason in reasons_of_game:
             if reason.side is not None:
                 by_agent[reason.reason, FIRST if (reason.side == "bravo") == first else SECOND] += count
     return {name: Ending(by_agent[name, FIRST], by_agent[name, SECOND], games[name]) for name in REASONS}

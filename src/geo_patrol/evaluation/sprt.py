@@ -1,131 +1,157 @@
-"""A sequential probability ratio test of which of two agents is the better one, on side-swapped pairs of games.
-
-The model is pentanomial: what counts is a pair, two games with the same seed and the sides swapped, in which the first
-agent scores 0, 1/2, 1, 3/2 or 2 points. So neither the advantage of a side nor the chance that both games share, nor
-draws, need a model of their own. The hypotheses are that the first agent's mean score a game is that of an Elo
-difference of ``elo0``, or of ``elo1``. The log likelihood ratio is that of the generalised test in its normal
-approximation (Van den Bergh, "The generalized sequential probability ratio test for i.i.d. samples with finite
-support", as chess engines are tested),
-
-    LLR = n (s1 - s0) (2 m - s0 - s1) / (2 v),
-
-with n pairs, mean m and variance v of a pair's mean score, s0 and s1 the hypotheses' scores. The test stops when LLR leaves
-``(log(beta / (1 - alpha)), log((1 - beta) / alpha))``. The variance is estimated from the pairs; one pair of every kind
-is added for that, and no answer is given before ``MIN_PAIRS``, so that a short run of equal pairs decides nothing.
-"""
+"""Matches that are played until a sequential probability ratio test accepts a hypothesis."""
 
 import math
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-MIN_PAIRS = 16
-"""Pairs before which the test gives no answer."""
-KINDS = 5
-"""Kinds of pairs: the first agent scores 0, 1/2, 1, 3/2 or 2 points."""
-POINTS = np.arange(KINDS) / (KINDS - 1)
-"""The first agent's mean score a game in each kind of pair."""
-_PSEUDO_PAIRS = 1.0
-
-Verdict: TypeAlias = Literal["elo0", "elo1"] | None
-"""The hypothesis that is accepted; None while the question is open."""
-
-
-def elo_score(elo: float) -> float:
-    """Return the mean score a game that goes with an Elo difference."""
-    return 1 / (1 + 10 ** (-elo / 400))
-
-
-def score_elo(score: float) -> float:
-    """Return the Elo difference that goes with a mean score a game; infinite at 0 and 1."""
-    if score <= 0 or score >= 1:
-        return math.inf if score >= 1 else -math.inf
-    return -400 * math.log10(1 / score - 1)
+from geo_patrol.config.presets import ConfigSource, Overrides, load_config
+from geo_patrol.engine.batch import check_seed
+from geo_patrol.evaluation.campaign import WorkerOptions, Workers, check_agents, warm_up
+from geo_patrol.evaluation.match import check_games, new_seed
+from geo_patrol.evaluation.results import PER_GAME, MatchResult, join_results
+from geo_patrol.evaluation.statistics import (
+    MEAN_SCORES,
+    NUM_PAIR_SCORES,
+    Hypothesis,
+    Sprt,
+    normal_quantile,
+    pair_scores,
+    pair_variance,
+    score_to_elo,
+)
+from geo_patrol.evaluation.tasks import PlannedMatch, Record, join_records, split_into_tasks
 
 
-@dataclass(frozen=True)
-class Sprt:
-    """A test of ``elo0`` against ``elo1``.
+@dataclass(frozen=True, eq=False)
+class SprtResult:
+    """The result of a sequential test.
 
     Attributes:
-        elo0: the Elo difference, of the first agent over the second, that is to be rejected if it is ``elo1``.
-        elo1: the larger one.
-        alpha: the chance at most of accepting ``elo1`` where ``elo0`` is true.
-        beta: the chance at most of accepting ``elo0`` where ``elo1`` is true.
-
-    Raises:
-        ValueError: they make no test.
+        test: the hypotheses and error probabilities.
+        match: the games up to the decision, or all that were allowed.
+        verdict: the accepted hypothesis, "elo0" or "elo1"; None if the games did not suffice.
+        ratios: (pairs,), the log likelihood ratio after every pair.
     """
 
-    elo0: float = 0.0
-    elo1: float = 20.0
-    alpha: float = 0.05
-    beta: float = 0.05
+    test: Sprt
+    match: MatchResult
+    verdict: Hypothesis | None
+    ratios: NDArray[np.float64]
 
-    def __post_init__(self) -> None:
-        for name in ("elo0", "elo1"):
-            value = getattr(self, name)
-            if not math.isfinite(value) or abs(value) > 2000:
-                raise ValueError(f"{name} = {value!r}: give Elo points from -2000 to 2000")
-        if self.elo0 >= self.elo1:
-            raise ValueError(f"elo0 = {self.elo0:g} and elo1 = {self.elo1:g}: give a smaller elo0 and a larger elo1")
-        for name in ("alpha", "beta"):
-            if not 0 < getattr(self, name) < 0.5:
-                raise ValueError(f"{name} = {getattr(self, name)!r}: give a chance above 0 and below 0.5")
+    def __repr__(self) -> str:
+        (first, second), (score, low, high) = self.match.agents, self.score
+        return (
+            f"<SprtResult {first} against {second}, {self.match.config.title}, {len(self.match):,} games, seed"
+            f" {self.match.seed}:\n accepted {self.verdict}, score {score:.1%} ({100 * low:.1f}-{high:.1%})>"
+        )
 
     @property
-    def bounds(self) -> tuple[float, float]:
-        """The log likelihood ratios at which ``elo0`` and ``elo1`` are accepted."""
-        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+    def counts(self) -> NDArray[np.int64]:
+        """(5,), the number of pairs in which the first agent scored 0, 1/2, 1, 3/2 and 2 points."""
+        return np.bincount(pair_scores(self.match.winner), minlength=NUM_PAIR_SCORES)
 
-    def ratios(self, counts: ArrayLike) -> NDArray[np.float64]:
-        """Return log likelihood ratios.
+    @property
+    def score(self) -> tuple[float, float, float]:
+        """The first agent's mean score per game, and its 95 % interval, from the variance between pairs.
 
-        Args:
-            counts: (..., 5), how many pairs of each kind there were.
-
-        Returns:
-            (...), 0 where there are no pairs.
+        A test stops when the result looks clear, so it looks a little clearer than it is.
         """
-        pairs = np.asarray(counts, np.float64)
-        low, high = elo_score(self.elo0), elo_score(self.elo1)
-        drift = 2 * (pairs @ POINTS) - pairs.sum(axis=-1) * (low + high)  # 2 n m - n (s0 + s1)
-        return np.asarray((high - low) * drift / (2 * pair_variance(pairs)), np.float64)
+        mean = float(self.counts @ MEAN_SCORES / self.counts.sum())
+        margin = normal_quantile(0.95) * math.sqrt(float(pair_variance(self.counts)) / self.counts.sum())
+        return mean, max(mean - margin, 0.0), min(mean + margin, 1.0)
 
-    def run(self, kinds: ArrayLike) -> tuple[Verdict, int, NDArray[np.float64]]:
-        """Test pairs in their order.
-
-        Args:
-            kinds: (n,), the kind of every pair, 0 .. 4: twice the first agent's score.
-
-        Returns:
-            The verdict, after how many pairs it fell (n if it did not), and the ratios after each of those.
-        """
-        given = np.asarray(kinds, np.int64)
-        ratios = self.ratios(np.cumsum(np.eye(KINDS)[given], axis=0))
-        low, high = self.bounds
-        decided = (ratios <= low) | (ratios >= high)
-        decided[: MIN_PAIRS - 1] = False
-        if not decided.any():
-            return None, len(given), ratios
-        last = int(decided.argmax())
-        return "elo1" if ratios[last] >= high else "elo0", last + 1, ratios[: last + 1]
-
-
-def pair_variance(counts: ArrayLike) -> NDArray[np.float64]:
-    """Return the variance of a pair's mean score, (...), from counts, (..., 5), and one more pair of every kind."""
-    padded = np.asarray(counts, np.float64) + _PSEUDO_PAIRS
-    total = padded.sum(axis=-1)
-    return np.asarray(padded @ POINTS**2 / total - (padded @ POINTS / total) ** 2, np.float64)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+        mean, low, high = self.score
+        elo = [score_to_elo(value) for value in (mean, low, high)]
+        summary = self.match.summary()
+        return {
+            "agents": {"first": self.match.agents[0], "second": self.match.agents[1]},
+            "seed": self.match.seed,
+            "test": {"model": "pentanomial", **asdict(self.test), "bounds": list(self.test.bounds)},
+            "accepted": self.verdict,
+            "log_likelihood_ratio": float(self.ratios[-1]),
+            "games": len(self.match),
+            "pairs": dict(zip(("0", "0.5", "1", "1.5", "2"), self.counts.tolist(), strict=True)),
+            "score": mean,
+            "score_interval": [low, high],
+            "elo": [value if math.isfinite(value) else None for value in elo],
+            "first_as_alpha": asdict(summary.as_alpha),
+            "first_as_bravo": asdict(summary.as_bravo),
+            "failures": [failure.message for failure in self.match.failures],
+        }
 
 
-def pair_kinds(winner: ArrayLike) -> NDArray[np.int64]:
-    """Return the kinds of pairs, (n,), twice the first agent's score.
+def play_sprt(
+    first: str,
+    second: str,
+    test: Sprt | None = None,
+    *,
+    config: ConfigSource = "geo_patrol",
+    overrides: Overrides | None = None,
+    max_games: int = 20_000,
+    seed: int | None = None,
+    **options: Unpack[WorkerOptions],
+) -> SprtResult:
+    """Play two agents until a sequential probability ratio test accepts a hypothesis, see ``Sprt``.
+
+    The games are those of ``play_match`` with the same seed, in its order, and the test is made after every pair: where
+    it stops does not depend on the number of processes.
 
     Args:
-        winner: (2 n,), of a match's games in order: 0 the first agent, 1 the second, -1 nobody.
+        first: the agent whose Elo difference is tested; a name as ``play_tournament`` takes them.
+        second: its opponent.
+        test: the hypotheses; 0 against 20 Elo with error probabilities of 5 % by default.
+        config: see ``load_config``.
+        overrides: see ``load_config``.
+        max_games: after which the test gives up, an even number.
+        seed: of the match; None takes a new one.
+        **options: ``move_time``, ``processes``, ``progress``, see ``WorkerOptions``.
+
+    Raises:
+        ConfigError: the configuration is wrong.
+        AgentError: a user's own agent cannot be made.
+        ValueError: another argument is wrong.
     """
-    halves = np.array([2, 0, 1])[np.asarray(winner, np.int64)]  # -1, nobody, is the last one
-    return np.asarray(halves.reshape(-1, 2).sum(axis=1), np.int64)
+    test = Sprt() if test is None else test
+    pairs = check_games(max_games) // 2
+    seed = new_seed() if seed is None else check_seed(seed)
+    resolved = load_config(config, overrides)
+    workers = Workers(**options)
+    check_agents([first, second], workers.move_time)
+    warm_up([first, second], resolved)
+    tasks = split_into_tasks([PlannedMatch(first, second, resolved, pairs, seed)], workers.move_time)
+    records = workers.play_tasks(tasks)
+    parts: list[MatchResult] = []
+    try:
+        for record in _in_order(records):
+            parts += join_records([tasks[record.task]], [record])
+            verdict, _, _ = test.run(pair_scores(np.concatenate([part.winner for part in parts])))
+            if verdict is not None:
+                break
+    finally:
+        records.close()
+    return _to_result(test, parts)
+
+
+def _to_result(test: Sprt, parts: Sequence[MatchResult]) -> SprtResult:
+    """Return the result with the games up to the decision."""
+    match = join_results(parts)
+    verdict, num_pairs, ratios = test.run(pair_scores(match.winner))
+    columns: dict[str, Any] = {name: getattr(match, name)[: 2 * num_pairs] for name in PER_GAME}
+    return SprtResult(test, replace(match, **columns), verdict, ratios)
+
+
+def _in_order(records: Iterator[Record]) -> Iterator[Record]:
+    """Yield finished records in the order of the tasks."""
+    early: dict[int, Record] = {}
+    expected = 0
+    for record in records:
+        early[record.task] = record
+        while expected in early:
+            yield early.pop(expected)
+            expected += 1

@@ -1,4 +1,4 @@
-"""Sweeps: the same match at every point of a grid of configuration values."""
+"""Sweeps: grid searches over configuration values, with the same match in every cell."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,18 +6,17 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from itertools import product
 from math import prod
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from geo_patrol.agents.isolation.guard import MOVE_TIME
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.errors import ConfigError, show
-from geo_patrol.evaluation.campaign import Progress, check_agents, choose_seed, describe_plan, play_all
+from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
 from geo_patrol.evaluation.match import check_games
-from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, wilson_interval
+from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult
+from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.evaluation.tasks import PlannedMatch
 
 MAX_CELLS = 10_000
@@ -28,34 +27,34 @@ _OPENING, _CLOSING = "[{", "]}"
 
 @dataclass(frozen=True)
 class Variation:
-    """A key of a configuration and the values that it takes, as they are written behind ``--set KEY=``."""
+    """A configuration key and its values as text, as in ``--set KEY=VALUE``."""
 
     key: str
     values: tuple[str, ...]
 
 
 def parse_variation(text: str) -> Variation:
-    """Read ``key=values``: values with commas between them, ``0..4`` for whole numbers, ``0..1..0.25`` with a step.
+    """Parse ``key=values``: values with commas between them, ``0..4`` for whole numbers, ``0..1..0.25`` with a step.
 
     Raises:
-        ConfigError: it is not of that form.
+        ConfigError: it cannot be parsed.
     """
     key, sign, listed = (part.strip() for part in text.partition("="))
     if not sign or not key or not listed:
         raise ConfigError(
             f"vary {show(text)}: give key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80"
         )
-    values = [value for piece in _split(listed) for value in _spread(text, piece)]
+    values = [value for piece in _split(listed) for value in _expand(text, piece)]
     if not all(values):
         raise ConfigError(f"vary {show(text)}: a value is missing between commas")
-    for place, value in enumerate(values):
-        if value in values[:place]:
+    for i, value in enumerate(values):
+        if value in values[:i]:
             raise ConfigError(f"vary {show(text)}: {value} is there twice")
     return Variation(key, tuple(values))
 
 
 def _split(listed: str) -> list[str]:
-    """Split at commas that are in no list, table or quotes."""
+    """Split at the commas outside lists, tables and quotes."""
     pieces, depth, quote = [""], 0, ""
     for letter in listed:
         if quote:
@@ -70,8 +69,8 @@ def _split(listed: str) -> list[str]:
     return [piece.strip() for piece in pieces]
 
 
-def _spread(text: str, piece: str) -> Iterator[str]:
-    """List the values of a range; anything else is a value itself."""
+def _expand(text: str, piece: str) -> Iterator[str]:
+    """Yield the values of a range; anything else is a single value."""
     match = _RANGE.fullmatch(piece)
     if match is None:
         yield piece
@@ -82,13 +81,13 @@ def _spread(text: str, piece: str) -> Iterator[str]:
     count = int((high - low) / step) + 1
     if count > MAX_CELLS:
         raise ConfigError(f"vary {show(text)}: {piece} are {count:,} values: give {MAX_CELLS:,} at most")
-    for place in range(count):
-        yield str(low + place * step)
+    for i in range(count):
+        yield str(low + i * step)
 
 
 @dataclass(frozen=True)
 class WinRate:
-    """How often somebody won.
+    """A win rate with its interval.
 
     Attributes:
         wins, games: counts.
@@ -107,12 +106,12 @@ class Sweep:
     """A finished sweep.
 
     Attributes:
-        agents: the first and the second agent's names.
+        agents: names of the first and the second agent.
         title: of the configuration.
-        seed: of every match: all cells share their chance, which makes them easier to compare.
-        games: a cell.
-        variations: what was varied.
-        cells: the values of every cell, one for each variation; the last one varies fastest.
+        seed: of every match: all cells share their random streams, which makes them easier to compare.
+        games: number of games per cell.
+        variations: the varied keys with their values.
+        cells: for every cell, a value of each variation; the last variation changes fastest.
         matches: of every cell.
     """
 
@@ -124,16 +123,22 @@ class Sweep:
     cells: tuple[tuple[str, ...], ...]
     matches: tuple[MatchResult, ...]
 
+    def __repr__(self) -> str:
+        keys = ", ".join(variation.key for variation in self.variations)
+        return (
+            f"<Sweep of {keys}: {self.agents[0]} against {self.agents[1]}, {self.title}, {len(self.cells):,} cells,"
+            f" {self.games:,} games per cell, seed {self.seed}>"
+        )
+
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many values were tried of every variation."""
+        """The number of values of every variation."""
         return tuple(len(variation.values) for variation in self.variations)
 
     def win_rates(self) -> dict[str, list[WinRate]]:
-        """Return win rates of every cell, by what they are of.
+        """Return the win rates of every cell, by description.
 
-        Two agents: how often the first one won as alpha, and as bravo. An agent against itself: how often alpha won, and
-        bravo.
+        Two agents: win rates of the first one as alpha and as bravo. An agent against itself: those of alpha and bravo.
         """
         first, second = self.agents
         if first == second:
@@ -147,11 +152,11 @@ class Sweep:
         }
 
     def draw_rates(self) -> list[float]:
-        """Return the share of draws in every cell."""
+        """Return the draw rate of every cell."""
         return [float((match.winner == DRAW).mean()) for match in self.matches]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data; nothing in it depends on time or machine."""
+        """Return all results as plain data for JSON; nothing in it depends on time or machine."""
         rates = self.win_rates()
         return {
             "agents": {"first": self.agents[0], "second": self.agents[1]},
@@ -161,30 +166,30 @@ class Sweep:
             "cells": [
                 {
                     "values": dict(zip((variation.key for variation in self.variations), cell, strict=True)),
-                    "win_rates": {what: asdict(rates[what][place]) for what in rates},
+                    "win_rates": {label: asdict(values[i]) for label, values in rates.items()},
                     "draw_rate": float((match.winner == DRAW).mean()),
                     "mean_turns": float(match.turns.mean()),
                     "illegal_orders": match.illegal_orders.sum(axis=0).tolist(),
                     "failures": [asdict(failure) for failure in match.failures],
                 }
-                for place, (cell, match) in enumerate(zip(self.cells, self.matches, strict=True))
+                for i, (cell, match) in enumerate(zip(self.cells, self.matches, strict=True))
             ],
         }
 
 
-def _count(won: Any) -> WinRate:
+def _win_rate(won: Any) -> WinRate:
     wins, games = int(np.sum(won)), len(won)
     return WinRate(wins, games, wins / games, wilson_interval(wins, games))
 
 
 def _first_wins(match: MatchResult, side: int) -> WinRate:
-    """Count the games that the first agent won of those that it played on a side."""
-    return _count(match.winner[match.first_side == side] == FIRST)
+    """Return the first agent's win rate on a side."""
+    return _win_rate(match.winner[match.first_side == side] == FIRST)
 
 
 def _side_wins(match: MatchResult, side: int) -> WinRate:
-    """Count the games that a side won, whoever it was."""
-    return _count((match.winner != DRAW) & ((match.winner ^ match.first_side) == side))
+    """Return the win rate of a side, whichever agent played it."""
+    return _win_rate((match.winner != DRAW) & ((match.winner ^ match.first_side) == side))
 
 
 def play_sweep(
@@ -196,36 +201,30 @@ def play_sweep(
     overrides: Sequence[str] = (),
     games: int = 200,
     seed: int | None = None,
-    move_time: float = MOVE_TIME,
-    processes: int | None = None,
-    folder: Path | str | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[CampaignOptions],
 ) -> Sweep:
     """Play a match at every point of a grid of configuration values.
 
     Args:
         first: an agent, as ``play_tournament`` takes them.
         second: its opponent, perhaps the same.
-        vary: a text for every key, see ``parse_variation``.
+        vary: for every key a text ``key=values``, see ``parse_variation``.
         config: see ``load_config``.
-        overrides: texts ``key=value`` that hold in every cell.
-        games: a cell, an even number: half of them with the sides swapped.
+        overrides: texts ``key=value`` for every cell.
+        games: number of games per cell, even: half of them with the sides swapped.
         seed: see ``play_tournament``; every cell is the match that ``play_match`` plays with it.
-        move_time: see ``play_tournament``.
-        processes: see ``play_tournament``.
-        folder: see ``play_tournament``.
-        progress: see ``play_tournament``.
+        **options: ``move_time``, ``processes``, ``progress``, ``folder``, see ``CampaignOptions``.
 
     Raises:
         ConfigError: a key or a value is wrong, in any cell; nothing is played then.
-        AgentError: an agent of the user's own cannot be made.
+        AgentError: a user's own agent cannot be made.
         FolderError: the folder holds something else.
         ValueError: another argument is wrong.
     """
     variations = parse_variations(vary)
     pairs = check_games(games) // 2
-    where = None if folder is None else Path(folder)
-    chosen = choose_seed(seed, where)
+    campaign = Campaign(**options)
+    seed = campaign.resolve_seed(seed)
     base = load_config(config, overrides)
     cells = list(product(*(variation.values for variation in variations)))
     keys = [variation.key for variation in variations]
@@ -233,28 +232,27 @@ def play_sweep(
         load_config(config, [*overrides, *(f"{key}={value}" for key, value in zip(keys, cell, strict=True))])
         for cell in cells
     ]
-    check_agents([first, second], move_time)
+    check_agents([first, second], campaign.move_time)
     plan = {
-        **describe_plan("sweep", [first, second], base, games, chosen),
+        **describe_plan("sweep", [first, second], base, games, seed),
         "vary": [asdict(variation) for variation in variations],
     }
-    matches = [PlannedMatch(first, second, settled, pairs, chosen) for settled in configs]
-    played = play_all(matches, move_time=move_time, processes=processes, folder=where, plan=plan, progress=progress)
-    return Sweep((first, second), base.title, chosen, games, variations, tuple(cells), tuple(played))
+    matches = tuple(campaign.play([PlannedMatch(first, second, cell, pairs, seed) for cell in configs], plan))
+    return Sweep((first, second), base.title, seed, games, variations, tuple(cells), matches)
 
 
 def parse_variations(vary: Sequence[str]) -> tuple[Variation, ...]:
-    """Read all variations of a sweep.
+    """Parse all variations of a sweep.
 
     Raises:
-        ConfigError: one cannot be read, a key is there twice, or there are too many cells.
+        ConfigError: one cannot be parsed, a key occurs twice, or there are too many cells.
     """
     if not vary:
         raise ConfigError("nothing is varied: give key=values, such as bravo.patrols.ammo=0..4")
     variations = tuple(parse_variation(text) for text in vary)
     keys = [variation.key for variation in variations]
-    for place, key in enumerate(keys):
-        if key in keys[:place]:
+    for i, key in enumerate(keys):
+        if key in keys[:i]:
             raise ConfigError(f"vary {key}: it is there twice; give all its values at once")
     cells = prod(len(variation.values) for variation in variations)
     if cells > MAX_CELLS:

@@ -1,9 +1,9 @@
-"""Matches cut into tasks that a worker process plays by itself, and what it sends back."""
+"""Matches split into tasks for worker processes, and the records that these send back."""
 
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -14,13 +14,14 @@ from geo_patrol.agents.registry import make_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO, SATELLITES, SIDES
 from geo_patrol.errors import AgentError
-from geo_patrol.evaluation.match import CHUNK_PAIRS, chunk_sizes, game_seed, play_chunk, tell_apart
+from geo_patrol.evaluation.chunks import Chunk, play_chunk, split_into_chunks
+from geo_patrol.evaluation.match import distinct_names
 from geo_patrol.evaluation.results import Failure, MatchResult, join_results
 
 
 @dataclass(frozen=True)
 class PlannedMatch:
-    """A match that is to be played: agents by name, configuration, number of pairs, seed."""
+    """A match to be played: agents by name, configuration, number of pairs, seed."""
 
     first: str
     second: str
@@ -28,27 +29,33 @@ class PlannedMatch:
     pairs: int
     seed: int
 
-    @property
-    def names(self) -> tuple[str, str]:
-        """What its agents are called."""
-        return tell_apart(self.first, self.second)
+    def chunks(self) -> list[Chunk]:
+        """Return the chunks of the match."""
+        return split_into_chunks(distinct_names(self.first, self.second), self.config, self.seed, self.pairs)
 
 
 @dataclass(frozen=True)
 class Task:
-    """A chunk of a planned match; what comes of it depends on nothing else."""
+    """A chunk of a planned match; its games depend on nothing else.
+
+    Attributes:
+        number: of the task, from 0.
+        match_index: of its match among all planned ones.
+        agents: the agents' names as ``make_agent`` takes them; those of the chunk differ from each other.
+        chunk: what to play.
+        move_time: seconds for a decision, for users' own agents.
+    """
 
     number: int
-    place: int  # of the match, among all
-    match: PlannedMatch
-    chunk: int
-    pairs: int
+    match_index: int
+    agents: tuple[str, str]
+    chunk: Chunk
     move_time: float
 
     @property
     def games(self) -> int:
-        """How many games it has."""
-        return 2 * self.pairs
+        """The number of its games."""
+        return 2 * self.chunk.num_pairs
 
 
 class FailureRecord(BaseModel):
@@ -77,67 +84,64 @@ class Record(BaseModel):
     failures: list[FailureRecord]
 
     def fits(self, games: int) -> bool:
-        """Tell whether it is of so many games."""
-        pairs_of_figures = (self.scores, self.illegal_orders)
-        columns = (*pairs_of_figures, self.turns, self.reasons, self.winner)
+        """Return whether the record holds that many games."""
+        by_agent = (self.scores, self.illegal_orders)
+        columns = (*by_agent, self.turns, self.reasons, self.winner)
         return (
             all(len(column) == games for column in columns)
-            and all(len(row) == SIDES for column in pairs_of_figures for row in column)
+            and all(len(row) == SIDES for column in by_agent for row in column)
             and all(-1 <= winner <= 1 for winner in self.winner)
         )
 
 
-def cut(matches: Sequence[PlannedMatch], move_time: float) -> list[Task]:
-    """Cut matches into tasks, numbered from 0."""
-    chunks = [
-        (place, match, chunk, size)
-        for place, match in enumerate(matches)
-        for chunk, size in enumerate(chunk_sizes(match.pairs))
+_COLUMNS = ("scores", "turns", "reasons", "winner", "illegal_orders")
+
+
+def split_into_tasks(matches: Sequence[PlannedMatch], move_time: float) -> list[Task]:
+    """Split matches into tasks, numbered from 0."""
+    chunks = [(i, match, chunk) for i, match in enumerate(matches) for chunk in match.chunks()]
+    return [
+        Task(number, i, (match.first, match.second), chunk, move_time)
+        for number, (i, match, chunk) in enumerate(chunks)
     ]
-    return [Task(number, *chunk, move_time) for number, chunk in enumerate(chunks)]
 
 
-def put_together(tasks: Sequence[Task], records: Sequence[Record]) -> list[MatchResult]:
+def join_records(tasks: Sequence[Task], records: Sequence[Record]) -> list[MatchResult]:
     """Return the matches of finished tasks, in the order of the tasks."""
     by_match: dict[int, list[MatchResult]] = {}
     for task, record in zip(tasks, records, strict=True):
-        by_match.setdefault(task.place, []).append(_read(task, record))
+        by_match.setdefault(task.match_index, []).append(_to_match_result(task.chunk, record))
     return [join_results(parts) for parts in by_match.values()]
 
 
-def _read(task: Task, record: Record) -> MatchResult:
-    pairs = range(CHUNK_PAIRS * task.chunk, CHUNK_PAIRS * task.chunk + task.pairs)
+def _to_match_result(chunk: Chunk, record: Record) -> MatchResult:
     return MatchResult(
-        agents=task.match.names,
-        config=task.match.config,
-        seed=task.match.seed,
+        agents=chunk.names,
+        config=chunk.config,
+        seed=chunk.seed,
         seconds=record.seconds,
-        seeds=np.repeat(np.array([game_seed(task.match.seed, pair) for pair in pairs], np.uint64), 2),
-        first_side=np.tile(np.array([ALPHA, BRAVO]), task.pairs),
-        scores=np.array(record.scores, np.int64),
-        turns=np.array(record.turns, np.int64),
-        reasons=np.array(record.reasons, np.int64),
-        winner=np.array(record.winner, np.int64),
-        illegal_orders=np.array(record.illegal_orders, np.int64),
-        first_game=np.empty((0, SIDES, SATELLITES), np.int64),  # not kept: a seed plays it again
+        seeds=np.repeat(np.array(chunk.seeds, np.uint64), 2),
+        first_side=np.tile(np.array([ALPHA, BRAVO]), chunk.num_pairs),
+        first_game=np.empty((0, SIDES, SATELLITES), np.int64),  # not recorded: the seed plays it again
         failures=tuple(Failure(**failure.model_dump()) for failure in record.failures),
+        **{column: np.array(getattr(record, column), np.int64) for column in _COLUMNS},
     )
 
 
-class Seats:
-    """The agents of a worker. Built-in ones are made anew for every task, as processes of users' own are kept and renewed."""
+class AgentCache:
+    """The agents of a worker. Built-in ones are new for every task; processes of users' own agents are reused and reset."""
 
     def __init__(self) -> None:
         self._guarded: dict[tuple[int, str], GuardedAgent] = {}
 
-    def take(self, place: int, name: str, move_time: float) -> Agent:
-        """Return an agent that remembers nothing."""
+    def get(self, i: int, name: str, move_time: float) -> Agent:
+        """Return agent i (0 or 1) of a match, without any state of earlier games."""
         if not is_own_agent(name):
             return make_agent(name)
-        key = (place, name)
+        key = (i, name)
         if key not in self._guarded:
             self._guarded[key] = GuardedAgent(name, move_time, start=False)
-        with suppress(AgentError):  # it will fail again when its games begin, and lose them
+        with suppress(AgentError):  # it fails again when its games begin, and loses them
             self._guarded[key].renew()
         return self._guarded[key]
 
@@ -147,30 +151,14 @@ class Seats:
             agent.close()
 
 
-def play_task(task: Task, seats: Seats, progress: Callable[[int], None] = lambda _: None) -> Record:
+def play_task(task: Task, cache: AgentCache, progress: Callable[[int], None] = lambda _: None) -> Record:
     """Play a task; agents that fail lose games, see ``play_match``."""
     start = time.perf_counter()
-    first, second = (
-        seats.take(place, name, task.move_time) for place, name in enumerate((task.match.first, task.match.second))
-    )
-    played = play_chunk(
-        (first, second),
-        task.match.names,
-        task.match.config,
-        task.match.seed,
-        task.chunk,
-        task.pairs,
-        on_failure="forfeit",
-        progress=progress,
-    )
-    played = replace(played, seconds=time.perf_counter() - start)
+    first, second = (cache.get(i, name, task.move_time) for i, name in enumerate(task.agents))
+    result = play_chunk((first, second), task.chunk, on_failure="forfeit", progress=progress)
     return Record(
         task=task.number,
-        seconds=played.seconds,
-        scores=played.scores.tolist(),
-        turns=played.turns.tolist(),
-        reasons=played.reasons.tolist(),
-        winner=played.winner.tolist(),
-        illegal_orders=played.illegal_orders.tolist(),
-        failures=[FailureRecord(**asdict(failure)) for failure in played.failures],
+        seconds=time.perf_counter() - start,
+        failures=[FailureRecord(**asdict(failure)) for failure in result.failures],
+        **{column: getattr(result, column).tolist() for column in _COLUMNS},
     )

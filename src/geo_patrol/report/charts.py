@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geo_patrol.errors import optional_import
-from geo_patrol.evaluation.results import wilson_interval
+from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.report.collect import Collected, Standing
 from geo_patrol.scenes.paper import INK, SIDE_FILLS, SIDE_LINES, SOFT
 from geo_patrol.sides import SIDES

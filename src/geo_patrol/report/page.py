@@ -7,7 +7,7 @@ from typing import Any
 
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.errors import RecordingError, optional_import
-from geo_patrol.evaluation.results import wilson_interval
+from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.replays.reader import ReplayReader
 from geo_patrol.report import charts, maps
 from geo_patrol.report.collect import MAX_GAMES, MAX_LISTED, Collected, Collector

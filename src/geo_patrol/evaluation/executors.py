@@ -1,4 +1,4 @@
-"""Tasks on all cores."""
+"""Executors: play tasks in worker processes."""
 
 import multiprocessing
 import os
@@ -12,17 +12,14 @@ from typing import Any
 
 from geo_patrol.agents.isolation.worker import end_with_parent
 from geo_patrol.errors import GeoPatrolError
-from geo_patrol.evaluation.tasks import Record, Seats, Task, play_task
-
-Progress = Callable[[int], None]
-"""Hears how many games are finished, of those in tasks that were given."""
+from geo_patrol.evaluation.tasks import AgentCache, Record, Task, play_task
 
 _POLL_SECONDS = 0.2
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 class WorkerError(GeoPatrolError):
-    """A worker process died, of what is outside of this program: killed, or out of memory."""
+    """A worker process died for an external reason: killed, or out of memory."""
 
 
 def usable_cores() -> int:
@@ -33,10 +30,10 @@ def usable_cores() -> int:
 
 
 def check_processes(processes: Any) -> int:
-    """Return a number of processes; None takes one for every core.
+    """Return the number of processes; None for one per core.
 
     Raises:
-        ValueError: it is no whole number from 1 on.
+        ValueError: it is not a whole number from 1 on.
     """
     if processes is None:
         return usable_cores()
@@ -46,36 +43,36 @@ def check_processes(processes: Any) -> int:
 
 
 def play_tasks(
-    tasks: Sequence[Task], processes: int, progress: Progress = lambda _: None
+    tasks: Sequence[Task], processes: int, progress: Callable[[int], None] = lambda _: None
 ) -> Generator[Record, None, None]:
-    """Play tasks in worker processes, begun in their order.
+    """Play tasks in worker processes, started in their order.
 
-    Close the generator to leave the rest. Every worker has a single thread for linear algebra: what it computes must not
-    depend on how many others there are.
+    Close the generator to cancel the rest. Every worker has a single thread for linear algebra: its results must not
+    depend on the number of workers.
 
     Args:
         tasks: what to play.
-        processes: how many at once.
-        progress: is called several times a second.
+        processes: number of workers.
+        progress: called several times a second with the number of finished games.
 
     Yields:
-        What came of the tasks, as they are finished.
+        The records of the tasks, as they are finished.
 
     Raises:
-        WorkerError: a worker process died. An agent of a user's own cannot be the reason: it has its own process.
+        WorkerError: a worker process died. A user's own agent cannot be the reason: it has its own process.
     """
     context = multiprocessing.get_context("spawn")
     finished = context.RawArray("q", max(1, len(tasks)))  # games of every task; each is written by one worker
     others = set(multiprocessing.active_children())
     count = max(1, min(processes, len(tasks)))
-    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(finished,))
+    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_init_worker, initargs=(finished,))
     waiting = list(enumerate(tasks))[::-1]
     running: set[Future[Record]] = set()
     try:
         while waiting or running:
-            with _for_workers():
+            with _worker_environment():
                 while waiting and len(running) < 2 * count:
-                    running.add(executor.submit(_work, *waiting.pop()))
+                    running.add(executor.submit(_play, *waiting.pop()))
             done, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
             progress(sum(finished))
             for future in done:
@@ -89,8 +86,8 @@ def play_tasks(
 
 
 @contextmanager
-def _for_workers() -> Iterator[None]:
-    """Let processes that start now ignore Ctrl-C, which is for this one to hear, and use a single thread each."""
+def _worker_environment() -> Iterator[None]:
+    """Make processes that start in the block ignore Ctrl-C, which this process handles, and use a single thread each."""
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     in_main = threading.current_thread() is threading.main_thread()
@@ -107,22 +104,22 @@ def _for_workers() -> Iterator[None]:
                 os.environ[name] = value
 
 
-# In a worker
+# Worker processes
 
-_seats = Seats()
+_agents = AgentCache()
 _finished: Any = None
 
 
-def _begin(finished: Any) -> None:
-    global _finished  # noqa: PLW0603  # of the worker process, which has no other place for it
+def _init_worker(finished: Any) -> None:
+    global _finished  # noqa: PLW0603 - the initializer of a process pool has no other way to hand over state
     _finished = finished
-    threading.Thread(target=end_with_parent, daemon=True).start()  # which may be killed and tell nobody
+    threading.Thread(target=end_with_parent, daemon=True).start()  # the parent may be killed without notice
 
 
-def _work(place: int, task: Task) -> Record:
-    """Play a task, and tell how far it is."""
+def _play(i: int, task: Task) -> Record:
+    """Play a task and write its number of finished games to the shared array."""
 
     def report(games: int) -> None:
-        _finished[place] = games
+        _finished[i] = games
 
-    return play_task(task, _seats, report)
+    return play_task(task, _agents, report)

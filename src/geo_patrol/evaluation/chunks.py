@@ -1,0 +1,304 @@
+"""Chunks: the pieces of a match that are played independently of each other.
+
+Games come in pairs that share a seed: in game 2 k the first agent is alpha, in game 2 k + 1 it is bravo. The seed of
+pair k, ``game_seed(seed, k)``, depends on the match's seed and k alone: ``Game(config, seed=...)`` starts the same game
+with the same random stream.
+
+A chunk has ``CHUNK_PAIRS`` pairs. The games in which the first agent is alpha are played as one batch, then those in
+which it is bravo. In each batch an agent draws from a generator that is seeded from the match's seed, the chunk, the
+agent's side and its name (``agent_generator``). Hence
+
+- the same arguments give the same games;
+- a chunk does not depend on how many others there are;
+- exchanging the two agents exchanges the two games of each pair and changes nothing else, as long as the agents keep no
+  state from one batch to the next.
+"""
+
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.protocol import Agent, compute_actions, reset_agent
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine.batch import Batch
+from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
+from geo_patrol.engine.rng import mix, stream_number
+from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, ORDERS, SATELLITES, SIDES
+from geo_patrol.engine.turn import (
+    ALPHA_ILLEGAL,
+    ALPHA_SCORE,
+    BRAVO_ILLEGAL,
+    BRAVO_SCORE,
+    DONE,
+    REASONS,
+    REPORT,
+    TURN,
+    WINNER,
+    describe_games,
+    step_games,
+)
+from geo_patrol.errors import AgentError
+from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult
+
+CHUNK_PAIRS = 128
+"""Pairs of a chunk. The agents' random streams depend on it, so it is not an option."""
+SEATINGS = ((FIRST, SECOND), (SECOND, FIRST))
+"""The agents that play alpha and bravo, in the first and in the second batch of a chunk."""
+
+_SPARE_BITS = 11  # of 64: readers that parse JSON numbers as floats get the other 53 right
+_NO_STREAMS = np.empty((0, 2), np.uint64)
+_NO_SAMPLES = np.empty((0, SIDES, SATELLITES), np.int64)
+
+OnFailure: TypeAlias = Literal["raise", "forfeit"]
+"""What a match does when an agent fails."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive pairs of a match.
+
+    Attributes:
+        names: the two agents' names, which differ; the agents' random streams depend on them.
+        config: of the games.
+        seed: of the match.
+        index: of the chunk; its first pair is number ``CHUNK_PAIRS * index`` of the match.
+        num_pairs: at most ``CHUNK_PAIRS``.
+    """
+
+    names: tuple[str, str]
+    config: GameConfig
+    seed: int
+    index: int
+    num_pairs: int
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seed of each pair."""
+        first = CHUNK_PAIRS * self.index
+        return [game_seed(self.seed, pair) for pair in range(first, first + self.num_pairs)]
+
+
+ChunkCallback: TypeAlias = Callable[[Chunk, list[list[NDArray[np.int8]]]], None]
+"""Called with a finished chunk and the orders of both batches: for each phase, (pairs, 2, 11)."""
+
+
+def split_into_chunks(names: tuple[str, str], config: GameConfig, seed: int, num_pairs: int) -> list[Chunk]:
+    """Return the chunks of a match."""
+    starts = range(0, num_pairs, CHUNK_PAIRS)
+    return [
+        Chunk(names, config, seed, index, min(CHUNK_PAIRS, num_pairs - start)) for index, start in enumerate(starts)
+    ]
+
+
+def game_seed(seed: int, pair: int) -> int:
+    """Return the seed of both games of a pair, below 2^53.
+
+    Args:
+        seed: of the match.
+        pair: the pair's number, from 0.
+    """
+    key = mix(np.uint64(seed % 2**64))
+    return int(stream_number(np.uint64(key), np.uint64(pair))) >> _SPARE_BITS
+
+
+def agent_generator(seed: int, chunk: int, side: int, name: str) -> np.random.Generator:
+    """Return the random generator of an agent that plays one side of a chunk's games."""
+    return np.random.default_rng([seed % 2**64, chunk, side, zlib.crc32(name.encode())])
+
+
+def play_chunk(
+    agents: tuple[Agent, Agent],
+    chunk: Chunk,
+    *,
+    on_failure: OnFailure = "raise",
+    on_finish: ChunkCallback | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> MatchResult:
+    """Play one chunk of a match.
+
+    Args:
+        agents: two different objects.
+        chunk: what to play.
+        on_failure: see ``play_match``.
+        on_finish: called when the chunk has been played.
+        progress: called after every phase with the number of the chunk's finished games.
+
+    Returns:
+        The games of this chunk; ``results.join_results`` concatenates those of a match.
+    """
+    start = time.perf_counter()
+    results: list[_BatchResult] = []
+
+    def report(finished: int) -> None:
+        progress(chunk.num_pairs * len(results) + finished)
+
+    for seating in SEATINGS:
+        players = [
+            _Player(agents[i], chunk.names[i], side, agent_generator(chunk.seed, chunk.index, side, chunk.names[i]))
+            for side, i in enumerate(seating)
+        ]
+        games = _BatchOfGames(chunk, players, keeps_orders=on_finish is not None)
+        results.append(games.play(on_failure, report))
+    if on_finish is not None:
+        on_finish(chunk, [result.orders for result in results])
+    return _to_match_result(chunk, time.perf_counter() - start, results)
+
+
+@dataclass(frozen=True)
+class _Player:
+    """An agent on one side of a batch of games."""
+
+    agent: Agent
+    name: str
+    side: int
+    generator: np.random.Generator
+
+
+@dataclass
+class _BatchResult:
+    """A batch of finished games, by side."""
+
+    reports: NDArray[np.int64]
+    """(n, 10), see ``engine.turn.write_report``."""
+    illegal_orders: NDArray[np.int64]
+    """(n, 2), in the whole game."""
+    orders: list[NDArray[np.int8]] = field(default_factory=list)
+    """For each phase, (n, 2, 11), illegal orders included: of all games, or of game 0 alone."""
+    first_game_phases: int = 0
+    """Phases of game 0."""
+    failures: dict[int, tuple[int, str]] = field(default_factory=dict)
+    """By side: how many games were running, and the message."""
+
+    def first_game(self) -> NDArray[np.int64]:
+        """Return the orders of game 0, (phases, 2, 11); there are none if an agent fails at once."""
+        orders = [orders[0] for orders in self.orders[: self.first_game_phases]]
+        return np.array(orders, np.int64).reshape(-1, SIDES, SATELLITES)
+
+
+class _BatchOfGames:
+    """Games of two agents that are played side by side; finished ones stay as they are, so that rows do not move."""
+
+    def __init__(self, chunk: Chunk, players: list[_Player], *, keeps_orders: bool) -> None:
+        self._players, self._keeps_orders = players, keeps_orders
+        self._batch = batch = Batch(chunk.config, chunk.num_pairs)
+        batch.seed(chunk.seeds)
+        batch.reset()
+        self._encoding = encoding = players[ALPHA].agent.observation
+        outer_ring, count = chunk.config.board.outer_ring, len(batch)
+        self._observations = np.empty(
+            (count, SIDES, observation_size(encoding, outer_ring)), observation_type(encoding)
+        )
+        self._masks = np.empty((count, SIDES, SATELLITES, ORDERS), np.int8)
+        self._reports = np.empty((count, REPORT), np.int64)
+        self._buffers = (
+            sector_slots(encoding, outer_ring),
+            batch.rule_figures(encoding),
+            batch.legal,
+            self._masks.view(np.int32),
+            self._observations,
+            self._reports,
+        )
+        describe_games(batch.games, batch.rules, *self._buffers)
+
+    def play(self, on_failure: OnFailure, progress: Callable[[int], None]) -> _BatchResult:
+        """Play all games to the end."""
+        count = len(self._batch)
+        result = _BatchResult(self._reports, np.zeros((count, SIDES), np.int64))
+        running = np.ones(count, np.bool_)
+        errors = self._reset_agents()
+        while running.any():
+            if not errors:
+                orders, errors = self._compute_orders()
+            if errors:
+                if on_failure == "raise":
+                    raise next(iter(errors.values()))
+                result.failures = {side: (int(running.sum()), str(error)) for side, error in errors.items()}
+                self._forfeit(running, list(errors))
+            else:
+                self._keep_orders(result, orders, is_first_running=bool(running[0]))
+                self._step(orders)
+                result.illegal_orders[running] += self._reports[running][:, [ALPHA_ILLEGAL, BRAVO_ILLEGAL]]
+            running = self._reports[:, DONE] == 0
+            progress(count - int(running.sum()))
+        return result
+
+    def _reset_agents(self) -> dict[int, AgentError]:
+        """Reset both agents for new games; return the errors by side."""
+        errors = {}
+        for player in self._players:
+            try:
+                reset_agent(player.agent, player.name, np.ones(len(self._batch), np.bool_))
+            except AgentError as error:
+                errors[player.side] = error
+        return errors
+
+    def _compute_orders(self) -> tuple[NDArray[np.int64], dict[int, AgentError]]:
+        """Return the orders of both sides, (n, 2, 11), and the errors by side. Agents may keep the arrays they get."""
+        orders, errors = np.zeros((len(self._batch), SIDES, SATELLITES), np.int64), {}
+        for player in self._players:
+            encoding, side = player.agent.observation, player.side
+            seen = self._observations if encoding == self._encoding else self._batch.observe(encoding)
+            observations, masks = seen[:, side].copy(), self._masks[:, side].copy()
+            try:
+                orders[:, side] = compute_actions(player.agent, player.name, observations, masks, player.generator)
+            except AgentError as error:
+                errors[side] = error
+        return orders, errors
+
+    def _keep_orders(self, result: _BatchResult, orders: NDArray[np.int64], *, is_first_running: bool) -> None:
+        result.first_game_phases += is_first_running
+        if self._keeps_orders or is_first_running:
+            result.orders.append((orders if self._keeps_orders else orders[:1]).astype(np.int8))
+
+    def _step(self, orders: NDArray[np.int64]) -> None:
+        """Play a phase; writes observations, masks and reports."""
+        batch = self._batch
+        step_games(batch.games, batch.rules, orders, batch.outcomes, *self._buffers, _NO_STREAMS, _NO_SAMPLES)
+
+    def _forfeit(self, running: NDArray[np.bool_], sides: list[int]) -> None:
+        """End the running games against the sides whose agents failed: they lose all their points, and the game.
+
+        If both failed, the games are drawn. No game of the batch goes on after that, so only the reports are written.
+        """
+        self._reports[running, DONE] = 1
+        self._reports[running, REASONS] = sum(FORFEIT << side for side in sides)
+        self._reports[running, WINNER] = 1 - sides[0] if len(sides) == 1 else DRAW
+        for side in sides:
+            self._reports[running, ALPHA_SCORE + side] = 0
+
+
+def _to_match_result(chunk: Chunk, seconds: float, batches: list[_BatchResult]) -> MatchResult:
+    """Put the games of both batches in the order of the match, and the values by side in the order of the agents."""
+    reports = _interleave([batch.reports for batch in batches])
+    first_side = np.tile(np.array([ALPHA, BRAVO]), chunk.num_pairs)
+    by_agent = np.stack([first_side, 1 - first_side], axis=1)  # (games, 2): the side of each agent
+    winner = reports[:, WINNER]
+    return MatchResult(
+        agents=chunk.names,
+        config=chunk.config,
+        seed=chunk.seed,
+        seconds=seconds,
+        seeds=np.repeat(np.array(chunk.seeds, np.uint64), 2),
+        first_side=first_side,
+        scores=np.take_along_axis(reports[:, [ALPHA_SCORE, BRAVO_SCORE]], by_agent, axis=1),
+        turns=reports[:, TURN] + 1,
+        reasons=reports[:, REASONS].copy(),
+        winner=np.where(winner == DRAW, DRAW, winner ^ first_side),
+        illegal_orders=np.take_along_axis(_interleave([batch.illegal_orders for batch in batches]), by_agent, axis=1),
+        first_game=batches[0].first_game(),
+        failures=tuple(
+            Failure(seating[side], side, games, message)
+            for seating, batch in zip(SEATINGS, batches, strict=True)
+            for side, (games, message) in batch.failures.items()
+        ),
+    )
+
+
+def _interleave(batches: list[NDArray[Any]]) -> NDArray[Any]:
+    """Join the rows of two batches alternately."""
+    return np.stack(batches, axis=1).reshape(-1, *batches[0].shape[1:])
