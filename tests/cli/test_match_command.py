@@ -43,7 +43,7 @@ def result():
 MATCH = ("scripted", "random", "--config", "case1", "--games", 20, "--seed", 7)
 
 
-def test_table_tells_the_result(result):
+def test_table_shows_the_result(result):
     ran = run(*MATCH)
     assert ran.exit_code == 0
     assert ran.stderr == ""
@@ -74,9 +74,9 @@ def test_table_fits_and_is_plain_when_piped(columns):
 
 
 def test_reasons_that_hold_together_are_explained():
-    told = "Several reasons may hold at once."
-    assert told not in run("idle", "idle", "--games", 2, "--set", "both.points.win=9999").stdout
-    assert told in run("idle", "idle", "--games", 2, "--set", "both.points.win=1").stdout
+    message = "Several reasons may hold at once."
+    assert message not in run("idle", "idle", "--games", 2, "--set", "both.points.win=9999").stdout
+    assert message in run("idle", "idle", "--games", 2, "--set", "both.points.win=1").stdout
 
 
 def test_a_fresh_seed_is_printed_and_repeats_the_match():
@@ -233,7 +233,7 @@ def test_show_and_quiet_print_the_game_alone():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("scriptd", "random"), "there is no agent 'scriptd'; did you mean 'scripted'?"),
         (("random", "nobody"), "there is no agent 'nobody'"),
@@ -253,18 +253,18 @@ def test_show_and_quiet_print_the_game_alone():
         (("idle",), "SECOND"),
     ],
 )
-def test_wrong_input_is_one_message_and_status_2(arguments, told, tmp_path, monkeypatch):
+def test_wrong_input_is_one_message_and_status_2(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ran = run(*arguments)
     assert ran.exit_code == 2
-    assert told in ran.stderr
+    assert message in ran.stderr
     assert ran.stdout == ""
     assert "Traceback" not in ran.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_cannot_be_written_is_said_before_playing(tmp_path, monkeypatch):
-    monkeypatch.setattr(command, "_play", lambda *_: pytest.fail("played"))
+def test_what_cannot_be_written_is_reported_before_playing(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "_play", lambda *_, **__: pytest.fail("played"))
     for target in (tmp_path / "missing" / "x.json", tmp_path):
         for option in ("--json", "--csv"):
             ran = run("idle", "idle", option, target)
@@ -273,7 +273,7 @@ def test_what_cannot_be_written_is_said_before_playing(tmp_path, monkeypatch):
 
 
 def test_an_interrupted_match_leaves_old_files_alone(tmp_path, monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "_play", interrupt)
@@ -287,8 +287,8 @@ def test_an_interrupted_match_leaves_old_files_alone(tmp_path, monkeypatch):
 
 def test_a_real_process_plays_and_fails(result):
     played = process("match", *MATCH, "--csv", "-")
-    said = [line for line in played.stderr.splitlines() if "compiling the game engine" not in line]
-    assert (played.returncode, said) == (0, [])
+    stderr = [line for line in played.stderr.splitlines() if "compiling the game engine" not in line]
+    assert (played.returncode, stderr) == (0, [])
     check_csv(played.stdout, result)
     failed = process("match", "scriptd", "random")
     assert failed.returncode == 2
@@ -314,7 +314,7 @@ def test_ctrl_c_ends_a_match_with_status_130(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="closed pipes are told otherwise there")
+@pytest.mark.skipif(sys.platform == "win32", reason="closed pipes are message otherwise there")
 @pytest.mark.parametrize("arguments", [["--csv", "-"], ["--show"]])
 def test_a_closed_pipe_is_no_traceback(arguments):
     command = [sys.executable, "-m", "geo_patrol", "match", "random", "idle", "--games", "2000", *arguments]

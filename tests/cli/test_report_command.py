@@ -16,7 +16,7 @@ from geo_patrol import load_config, play_match
 from geo_patrol.cli.app import app
 from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.replays import ReplayReader
-from geo_patrol.report.collect import Collector, seen_from_goal
+from geo_patrol.report.collect import Collector, relative_sector
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 HOSTILE = "<script>alert(1)</script>'\"&$\\frac{"
@@ -50,11 +50,11 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        self.tags.append((tag, given))
-        self.ids |= {given["id"]} if "id" in given else set()
-        self.links += [given["href"]] if "href" in given else []
-        self.sources += [given["src"]] if "src" in given else []
+        attributes = dict(attrs)
+        self.tags.append((tag, attributes))
+        self.ids |= {attributes["id"]} if "id" in attributes else set()
+        self.links += [attributes["href"]] if "href" in attributes else []
+        self.sources += [attributes["src"]] if "src" in attributes else []
 
 
 def words(page):
@@ -99,7 +99,7 @@ def test_charts_maps_and_positions_are_there(page):
     assert "where alpha's Patrols were" in html.unescape(page)
 
 
-def test_equal_games_give_equal_pages(played, page):
+def test_equal_games_give_equal_reports(played, page):
     again = played.with_name("again.html")
     run(played, "-o", again)
     assert again.read_text() == page
@@ -119,7 +119,7 @@ def test_texts_of_strangers_stay_texts(played, tmp_path):
     made = Page(page)
     tags = {tag for tag, _ in made.tags}
     assert "script" not in tags
-    assert not any(name.startswith("on") for _, given in made.tags for name in given)
+    assert not any(name.startswith("on") for _, attributes in made.tags for name in attributes)
     assert all(source.startswith("data:") for source in made.sources)
     assert HOSTILE in html.unescape(page)
     assert "These games do not follow the rules" in page
@@ -184,8 +184,8 @@ def test_sectors_are_seen_from_the_goal():
     board = load_config("od2d").board  # goal ring 4 of five
     for turns in range(16):
         goal = 15 + turns
-        assert seen_from_goal(goal, goal, board) == 15
-        assert seen_from_goal(15 + (turns + 8) % 16, goal, board) == 23
-        assert seen_from_goal(31 + 2 * turns, goal, board) == 31
-        assert seen_from_goal(31 + 2 * turns + 1, goal, board) == 32
-        assert seen_from_goal(7 + turns // 2, goal, board) == 7
+        assert relative_sector(goal, goal, board) == 15
+        assert relative_sector(15 + (turns + 8) % 16, goal, board) == 23
+        assert relative_sector(31 + 2 * turns, goal, board) == 31
+        assert relative_sector(31 + 2 * turns + 1, goal, board) == 32
+        assert relative_sector(7 + turns // 2, goal, board) == 7

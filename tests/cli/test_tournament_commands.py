@@ -104,7 +104,7 @@ def test_sweep_prints_and_writes_its_table(tmp_path):
     "varied",
     [["turn_limit=1..3"], ["turn_limit=1,2", "rules=book,code", "alpha.patrols.ammo=0,1", "bravo.patrols.ammo=0,1"]],
 )
-def test_sweeps_of_other_sizes_are_drawn(varied, tmp_path):
+def test_sweeps_of_other_sizes_are_plotted(varied, tmp_path):
     options = [option for vary in varied for option in ("--vary", vary)]
     ran = run("sweep", *options, "-a", "idle", "idle", "-n", 2, "--seed", 1, "--out", tmp_path)
     assert (ran.exit_code, ran.stderr) == (0, "")
@@ -124,7 +124,7 @@ def test_a_sweep_of_too_many_pictures_has_none(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("tournament", "idle"), "1 agents: give 2 to 100"),
         (("tournament", "idle", "scriptd"), "there is no agent 'scriptd'; did you mean 'scripted'?"),
@@ -134,20 +134,20 @@ def test_a_sweep_of_too_many_pictures_has_none(tmp_path):
         (("tournament", "idle", "random", "--json", "/"), "/ cannot be written: it is a folder"),
         (("tournament", "idle", "nowhere.py:Bot"), "agent 'nowhere.py:Bot': there is no file"),
         (("sprt", "idle", "random", "--elo0", 30), "elo0 = 30 and elo1 = 20: give a smaller elo0"),
-        (("sprt", "idle", "random", "--alpha", 0.7), "alpha = 0.7: give a chance"),
+        (("sprt", "idle", "random", "--alpha", 0.7), "alpha = 0.7: give a probability"),
         (("sweep", "-v", "bravo.patrols.amo=1"), "there is no such key; did you mean ammo?"),
         (("sweep", "-v", "turn_limit=3..1"), "give the smaller end first"),
     ],
 )
-def test_wrong_input_is_said_in_plain_words(arguments, told):
+def test_wrong_input_is_reported_in_one_line(arguments, message):
     ran = run(*arguments)
     assert ran.exit_code == 2
     assert ran.stderr.startswith("geo-patrol: ")
-    assert told in ran.stderr
+    assert message in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
-def test_missing_packages_are_said(monkeypatch, tmp_path):
+def test_missing_packages_are_reported(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     ran = run("tournament", "idle", "random", "-n", 2, "--out", tmp_path)
     assert ran.exit_code == 0

@@ -13,10 +13,10 @@ def expected(elo, advantage):
     return expit((gaps + advantage) / ELO)
 
 
-def draw_counts(chances, games, drawn, generator):
+def draw_counts(probabilities, games, draw_rate, generator):
     """Play games whose mean scores are given; a share of the rarer results are draws."""
-    draws = 2 * drawn * np.minimum(chances, 1 - chances)
-    results = np.stack([chances - draws / 2, draws, 1 - chances - draws / 2], axis=-1)
+    draws = 2 * draw_rate * np.minimum(probabilities, 1 - probabilities)
+    results = np.stack([probabilities - draws / 2, draws, 1 - probabilities - draws / 2], axis=-1)
     return generator.multinomial(games, results)
 
 
@@ -28,11 +28,11 @@ def test_intervals_cover_known_strengths_at_their_level(elo, advantage, games):
     """95 % of all intervals hold the truth: of ratings, differences and the advantage of a side."""
     elo = np.array(elo) - np.mean(elo)
     generator = np.random.default_rng(1)
-    chances, simulations = expected(elo, advantage), 200
+    probabilities, simulations = expected(elo, advantage), 200
     held = {"rating": [], "difference": [], "side": []}
     errors = []
     for _ in range(simulations):
-        ratings = fit_ratings(draw_counts(chances, games, 0, generator))
+        ratings = fit_ratings(draw_counts(probabilities, games, 0, generator))
         errors.append(ratings.elo - elo)
         low, high = ratings.intervals.T
         held["rating"] += list((low <= elo) & (elo <= high))
@@ -59,11 +59,11 @@ def test_draws_make_intervals_wider_than_need_be():
 
 def test_other_levels():
     counts = draw_counts(expected(np.array([0.0, 100.0]), 0), 100, 0, np.random.default_rng(3))
-    half, most = (np.ptp(fit_ratings(counts, level).intervals, axis=1) for level in (0.5, 0.99))
-    np.testing.assert_allclose(most / half, 2.5758 / 0.67449, rtol=1e-4)
+    half, highest = (np.ptp(fit_ratings(counts, level).intervals, axis=1) for level in (0.5, 0.99))
+    np.testing.assert_allclose(highest / half, 2.5758 / 0.67449, rtol=1e-4)
 
 
-def test_many_games_are_rated_as_their_share_says():
+def test_many_games_are_rated_as_their_win_rate_says():
     counts = np.zeros((2, 2, 3))
     counts[0, 1], counts[1, 0] = (70_000, 0, 30_000), (30_000, 0, 70_000)
     ratings = fit_ratings(counts)
@@ -76,13 +76,13 @@ def test_many_games_are_rated_as_their_share_says():
 
 
 def test_a_draw_is_half_a_win():
-    drawn, decided = np.zeros((2, 2, 2, 3))
-    drawn[0, 1], drawn[1, 0] = (20, 40, 10), (10, 40, 20)
+    draw_rate, decided = np.zeros((2, 2, 2, 3))
+    draw_rate[0, 1], draw_rate[1, 0] = (20, 40, 10), (10, 40, 20)
     decided[0, 1], decided[1, 0] = (40, 0, 30), (30, 0, 40)
-    np.testing.assert_allclose(fit_ratings(drawn).elo, fit_ratings(decided).elo, atol=1e-3)
+    np.testing.assert_allclose(fit_ratings(draw_rate).elo, fit_ratings(decided).elo, atol=1e-3)
 
 
-def test_the_side_takes_its_share():
+def test_the_side_is_rated_as_well():
     counts = np.zeros((2, 2, 3))
     counts[0, 1] = counts[1, 0] = (8_000, 0, 2_000)  # alpha wins, whoever it is
     ratings = fit_ratings(counts)

@@ -58,7 +58,7 @@ def test_tables_count_what_was_played(tournament):
 
 
 def test_what_is_finished_is_not_played_again(tmp_path, monkeypatch):
-    heard = []
+    reported = []
     arguments = {"games": 4, "seed": 3, "folder": tmp_path}
     first = play_tournament(["random", "idle"], **arguments)
 
@@ -66,9 +66,9 @@ def test_what_is_finished_is_not_played_again(tmp_path, monkeypatch):
         raise AssertionError("played again")
 
     monkeypatch.setattr("geo_patrol.evaluation.campaign.play_tasks", refuse)
-    again = play_tournament(["random", "idle"], **arguments, progress=lambda *counts: heard.append(counts))
+    again = play_tournament(["random", "idle"], **arguments, progress=lambda *counts: reported.append(counts))
     assert tables(again) == tables(first)
-    assert heard == [(4, 4)]
+    assert reported == [(4, 4)]
     fresh = play_tournament(["random", "idle"], **{**arguments, "seed": None})  # takes that of the folder
     assert tables(fresh) == tables(first)
 
@@ -105,7 +105,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
         play_tournament(["random", "idle"], **{**arguments, "folder": tmp_path / "file"})
 
 
-def test_files_that_agents_are_made_from_are_part_of_the_plan(tmp_path, monkeypatch):
+def test_files_that_agents_are_made_from_belong_to_the_plan(tmp_path, monkeypatch):
     bot, weights = tmp_path / "bot.py", tmp_path / "net.npz"
     names = [
         f"{bot}:Bot",
@@ -136,7 +136,7 @@ def test_a_plan_without_a_seed_is_damaged(seed, tmp_path):
         play_tournament(["random", "idle"], games=2, folder=tmp_path)
 
 
-def test_agents_with_parameters_take_part():
+def test_agents_with_parameters_are_played():
     names = ["raider:defenders=2,path=cheap", "search:rollouts=16", "scripted:home_share=0.5"]
     result = play_tournament(names, games=2, seed=3, overrides={"turn_limit": 2})
     assert result.agents == tuple(names)
@@ -146,19 +146,19 @@ def test_agents_with_parameters_take_part():
     assert result.agent_errors == ()
 
 
-def test_illegal_orders_are_told(monkeypatch):
+def test_illegal_orders_are_reported(monkeypatch):
     from geo_patrol.agents.basic import IdleAgent
 
     def guard_all(self, observations, action_masks, generator):
         return np.full(action_masks.shape[:2], 27)
 
     monkeypatch.setattr(IdleAgent, "act", guard_all)
-    (trouble,) = play_tournament(["random", "idle"], games=2, seed=3, overrides={"turn_limit": 2}).agent_errors
-    assert (trouble.agent, trouble.failures, trouble.games_lost, trouble.message) == ("idle", 0, 0, "")
-    assert trouble.illegal_orders > 0
+    (errors,) = play_tournament(["random", "idle"], games=2, seed=3, overrides={"turn_limit": 2}).agent_errors
+    assert (errors.agent, errors.failures, errors.games_lost, errors.message) == ("idle", 0, 0, "")
+    assert errors.illegal_orders > 0
 
 
-def test_mirror_matches_tell_what_a_side_is_worth():
+def test_mirror_matches_show_what_a_side_is_worth():
     result = play_tournament(["idle", "random"], config="case1", games=40, seed=1, mirror=True)
     assert result.pairings == [(0, 1), (0, 0), (1, 1)]
     assert result.counts[1, 1].sum() == 40
@@ -189,7 +189,7 @@ def test_wrong_arguments(arguments, told):
         play_tournament(**{"agents": ["idle", "random"], **arguments})
 
 
-def test_an_agent_that_cannot_be_made_is_said_before_anything_is_played(tmp_path):
+def test_an_agent_that_cannot_be_made_is_reported_before_anything_is_played(tmp_path):
     with pytest.raises(AgentError, match=r"cannot be made: FileNotFoundError: weights\.npz"):
         play_tournament(["idle", f"{OWN}:NeverMade"], folder=tmp_path / "out")
     assert not (tmp_path / "out").exists()

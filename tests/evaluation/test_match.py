@@ -104,7 +104,7 @@ def test_swapping_the_agents_swaps_the_games_of_each_pair(first, second):
     assert (as_alpha.wins, as_alpha.draws, as_alpha.losses) == (as_bravo.losses, as_bravo.draws, as_bravo.wins)
 
 
-def test_a_mirror_match_of_chance_is_even_and_its_pairs_differ():
+def test_a_mirror_match_of_random_agents_is_even_and_its_pairs_differ():
     result = play_match("random", "random", games=1000, seed=5)
     summary = result.summary()
     assert result.agents == ("random", "random (2)")
@@ -113,7 +113,7 @@ def test_a_mirror_match_of_chance_is_even_and_its_pairs_differ():
     assert (result.scores[::2] != result.scores[1::2, ::-1]).any(axis=1).mean() > 0.9
 
 
-def test_a_mirror_match_without_chance_is_the_same_from_both_sides():
+def test_a_deterministic_mirror_match_is_the_same_from_both_sides():
     result = play_match("idle", "idle", games=4, seed=5)
     assert set(result.winner.tolist()) == {DRAW}
     assert set(result.turns.tolist()) == {result.turns[0]}
@@ -125,7 +125,7 @@ def test_a_chunk_does_not_depend_on_the_chunks_around_it():
     assert_same_games(short, long, slice(2 * CHUNK_PAIRS))
 
 
-def test_the_last_chunk_is_part_of_the_same_rows_for_the_agents_of_the_package():
+def test_the_last_chunk_has_the_same_rows_for_the_agents_of_the_package():
     assert_same_games(
         play_match("scripted", "random", games=20, seed=9),
         play_match("scripted", "random", games=50, seed=9),
@@ -133,7 +133,7 @@ def test_the_last_chunk_is_part_of_the_same_rows_for_the_agents_of_the_package()
     )
 
 
-def test_chance_follows_match_chunk_side_and_name():
+def test_generators_follow_match_chunk_side_and_name():
     draws = {
         agent_generator(*key).integers(1 << 60)
         for key in [(1, 0, 0, "a"), (2, 0, 0, "a"), (1, 1, 0, "a"), (1, 0, 1, "a"), (1, 0, 0, "b")]
@@ -184,7 +184,7 @@ def test_replay_repeats_illegal_orders_and_forfeits():
     assert result.summary().total.endings["forfeit"].first == 2
 
 
-def test_agents_hear_what_the_protocol_promises():
+def test_agents_receive_what_the_protocol_promises():
     tokens, onehot = Scribe("tokens", "tokens"), Scribe("onehot", "onehot")
     games = 2 * CHUNK_PAIRS + 4
     result = play_match(tokens, onehot, games=games, seed=1)
@@ -202,13 +202,16 @@ def test_agents_hear_what_the_protocol_promises():
     np.testing.assert_array_equal(onehot.calls[0][1][0], game.action_mask("bravo"))
 
 
-def test_what_an_agent_was_given_stays_as_it_is():
+def test_what_an_agent_received_stays_as_it_is():
     agent = Scribe()
-    kept = []
+    received = []
     inner = agent.act
-    agent.act = lambda seen, masks, chance: (kept.append((seen.copy(), masks.copy())), inner(seen, masks, chance))[1]
+    agent.act = lambda seen, masks, generator: (
+        received.append((seen.copy(), masks.copy())),
+        inner(seen, masks, generator),
+    )[1]
     play_match(agent, "idle", games=2, seed=1)
-    for (seen, masks), (seen_then, masks_then) in zip(agent.calls, kept, strict=True):
+    for (seen, masks), (seen_then, masks_then) in zip(agent.calls, received, strict=True):
         np.testing.assert_array_equal(seen, seen_then)
         np.testing.assert_array_equal(masks, masks_then)
 
@@ -252,7 +255,7 @@ def test_unsigned_orders_are_orders():
         (None, "NoneType"),
     ],
 )
-def test_what_are_no_orders_is_said_with_the_agents_name(orders, told):
+def test_what_are_no_orders_is_reported_with_the_agents_name(orders, told):
     with pytest.raises(AgentError, match=f"agent 'stubborn': act returned .*{told}"):
         play_match("random", Stubborn(orders), games=4, seed=1)
 
@@ -316,29 +319,29 @@ def test_agents_that_are_none():
 
 
 def test_progress_counts_up_to_all_games():
-    heard = []
+    reported = []
     games = 2 * CHUNK_PAIRS + 6
-    play_match("random", "random", games=games, seed=1, progress=lambda done, total: heard.append((done, total)))
-    counts = [done for done, _ in heard]
+    play_match("random", "random", games=games, seed=1, progress=lambda done, total: reported.append((done, total)))
+    counts = [done for done, _ in reported]
     assert counts == sorted(counts)
-    assert heard[-1] == (games, games)
-    assert {total for _, total in heard} == {games}
+    assert reported[-1] == (games, games)
+    assert {total for _, total in reported} == {games}
 
 
 def test_summary_agrees_with_the_games():
     result = play_match("scripted", "random", config="case1", games=60, seed=7)
     summary = result.summary()
-    for tally, which in (
+    for tally, mask in (
         (summary.as_alpha, result.first_side == 0),
         (summary.as_bravo, result.first_side == 1),
         (summary.total, np.ones(60, bool)),
     ):
-        assert tally.games == which.sum() == tally.wins + tally.draws + tally.losses
-        assert tally.wins == (result.scores[which, 0] > result.scores[which, 1]).sum()
+        assert tally.games == mask.sum() == tally.wins + tally.draws + tally.losses
+        assert tally.wins == (result.scores[mask, 0] > result.scores[mask, 1]).sum()
         assert tally.win_rate == tally.wins / tally.games
         assert tally.win_interval == wilson_interval(tally.wins, tally.games)
-        assert tally.mean_score_difference == np.mean(result.scores[which, 0] - result.scores[which, 1])
-        assert tally.mean_turns == np.mean(result.turns[which])
+        assert tally.mean_score_difference == np.mean(result.scores[mask, 0] - result.scores[mask, 1])
+        assert tally.mean_turns == np.mean(result.turns[mask])
         assert tuple(tally.endings) == REASONS
     assert summary.games_per_second == pytest.approx(60 / result.seconds)
     for reason in REASONS:

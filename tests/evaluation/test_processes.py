@@ -72,12 +72,12 @@ def test_a_tournament_that_is_killed_goes_on(tournament, tmp_path):
     process.kill()
     process.communicate(timeout=PATIENCE)  # its workers do not outlive it: they would hold its output open
     journal = folder / GAMES
-    kept = journal.read_bytes()
-    assert 1 <= kept.count(b"\n") <= 4
-    journal.write_bytes(kept + b'{"task": 2, "seconds"')  # as a kill in the middle of writing would leave it
+    stored = journal.read_bytes()
+    assert 1 <= stored.count(b"\n") <= 4
+    journal.write_bytes(stored + b'{"task": 2, "seconds"')  # as a kill in the middle of writing would leave it
     again = play_tournament(AGENTS, **SETTINGS, folder=folder, processes=2)
     assert tables(again) == tables(tournament)
-    assert journal.read_bytes().startswith(kept)
+    assert journal.read_bytes().startswith(stored)
     assert journal.read_bytes().count(b"\n") == 6
 
 
@@ -92,16 +92,16 @@ def test_ctrl_c_leaves_no_process_behind_and_loses_nothing(tmp_path):
         assert process.poll() is None
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: everybody hears it
-    _, said = process.communicate(timeout=PATIENCE)  # until the last process is gone that could write there
+    _, stderr = process.communicate(timeout=PATIENCE)  # until the last process is gone that could write there
     assert process.returncode == 130
-    assert said.splitlines() == [
+    assert stderr.splitlines() == [
         f"geo-patrol: finished games are kept in {tmp_path / 'out'}: the same command goes on",
         "geo-patrol: interrupted",
     ]
 
 
 @needs_signals
-def test_a_worker_that_is_killed_is_told():
+def test_a_worker_that_is_killed_is_reported():
     """The system does so when memory runs out; agents of users, which have processes of their own, cannot."""
     match = PlannedMatch("scripted", "scripted", load_config("geo_patrol"), CHUNK_PAIRS * 200, seed=1)
 
@@ -110,7 +110,7 @@ def test_a_worker_that_is_killed_is_told():
             child.kill()  # which may be gone already, killed the time before
 
     with pytest.raises(
-        WorkerError, match="a worker process was killed, or ran out of memory; what was finished is kept"
+        WorkerError, match="a worker process was killed, or ran out of memory; finished games are stored"
     ):
         list(play_tasks(split_into_tasks([match], move_time=1.0), 1, kill))
     assert multiprocessing.active_children() == []
@@ -120,10 +120,10 @@ def test_a_worker_that_is_killed_is_told():
 def test_an_agent_that_dies_loses_and_is_named():
     names = ["idle", f"{OWN}:Killed"]
     result = play_tournament(names, games=2, seed=3, processes=1)
-    (trouble,) = result.agent_errors
-    assert trouble.agent == names[1]
-    assert "its process was ended by SIGKILL in act" in trouble.message
-    assert (trouble.failures, trouble.games_lost, trouble.illegal_orders) == (2, 2, 0)  # two batches a match
+    (errors,) = result.agent_errors
+    assert errors.agent == names[1]
+    assert "its process was ended by SIGKILL in act" in errors.message
+    assert (errors.failures, errors.games_lost, errors.illegal_orders) == (2, 2, 0)  # two batches a match
     assert result.record(1, 0).losses == 2
     assert multiprocessing.active_children() == []
 
@@ -133,14 +133,14 @@ def test_an_agent_that_remembers_plays_every_task_as_if_it_were_the_first():
     match = PlannedMatch(f"{OWN}:Counter", "random", load_config("geo_patrol"), CHUNK_PAIRS + 2, seed=3)
     first, second = split_into_tasks([match], move_time=1.0)
 
-    def figures(task, cache):
+    def columns(task, cache):
         return play_task(task, cache).model_dump(exclude={"seconds"})
 
     used, fresh = AgentCache(), AgentCache()
     play_task(first, used)
-    after_another = figures(second, used)
+    after_another = columns(second, used)
     used.close()
-    assert after_another == figures(second, fresh)
+    assert after_another == columns(second, fresh)
     fresh.close()
 
 

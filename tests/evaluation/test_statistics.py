@@ -11,15 +11,15 @@ from geo_patrol.evaluation.statistics import MIN_PAIRS, elo_to_score, score_to_e
 SIMULATIONS = 1000
 
 
-def chances_of_pairs(elo, side, drawn):
-    """Return the chances of the five kinds of pairs at a mean score of ``elo``, where sides and draws matter."""
+def pair_probabilities(elo, side, draw_rate):
+    """Return the probabilities of the five kinds of pairs at a mean score of ``elo``, where sides and draws matter."""
 
     def mixed(shift):
         pair = np.zeros(5)
         games = []
         for advantage in (side, -side):
             score = elo_to_score(shift + advantage)
-            draw = 2 * drawn * min(score, 1 - score)
+            draw = 2 * draw_rate * min(score, 1 - score)
             games.append((1 - score - draw / 2, draw, score - draw / 2))
         for one, first in enumerate(games[0]):
             for two, second in enumerate(games[1]):
@@ -33,14 +33,14 @@ def chances_of_pairs(elo, side, drawn):
     return mixed(low)
 
 
-def verdicts(test, chances, pairs, seed):
+def verdicts(test, probabilities, pairs, seed):
     """Run many tests at once; return the shares that accept elo0 and elo1."""
     generator = np.random.default_rng(seed)
     low, high = test.bounds
     counts = np.zeros((SIMULATIONS, 5))
     verdict = np.zeros(SIMULATIONS, np.int64)
     for played in range(1, pairs + 1):
-        counts[np.arange(SIMULATIONS), generator.choice(5, SIMULATIONS, p=chances)] += 1
+        counts[np.arange(SIMULATIONS), generator.choice(5, SIMULATIONS, p=probabilities)] += 1
         if played >= MIN_PAIRS:
             ratios = test.log_likelihood_ratios(counts)
             verdict[(verdict == 0) & (ratios >= high)] = 1
@@ -51,7 +51,7 @@ def verdicts(test, chances, pairs, seed):
 
 
 @pytest.mark.parametrize(
-    ("elo0", "elo1", "side", "drawn", "pairs"),
+    ("elo0", "elo1", "side", "draw_rate", "pairs"),
     [
         (0, 50, 0, 0, 2000),
         (0, 50, 150, 0.3, 2000),
@@ -60,31 +60,31 @@ def verdicts(test, chances, pairs, seed):
         (-20, 20, 50, 0, 2500),
     ],
 )
-def test_error_rates_over_a_thousand_runs(elo0, elo1, side, drawn, pairs):
+def test_error_rates_over_a_thousand_runs(elo0, elo1, side, draw_rate, pairs):
     """At most 5 %, as the bounds promise, and what a thousand runs may be off by: three standard errors."""
     test = Sprt(elo0, elo1)
     tolerance = 3 * math.sqrt(0.05 * 0.95 / SIMULATIONS)
-    right, wrong = verdicts(test, chances_of_pairs(elo0, side, drawn), pairs, seed=1)
+    right, wrong = verdicts(test, pair_probabilities(elo0, side, draw_rate), pairs, seed=1)
     assert wrong <= 0.05 + tolerance
     assert right >= 0.9
-    wrong, right = verdicts(test, chances_of_pairs(elo1, side, drawn), pairs, seed=2)
+    wrong, right = verdicts(test, pair_probabilities(elo1, side, draw_rate), pairs, seed=2)
     assert wrong <= 0.05 + tolerance
     assert right >= 0.9
 
 
 def test_smaller_errors_take_more_pairs():
-    chances = chances_of_pairs(50, 0, 0)
+    probabilities = pair_probabilities(50, 0, 0)
     generator = np.random.default_rng(1)
     needed = {0.05: [], 0.01: []}
     for _ in range(50):
-        kinds = generator.choice(5, 4000, p=chances)
+        kinds = generator.choice(5, 4000, p=probabilities)
         for error, pairs in needed.items():
             pairs.append(Sprt(0, 50, error, error).run(kinds)[1])
     assert np.mean(needed[0.01]) > 1.3 * np.mean(needed[0.05])
 
 
 def test_a_run_stops_at_its_first_crossing():
-    kinds = np.random.default_rng(1).choice(5, 3000, p=chances_of_pairs(100, 0, 0))
+    kinds = np.random.default_rng(1).choice(5, 3000, p=pair_probabilities(100, 0, 0))
     test = Sprt(0, 50)
     verdict, pairs, ratios = test.run(kinds)
     assert verdict == "elo1"

@@ -33,10 +33,10 @@ def test_every_cell_is_the_match_of_its_configuration():
 def test_an_agent_against_itself_shows_the_sides():
     sweep = play_sweep("random", "random", ["alpha.patrols.fuel=1,100"], config="case1", games=20, seed=4, processes=1)
     alpha, bravo = sweep.win_rates().values()
-    for place, match in enumerate(sweep.matches):
+    for i, match in enumerate(sweep.matches):
         alpha_won = (match.winner != DRAW) & (match.winner == match.first_side)
-        assert (alpha[place].wins, alpha[place].games) == (alpha_won.sum(), 20)
-        assert alpha[place].wins + bravo[place].wins + (match.winner == DRAW).sum() == 20
+        assert (alpha[i].wins, alpha[i].games) == (alpha_won.sum(), 20)
+        assert alpha[i].wins + bravo[i].wins + (match.winner == DRAW).sum() == 20
 
 
 def test_a_sweep_goes_on(tmp_path):
@@ -66,7 +66,7 @@ def test_a_sweep_goes_on(tmp_path):
         ("a=0.5", ("0.5",)),
     ],
 )
-def test_reading_what_varies(text, values):
+def test_parsing_variations(text, values):
     assert parse_variation(text).values == values
 
 

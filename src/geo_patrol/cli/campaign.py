@@ -1,4 +1,4 @@
-"""What the commands that play many matches have in common: their options, their progress bar, their files."""
+"""Options, progress bar and output files of the commands that play many matches."""
 
 import json as json_format
 import os
@@ -14,6 +14,7 @@ from geo_patrol.cli.errors import InputError, bad_input, leave_at_once
 from geo_patrol.cli.options import ANY_AGENT
 from geo_patrol.cli.output import output_file
 from geo_patrol.cli.progress import progress_bar
+from geo_patrol.errors import GeoPatrolError
 from geo_patrol.files import atomic_path
 
 if TYPE_CHECKING:
@@ -25,26 +26,27 @@ First: TypeAlias = Annotated[str, typer.Argument(metavar="FIRST", help=f"Agent: 
 Second: TypeAlias = Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")]
 AgentNames: TypeAlias = Annotated[list[str], typer.Argument(metavar="AGENT...", help=f"Agents: {ANY_AGENT}.")]
 Seed: TypeAlias = Annotated[
-    int | None, typer.Option("--seed", metavar="N", help="Repeats all games exactly; a fresh one by default.")
+    int | None, typer.Option("--seed", metavar="N", help="Repeats all games exactly; a new one by default.")
 ]
 Processes: TypeAlias = Annotated[
-    int | None, typer.Option("--processes", "-p", metavar="N", help="How many at once; one on every core by default.")
+    int | None,
+    typer.Option("--processes", "-p", metavar="N", help="Number of worker processes; one per core by default."),
 ]
 MoveTime: TypeAlias = Annotated[
     float,
-    typer.Option("--move-time", metavar="SECONDS", help="For a decision in one game, for agents of your own."),
+    typer.Option("--move-time", metavar="SECONDS", help="Time for a decision in one game, for your own agents."),
 ]
 Out: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="DIR", help="Keep games and write tables there; goes on where it was."),
+    typer.Option("--out", "-o", metavar="DIR", help="Folder for games and tables; the same command resumes."),
 ]
-Json: TypeAlias = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write all figures as JSON.")]
+Json: TypeAlias = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write all results as JSON.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
 
 _Result = TypeVar("_Result")
 
 
-def check_settings(
+def check_arguments(
     agents: Sequence[str],
     config: str,
     overrides: list[str] | None,
@@ -52,48 +54,36 @@ def check_settings(
     move_time: float,
     processes: int | None,
 ) -> "GameConfig":
-    """Check what can be checked before anything is compiled or played, and return the configuration."""
+    """Check what can be checked before anything is compiled or played; return the configuration."""
     from geo_patrol.config.presets import load_config
     from geo_patrol.engine.batch import check_seed
     from geo_patrol.evaluation.campaign import check_agents
     from geo_patrol.evaluation.executors import check_processes
 
     with bad_input():
-        settled = load_config(config, overrides)
+        resolved = load_config(config, overrides)
         if seed is not None:
             check_seed(seed)
         check_processes(processes)
         check_agents(agents, move_time)
-        return settled
+        return resolved
 
 
-def play_with_bar(
-    agents: Sequence[str],
-    settled: "GameConfig",
-    title: str,
-    quiet: bool,
-    play: Callable[..., _Result],
+def play_with_progress(
+    agents: Sequence[str], config: "GameConfig", title: str, quiet: bool, play: Callable[..., _Result]
 ) -> _Result:
-    """Play, with a progress bar on standard error if that is a terminal.
-
-    Args:
-        agents: who plays.
-        settled: what is played.
-        title: of the bar.
-        quiet: whether there is to be none.
-        play: does it; is given a ``progress`` to call.
-    """
+    """Compile what the games need, and call ``play(progress=...)`` with a progress bar unless quiet."""
     from geo_patrol.evaluation.campaign import warm_up
 
     with leave_at_once():
-        warm_up(agents, settled)
+        warm_up(agents, config)
     with progress_bar(title, quiet=quiet) as progress:
         return play(progress=progress)
 
 
 @contextmanager
-def going_on_later(out: Path | None) -> Iterator[None]:
-    """Say how an interrupted run goes on."""
+def resume_hint(out: Path | None) -> Iterator[None]:
+    """Print how an interrupted run can be resumed."""
     try:
         yield
     except KeyboardInterrupt:
@@ -102,28 +92,28 @@ def going_on_later(out: Path | None) -> Iterator[None]:
         raise
 
 
-def describe(kind: str, config: str, overrides: list[str] | None, settled: "GameConfig", result: Any) -> dict[str, Any]:
-    """Return what is written as JSON: the kind of file, what was played, and the result's own figures."""
-    source = {"source": config, "overrides": overrides or [], "values": settled.to_dict()}
+def to_json(kind: str, config: str, overrides: list[str] | None, resolved: "GameConfig", result: Any) -> dict[str, Any]:
+    """Return the content of a JSON file: its format, the configuration and the result."""
+    source = {"source": config, "overrides": overrides or [], "values": resolved.to_dict()}
     return {"format": kind, "version": 1, "config": source, **result.to_dict()}
 
 
-def tell(data: Mapping[str, Any], json: str | None, quiet: bool, show: Callable[[str], None]) -> None:
-    """Write what ``describe`` returned, and print it unless that is to be quiet or stands on standard output already.
+def output_result(data: Mapping[str, Any], json: str | None, quiet: bool, print_tables: Callable[[str], None]) -> None:
+    """Write the JSON file; print the tables unless quiet, or unless the JSON goes to standard output.
 
     Args:
-        data: what is written as JSON.
-        json: where to, or None.
+        data: the content of the JSON file.
+        json: its path, or None.
         quiet: whether nothing is printed.
-        show: prints the tables; is given what was played, as headings name it.
+        print_tables: called with the description of the configuration.
     """
     write_json(json, data)
     if not quiet and json != STDOUT:
-        show(", ".join([data["config"]["source"], *data["config"]["overrides"]]))
+        print_tables(", ".join([data["config"]["source"], *data["config"]["overrides"]]))
 
 
 def write_json(target: str | None, data: Mapping[str, Any]) -> None:
-    """Write figures to a file or to standard output."""
+    """Write JSON to a file or to standard output."""
     if target == STDOUT:
         json_format.dump(data, sys.stdout, indent=2, allow_nan=False)
         print()
@@ -134,7 +124,7 @@ def write_json(target: str | None, data: Mapping[str, Any]) -> None:
 
 
 def check_json(target: str | None) -> None:
-    """Make sure, before anything is played, that a file can be written."""
+    """Check, before anything is played, that a file can be written."""
     if target is not None and target != STDOUT and not os.path.lexists(target):
         with output_file(target):
             pass
@@ -144,12 +134,10 @@ def check_json(target: str | None) -> None:
         raise InputError(f"{target} cannot be written: it is a folder")
 
 
-def write_picture(folder: Path, name: str, draw: Callable[[Path], None]) -> None:
-    """Write a picture into a folder, or say why there is none."""
-    from geo_patrol.errors import MissingPackageError
-
+def write_plot(folder: Path, name: str, plot: Callable[[Path], None]) -> None:
+    """Write a plot into a folder, or print why it cannot be made."""
     try:
         with atomic_path(folder / name) as path:
-            draw(path)
-    except (MissingPackageError, ValueError) as error:
+            plot(path)
+    except GeoPatrolError as error:
         print(f"geo-patrol: no {name}: {error}", file=sys.stderr)

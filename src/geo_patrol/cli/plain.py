@@ -1,4 +1,4 @@
-"""Tables and figures as all commands print them."""
+"""Tables and numbers in the style of all commands."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,6 +18,6 @@ def plain_table(*headings: str) -> "Table":
 
 
 def percent_interval(interval: Sequence[float]) -> str:
-    """Return an interval of a share for a table, such as ``47.6-61.3%``."""
+    """Format an interval of a proportion, such as ``47.6-61.3%``."""
     low, high = interval
     return f"{100 * low:.1f}-{high:.1%}"

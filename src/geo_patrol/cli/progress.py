@@ -1,4 +1,4 @@
-"""How far long work has come, shown on standard error if that is a terminal."""
+"""Progress bars on standard error."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(label: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar during the block; it hears how much is done, and of how much."""
+    """Show a progress bar during the block if standard error is a terminal; yields a function of (completed, total)."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -1,4 +1,4 @@
-"""``geo-patrol report``: an HTML page about recorded games."""
+"""``geo-patrol report``: write an HTML page about recorded games."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,17 +19,19 @@ if TYPE_CHECKING:
 def report(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Replays, .jsonl, .jsonl.gz or .jsonl.zst.")],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="The page; one of that name is replaced.")
+        str, typer.Option("--output", "-o", metavar="FILE", help="The page; an existing file is replaced.")
     ] = "report.html",
-    title: Annotated[str | None, typer.Option("--title", help="Of the page; the files' names by default.")] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="Title of the page; the files' names by default.")
+    ] = None,
     positions: Annotated[
         int, typer.Option("--positions", metavar="N", min=0, max=200, help="Show positions of the first N games.")
     ] = 40,
 ) -> None:
-    """Sum up recorded games as one HTML page that needs no network.
+    """Summarise recorded games in one HTML page that needs no network.
 
     Win rates with intervals, score curves, heat maps of the sectors, when satellites were lost, and positions. Every
-    game is checked against the rules; those that break them are named and not counted.
+    game is checked against the rules; those that break them are listed and not counted.
     """
     with output_file(output) as stream:
         load_rules()
@@ -37,13 +39,13 @@ def report(
         from geo_patrol.report import write_report
 
         readers = [ReplayReader(file) for file in files]
-        named = title or ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
-        stream.write(write_report(_shown(readers), named, positions))
+        heading = title or ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
+        stream.write(write_report(_with_status(readers), heading, positions))
     print(f"written: {output}")
 
 
-def _shown(readers: "list[ReplayReader]") -> "Iterator[ReplayReader]":
-    """Show on a terminal which file is being read."""
+def _with_status(readers: "list[ReplayReader]") -> "Iterator[ReplayReader]":
+    """Yield readers, showing on a terminal which file is being read."""
     from rich.console import Console
 
     console = Console(stderr=True)

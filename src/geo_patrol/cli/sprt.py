@@ -1,4 +1,4 @@
-"""``geo-patrol sprt``: is one agent better than another, with as few games as the answer takes."""
+"""``geo-patrol sprt``: test whether one agent is better than another, with as few games as necessary."""
 
 import math
 from functools import partial
@@ -21,22 +21,26 @@ FORMAT = "geo_patrol sprt"
 def sprt(
     first: campaign.First,
     second: campaign.Second,
-    elo0: Annotated[float, typer.Option("--elo0", metavar="ELO", help="FIRST is no better than so much ...")] = 0,
-    elo1: Annotated[float, typer.Option("--elo1", metavar="ELO", help="... or it is better by so much.")] = 20,
-    alpha: Annotated[float, typer.Option(metavar="P", help="Chance of accepting elo1 where elo0 is true.")] = 0.05,
-    beta: Annotated[float, typer.Option(metavar="P", help="Chance of accepting elo0 where elo1 is true.")] = 0.05,
+    elo0: Annotated[
+        float, typer.Option("--elo0", metavar="ELO", help="Null hypothesis: FIRST is this much better ...")
+    ] = 0,
+    elo1: Annotated[
+        float, typer.Option("--elo1", metavar="ELO", help="... alternative: this much, a larger number.")
+    ] = 20,
+    alpha: Annotated[float, typer.Option(metavar="P", help="Probability of accepting elo1 where elo0 is true.")] = 0.05,
+    beta: Annotated[float, typer.Option(metavar="P", help="Probability of accepting elo0 where elo1 is true.")] = 0.05,
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,
-    max_games: Annotated[int, typer.Option(metavar="N", help="After which it gives up; an even number.")] = 20_000,
+    max_games: Annotated[int, typer.Option(metavar="N", help="Maximum number of games, even.")] = 20_000,
     seed: campaign.Seed = None,
     processes: campaign.Processes = None,
     move_time: campaign.MoveTime = 0.1,
     json: campaign.Json = None,
     quiet: campaign.Quiet = False,
 ) -> None:
-    """Play until a sequential probability ratio test tells whether the Elo difference is elo0 or elo1.
+    """Play until a sequential probability ratio test decides between the Elo differences elo0 and elo1.
 
-    The model is pentanomial: pairs of games with the same seed and the sides swapped are what is counted.
+    The model is pentanomial: the test counts pairs of games with the same seed and the sides swapped.
     """
     from geo_patrol.evaluation import Sprt, play_sprt
     from geo_patrol.evaluation.match import check_games
@@ -45,30 +49,16 @@ def sprt(
         test = Sprt(elo0, elo1, alpha, beta)
         check_games(max_games)
     campaign.check_json(json)
-    settled = campaign.check_settings([first, second], config, overrides, seed, move_time, processes)
-    result = campaign.play_with_bar(
-        [first, second],
-        settled,
-        f"{first} against {second}",
-        quiet,
-        partial(
-            play_sprt,
-            first,
-            second,
-            test,
-            config=settled,
-            max_games=max_games,
-            seed=seed,
-            move_time=move_time,
-            processes=processes,
-        ),
-    )
-    data = campaign.describe(FORMAT, config, overrides, settled, result)
-    campaign.tell(data, json, quiet, partial(print_sprt, result))
+    resolved = campaign.check_arguments([first, second], config, overrides, seed, move_time, processes)
+    play = partial(play_sprt, first, second, test, config=resolved, max_games=max_games, seed=seed)
+    play = partial(play, move_time=move_time, processes=processes)
+    result = campaign.play_with_progress([first, second], resolved, f"{first} against {second}", quiet, play)
+    data = campaign.to_json(FORMAT, config, overrides, resolved, result)
+    campaign.output_result(data, json, quiet, partial(print_sprt, result))
 
 
 def print_sprt(result: "SprtResult", source: str) -> None:
-    """Print the verdict and what it rests on."""
+    """Print the decision and the statistics behind it."""
     from rich.console import Console
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""``geo-patrol sweep``: how win rates follow the figures of a scenario."""
+"""``geo-patrol sweep``: win rates over a grid of configuration values."""
 
 import csv
 from functools import partial
@@ -35,7 +35,7 @@ def sweep(
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,
     games: Annotated[
-        int, typer.Option("--games", "-n", metavar="N", help="A cell; an even number: half with sides swapped.")
+        int, typer.Option("--games", "-n", metavar="N", help="Games per cell, even: half with sides swapped.")
     ] = 200,
     seed: campaign.Seed = None,
     processes: campaign.Processes = None,
@@ -56,34 +56,19 @@ def sweep(
         parse_variations(vary)
         check_games(games)
     campaign.check_json(json)
-    settled = campaign.check_settings(agents, config, overrides, seed, move_time, processes)
-    with campaign.going_on_later(out):
-        result = campaign.play_with_bar(
-            agents,
-            settled,
-            "sweep",
-            quiet,
-            partial(
-                play_sweep,
-                *agents,
-                vary,
-                config=config,
-                overrides=overrides or [],
-                games=games,
-                seed=seed,
-                move_time=move_time,
-                processes=processes,
-                folder=out,
-            ),
-        )
-    data = campaign.describe(FORMAT, config, overrides, settled, result)
+    resolved = campaign.check_arguments(agents, config, overrides, seed, move_time, processes)
+    play = partial(play_sweep, *agents, vary, config=config, overrides=overrides or [], games=games, seed=seed)
+    play = partial(play, move_time=move_time, processes=processes, folder=out)
+    with campaign.resume_hint(out):
+        result = campaign.play_with_progress(agents, resolved, "sweep", quiet, play)
+    data = campaign.to_json(FORMAT, config, overrides, resolved, result)
     if out is not None:
         write_folder(out, result, data)
-    campaign.tell(data, json, quiet, partial(print_sweep, result))
+    campaign.output_result(data, json, quiet, partial(print_sweep, result))
 
 
 def write_folder(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
-    """Write the table as JSON and CSV, and a picture."""
+    """Write the table as JSON and CSV, and a plot."""
     from geo_patrol.evaluation.plots import plot_sweep
 
     campaign.write_json(str(out / "sweep.json"), data)
@@ -92,10 +77,10 @@ def write_folder(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
         keys = [variation.key for variation in result.variations]
         writer.writerow([*keys, "of", "wins", "games", "win_rate", "win_rate_low", "win_rate_high", "draw_rate"])
         for cell in data["cells"]:
-            for what, rate in cell["win_rates"].items():
-                figures = [rate["wins"], rate["games"], rate["rate"], *rate["interval"], cell["draw_rate"]]
-                writer.writerow([*cell["values"].values(), what, *figures])
-    campaign.write_picture(out, "sweep.png", lambda path: plot_sweep(result, path))
+            for label, rate in cell["win_rates"].items():
+                numbers = [rate["wins"], rate["games"], rate["rate"], *rate["interval"], cell["draw_rate"]]
+                writer.writerow([*cell["values"].values(), label, *numbers])
+    campaign.write_plot(out, "sweep.png", lambda path: plot_sweep(result, path))
 
 
 def print_sweep(result: "Sweep", source: str) -> None:
@@ -121,17 +106,14 @@ def _table(result: "Sweep") -> Any:
         heading = variation.key.replace(".", ".\n")
         width = min(max(map(len, heading.split("\n"))), _MAX_KEY_WIDTH)
         table.add_column(heading, justify="right", overflow="fold", min_width=width)
-    rates = result.win_rates()
     for side in SIDES:
-        who = f"{side} wins" if result.agents[0] == result.agents[1] else f"{result.agents[0]} as {side} wins"
-        table.add_column(who, justify="right", overflow="fold")
+        heading = f"{side} wins" if result.agents[0] == result.agents[1] else f"{result.agents[0]} as {side} wins"
+        table.add_column(heading, justify="right", overflow="fold")
         table.add_column("95% interval", justify="right", no_wrap=True)
     table.add_column("draws", justify="right", no_wrap=True)
-    for place, (cell, draws) in enumerate(zip(result.cells, result.draw_rates(), strict=True)):
-        figures = []
-        for of_cells in rates.values():
-            figures += [f"{of_cells[place].rate:.1%}", percent_interval(of_cells[place].interval)]
-        table.add_row(*cell, *figures, f"{draws:.1%}")
+    for cell, draws, *win_rates in zip(result.cells, result.draw_rates(), *result.win_rates().values(), strict=True):
+        texts = [text for rate in win_rates for text in (f"{rate.rate:.1%}", percent_interval(rate.interval))]
+        table.add_row(*cell, *texts, f"{draws:.1%}")
     return table
 
 

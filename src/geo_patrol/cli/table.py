@@ -1,4 +1,4 @@
-"""The table of a match, for people; its margin is the mean score difference."""
+"""The tables of a match; the margin is the mean score difference."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ _ENDINGS = {
 
 
 def print_match(result: "MatchResult", source: str, overrides: list[str]) -> None:
-    """Print a match: results from either side and in all, how games ended, and how fast they were."""
+    """Print a match: results by side and in total, how games ended, and games per second."""
     console = Console(highlight=False)
     summary = result.summary()
     first, second = result.agents
@@ -32,7 +32,7 @@ def print_match(result: "MatchResult", source: str, overrides: list[str]) -> Non
     console.print(_results_table(first, summary))
     console.print()
     console.print(_endings_table(result.agents, summary.total.endings))
-    if _are_shared(summary.total):
+    if _has_several_reasons(summary.total):
         console.print("Several reasons may hold at once.")
     console.print()
     if any(summary.total.illegal_orders):
@@ -44,10 +44,9 @@ def print_match(result: "MatchResult", source: str, overrides: list[str]) -> Non
     console.print(f"{len(result):,} games in {summary.seconds:.3f} s: {summary.games_per_second:,.0f} games a second")
 
 
-def _are_shared(tally: "Tally") -> bool:
-    """Tell whether some game ended for more than one reason, or for both agents."""
-    holding = sum(max(ending.first + ending.second, ending.games) for ending in tally.endings.values())
-    return holding > tally.games
+def _has_several_reasons(tally: "Tally") -> bool:
+    """Return whether some game ended for more than one reason, or for both agents."""
+    return sum(max(ending.first + ending.second, ending.games) for ending in tally.endings.values()) > tally.games
 
 
 def _results_table(first: str, summary: "Summary") -> Table:
@@ -55,13 +54,13 @@ def _results_table(first: str, summary: "Summary") -> Table:
     table.add_column(f"{first} as")
     for heading in ("games", "wins", "draws", "losses", "win rate", "95% interval", "margin", "turns"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_row("alpha", *_figures(summary.as_alpha))
-    table.add_row("bravo", *_figures(summary.as_bravo))
-    table.add_row("either", *_figures(summary.total), style="bold")
+    table.add_row("alpha", *_cells(summary.as_alpha))
+    table.add_row("bravo", *_cells(summary.as_bravo))
+    table.add_row("either", *_cells(summary.total), style="bold")
     return table
 
 
-def _figures(tally: "Tally") -> list[str]:
+def _cells(tally: "Tally") -> list[str]:
     return [
         f"{tally.games:,}",
         f"{tally.wins:,}",

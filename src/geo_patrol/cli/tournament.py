@@ -1,4 +1,4 @@
-"""``geo-patrol tournament``: everybody against everybody."""
+"""``geo-patrol tournament``: play a round robin."""
 
 import csv
 from functools import partial
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from geo_patrol.evaluation import Tournament
 
 FORMAT = "geo_patrol tournament"
-_MAX_COLUMNS = 9  # of agents in a table of everybody against everybody
+_MAX_COLUMNS = 9  # agents in the table of alpha against bravo
 
 
 @plain_errors
@@ -28,11 +28,11 @@ def tournament(
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,
     games: Annotated[
-        int, typer.Option("--games", "-n", metavar="N", help="A pairing; an even number: half with sides swapped.")
+        int, typer.Option("--games", "-n", metavar="N", help="Games per pairing, even: half with sides swapped.")
     ] = 400,
     seed: campaign.Seed = None,
     mirror: Annotated[
-        bool, typer.Option("--mirror", help="Let every agent meet itself too: what is each side worth?")
+        bool, typer.Option("--mirror", help="Also play every agent against itself: what is each side worth?")
     ] = False,
     processes: campaign.Processes = None,
     move_time: campaign.MoveTime = 0.1,
@@ -40,10 +40,10 @@ def tournament(
     json: campaign.Json = None,
     quiet: campaign.Quiet = False,
 ) -> None:
-    """Play everybody against everybody, in pairs of games with the same seed and the sides swapped, on all cores.
+    """Play a round robin on all cores, in pairs of games with the same seed and the sides swapped.
 
     Prints Bradley-Terry ratings with 95 % intervals, win rates of every pairing from both sides, and the mixed equilibrium.
-    An agent that raises, hangs or dies loses its running games and is named at the end.
+    An agent that raises, hangs or dies loses its running games and is listed at the end.
     """
     from geo_patrol.errors import optional_import
     from geo_patrol.evaluation import play_tournament
@@ -56,33 +56,19 @@ def tournament(
         check_names(agents)
         check_games(games)
     campaign.check_json(json)
-    settled = campaign.check_settings(agents, config, overrides, seed, move_time, processes)
-    with campaign.going_on_later(out):
-        result = campaign.play_with_bar(
-            agents,
-            settled,
-            "tournament",
-            quiet,
-            partial(
-                play_tournament,
-                agents,
-                config=settled,
-                games=games,
-                seed=seed,
-                mirror=mirror,
-                move_time=move_time,
-                processes=processes,
-                folder=out,
-            ),
-        )
-    data = campaign.describe(FORMAT, config, overrides, settled, result)
+    resolved = campaign.check_arguments(agents, config, overrides, seed, move_time, processes)
+    play = partial(play_tournament, agents, config=resolved, games=games, seed=seed, mirror=mirror, folder=out)
+    play = partial(play, move_time=move_time, processes=processes)
+    with campaign.resume_hint(out):
+        result = campaign.play_with_progress(agents, resolved, "tournament", quiet, play)
+    data = campaign.to_json(FORMAT, config, overrides, resolved, result)
     if out is not None:
         write_folder(out, result, data)
-    campaign.tell(data, json, quiet, partial(print_tournament, result))
+    campaign.output_result(data, json, quiet, partial(print_tournament, result))
 
 
 def write_folder(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
-    """Write the tables as JSON and CSV, and a picture."""
+    """Write the tables as JSON and CSV, and a plot."""
     from geo_patrol.evaluation.plots import plot_tournament
 
     campaign.write_json(str(out / "tournament.json"), data)
@@ -90,7 +76,7 @@ def write_folder(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
         _write_rows(stream, [_rating_row(entry) for entry in data["ratings"]])
     with output_file(str(out / "pairings.csv")) as stream:
         _write_rows(stream, [_pairing_row(entry) for entry in data["pairings"]])
-    campaign.write_picture(out, "tournament.png", lambda path: plot_tournament(result, path))
+    campaign.write_plot(out, "tournament.png", lambda path: plot_tournament(result, path))
 
 
 def _write_rows(stream: Any, rows: list[dict[str, Any]]) -> None:
@@ -121,13 +107,13 @@ def _pairing_row(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _record_columns(prefix: str, record: dict[str, Any]) -> dict[str, Any]:
     low, high = record["win_interval"]
-    figures = {name: record[name] for name in ("games", "wins", "draws", "losses", "win_rate")}
-    figures |= {"win_rate_low": low, "win_rate_high": high, "score": record["score"]}
-    return {f"{prefix}{name}": value for name, value in figures.items()}
+    columns = {name: record[name] for name in ("games", "wins", "draws", "losses", "win_rate")}
+    columns |= {"win_rate_low": low, "win_rate_high": high, "score": record["score"]}
+    return {f"{prefix}{name}": value for name, value in columns.items()}
 
 
 def print_tournament(result: "Tournament", source: str) -> None:
-    """Print ratings, pairings, the table of everybody against everybody, the equilibrium, and what went wrong."""
+    """Print ratings, pairings, win rates of alpha against bravo, the equilibrium, and the agents' errors."""
     from rich.console import Console
     from rich.text import Text
 
@@ -142,10 +128,14 @@ def print_tournament(result: "Tournament", source: str) -> None:
     _print_agent_errors(console, result)
 
 
-def _print_ratings(console: "Console", result: "Tournament") -> None:
+def _names(result: "Tournament") -> list[str]:
     from geo_patrol.evaluation.names import short_names
 
-    ratings, names = result.ratings, short_names(result.agents)
+    return short_names(result.agents)
+
+
+def _print_ratings(console: "Console", result: "Tournament") -> None:
+    ratings, names = result.ratings, _names(result)
     table = plain_table()
     table.add_column("agent", overflow="fold")
     for heading in ("Elo", "95% interval", "games", "wins", "as alpha", "as bravo", "draws"):
@@ -173,15 +163,13 @@ def _print_ratings(console: "Console", result: "Tournament") -> None:
         console.print(f"Far from the others, how far is not known: {listed}", soft_wrap=True)
     if len(result.agents) > 2:
         first, second, measured, expected = result.largest_residual()
-        told = f"{names[first]} scores {measured:.1%} against {names[second]}, by the ratings {expected:.1%}"
-        console.print(f"Farthest from the ratings: {told}.", soft_wrap=True)
+        scores = f"{names[first]} scores {measured:.1%} against {names[second]}, by the ratings {expected:.1%}"
+        console.print(f"Farthest from the ratings: {scores}.", soft_wrap=True)
     console.print()
 
 
 def _print_pairings(console: "Console", result: "Tournament") -> None:
-    from geo_patrol.evaluation.names import short_names
-
-    names = short_names(result.agents)
+    names = _names(result)
     table = plain_table()
     table.add_column("pairing", overflow="fold")
     for heading in ("wins", "draws", "win rate", "95% interval", "as alpha", "as bravo"):
@@ -204,13 +192,11 @@ def _print_pairings(console: "Console", result: "Tournament") -> None:
 
 
 def _print_sides(console: "Console", result: "Tournament") -> None:
-    """Print how often row as alpha wins against column as bravo."""
-    from geo_patrol.evaluation.names import short_names
-
+    """Print the win rates of row as alpha against column as bravo."""
     size = len(result.agents)
     if not 2 < size <= _MAX_COLUMNS:
         return
-    names = short_names(result.agents)
+    names = _names(result)
     table = plain_table()
     table.add_column("alpha wins (row: alpha, column: bravo)", overflow="fold")
     for number in range(size):
@@ -235,12 +221,10 @@ def _print_equilibria(console: "Console", result: "Tournament") -> None:
         console.print(f"What that gives alpha, wins less losses a game: {sides.value:+.3f}")
 
 
-def _mixture(result: "Tournament", shares: Any) -> str:
-    from geo_patrol.evaluation.names import short_names
-
-    names = short_names(result.agents)
+def _mixture(result: "Tournament", strategy: Any) -> str:
+    names = _names(result)
     return ", ".join(
-        f"{names[agent]} {shares[agent]:.1%}" for agent in (-shares).argsort().tolist() if shares[agent] > 0
+        f"{names[agent]} {strategy[agent]:.1%}" for agent in (-strategy).argsort().tolist() if strategy[agent] > 0
     )
 
 
@@ -250,11 +234,11 @@ def _print_agent_errors(console: "Console", result: "Tournament") -> None:
     if result.agent_errors:
         console.print()
     for errors in result.agent_errors:
-        said = []
+        parts = []
         if errors.illegal_orders:
-            said.append(f"{errors.illegal_orders:,} illegal orders")
+            parts.append(f"{errors.illegal_orders:,} illegal orders")
         if errors.failures:
-            said.append(
+            parts.append(
                 f"failed in {errors.failures:,} batches, which cost {errors.games_lost:,} games: {errors.message}"
             )
-        console.print(Text(f"{errors.agent}: {'; '.join(said)}"), soft_wrap=True)
+        console.print(Text(f"{errors.agent}: {'; '.join(parts)}"), soft_wrap=True)

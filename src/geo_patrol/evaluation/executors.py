@@ -78,7 +78,7 @@ def play_tasks(
             for future in done:
                 yield future.result()
     except BrokenProcessPool as error:
-        raise WorkerError("a worker process was killed, or ran out of memory; what was finished is kept") from error
+        raise WorkerError("a worker process was killed, or ran out of memory; finished games are stored") from error
     finally:
         executor.shutdown(wait=not running, cancel_futures=True)
         for child in set(multiprocessing.active_children()) - others if running else ():

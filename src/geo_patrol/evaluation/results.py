@@ -174,13 +174,13 @@ PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "ille
 """The fields of a ``MatchResult`` with a row for every game."""
 
 
-def join_results(parts: Sequence[MatchResult]) -> MatchResult:
-    """Concatenate the parts of a match; agents, configuration and seed are those of the first."""
-    joined: dict[str, Any] = {field: np.concatenate([getattr(part, field) for part in parts]) for field in PER_GAME}
+def join_results(results: Sequence[MatchResult]) -> MatchResult:
+    """Concatenate the results of a match's chunks; agents, configuration and seed are those of the first."""
+    joined: dict[str, Any] = {name: np.concatenate([getattr(result, name) for result in results]) for name in PER_GAME}
     return replace(
-        parts[0],
-        seconds=sum(part.seconds for part in parts),
-        failures=tuple(failure for part in parts for failure in part.failures),
+        results[0],
+        seconds=sum(result.seconds for result in results),
+        failures=tuple(failure for result in results for failure in result.failures),
         **joined,
     )
 

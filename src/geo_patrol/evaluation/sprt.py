@@ -126,21 +126,21 @@ def play_sprt(
     warm_up([first, second], resolved)
     tasks = split_into_tasks([PlannedMatch(first, second, resolved, pairs, seed)], workers.move_time)
     records = workers.play_tasks(tasks)
-    parts: list[MatchResult] = []
+    results: list[MatchResult] = []
     try:
         for record in _in_order(records):
-            parts += join_records([tasks[record.task]], [record])
-            verdict, _, _ = test.run(pair_scores(np.concatenate([part.winner for part in parts])))
+            results += join_records([tasks[record.task]], [record])
+            verdict, _, _ = test.run(pair_scores(np.concatenate([result.winner for result in results])))
             if verdict is not None:
                 break
     finally:
         records.close()
-    return _to_result(test, parts)
+    return _to_result(test, results)
 
 
-def _to_result(test: Sprt, parts: Sequence[MatchResult]) -> SprtResult:
+def _to_result(test: Sprt, results: Sequence[MatchResult]) -> SprtResult:
     """Return the result with the games up to the decision."""
-    match = join_results(parts)
+    match = join_results(results)
     verdict, num_pairs, ratios = test.run(pair_scores(match.winner))
     columns: dict[str, Any] = {name: getattr(match, name)[: 2 * num_pairs] for name in PER_GAME}
     return SprtResult(test, replace(match, **columns), verdict, ratios)

@@ -39,7 +39,7 @@ def parse_variation(text: str) -> Variation:
     Raises:
         ConfigError: it cannot be parsed.
     """
-    key, sign, listed = (part.strip() for part in text.partition("="))
+    key, sign, listed = map(str.strip, text.partition("="))
     if not sign or not key or not listed:
         raise ConfigError(
             f"vary {show(text)}: give key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80"

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -58,17 +58,6 @@ class Task:
         return 2 * self.chunk.num_pairs
 
 
-class FailureRecord(BaseModel):
-    """A ``Failure`` as plain data."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    agent: int
-    side: int
-    games: int
-    message: str
-
-
 class Record(BaseModel):
     """The games of a task as plain data, in order; the columns are those of ``MatchResult``."""
 
@@ -81,7 +70,7 @@ class Record(BaseModel):
     reasons: list[int]
     winner: list[int]
     illegal_orders: list[list[int]]
-    failures: list[FailureRecord]
+    failures: list[Failure]
 
     def fits(self, games: int) -> bool:
         """Return whether the record holds that many games."""
@@ -123,7 +112,7 @@ def _to_match_result(chunk: Chunk, record: Record) -> MatchResult:
         seeds=np.repeat(np.array(chunk.seeds, np.uint64), 2),
         first_side=np.tile(np.array([ALPHA, BRAVO]), chunk.num_pairs),
         first_game=np.empty((0, SIDES, SATELLITES), np.int64),  # not recorded: the seed plays it again
-        failures=tuple(Failure(**failure.model_dump()) for failure in record.failures),
+        failures=tuple(record.failures),
         **{column: np.array(getattr(record, column), np.int64) for column in _COLUMNS},
     )
 
@@ -159,6 +148,6 @@ def play_task(task: Task, cache: AgentCache, progress: Callable[[int], None] = l
     return Record(
         task=task.number,
         seconds=time.perf_counter() - start,
-        failures=[FailureRecord(**asdict(failure)) for failure in result.failures],
+        failures=list(result.failures),
         **{column: getattr(result, column).tolist() for column in _COLUMNS},
     )

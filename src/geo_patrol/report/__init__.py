@@ -1,4 +1,4 @@
-"""A page about a set of recorded games, in one HTML file that needs nothing else."""
+"""Reports: a self-contained HTML page about a set of recorded games."""
 
 from geo_patrol.report.page import write_report
 

@@ -1,4 +1,4 @@
-"""Charts of a report, drawn by matplotlib as SVG. They hold no text of strangers but agents' names, as plain text."""
+"""Charts of a report as SVG by Matplotlib. The only foreign text in them are agents' names, as plain text."""
 
 import io
 from collections import Counter
@@ -9,7 +9,7 @@ import numpy as np
 
 from geo_patrol.errors import optional_import
 from geo_patrol.evaluation.statistics import wilson_interval
-from geo_patrol.report.collect import Collected, Standing
+from geo_patrol.report.collect import AgentResults, Collected
 from geo_patrol.scenes.paper import INK, SIDE_FILLS, SIDE_LINES, SOFT
 from geo_patrol.sides import SIDES
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _GRID = "#e4e8ef"
 _MAX_BARS = 24
-"""Agents in the chart of win rates."""
+"""Rows of the chart of win rates."""
 
 
-def _new(width: float, height: float) -> "tuple[Figure, Axes]":
+def _subplots(width: float, height: float) -> "tuple[Figure, Axes]":
     with optional_import("plots"):
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -45,18 +45,18 @@ def _svg(figure: "Figure") -> str:
 
 
 def win_rates(collected: Collected) -> str:
-    """Draw every agent's win rate with its 95 % interval, on either side and on both."""
+    """Plot every agent's win rate with its 95 % interval, by side and in total."""
     marks = {"alpha": ("s", SIDE_FILLS["alpha"]), "bravo": ("D", SIDE_FILLS["bravo"]), "either": ("o", INK)}
-    names = list(dict.fromkeys(name for name, _ in collected.standings))[:_MAX_BARS]
-    figure, axes = _new(7.2, 1.0 + 0.62 * len(names))
+    names = list(dict.fromkeys(name for name, _ in collected.agent_results))[:_MAX_BARS]
+    figure, axes = _subplots(7.2, 1.0 + 0.62 * len(names))
     for row, name in enumerate(reversed(names)):
-        for place, (where, (marker, colour)) in enumerate(marks.items()):
-            standing = collected.standings.get((name, where))
-            if standing is not None and standing.games:
-                _interval(axes, standing, row + 0.22 * (1 - place), marker, colour)
+        for i, (where, (marker, colour)) in enumerate(marks.items()):
+            results = collected.agent_results.get((name, where))
+            if results is not None and results.games:
+                _interval(axes, results, row + 0.22 * (1 - i), marker, colour)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(names) - 0.4))
     axes.set_yticks(range(len(names)), [_short(name) for name in reversed(names)], parse_math=False)
-    axes.set_xticks(np.linspace(0, 1, 6), [f"{share:.0%}" for share in np.linspace(0, 1, 6)])
+    axes.set_xticks(np.linspace(0, 1, 6), [f"{rate:.0%}" for rate in np.linspace(0, 1, 6)])
     axes.set_xlabel("games won, 95 % Wilson interval", color=INK, fontsize=9)
     handles = [
         axes.plot([], [], marker, color=colour, label=f"as {where}" if where != "either" else "on both sides")[0]
@@ -66,10 +66,10 @@ def win_rates(collected: Collected) -> str:
     return _svg(figure)
 
 
-def _interval(axes: "Axes", standing: Standing, height: float, marker: str, colour: str) -> None:
-    low, high = wilson_interval(standing.wins, standing.games)
+def _interval(axes: "Axes", results: AgentResults, height: float, marker: str, colour: str) -> None:
+    low, high = wilson_interval(results.wins, results.games)
     axes.plot([low, high], [height, height], color=colour, linewidth=2.2, solid_capstyle="round")
-    axes.plot([standing.wins / standing.games], [height], marker, color=colour, markersize=7)
+    axes.plot([results.wins / results.games], [height], marker, color=colour, markersize=7)
 
 
 def _short(name: str) -> str:
@@ -77,45 +77,45 @@ def _short(name: str) -> str:
 
 
 def score_curves(collected: Collected) -> str:
-    """Draw the mean score after every turn, with the middle 80 % of the games, and how many games go on."""
-    figure, axes = _new(7.2, 3.3)
+    """Plot the mean score after every turn with the central 80 % of the games, and the number of running games."""
+    figure, axes = _subplots(7.2, 3.3)
     counts: list[int] = []
     for side in SIDES:
         scores = [np.array(turn) for turn in collected.curves[side] if turn]
         counts = [len(turn) for turn in scores]
         turns = np.arange(len(scores))
-        low, high = (np.array([np.quantile(turn, share) for turn in scores]) for share in (0.1, 0.9))
+        low, high = (np.array([np.quantile(turn, q) for turn in scores]) for q in (0.1, 0.9))
         colour = SIDE_FILLS[side]
         axes.fill_between(turns, low, high, color=colour, alpha=0.16, linewidth=0)
         axes.plot(turns, [turn.mean() for turn in scores], color=colour, linewidth=2.2, label=side)
     axes.set_xlabel("turns played", color=INK, fontsize=9)
     axes.set_ylabel("score", color=INK, fontsize=9)
     axes.set_xlim(0, max(len(counts) - 1, 1))
-    _whole_turns(axes)
+    _use_integer_ticks(axes)
     axes.legend(frameon=False, fontsize=9, loc="upper center", ncols=2)
-    _games_that_go_on(axes, counts)
+    _plot_num_running(axes, counts)
     return _svg(figure)
 
 
-def _games_that_go_on(axes: "Axes", counts: Sequence[int]) -> None:
-    beside = axes.twinx()
-    beside.spines[["top", "left", "bottom"]].set_visible(False)
-    beside.spines["right"].set_color(_GRID)
-    beside.plot(range(len(counts)), counts, color=SOFT, linewidth=1.2, linestyle=(0, (2, 2)))
-    beside.set_ylim(0, max(counts, default=1) * 1.08)
-    beside.tick_params(colors=SOFT, labelsize=8)
-    beside.set_ylabel("games that got so far (dotted)", color=SOFT, fontsize=8)
+def _plot_num_running(axes: "Axes", counts: Sequence[int]) -> None:
+    right = axes.twinx()
+    right.spines[["top", "left", "bottom"]].set_visible(False)
+    right.spines["right"].set_color(_GRID)
+    right.plot(range(len(counts)), counts, color=SOFT, linewidth=1.2, linestyle=(0, (2, 2)))
+    right.set_ylim(0, max(counts, default=1) * 1.08)
+    right.tick_params(colors=SOFT, labelsize=8)
+    right.set_ylabel("games that got so far (dotted)", color=SOFT, fontsize=8)
 
 
-def _whole_turns(axes: "Axes") -> None:
+def _use_integer_ticks(axes: "Axes") -> None:
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an extra
 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
 
 
 def losses(collected: Collected) -> str:
-    """Draw in which turns satellites were lost."""
-    figure, axes = _new(7.2, 2.8)
+    """Plot the number of satellites lost in each turn."""
+    figure, axes = _subplots(7.2, 2.8)
     last = max((turn for turn, _, _ in collected.losses), default=1)
     turns = np.arange(1, last + 1)
     for offset, side in zip((-0.2, 0.2), SIDES, strict=True):
@@ -130,16 +130,16 @@ def losses(collected: Collected) -> str:
     axes.set_xlabel("turn", color=INK, fontsize=9)
     axes.set_ylabel("satellites lost", color=INK, fontsize=9)
     axes.set_xlim(0.4, last + 0.6)
-    _whole_turns(axes)
+    _use_integer_ticks(axes)
     axes.legend(frameon=False, fontsize=9, ncols=2)
     return _svg(figure)
 
 
 def lengths(turns: Counter[int]) -> str:
-    """Draw how many turns games took."""
-    figure, axes = _new(7.2, 2.2)
+    """Plot a histogram of the lengths of games."""
+    figure, axes = _subplots(7.2, 2.2)
     axes.bar(list(turns), list(turns.values()), 0.8, color=SOFT)
     axes.set_xlabel("turns of a game", color=INK, fontsize=9)
     axes.set_ylabel("games", color=INK, fontsize=9)
-    _whole_turns(axes)
+    _use_integer_ticks(axes)
     return _svg(figure)

@@ -1,4 +1,4 @@
-"""What a report needs of its games, gathered game by game, in bounded memory."""
+"""Statistics of a report, accumulated game by game in bounded memory."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,15 +16,17 @@ from geo_patrol.sides import SIDES
 
 MAX_GAMES = 100_000
 MAX_LISTED = 200
-"""Games in the table of games."""
+"""Rows of the table of games."""
 MAX_FAULTS = 20
+MAX_SNAPSHOTS = 6
+"""Positions shown of a game."""
 _CURVE_TURNS = 200
 """Score curves and losses are drawn up to this turn."""
 
 
 @dataclass
-class Standing:
-    """Results of an agent, on one side or on both."""
+class AgentResults:
+    """Results of an agent, on one side or on both; the margin is the sum of score differences."""
 
     games: int = 0
     wins: int = 0
@@ -39,17 +41,17 @@ class Standing:
 
 @dataclass
 class BoardHeat:
-    """Where satellites were and were lost, on the boards of one shape, by sector as seen from alpha's goal sector."""
+    """Where satellites were and were lost, on boards of one shape, by sector relative to alpha's goal sector."""
 
     presence: dict[str, Counter[int]] = field(default_factory=lambda: {side: Counter() for side in SIDES})
-    """By side: how often a Patrol with fuel was in a sector when a turn began."""
+    """By side: counts of active Patrols at the start of each turn."""
     losses: Counter[int] = field(default_factory=Counter)
     games: int = 0
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A position that the report shows."""
+    """A position of the report."""
 
     game: Game
     anchor: str
@@ -59,7 +61,7 @@ class Snapshot:
 
 @dataclass
 class ListedGame:
-    """A game in the table of games."""
+    """A row of the table of games."""
 
     summary: GameSummary
     snapshots: list[Snapshot] = field(default_factory=list)
@@ -67,30 +69,30 @@ class ListedGame:
 
 @dataclass
 class Collected:
-    """Everything that a report tells.
+    """The content of a report.
 
     Attributes:
-        titles: games by the title of their configuration.
-        games: games that follow the rules; only they are counted anywhere below.
-        unfinished: of these, games without an end; they have no result.
-        standings: by agent and side ("alpha", "bravo", "either").
-        reasons: how often each reason ended a game, several at once may hold.
-        turns: turns played, of finished games.
-        curves: by side, the scores after every turn: a list of them for each turn.
-        losses: by (turn, side, whether the HVA).
+        titles: number of games by title of the configuration.
+        games: number of games that follow the rules; only these are counted below.
+        unfinished: number of games without an end; they have no result.
+        agent_results: by agent and side ("alpha", "bravo", "either").
+        reasons: number of games by reason of their end; several may hold at once.
+        turns: histogram of the lengths of finished games.
+        curves: by side, for each turn a list of the games' scores after it.
+        losses: by (turn, side, whether it is the HVA).
         causes: by (side, cause).
         engagements: by (side, action): tries and successes.
         heat: by board.
         listed: the first games.
-        faults: games that do not follow the rules, and damage of the files.
-        fault_count: how many there are.
-        cut_off: whether there were more games than a report takes.
+        faults: the first messages about games that do not follow the rules, and damaged files.
+        fault_count: number of all such messages.
+        cut_off: whether there were more games than ``MAX_GAMES``.
     """
 
     titles: Counter[str] = field(default_factory=Counter)
     games: int = 0
     unfinished: int = 0
-    standings: dict[tuple[str, str], Standing] = field(default_factory=dict)
+    agent_results: dict[tuple[str, str], AgentResults] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
     turns: Counter[int] = field(default_factory=Counter)
     curves: dict[str, list[list[int]]] = field(default_factory=lambda: {side: [] for side in SIDES})
@@ -103,18 +105,18 @@ class Collected:
     fault_count: int = 0
     cut_off: bool = False
 
-    def complain(self, fault: str) -> None:
-        """Note that something is wrong."""
+    def add_fault(self, fault: str) -> None:
+        """Count a fault, and list it if there are not too many."""
         self.fault_count += 1
         if len(self.faults) < MAX_FAULTS:
             self.faults.append(fault)
 
 
 class Collector:
-    """Gathers games.
+    """Accumulates the statistics of games.
 
     Args:
-        positions: of how many games positions are shown.
+        positions: number of games of which positions are shown.
     """
 
     def __init__(self, positions: int) -> None:
@@ -123,27 +125,27 @@ class Collector:
 
     @property
     def is_full(self) -> bool:
-        """Whether a report takes no more games."""
+        """Whether ``MAX_GAMES`` is reached."""
         return self.collected.games >= MAX_GAMES
 
     def add(self, replay: Replay, source: str) -> None:
-        """Take in a game."""
-        watcher = _Watcher(keeps_snapshots=len(self.collected.listed) < self._positions)
-        summary = summarise(replay, watcher.watch)
+        """Add a game."""
+        observer = _Observer(keeps_snapshots=len(self.collected.listed) < self._positions)
+        summary = summarise(replay, observer.observe)
         if summary.status == "disagrees":
-            self.collected.complain(f"{source}: {summary.fault}")
+            self.collected.add_fault(f"{source}: {summary.fault}")
             return
-        self._count(summary, watcher)
+        self._count(summary, observer)
         if len(self.collected.listed) < MAX_LISTED:
             listed = ListedGame(summary)
             self.collected.listed.append(listed)
             number = len(self.collected.listed)
             listed.snapshots = [
-                Snapshot(game, f"game-{number}-position-{place}", occasion, outcomes)
-                for place, (game, occasion, outcomes) in enumerate(watcher.snapshots, start=1)
+                Snapshot(game, f"game-{number}-position-{i}", occasion, outcomes)
+                for i, (game, occasion, outcomes) in enumerate(observer.snapshots, start=1)
             ]
 
-    def _count(self, summary: GameSummary, watcher: "_Watcher") -> None:
+    def _count(self, summary: GameSummary, observer: "_Observer") -> None:
         collected = self.collected
         collected.games += 1
         collected.titles[summary.replay.config.title] += 1
@@ -162,35 +164,35 @@ class Collector:
         board = summary.replay.config.board
         heat = collected.heat.setdefault((board.inner_ring, board.outer_ring, board.goal_ring), BoardHeat())
         heat.games += 1
-        heat.losses += watcher.lost_at
+        heat.losses += observer.lost_at
         for side in SIDES:
-            heat.presence[side] += watcher.presence[side]
+            heat.presence[side] += observer.presence[side]
 
     def _count_result(self, summary: GameSummary) -> None:
         collected = self.collected
         collected.turns[min(summary.turns, _CURVE_TURNS)] += 1
         for reason in summary.reasons:
             collected.reasons[reason] += 1
-        for place, side in enumerate(SIDES):
-            name = summary.replay.agents[place]
+        for i, side in enumerate(SIDES):
+            name = summary.replay.agents[i]
             for where in (side, "either"):
-                standing = collected.standings.setdefault((name, where), Standing())
-                standing.games += 1
-                standing.wins += summary.winner == side
-                standing.draws += summary.winner is None
-                standing.margin += summary.scores[place] - summary.scores[1 - place]
+                results = collected.agent_results.setdefault((name, where), AgentResults())
+                results.games += 1
+                results.wins += summary.winner == side
+                results.draws += summary.winner is None
+                results.margin += summary.scores[i] - summary.scores[1 - i]
 
 
 def _extend(curves: list[list[int]], curve: tuple[int, ...]) -> None:
-    """Put the scores of one game to those of the others, turn by turn."""
+    """Append the scores of one game to the lists of each turn."""
     while len(curves) < len(curve):
         curves.append([])
     for scores, score in zip(curves, curve, strict=False):
         scores.append(score)
 
 
-class _Watcher:
-    """Looks at the positions of one game while it is played again."""
+class _Observer:
+    """Observes the positions of one game while it is replayed."""
 
     def __init__(self, *, keeps_snapshots: bool) -> None:
         self.presence: dict[str, Counter[int]] = {side: Counter() for side in SIDES}
@@ -198,19 +200,19 @@ class _Watcher:
         self.snapshots: list[tuple[Game, str, tuple[str, ...]]] = []
         self._keeps_snapshots = keeps_snapshots
 
-    def watch(self, before: Game, played: PlayedPhase) -> None:
-        """See a phase."""
+    def observe(self, before: Game, played: PlayedPhase) -> None:
+        """Count a phase."""
         if before.phase == "movement":
             self._count_presence(before)
         lost = self._count_losses(before, played.game)
         if self._keeps_snapshots and (lost or played.game.is_over):
             end = "The end" if played.game.is_over else f"After turn {played.turn}"
             occasion = f"{end}: {', '.join(lost)} lost" if lost else end
-            self._keep(played.game, occasion, tuple(map(str, played.outcomes)))
+            self._add_snapshot(played.game, occasion, tuple(map(str, played.outcomes)))
 
-    def _keep(self, game: Game, occasion: str, outcomes: tuple[str, ...]) -> None:
-        """Keep a position; of a game with many losses the first ones and the last."""
-        if len(self.snapshots) == _SNAPSHOTS:
+    def _add_snapshot(self, game: Game, occasion: str, outcomes: tuple[str, ...]) -> None:
+        """Add a position; of a game with many losses the first ones and the last are kept."""
+        if len(self.snapshots) == MAX_SNAPSHOTS:
             self.snapshots.pop()
         self.snapshots.append((game.copy(), occasion, outcomes))
 
@@ -219,30 +221,26 @@ class _Watcher:
         for side in SIDES:
             for satellite in game.satellites(side)[1:]:
                 if satellite.is_active:
-                    self.presence[side][seen_from_goal(satellite.sector, goal, board)] += 1
+                    self.presence[side][relative_sector(satellite.sector, goal, board)] += 1
 
     def _count_losses(self, before: Game, after: Game) -> list[str]:
-        """Count what was lost in a phase, where it was when the phase began; return the names."""
+        """Count the satellites lost in a phase, in the sectors where it began; return their names."""
         lost = []
         board, goal = before.config.board, before.goals["alpha"]
         for side in SIDES:
             for old, new in zip(before.satellites(side), after.satellites(side), strict=True):
                 if old.is_active and not new.is_active:
-                    self.lost_at[seen_from_goal(old.sector, goal, board)] += 1
+                    self.lost_at[relative_sector(old.sector, goal, board)] += 1
                     lost.append(f"{side} {old.id.short}")
         return lost
 
 
-_SNAPSHOTS = 6
+def relative_sector(sector: int, goal: int, board: BoardConfig) -> int:
+    """Return a sector rotated with the board so that alpha's goal is at azimuth 0.
 
-
-def seen_from_goal(sector: int, goal: int, board: BoardConfig) -> int:
-    """Return the sector where a satellite would be if alpha's goal were where it starts.
-
-    The board drifts, its inner rings faster than the outer ones; what stays the same is where a sector is in relation
-    to the goals.
+    The board drifts, its inner rings faster than the outer ones; the position relative to the goals is invariant.
     """
     ring, goal_ring = int(ring_of(sector)), board.goal_ring
-    turned = int(azimuth_of(goal))
-    turned = turned << (ring - goal_ring) if ring > goal_ring else turned >> (goal_ring - ring)
-    return int(sector_at(ring, int(azimuth_of(sector)) - turned))
+    rotation = int(azimuth_of(goal))
+    rotation = rotation << (ring - goal_ring) if ring > goal_ring else rotation >> (goal_ring - ring)
+    return int(sector_at(ring, int(azimuth_of(sector)) - rotation))

@@ -1,4 +1,4 @@
-"""The page of a report: what has been collected, laid out by a template that escapes every text."""
+"""The page of a report, rendered by a template that escapes every text."""
 
 import base64
 from collections.abc import Iterable
@@ -16,19 +16,19 @@ from geo_patrol.versions import __version__
 
 _CAUSES = {"shoot": "shot", "collide": "in a collision", "fuel": "out of fuel"}
 _MAX_BOARDS = 4
-"""Shapes of boards with heat maps of their own."""
+"""Board shapes with heat maps."""
 
 
 def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 40) -> str:
-    """Sum up the games of replay files as an HTML page.
+    """Return an HTML page that summarises the games of replay files.
 
     Args:
         readers: of the files.
         title: of the page.
-        positions: of how many games positions are shown.
+        positions: number of games of which positions are shown.
 
     Raises:
-        RecordingError: there is no game that can be counted.
+        RecordingError: no game follows the rules.
         MissingPackageError: the extra ``plots`` is not installed.
     """
     collector = Collector(positions)
@@ -39,7 +39,7 @@ def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 4
                 break
             collector.add(replay, str(reader.path))
         for fault in reader.faults:
-            collector.collected.complain(f"{reader.path}: {fault}")
+            collector.collected.add_fault(f"{reader.path}: {fault}")
     collected = collector.collected
     if collected.games == 0:
         raise RecordingError(f"no game can be counted: {collected.faults[0]}")
@@ -52,14 +52,14 @@ def _render(collected: Collected, title: str) -> str:
         from markupsafe import Markup  # noqa: PLC0415 - comes with it
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["image"] = _image
-    environment.filters["drawing"] = Markup  # our own drawings, whose texts ElementTree has escaped
-    environment.filters["share"] = lambda part: f"{part:.1%}"
+    environment.filters["svg"] = Markup  # our own drawings, whose texts ElementTree has escaped
+    environment.filters["percent"] = "{:.1%}".format
     template = environment.from_string(files("geo_patrol.report").joinpath("page.html.j2").read_text("utf-8"))
     return template.render(
         title=title,
         version=__version__,
         collected=collected,
-        standings=_standings(collected),
+        agent_results=_agent_rows(collected),
         engagements=_engagements(collected),
         causes=_causes(collected),
         sides=SIDES,
@@ -73,33 +73,33 @@ def _render(collected: Collected, title: str) -> str:
 
 
 def _image(svg: str) -> str:
-    """Return an SVG picture as the address of an image: what is in it cannot reach the page."""
+    """Return an SVG picture as a data URL: scripts in it cannot reach the page."""
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def _charts(collected: Collected) -> dict[str, str]:
-    drawn = {"curves": charts.score_curves(collected)}
-    if collected.standings:
-        drawn["wins"] = charts.win_rates(collected)
-        drawn["lengths"] = charts.lengths(collected.turns)
+    images = {"curves": charts.score_curves(collected)}
+    if collected.agent_results:
+        images["wins"] = charts.win_rates(collected)
+        images["lengths"] = charts.lengths(collected.turns)
     if collected.losses:
-        drawn["losses"] = charts.losses(collected)
-    return drawn
+        images["losses"] = charts.losses(collected)
+    return images
 
 
-def _standings(collected: Collected) -> list[dict[str, Any]]:
+def _agent_rows(collected: Collected) -> list[dict[str, Any]]:
     """Return the rows of the table of agents."""
     rows = []
-    for (name, where), standing in sorted(collected.standings.items(), key=lambda item: item[0]):
-        low, high = wilson_interval(standing.wins, standing.games)
+    for (name, where), results in sorted(collected.agent_results.items(), key=lambda item: item[0]):
+        low, high = wilson_interval(results.wins, results.games)
         rows.append(
             {
                 "name": name,
                 "where": where,
-                "standing": standing,
-                "rate": standing.wins / standing.games,
+                "results": results,
+                "rate": results.wins / results.games,
                 "interval": f"{100 * low:.1f} to {high:.1%}",
-                "margin": f"{standing.margin / standing.games:+.1f}",
+                "margin": f"{results.margin / results.games:+.1f}",
             }
         )
     return rows
@@ -114,26 +114,26 @@ def _engagements(collected: Collected) -> list[dict[str, Any]]:
 
 def _causes(collected: Collected) -> list[tuple[str, int, int]]:
     return [
-        (words, collected.causes["alpha", cause], collected.causes["bravo", cause]) for cause, words in _CAUSES.items()
+        (text, collected.causes["alpha", cause], collected.causes["bravo", cause]) for cause, text in _CAUSES.items()
     ]
 
 
 def _boards(collected: Collected) -> list[dict[str, Any]]:
     """Draw the heat maps of the boards with the most games."""
-    most = sorted(collected.heat.items(), key=lambda item: -item[1].games)[:_MAX_BOARDS]
+    boards_by_games = sorted(collected.heat.items(), key=lambda item: -item[1].games)[:_MAX_BOARDS]
     boards = []
-    for (inner, outer, goal), heat in most:
+    for (inner, outer, goal), heat in boards_by_games:
         board = BoardConfig(inner_ring=inner, outer_ring=outer, goal_ring=goal)
-        drawn = [
+        heat_maps = [
             (f"{side}'s Patrols", maps.heat_map(board, heat.presence[side], side, f"where {side}'s Patrols were"))
             for side in SIDES
         ]
-        drawn.append(("satellites lost", maps.heat_map(board, heat.losses, "losses", "where satellites were lost")))
-        boards.append({"name": f"rings {inner} to {outer}, goal ring {goal}", "games": heat.games, "maps": drawn})
+        heat_maps.append(("satellites lost", maps.heat_map(board, heat.losses, "losses", "where satellites were lost")))
+        boards.append({"name": f"rings {inner} to {outer}, goal ring {goal}", "games": heat.games, "maps": heat_maps})
     return boards
 
 
 def _symbols(collected: Collected) -> list[str]:
-    """Return the empty boards that the positions are drawn on."""
+    """Return the SVG symbols of the boards under the positions."""
     shown = [snapshot.game.config.board for listed in collected.listed for snapshot in listed.snapshots]
     return [maps.board_symbol(board) for board in {maps.board_id(board): board for board in shown}.values()]
