@@ -73,7 +73,7 @@ def match(
         result = _play(agents, move_time, quiet, config=resolved, **options)
         for path, file in files.items():
             writers[path](result, file)
-    if campaign.STDOUT in writers:  # the files are complete, even if nobody reads this
+    if campaign.STDOUT in writers:  # after the files, because the reader of a pipe may be gone
         writers[campaign.STDOUT](result, sys.stdout)
     if show:
         from geo_patrol.cli.show import print_first_game

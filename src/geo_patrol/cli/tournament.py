@@ -234,11 +234,11 @@ def _print_agent_errors(console: "Console", result: "Tournament") -> None:
     if result.agent_errors:
         console.print()
     for errors in result.agent_errors:
-        parts = []
+        messages = []
         if errors.illegal_orders:
-            parts.append(f"{errors.illegal_orders:,} illegal orders")
+            messages.append(f"{errors.illegal_orders:,} illegal orders")
         if errors.failures:
-            parts.append(
+            messages.append(
                 f"failed in {errors.failures:,} batches, which cost {errors.games_lost:,} games: {errors.message}"
             )
-        console.print(Text(f"{errors.agent}: {'; '.join(parts)}"), soft_wrap=True)
+        console.print(Text(f"{errors.agent}: {'; '.join(messages)}"), soft_wrap=True)

@@ -14,7 +14,7 @@ from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.notation import read_reasons
 
 FIRST, SECOND, DRAW = 0, 1, -1
-"""The winner of a game: the agent named first, the one named second, nobody."""
+"""The winner of a game: the first agent, the second agent, or a draw."""
 
 REASONS = tuple(dict.fromkeys(reason.reason for reason in read_reasons(2 * TURN_LIMIT - 1)))
 """All reasons for which a game can end, in the order of tables."""
@@ -107,7 +107,7 @@ class MatchResult:
         scores: (games, 2) int64, final points of the first and of the second agent.
         turns: (games,) int64, turns played, the last one included.
         reasons: (games,) int64, bits that ``notation.read_reasons`` reads, of alpha and bravo.
-        winner: (games,) int64, 0 the first agent, 1 the second, -1 nobody.
+        winner: (games,) int64, 0 the first agent, 1 the second, -1 a draw.
         illegal_orders: (games, 2) int64, of the first and of the second agent.
         first_game: (phases, 2, 11) int64, the orders of alpha and bravo in game 0; ``replays.rerun.replay`` plays it.
         failures: of agents, where ``on_failure`` is "forfeit".
@@ -186,7 +186,7 @@ def join_results(results: Sequence[MatchResult]) -> MatchResult:
 
 
 def _count_endings(reasons: NDArray[np.int64], first_side: NDArray[np.int64]) -> dict[str, Ending]:
-    """Count the games that ended for each reason, by the agent for whom it held."""
+    """Count the games that ended for each reason, by the agent that it concerns."""
     by_agent: Counter[tuple[str, int]] = Counter()
     games: Counter[str] = Counter()
     for (bits, first), count in Counter(zip(reasons.tolist(), first_side.tolist(), strict=True)).items():

@@ -154,7 +154,7 @@ def pair_scores(winner: ArrayLike) -> NDArray[np.int64]:
     """Return twice the first agent's score in every pair, (n,), 0 .. 4.
 
     Args:
-        winner: (2 n,), of a match's games in order: 0 the first agent, 1 the second, -1 nobody.
+        winner: (2 n,), of a match's games in order: 0 the first agent, 1 the second, -1 a draw.
     """
-    points = np.array([2, 0, 1])[np.asarray(winner, np.int64)]  # -1, nobody, is the last one
+    points = np.array([2, 0, 1])[np.asarray(winner, np.int64)]  # -1, a draw, is the last entry
     return np.asarray(points.reshape(-1, 2).sum(axis=1), np.int64)

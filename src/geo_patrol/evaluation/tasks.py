@@ -100,7 +100,7 @@ def join_records(tasks: Sequence[Task], records: Sequence[Record]) -> list[Match
     by_match: dict[int, list[MatchResult]] = {}
     for task, record in zip(tasks, records, strict=True):
         by_match.setdefault(task.match_index, []).append(_to_match_result(task.chunk, record))
-    return [join_results(parts) for parts in by_match.values()]
+    return [join_results(results) for results in by_match.values()]
 
 
 def _to_match_result(chunk: Chunk, record: Record) -> MatchResult:
