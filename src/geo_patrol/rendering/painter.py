@@ -3,8 +3,7 @@
 import io
 import itertools
 import os
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,14 @@ from geo_patrol.scenes.shapes import (
     rgb,
 )
 
+_METHODS = {
+    Polygon: "_polygon",
+    Polyline: "_polyline",
+    Circle: "_circle",
+    Box: "_box",
+    Text: "_text",
+    Use: "_use",
+}
 _SUPERSAMPLING = 4
 """Symbols are drawn so many times larger and then reduced, which smooths their edges."""
 _MAX_SUPERSAMPLED = 1280
@@ -82,23 +89,18 @@ class Painter:
         self._origin = origin
         self._antialias = antialias
         self._cache_symbols = cache_symbols
-        self._methods: dict[type, Callable[[Any], None]] = {
-            Polygon: self._polygon,
-            Polyline: self._polyline,
-            Circle: self._circle,
-            Box: self._box,
-            Text: self._text,
-            Use: self._use,
-        }
 
     def paint(self, shapes: Iterable[Shape]) -> None:
         """Paint shapes, later ones over earlier ones."""
-        methods = self._methods
         for shape in shapes:
-            methods[type(shape)](shape)
+            getattr(self, _METHODS[type(shape)])(shape)
 
     def _point(self, point: Point) -> Point:
         return self._origin[0] + point[0] * self._scale, self._origin[1] + point[1] * self._scale
+
+    def _points(self, points: tuple[Point, ...]) -> Sequence[Point]:
+        """Return points in pixels; most drawings are in pixels already."""
+        return points if self._scale == 1 and self._origin == (0, 0) else [self._point(point) for point in points]
 
     def _width(self, width: float) -> int:
         return max(round(width * self._scale), 1)
@@ -110,7 +112,7 @@ class Painter:
             pygame.draw.line(self._surface, color, start, end, width)
 
     def _polygon(self, polygon: Polygon) -> None:
-        points = [self._point(point) for point in polygon.points]
+        points = self._points(polygon.points)
         if polygon.fill and polygon.opacity == 1:
             pygame.draw.polygon(self._surface, polygon.fill, points)
         elif polygon.fill:
@@ -128,7 +130,7 @@ class Painter:
 
     def _polyline(self, line: Polyline) -> None:
         width = self._width(line.width)
-        points = [self._point(point) for point in line.points]
+        points = self._points(line.points)
         for start, end in dash_segments(points, width) if line.dashed else itertools.pairwise(points):
             self._line(line.color, start, end, width)
 

@@ -10,113 +10,25 @@ from collections.abc import Iterator
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.shapes import Circle, Point, Polygon, Symbol, Use
 
-_LANDS: tuple[tuple[tuple[int, int], ...], ...] = (
-    # North and Central America
-    (
-        (-168, 66),
-        (-156, 71),
-        (-135, 69),
-        (-115, 68),
-        (-95, 72),
-        (-82, 68),
-        (-94, 59),
-        (-82, 53),
-        (-78, 62),
-        (-65, 59),
-        (-56, 52),
-        (-66, 44),
-        (-75, 38),
-        (-81, 31),
-        (-80, 25),
-        (-84, 30),
-        (-97, 27),
-        (-97, 20),
-        (-88, 21),
-        (-84, 11),
-        (-78, 8),
-        (-92, 14),
-        (-105, 20),
-        (-112, 27),
-        (-117, 32),
-        (-124, 41),
-        (-124, 48),
-        (-135, 58),
-        (-152, 60),
-        (-165, 55),
-        (-158, 60),
+_LANDS = (
+    (  # North and Central America
+        "-168,66 -156,71 -135,69 -115,68 -95,72 -82,68 -94,59 -82,53 -78,62 -65,59 -56,52 -66,44 -75,38 -81,31 "
+        "-80,25 -84,30 -97,27 -97,20 -88,21 -84,11 -78,8 -92,14 -105,20 -112,27 -117,32 -124,41 -124,48 -135,58 "
+        "-152,60 -165,55 -158,60"
     ),
-    ((-73, 78), (-60, 82), (-32, 83), (-20, 76), (-22, 70), (-40, 65), (-45, 60), (-53, 66), (-58, 75)),  # Greenland
-    # Eurasia
-    (
-        (-9, 43),
-        (-9, 37),
-        (-2, 37),
-        (4, 43),
-        (12, 42),
-        (16, 38),
-        (14, 45),
-        (20, 40),
-        (24, 37),
-        (28, 41),
-        (36, 37),
-        (35, 31),
-        (44, 13),
-        (58, 20),
-        (50, 30),
-        (62, 25),
-        (72, 20),
-        (77, 8),
-        (81, 16),
-        (90, 22),
-        (98, 9),
-        (103, 2),
-        (105, 10),
-        (109, 18),
-        (121, 28),
-        (121, 39),
-        (128, 36),
-        (130, 43),
-        (140, 50),
-        (156, 58),
-        (158, 52),
-        (164, 60),
-        (179, 66),
-        (160, 70),
-        (130, 72),
-        (105, 77),
-        (80, 73),
-        (68, 69),
-        (45, 67),
-        (28, 71),
-        (14, 67),
-        (5, 60),
-        (11, 57),
-        (20, 63),
-        (22, 56),
-        (9, 54),
-        (-2, 48),
-        (-1, 44),
+    "-73,78 -60,82 -32,83 -20,76 -22,70 -40,65 -45,60 -53,66 -58,75",  # Greenland
+    (  # Eurasia
+        "-9,43 -9,37 -2,37 4,43 12,42 16,38 14,45 20,40 24,37 28,41 36,37 35,31 44,13 58,20 50,30 62,25 72,20 "
+        "77,8 81,16 90,22 98,9 103,2 105,10 109,18 121,28 121,39 128,36 130,43 140,50 156,58 158,52 164,60 179,66 "
+        "160,70 130,72 105,77 80,73 68,69 45,67 28,71 14,67 5,60 11,57 20,63 22,56 9,54 -2,48 -1,44"
     ),
-    ((-6, 50), (1, 51), (-3, 58), (-6, 56)),  # Britain
-    ((-23, 64), (-14, 65), (-20, 67)),  # Iceland
-    ((131, 32), (140, 35), (142, 43), (138, 37)),  # Japan
-    # Africa north of the equator
-    (
-        (-6, 35),
-        (10, 37),
-        (20, 31),
-        (32, 31),
-        (43, 11),
-        (51, 11),
-        (42, -2),
-        (10, -2),
-        (8, 4),
-        (-8, 5),
-        (-17, 14),
-        (-16, 22),
-    ),
-    ((-77, 7), (-62, 10), (-50, 0), (-50, -2), (-80, -2)),  # South America
+    "-6,50 1,51 -3,58 -6,56",  # Britain
+    "-23,64 -14,65 -20,67",  # Iceland
+    "131,32 140,35 142,43 138,37",  # Japan
+    "-6,35 10,37 20,31 32,31 43,11 51,11 42,-2 10,-2 8,4 -8,5 -17,14 -16,22",  # Africa north of the equator
+    "-77,7 -62,10 -50,0 -50,-2 -80,-2",  # South America
 )
+"""Outlines of the continents: degrees of longitude and latitude."""
 _EDGE_LATITUDE = -2.0
 """The parallel at the rim of the picture."""
 _NIGHT = "#02040e"
@@ -148,7 +60,7 @@ def atmosphere_shapes(center: Point, radius: float) -> Iterator[Circle]:
 
 @functools.cache
 def _globe() -> Symbol:
-    land = (Polygon(_outline(points), theme.LAND) for points in _LANDS)
+    land = [Polygon(_outline(points), theme.LAND) for points in _LANDS]
     ice = Circle(_project(0, 90), 0.1, theme.ICE), Polygon(_outline(_LANDS[1]), theme.ICE)
     return Symbol((Circle((0, 0), 1, theme.OCEAN), *land, *ice), theme.OCEAN)
 
@@ -158,18 +70,14 @@ def _project(longitude: float, latitude: float) -> Point:
     return distance * math.cos(math.radians(longitude)), -distance * math.sin(math.radians(longitude))
 
 
-def _outline(land: tuple[tuple[int, int], ...]) -> tuple[Point, ...]:
+def _outline(land: str) -> tuple[Point, ...]:
     """Return an outline with points between its own: a straight line on the globe is curved in the picture."""
-    points = []
-    for (longitude, latitude), (to_longitude, to_latitude) in zip(land, (*land[1:], land[0]), strict=True):
-        for step in range(4):
-            fraction = step / 4
-            points.append(
-                _project(
-                    longitude + (to_longitude - longitude) * fraction, latitude + (to_latitude - latitude) * fraction
-                )
-            )
-    return tuple(points)
+    corners = [tuple(map(int, corner.split(","))) for corner in land.split()]
+    return tuple(
+        _project(longitude + (to_longitude - longitude) * step / 4, latitude + (to_latitude - latitude) * step / 4)
+        for (longitude, latitude), (to_longitude, to_latitude) in zip(corners, corners[1:] + corners[:1], strict=True)
+        for step in range(4)
+    )
 
 
 @functools.cache
