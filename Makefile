@@ -38,7 +38,7 @@ test: $(VENV)/dev  ## set up, check style, types and imports, run all tests
 $(TRAINING)/installed: pyproject.toml
 	$(PYTHON) -m venv $(TRAINING)
 	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
-	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train,sb3,torchrl]"
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train,sb3,torchrl]" tensorboard
 	touch $@
 
 test-training: $(TRAINING)/installed  ## test with the training libraries (extras of more than a gigabyte)

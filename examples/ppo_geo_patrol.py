@@ -27,7 +27,7 @@ try:
 except ImportError:  # TensorBoard is optional
     SummaryWriter = None
 
-OPPONENTS = {"random": 1, "idle": 1, "mixed": 1, "raider": 2, "scripted": 3}
+OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}  # each game samples one by these weights
 
 
 @dataclass
@@ -38,14 +38,14 @@ class Args:
     num_threads: int = 1
     out: str = "runs/ppo_geo_patrol"
     config: str = "geo_patrol"
-    num_envs: int = 256  # games at once, each with an opponent of its own
+    num_envs: int = 128  # games at once, each with an opponent of its own
     num_steps: int = 32
-    learning_rate: float = 1e-3
+    learning_rate: float = 7e-4
     anneal_lr: bool = True
     gamma: float = 0.995
     gae_lambda: float = 0.95
     num_minibatches: int = 8
-    update_epochs: int = 2
+    update_epochs: int = 3
     clip_coef: float = 0.2
     ent_coef: float = 0.005
     vf_coef: float = 0.5
