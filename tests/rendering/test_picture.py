@@ -13,7 +13,7 @@ from geo_patrol.rendering import surfaces
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.motion import Motion
-from geo_patrol.scenes.panel import most_important, result_text
+from geo_patrol.scenes.panel import select_outcomes, result_text
 from geo_patrol.scenes.satellites import full_fuel
 from geo_patrol.scenes.shapes import rgb
 
@@ -164,10 +164,10 @@ def test_pictures_survive_a_restart_of_pygame():
     assert np.array_equal(picture.frame(Game(seed=1)), before)
 
 
-def test_the_most_important_outcomes_come_first_where_there_is_no_room():
+def test_the_select_outcomes_outcomes_come_first_where_there_is_no_room():
     outcomes = shots().snapshot(-1).outcomes
-    assert most_important(outcomes, 6) == list(outcomes)
-    few = most_important(outcomes, 4)
+    assert select_outcomes(outcomes, 6) == list(outcomes)
+    few = select_outcomes(outcomes, 4)
     assert [result_text(outcome) for outcome in few] == ["hit", "hit", "hit"]
 
 

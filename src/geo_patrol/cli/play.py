@@ -1,4 +1,4 @@
-"""``geo-patrol play``: play by hand, against an agent or another person at the same screen."""
+"""``geo-patrol play``: play against an agent or another person at the same screen."""
 
 import sys
 from pathlib import Path
@@ -77,12 +77,12 @@ def play(
 
 
 def _refuse_beside_resume(context: typer.Context) -> None:
-    given = [flag for name, flag in _OF_A_NEW_GAME.items() if _is_given(context, name)]
-    if given:
-        raise InputError(f"--resume goes on in its file: leave {' and '.join(given)} out")
+    flags = [flag for name, flag in _OF_A_NEW_GAME.items() if _is_explicit(context, name)]
+    if flags:
+        raise InputError(f"--resume goes on in its file: leave {' and '.join(flags)} out")
 
 
-def _is_given(context: typer.Context, name: str) -> bool:
+def _is_explicit(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

@@ -17,7 +17,7 @@ from geo_patrol.sessions.timeline import Timeline
 MP4_FPS, GIF_FPS = 30.0, 12.5
 """Pictures a second; a GIF counts in hundredths of a second."""
 Progress = Callable[[int, int], None]
-"""Hears how many pictures of a film are drawn, and of how many."""
+"""Called with the number of frames drawn so far, and of all frames."""
 _PALETTE_FRAMES = 40
 _H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "20", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
 _GIF = "paletteuse=dither=none:diff_mode=rectangle"
@@ -34,7 +34,7 @@ def save_png(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) 
         OSError: the file cannot be written.
         ValueError: the size is too small or too large.
     """
-    import pygame  # noqa: PLC0415 - slow to import, and greets on standard output unless told not to
+    import pygame  # noqa: PLC0415 - slow to import, and prints a greeting unless silenced
 
     picture = Picture(*size, timeline[0].game.config)
     surface = picture.draw(timeline.snapshot(index))
@@ -52,7 +52,7 @@ def save_mp4(
         path: of the film.
         size: width and height; odd ones are made even.
         speed: how many times faster than in a window.
-        progress: is called after every picture.
+        progress: called after every frame.
 
     Raises:
         FilmError: ffmpeg fails.
@@ -94,7 +94,7 @@ def _frames(
 
 
 def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.uint8]]:
-    """Draw some pictures with all the colours that a film may have."""
+    """Draw some pictures with all the colors of a film."""
     picture = Picture(*size, timeline[0].game.config)
     step = max(len(timeline) // _PALETTE_FRAMES, 1)
     for index in range(0, len(timeline), step):
@@ -102,34 +102,34 @@ def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.u
 
 
 def _film(frames: Iterable[NDArray[np.uint8]], size: tuple[int, int], fps: float, output: list[str]) -> None:
-    """Hand frames to ffmpeg one by one.
+    """Pipe frames to ffmpeg.
 
     Args:
         frames: (height, width, 3) uint8.
         size: width and height.
         fps: frames a second.
-        output: what ffmpeg is to do with them: further inputs, filters, the file.
+        output: further arguments of ffmpeg: inputs, filters, the file.
     """
     frame_format = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:g}", "-i", "-"]
     command = [_ffmpeg(), "-y", "-nostdin", "-loglevel", "error", *frame_format, *output]
-    with tempfile.TemporaryFile() as told:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=told)  # noqa: S603
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log)  # noqa: S603
         assert process.stdin is not None
         try:
             with process.stdin as pipe:
                 for frame in frames:
                     pipe.write(np.ascontiguousarray(frame).data)
         except BrokenPipeError:
-            pass  # it has given up, and says why
+            pass  # ffmpeg has failed, and says why
         except BaseException:
             process.kill()
             raise
         finally:
             status = process.wait()
         if status != 0:
-            told.seek(0)
-            words = told.read(10_000).decode(errors="replace").strip().splitlines() or [f"status {status}"]
-            raise FilmError(f"ffmpeg cannot write the film: {words[-1]}")
+            log.seek(0)
+            message = log.read(10_000).decode(errors="replace").strip().splitlines() or [f"status {status}"]
+            raise FilmError(f"ffmpeg cannot write the film: {message[-1]}")
 
 
 def _ffmpeg() -> str:

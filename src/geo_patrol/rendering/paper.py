@@ -60,11 +60,11 @@ def _draw(axes: "Axes", shape: Shape) -> None:
 
     match shape:
         case Polygon(points, fill, stroke, width):
-            look = {"facecolor": fill, "edgecolor": stroke, "linewidth": width * _POINTS}
-            axes.add_patch(patches.Polygon(points, closed=True, **look))
+            style = {"facecolor": fill, "edgecolor": stroke, "linewidth": width * _POINTS}
+            axes.add_patch(patches.Polygon(points, closed=True, **style))
         case Circle(center, radius, fill, stroke, width):
-            look = {"facecolor": fill, "edgecolor": stroke, "linewidth": width * _POINTS}
-            axes.add_patch(patches.Circle(center, radius, zorder=2, **look))
+            style = {"facecolor": fill, "edgecolor": stroke, "linewidth": width * _POINTS}
+            axes.add_patch(patches.Circle(center, radius, zorder=2, **style))
         case Polyline(points, color, width):
             axes.plot(*zip(*points, strict=True), color=color, linewidth=width * _POINTS, zorder=3)
         case Text(position, text, size, color):

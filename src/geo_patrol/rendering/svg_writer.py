@@ -49,8 +49,8 @@ def svg_text(drawing: Drawing, *, title: str = "", millimeters: tuple[float, flo
 def fit_on_a4(drawing: Drawing) -> tuple[float, float]:
     """Return the size in millimeters in which a drawing fills a sheet of A4, upright or not, with a margin."""
     sizes = []
-    for page in (_A4, _A4[::-1]):
-        scale = min(page[0] / drawing.width, page[1] / drawing.height)
+    for paper in (_A4, _A4[::-1]):
+        scale = min(paper[0] / drawing.width, paper[1] / drawing.height)
         sizes.append((drawing.width * scale, drawing.height * scale))
     return max(sizes)
 

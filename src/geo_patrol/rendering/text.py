@@ -22,8 +22,8 @@ _ROWS_PER_RING = 4
 
 def position_text(game: Game) -> str:
     """Return a whole position: heading, board, both fleets, and the outcomes of an engagement that led to it."""
-    parts = [heading_text(game), board_text(game), fleets_text(game)]
-    return "\n\n".join([*parts, outcomes_text(game.outcomes)] if game.outcomes else parts)
+    sections = [heading_text(game), board_text(game), fleets_text(game)]
+    return "\n\n".join([*sections, outcomes_text(game.outcomes)] if game.outcomes else sections)
 
 
 def heading_text(game: Game) -> str:
@@ -111,10 +111,10 @@ def fleets_text(game: Game) -> str:
 def _fleet_lines(side: Side, satellites: Sequence[Satellite]) -> list[str]:
     lines = [f"{side:<6}sector   place  fuel  ammo"]
     for satellite in satellites:
-        place = f"{ring_of(satellite.sector)}/{azimuth_of(satellite.sector)}"
+        position = f"{ring_of(satellite.sector)}/{azimuth_of(satellite.sector)}"
         note = "" if satellite.is_active else " destroyed" if satellite.destroyed else " no fuel"
         lines.append(
-            f" {satellite.id.short:<5}{satellite.sector:>6}{place:>8}{satellite.fuel:>6}{satellite.ammo:>6}{note}"
+            f" {satellite.id.short:<5}{satellite.sector:>6}{position:>8}{satellite.fuel:>6}{satellite.ammo:>6}{note}"
         )
     return lines
 

@@ -245,9 +245,9 @@ class GameWindow(ABC):
         size = layout.text_size("normal")
         text = layout.fitted(self._message, size, board.width - 4 * size)
         bottom = board.center[0], board.bottom - size
-        frame = Rect.anchored(layout.measure(text, size), "midbottom", bottom).inflated(2 * size, size)
-        yield box(frame, theme.CARD_BRIGHT, theme.CHOICE, 1, frame.height // 2)
-        yield Text(frame.center, text, size, theme.TEXT, "center")
+        rect = Rect.anchored(layout.measure(text, size), "midbottom", bottom).inflated(2 * size, size)
+        yield box(rect, theme.CARD_BRIGHT, theme.CHOICE, 1, rect.height // 2)
+        yield Text(rect.center, text, size, theme.TEXT, "center")
 
     def help_lines(self) -> list[tuple[str, str]]:
         """Return the lines of the page of keys: keys, and what they do."""

@@ -116,4 +116,4 @@ def _circle_arrow(ink: Color) -> tuple[PlainShape, ...]:
     angles = [start + (end - start) * step / steps for step in range(steps + 1)]
     outer = [(0.8 * math.cos(angle), 0.8 * math.sin(angle)) for angle in angles]
     inner = [(0.52 * math.cos(angle), 0.52 * math.sin(angle)) for angle in reversed(angles)]
-    return Polygon((*outer, *inner), ink), Polygon(((0.95, -0.05), (0.95, 0.75), (0.25, 0.35)), ink)
+    return Polygon((*outer, *inner), ink), Polygon(((-0.05, -1.05), (-0.05, -0.25), (-0.75, -0.65)), ink)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from geo_patrol.game import Game, Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.satellites import full_fuel, look_of, satellite_shape
+from geo_patrol.scenes.satellites import full_fuel, satellite_shape, style_of
 from geo_patrol.scenes.shapes import Box, Circle, Color, Rect, Shape, Text, box
 from geo_patrol.sides import SIDES, Side
 
@@ -36,7 +36,7 @@ def _heading(layout: Layout, side: Side, table: Rect) -> Iterator[Text]:
     padding = max(round(6 * layout.scale), 3)
     yield Text((table.left + padding, y), side.upper(), size, theme.SIDES_BRIGHT[side])
     columns = [(FUEL, "fuel"), (0.98, "ammo")]
-    longest = max(layout.text_width(f"{name.upper()} sector", size) for name in SIDES)  # both tables look alike
+    longest = max(layout.text_width(f"{name.upper()} sector", size) for name in SIDES)  # both tables style alike
     if padding + longest <= table.width * (SECTOR + 0.02):
         columns.append((SECTOR + 0.02, "sector"))
     for column, name in columns:
@@ -46,11 +46,11 @@ def _heading(layout: Layout, side: Side, table: Rect) -> Iterator[Text]:
 def _row(layout: Layout, game: Game, satellite: Satellite) -> Iterator[Shape]:
     row = row_of(layout, satellite.id.side, satellite.id.number)
     size = layout.text_size("small")
-    look = look_of(game, satellite)
+    style = style_of(game, satellite)
     color = theme.TEXT if satellite.is_active else theme.FAINT
     padding = max(round(6 * layout.scale), 3)
     y = row.center[1]
-    yield satellite_shape(look, (row.left + padding + row.height * 0.42, y), row.height * 0.44, with_gauges=False)
+    yield satellite_shape(style, (row.left + padding + row.height * 0.42, y), row.height * 0.44, with_gauges=False)
     yield Text((row.left + row.width * SECTOR, y), str(satellite.sector), size, color, "midright")
     if not satellite.is_active:
         note = "destroyed" if satellite.destroyed else "no fuel"
@@ -61,7 +61,7 @@ def _row(layout: Layout, game: Game, satellite: Satellite) -> Iterator[Shape]:
     fuel_size = min(size, round(size * width / layout.text_width(fuel, size)))  # many digits must not reach the sector
     yield Text((row.left + row.width * FUEL, y), fuel, fuel_size, color, "midright")
     if satellite.is_active:
-        yield from _bar(row, look.body, satellite.fuel / full_fuel(game, satellite.id.side, satellite.id.number))
+        yield from _bar(row, style.body, satellite.fuel / full_fuel(game, satellite.id.side, satellite.id.number))
         yield from _ammo(layout, row, satellite)
 
 

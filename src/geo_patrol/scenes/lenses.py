@@ -11,7 +11,7 @@ from geo_patrol.scenes.anchors import by_sector, crowded_sectors, satellite_anch
 from geo_patrol.scenes.board import outline_shape
 from geo_patrol.scenes.geometry import middle_angle
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.satellites import look_of, satellite_shape
+from geo_patrol.scenes.satellites import satellite_shape, style_of
 from geo_patrol.scenes.shapes import Point, Polyline, Rect, Shape, Text, TextAnchor, box
 
 _CORNERS: tuple[TextAnchor, ...] = ("topright", "bottomright", "topleft", "bottomleft")
@@ -129,4 +129,4 @@ def lens_shapes(layout: Layout, game: Game, satellites: Sequence[Satellite]) -> 
         for number, position in lens.labels:
             yield Text(position, str(number), layout.text_size("tiny"), theme.SOFT)
         for satellite, position in lens.satellites:
-            yield satellite_shape(look_of(game, satellite), position, lens.radius, with_gauges=False)
+            yield satellite_shape(style_of(game, satellite), position, lens.radius, with_gauges=False)

@@ -16,7 +16,7 @@ from geo_patrol.scenes.shapes import Rect, Shape, Text, box
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 
 Buttons: TypeAlias = list[tuple[Option | None, Rect]]
-"""Options and their buttons; None is to hold."""
+"""Options and their buttons; None stands for holding."""
 Pixel: TypeAlias = tuple[int, int]
 _REACH = 1.15
 """How far around a satellite a click still hits it, in radii."""
@@ -67,8 +67,8 @@ def menu_buttons(layout: Layout, options: Sequence[Option], pixel: Pixel) -> But
     size = layout.text_size("normal")
     width = max(layout.text_width(_label(option), size) for option in options) + 2 * size
     height = round(size * 2.2)
-    frame = Rect(pixel[0] + size, pixel[1] - height // 2, width, height * len(options)).clamped(layout.board)
-    return [(option, Rect(frame.left, frame.top + i * height, width, height - 3)) for i, option in enumerate(options)]
+    rect = Rect(pixel[0] + size, pixel[1] - height // 2, width, height * len(options)).clamped(layout.board)
+    return [(option, Rect(rect.left, rect.top + i * height, width, height - 3)) for i, option in enumerate(options)]
 
 
 def menu_shapes(layout: Layout, menu: Buttons, pointer: Pixel | None) -> Iterator[Shape]:

@@ -115,11 +115,11 @@ def _label(layout: Layout, anchors: Anchors, sector: int, lines: list[str]) -> I
         x, y = geometry.point((distance, middle_angle(sector) + fraction * sector_angle(ring)))
         candidates.append(Rect.anchored(extent, "center", (round(x), round(y))).clamped(layout.board))
     points = [geometry.point(anchor.position) for anchor in anchors.values()]
-    frame = min(candidates, key=lambda one: sum(map(one.inflated(size, size).contains, points)))
-    yield box(frame, theme.CHOICE, r=size // 2)
+    rect = min(candidates, key=lambda one: sum(map(one.inflated(size, size).contains, points)))
+    yield box(rect, theme.CHOICE, r=size // 2)
     for row, text in enumerate(lines):
-        y = frame.top + round(size * (0.7 + 1.2 * row))
-        yield Text((frame.center[0], y), text, size, theme.SPACE, "center")
+        y = rect.top + round(size * (0.7 + 1.2 * row))
+        yield Text((rect.center[0], y), text, size, theme.SPACE, "center")
 
 
 def _rows(layout: Layout, entry: OrderEntry) -> Iterator[Shape]:

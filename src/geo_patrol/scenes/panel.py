@@ -7,7 +7,7 @@ from geo_patrol.notation import EndReason, Outcome, SatelliteId
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.engagements import actor_of, outcome_symbol
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.satellites import Look, satellite_shape
+from geo_patrol.scenes.satellites import Style, satellite_shape
 from geo_patrol.scenes.shapes import Color, Point, Polyline, Rect, Shape, Text, TextAnchor, Use, arrowhead, box
 from geo_patrol.sessions.timeline import Snapshot
 from geo_patrol.sides import SIDES
@@ -60,10 +60,10 @@ def _phase(layout: Layout, game: Game, phase: str, y: int) -> Iterator[Shape]:
     else:
         size, text, color = layout.text_size("large"), f"{game.winner.upper()} WINS", theme.SIDES_BRIGHT[game.winner]
     center = layout.header.center[0], y
-    frame = Rect.anchored(layout.measure(text, size), "center", center).inflated(size * 1.6, size * 0.7)
+    rect = Rect.anchored(layout.measure(text, size), "center", center).inflated(size * 1.6, size * 0.7)
     edge = color if game.is_over else None
-    yield box(frame, theme.CARD_BRIGHT, edge, layout.stroke(1.5), frame.height // 2)
-    yield Text(frame.center, text, size, color, "center")
+    yield box(rect, theme.CARD_BRIGHT, edge, layout.stroke(1.5), rect.height // 2)
+    yield Text(rect.center, text, size, color, "center")
 
 
 def _names(layout: Layout, snapshot: Snapshot, game: Game) -> Iterator[Text]:
@@ -104,7 +104,7 @@ def outcome_list_shapes(layout: Layout, snapshot: Snapshot, shows_results: bool)
     height = round(line * 1.12)
     rows = max((area.height - line) // height, 1)
     columns = max(min(area.width // round(13.8 * size), 1 + (len(outcomes) - 1) // rows), 1)
-    listed = most_important(outcomes, rows * columns)
+    listed = select_outcomes(outcomes, rows * columns)
     width = area.width // columns
     for i, outcome in enumerate(listed):
         row = Rect(area.left + i // rows * width, area.top + line + i % rows * height, width, height)
@@ -114,7 +114,7 @@ def outcome_list_shapes(layout: Layout, snapshot: Snapshot, shows_results: bool)
         yield Text(position, f"and {len(outcomes) - len(listed)} more", size, theme.SOFT)
 
 
-def most_important(outcomes: Sequence[Outcome], count: int) -> list[Outcome]:
+def select_outcomes(outcomes: Sequence[Outcome], count: int) -> list[Outcome]:
     """Return at most so many outcomes, in their order, leaving a line for the rest: idle guards are dropped first."""
     if len(outcomes) <= count:
         return list(outcomes)
@@ -166,7 +166,7 @@ def _arrow(start: Point, end: Point, color: Color, width: int, head: float, outc
 
 
 def _satellite(satellite: SatelliteId, center: Point, radius: float) -> Use:
-    return satellite_shape(Look(satellite.side, satellite.number), center, radius, with_gauges=False)
+    return satellite_shape(Style(satellite.side, satellite.number), center, radius, with_gauges=False)
 
 
 def legend_shapes(layout: Layout) -> Iterator[Shape]:

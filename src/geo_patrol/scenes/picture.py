@@ -15,14 +15,14 @@ from geo_patrol.scenes.layout import Layout, TextMeasure, approximate_text_size,
 from geo_patrol.scenes.lenses import lens_shapes
 from geo_patrol.scenes.motion import Clock, Motion
 from geo_patrol.scenes.panel import header_shapes, legend_shapes, outcome_list_shapes
-from geo_patrol.scenes.satellites import look_of, satellite_shape
+from geo_patrol.scenes.satellites import satellite_shape, style_of
 from geo_patrol.scenes.shapes import Drawing, Shape
 from geo_patrol.sessions.timeline import Snapshot
 from geo_patrol.sides import SIDES, Side
 
 
 class PanelState(NamedTuple):
-    """What decides how the panels look during a phase; most frames of a phase have the same.
+    """What decides how the panels style during a phase; most frames of a phase have the same.
 
     Attributes:
         is_turning: the board is drifting.
@@ -115,7 +115,7 @@ def moving_shapes(layout: Layout, snapshot: Snapshot, motion: Motion, clock: Clo
     satellites = motion.satellites if clock.movement >= 0.5 else motion.satellites_before
     for satellite in sorted(satellites, key=lambda one: one.is_active):  # active ones are on top
         anchor = motion.anchor(satellite.id, clock)
-        yield satellite_shape(look_of(game, satellite), geometry.point(anchor.position), anchor.radius)
+        yield satellite_shape(style_of(game, satellite), geometry.point(anchor.position), anchor.radius)
     if motion.is_engagement:
         yield from engagement_shapes(geometry, motion, snapshot.outcomes, clock, layout.scale)
     if clock.movement >= 1 and clock.drift >= 1:

@@ -17,7 +17,7 @@ _MAX_PIPS = 6
 
 
 @dataclass(frozen=True)
-class Look:
+class Style:
     """All that decides how a satellite looks.
 
     Attributes:
@@ -57,71 +57,71 @@ def fuel_steps(fuel: int, full: int) -> int:
     return min(math.ceil(FUEL_STEPS * fuel / max(full, 1)), FUEL_STEPS)
 
 
-def look_of(game: Game, satellite: Satellite) -> Look:
+def style_of(game: Game, satellite: Satellite) -> Style:
     """Return how a satellite of a game looks."""
     state = "active" if satellite.is_active else "destroyed" if satellite.destroyed else "empty"
     steps = fuel_steps(satellite.fuel, full_fuel(game, satellite.id.side, satellite.id.number))
-    return Look(satellite.id.side, satellite.id.number, steps, satellite.ammo, state)
+    return Style(satellite.id.side, satellite.id.number, steps, satellite.ammo, state)
 
 
-def satellite_shape(look: Look, center: Point, radius: float, with_gauges: bool = True) -> Use:
+def satellite_shape(style: Style, center: Point, radius: float, with_gauges: bool = True) -> Use:
     """Draw a satellite.
 
     Args:
-        look: how it looks.
+        style: how it looks.
         center: where it is.
         radius: to its outer edge, in pixels.
         with_gauges: whether fuel arc and ammo pips are drawn.
     """
     half = max(round(radius), 2)
     numbered = half >= theme.MIN_NUMBERED_RADIUS - 1 or not with_gauges
-    return Use(_satellite_symbol(look, with_gauges, numbered), center, 2 * half)
+    return Use(_satellite_symbol(style, with_gauges, numbered), center, 2 * half)
 
 
 @functools.lru_cache(maxsize=4096)
-def _satellite_symbol(look: Look, with_gauges: bool, numbered: bool) -> Symbol:
-    return Symbol(tuple(_satellite(look, with_gauges, numbered)), theme.SATELLITE_EDGE)
+def _satellite_symbol(style: Style, with_gauges: bool, numbered: bool) -> Symbol:
+    return Symbol(tuple(_satellite(style, with_gauges, numbered)), theme.SATELLITE_EDGE)
 
 
-def _satellite(look: Look, with_gauges: bool, numbered: bool) -> Iterator[PlainShape]:
+def _satellite(style: Style, with_gauges: bool, numbered: bool) -> Iterator[PlainShape]:
     body = 0.76 if with_gauges else 0.94
     if with_gauges:
         yield Circle((0, 0), 1, theme.SATELLITE_EDGE)
-        yield from _fuel(look)
-    if look.number == 0:
-        yield from _square(look, body * 0.8)
+        yield from _fuel(style)
+    if style.number == 0:
+        yield from _square(style, body * 0.8)
     else:
         yield Circle((0, 0), body + 0.04, theme.SATELLITE_EDGE)
-        yield Circle((0, 0), body, look.body)
-    pips = min(look.ammo, _MAX_PIPS) if with_gauges and look.state == "active" else 0
+        yield Circle((0, 0), body, style.body)
+    pips = min(style.ammo, _MAX_PIPS) if with_gauges and style.state == "active" else 0
     if numbered:
-        label = "H" if look.number == 0 else str(look.number)
+        label = "H" if style.number == 0 else str(style.number)
         size = body * (1.22 if len(label) == 1 else 1.02) * (0.92 if pips else 1)
-        yield Text((0, -body * (0.16 if pips else -0.03)), label, size, look.ink, "center")
+        yield Text((0, -body * (0.16 if pips else -0.03)), label, size, style.ink, "center")
     radius = body * (0.13 if pips < 5 else 0.1)
     for i in range(pips):
-        yield Circle(((i - (pips - 1) / 2) * radius * 2.7, body * 0.62), radius, look.ink)
-    if look.state == "destroyed":
+        yield Circle(((i - (pips - 1) / 2) * radius * 2.7, body * 0.62), radius, style.ink)
+    if style.state == "destroyed":
         yield from _cross()
 
 
-def _square(look: Look, half: float) -> Iterator[Box]:
+def _square(style: Style, half: float) -> Iterator[Box]:
     edge = 0.09
     outer = half + edge
     yield Box(-outer, -outer, 2 * outer, 2 * outer, theme.SATELLITE_EDGE, rounding=0.2)
-    yield Box(-half, -half, 2 * half, 2 * half, look.body, rounding=0.14)
-    if look.state == "active":
+    yield Box(-half, -half, 2 * half, 2 * half, style.body, rounding=0.14)
+    if style.state == "active":
         rim = half - edge / 2
-        yield Box(-rim, -rim, 2 * rim, 2 * rim, None, look.ink, 0.06, 0.1)
+        yield Box(-rim, -rim, 2 * rim, 2 * rim, None, style.ink, 0.06, 0.1)
 
 
-def _fuel(look: Look) -> Iterator[PlainShape]:
+def _fuel(style: Style) -> Iterator[PlainShape]:
     """Draw the fuel as an arc from the top clockwise, on a track that shows what was burnt."""
-    rim = blend(theme.INACTIVE, theme.SIDES[look.side], theme.INACTIVE_TINT)
-    yield Circle((0, 0), 0.97, theme.FUEL_TRACK if look.state == "active" else rim)
-    if look.fuel and look.state == "active":
-        steps = max(2, 2 * look.fuel)
-        angles = [math.tau * look.fuel / FUEL_STEPS * step / steps for step in range(steps + 1)]
+    rim = blend(theme.INACTIVE, theme.SIDES[style.side], theme.INACTIVE_TINT)
+    yield Circle((0, 0), 0.97, theme.FUEL_TRACK if style.state == "active" else rim)
+    if style.fuel and style.state == "active":
+        steps = max(2, 2 * style.fuel)
+        angles = [math.tau * style.fuel / FUEL_STEPS * step / steps for step in range(steps + 1)]
         arc = [(0.97 * math.sin(angle), -0.97 * math.cos(angle)) for angle in angles]
         yield Polygon(((0, 0), *arc), theme.FUEL)
     yield Circle((0, 0), 0.82, theme.SATELLITE_EDGE)

@@ -191,7 +191,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A symbol at a place in a drawing.
+    """A symbol, drawn at a point.
 
     Attributes:
         symbol: what is drawn.

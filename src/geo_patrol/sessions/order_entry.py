@@ -77,7 +77,7 @@ class OrderEntry:
 
     @property
     def has_choice(self) -> bool:
-        """Whether any satellite has another option than to hold."""
+        """Whether any satellite has an option besides holding."""
         return any(self._options.values())
 
     @property

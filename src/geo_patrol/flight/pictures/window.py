@@ -21,7 +21,7 @@ _INVISIBLE_DRIVERS = ("offscreen", "dummy")
 """What SDL falls back to without a screen; valid only where it is set explicitly."""
 _CLICK_RANGE = 18.0
 _STEP_SECONDS = 0.25
-_FRAMES_PER_SECOND = 30
+_FPS = 30
 _HELP = "click an endpoint, or arrow keys and Enter; Backspace takes a turn back, R starts again, Esc leaves"
 _KEYS = {  # their places on the keyboard are the directions of the engines
     pygame.K_s: 0,
@@ -195,7 +195,7 @@ class Player:
                 self._draw()
             for event in self._window.handle_events():
                 self._handle(event)
-            self._window.wait(1 / _FRAMES_PER_SECOND)
+            self._window.wait(1 / _FPS)
         return self.flight
 
     def _draw(self) -> None:
