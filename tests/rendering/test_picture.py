@@ -13,7 +13,7 @@ from geo_patrol.rendering import surfaces
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.motion import Motion
-from geo_patrol.scenes.panel import select_outcomes, result_text
+from geo_patrol.scenes.panel import result_text, select_outcomes
 from geo_patrol.scenes.satellites import full_fuel
 from geo_patrol.scenes.shapes import rgb
 
