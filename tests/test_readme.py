@@ -52,7 +52,9 @@ def test_match_of_the_readme():
     (arguments,) = set(re.findall(r"^geo-patrol (match scripted random .*)$", README, re.MULTILINE))
     printed = CliRunner().invoke(app, arguments.split(), env={"COLUMNS": "80"}).stdout
     shown = re.search(r"```\n(scripted against random\n.*?)```", README, re.DOTALL)[1]
-    lines = [[line.rstrip() for line in text.splitlines() if "games a second" not in line] for text in (printed, shown)]
+    lines = [
+        [line.rstrip() for line in text.splitlines() if "games per second" not in line] for text in (printed, shown)
+    ]
     assert lines[0] == lines[1]
 
 

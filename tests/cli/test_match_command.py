@@ -60,7 +60,7 @@ def test_table_shows_the_result(result):
     destroyed = summary.total.endings["hva_destroyed"]
     (row,) = re.findall(r"^HVA destroyed +(.*)$", ran.stdout, re.MULTILINE)
     assert row.split() == [str(n) for n in (destroyed.games, destroyed.first, destroyed.second)]
-    assert re.search(r"^20 games in \d+\.\d+ s: [\d,]+ games a second$", ran.stdout, re.MULTILINE)
+    assert re.search(r"^20 games in \d+\.\d+ s: [\d,]+ games per second$", ran.stdout, re.MULTILINE)
     assert "Illegal" not in ran.stdout
 
 
@@ -228,7 +228,7 @@ def test_show_shows_the_first_game_of_the_table(result):
 def test_show_and_quiet_print_the_game_alone():
     ran = run("idle", "idle", "--games", 2, "--show", "--quiet", "--set", "turn_limit=2")
     assert ran.stdout.endswith("Draw in turn 2, 218 to 218: turn_limit\n\n")
-    assert "games a second" not in ran.stdout
+    assert "games per second" not in ran.stdout
     assert ran.stdout.count("no orders") == 4
 
 

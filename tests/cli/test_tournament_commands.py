@@ -40,8 +40,8 @@ def test_tournament_prints_and_writes_its_tables(tmp_path):
     assert row[0] == f"{result.ratings.elo[0]:+.0f}"
     assert row[2] == "16"
     assert re.search(r"^scripted - random +8 +0 +100\.0%", ran.stdout, re.MULTILINE)
-    assert "Mixed equilibrium, side by lot: scripted 100.0%" in ran.stdout
-    assert f"What that gives alpha, wins less losses a game: {result.side_equilibrium.value:+.3f}" in ran.stdout
+    assert "Mixed equilibrium, random sides: scripted 100.0%" in ran.stdout
+    assert f"Its value for alpha, wins minus losses per game: {result.side_equilibrium.value:+.3f}" in ran.stdout
     written = json.loads((out / "tournament.json").read_text())
     assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
     ratings, pairings = read_csv(out / "ratings.csv"), read_csv(out / "pairings.csv")

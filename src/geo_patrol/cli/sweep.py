@@ -90,7 +90,7 @@ def print_sweep(result: "Sweep", source: str) -> None:
 
     console = Console(highlight=False)
     first, second = result.agents
-    console.print(Text(f"{first} against {second}, {result.games:,} games a cell", style="bold"), soft_wrap=True)
+    console.print(Text(f"{first} against {second}, {result.games:,} games per cell", style="bold"), soft_wrap=True)
     console.print(Text(f"{result.title} ({source}), seed {result.seed}"), soft_wrap=True)
     console.print()
     if len(result.cells) > _MAX_ROWS:

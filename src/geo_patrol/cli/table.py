@@ -41,7 +41,7 @@ def print_match(result: "MatchResult", source: str, overrides: list[str]) -> Non
     for failure in result.failures:
         lost = f"{result.agents[failure.agent]} lost {failure.games:,} games: {failure.message}"
         console.print(Text(lost), soft_wrap=True)
-    console.print(f"{len(result):,} games in {summary.seconds:.3f} s: {summary.games_per_second:,.0f} games a second")
+    console.print(f"{len(result):,} games in {summary.seconds:.3f} s: {summary.games_per_second:,.0f} games per second")
 
 
 def _has_several_reasons(tally: "Tally") -> bool:

@@ -118,7 +118,7 @@ def print_tournament(result: "Tournament", source: str) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    console.print(Text(f"{len(result.agents)} agents, {result.games:,} games a pairing", style="bold"))
+    console.print(Text(f"{len(result.agents)} agents, {result.games:,} games per pairing", style="bold"))
     console.print(Text(f"{result.config.title} ({source}), seed {result.seed}"), soft_wrap=True)
     console.print()
     _print_ratings(console, result)
@@ -160,7 +160,7 @@ def _print_ratings(console: "Console", result: "Tournament") -> None:
     )
     for group in ratings.groups if len(ratings.groups) > 1 else ():
         listed = ", ".join(names[agent] for agent in group)
-        console.print(f"Far from the others, how far is not known: {listed}", soft_wrap=True)
+        console.print(f"Far from the others, at an unknown distance: {listed}", soft_wrap=True)
     if len(result.agents) > 2:
         first, second, measured, expected = result.largest_residual()
         scores = f"{names[first]} scores {measured:.1%} against {names[second]}, by the ratings {expected:.1%}"
@@ -213,12 +213,12 @@ def _print_sides(console: "Console", result: "Tournament") -> None:
 
 def _print_equilibria(console: "Console", result: "Tournament") -> None:
     mixed = _mixture(result, result.equilibrium.rows)
-    console.print(f"Mixed equilibrium, side by lot: {mixed}", soft_wrap=True)
+    console.print(f"Mixed equilibrium, random sides: {mixed}", soft_wrap=True)
     sides = result.side_equilibrium
     if sides is not None:
         console.print(f"Mixed equilibrium of alpha: {_mixture(result, sides.rows)}", soft_wrap=True)
         console.print(f"Mixed equilibrium of bravo: {_mixture(result, sides.columns)}", soft_wrap=True)
-        console.print(f"What that gives alpha, wins less losses a game: {sides.value:+.3f}")
+        console.print(f"Its value for alpha, wins minus losses per game: {sides.value:+.3f}")
 
 
 def _mixture(result: "Tournament", strategy: Any) -> str:

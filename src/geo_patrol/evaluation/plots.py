@@ -43,8 +43,8 @@ def plot_tournament(tournament: Tournament, target: Path | str | BinaryIO) -> No
     _heat(right, rates, [names[agent] for agent in order], [names[agent] for agent in order])
     right.set_xlabel("bravo")
     right.set_ylabel("alpha")
-    right.set_title("how often alpha wins")
-    figure.suptitle(f"{tournament.config.title}: {tournament.games:,} games a pairing, seed {tournament.seed}")
+    right.set_title("win rate of alpha")
+    figure.suptitle(f"{tournament.config.title}: {tournament.games:,} games per pairing, seed {tournament.seed}")
     figure.savefig(target, dpi=_DOTS_PER_INCH)
 
 
@@ -74,7 +74,7 @@ def plot_sweep(sweep: Sweep, target: Path | str | BinaryIO) -> None:
                 axis.set_ylabel(sweep.variations[0].key)
                 axis.set_xlabel(sweep.variations[1].key)
             axis.set_title("\n".join([label, *_further_values(sweep, row)]), fontsize=9)
-    figure.suptitle(f"{sweep.title}: {sweep.games:,} games a cell, seed {sweep.seed}")
+    figure.suptitle(f"{sweep.title}: {sweep.games:,} games per cell, seed {sweep.seed}")
     figure.savefig(target, dpi=_DOTS_PER_INCH)
 
 
