@@ -1,4 +1,4 @@
-"""Why an order is not legal, in words."""
+"""Explanations of illegal orders."""
 
 from geo_patrol.board import are_adjacent, ring_of
 from geo_patrol.engine import state
@@ -8,13 +8,13 @@ from geo_patrol.sides import SIDES
 
 
 def why_illegal(game: state.Record, rules: state.Record, side: int, order: Order) -> str:
-    """Say why a side may not give an order now.
+    """Return why an order of a side is illegal now.
 
     Args:
         game: record of the game.
         rules: record of its rules.
         side: 0 alpha, 1 bravo.
-        order: one that is not legal.
+        order: an illegal order.
     """
     number, name = order.satellite, short_name(order.satellite)
     if number > rules.patrol_count[side]:

@@ -1,7 +1,7 @@
-"""Satellites, orders, outcomes and reasons of an end as values, and as text.
+"""Value types for satellites, orders, outcomes and end reasons, which print and parse.
 
-Texts are short within a side (``"P3 shoot HVA"``, ``"P4 prograde"``, ``"P1 guard"``) and full where both sides meet
-(``"alpha:Patrol:3"``, ``"bravo:HVA:0"``). Case does not matter when reading.
+Names are short within a side (``"P3 shoot HVA"``, ``"P4 prograde"``, ``"P1 guard"``) and full otherwise
+(``"alpha:Patrol:3"``, ``"bravo:HVA:0"``). Parsing ignores case.
 """
 
 import re
@@ -30,7 +30,7 @@ _FULL_NAME = re.compile(
 
 
 def short_name(number: int) -> str:
-    """Return what a satellite is called within its side: "HVA" or "P3"."""
+    """Return the name of a satellite within its side: "HVA" or "P3"."""
     return "HVA" if number == state.HVA else f"P{number}"
 
 
@@ -47,15 +47,15 @@ class SatelliteId:
 
     @property
     def short(self) -> str:
-        """What it is called within its side: "HVA" or "P3"."""
+        """Its name within its side: "HVA" or "P3"."""
         return short_name(self.number)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a full name.
+        """Parse a full name.
 
         Raises:
-            OrderError: the text is none.
+            OrderError: the text is not one.
         """
         match = _FULL_NAME.fullmatch(text.strip())
         if match is None or not _is_satellite(match):
@@ -77,15 +77,15 @@ def _parse_number(text: str, order: str) -> int:
 
 @dataclass(frozen=True, order=True)
 class Order:
-    """What one satellite is told to do; prints and parses as "P3 shoot HVA", "P4 radial_in", "P1 guard".
+    """An order of one satellite; prints and parses as "P3 shoot HVA", "P4 radial_in", "P1 guard".
 
     Attributes:
         satellite: number of the satellite, 0 for the HVA.
         action: noop, prograde, retrograde, radial_in, radial_out, shoot, collide or guard.
-        target: number of the enemy to shoot or collide with; None for all else.
+        target: number of the enemy to shoot or collide with; None for other actions.
 
     Raises:
-        OrderError: the parts do not make an order.
+        OrderError: the attributes do not make an order.
     """
 
     satellite: int
@@ -119,7 +119,7 @@ class Order:
 
     @classmethod
     def from_code(cls, satellite: int, code: int) -> Self:
-        """Build the order that a code of the action space stands for.
+        """Build the order of a code of the action space.
 
         Raises:
             OrderError: the code is not a whole number from 0 to 27.
@@ -136,10 +136,10 @@ class Order:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read an order; "radial in" with a blank is understood too.
+        """Parse an order; "radial in" with a blank is accepted too.
 
         Raises:
-            OrderError: the text is none.
+            OrderError: the text is not one.
         """
         words = re.sub(r"\bradial[ -](?=in\b|out\b)", "radial_", str(text).strip().lower()).split()
         if not 2 <= len(words) <= 3:
@@ -164,15 +164,15 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one shot, collision or attempt to guard.
+    """The outcome of one shot, collision or attempt to guard.
 
     Attributes:
         action: shoot, collide or guard.
-        attacker: who attacked; None for a guard that had nothing to intercept.
+        attacker: the attacker; None for a guard that had nothing to intercept.
         guardian: the guard; None for shots and collisions.
-        target: whom the attack was aimed at; a guard's outcome names the HVA that it guards.
-        probability: of success, 0 to 1.
-        success: hit, collided, or drawn away.
+        target: the target of the attack; for a guard, the HVA that it guards.
+        probability: probability of success, 0 to 1.
+        success: whether the target was hit, collided with, or the attack intercepted.
     """
 
     action: str
@@ -199,7 +199,7 @@ class EndReason:
 
     Attributes:
         reason: hva_destroyed, hva_out_of_fuel, win_score, forfeit or turn_limit.
-        side: whom it happened to, or who reached the win score; None for the turn limit.
+        side: the side it happened to, or that reached the win score; None for the turn limit.
     """
 
     reason: str
@@ -218,7 +218,7 @@ _REASON_BITS = {
 
 
 def read_reasons(bits: int) -> tuple[EndReason, ...]:
-    """List the reasons of an end that stand in a game's record."""
+    """Decode the reasons of an end from the bits of a game's record or of ``infos["reasons"]``."""
     reasons = [
         EndReason(reason, side)
         for reason, bit in _REASON_BITS.items()
@@ -229,14 +229,14 @@ def read_reasons(bits: int) -> tuple[EndReason, ...]:
 
 
 def read_outcomes(outcomes: state.Records, count: int) -> tuple[Outcome, ...]:
-    """List the outcomes of an engagement that stand in records."""
-    return tuple(_read_outcome(*fields) for fields in outcomes[:count].tolist())  # much quicker than record by record
+    """Return the outcomes of an engagement from its records."""
+    return tuple(_read_outcome(*fields) for fields in outcomes[:count].tolist())  # much faster than record by record
 
 
 def _read_outcome(
     kind: int, side: int, attacker: int, guardian: int, target: int, success: int, probability: float
 ) -> Outcome:
-    """Build an outcome from the fields of a record, in their order."""
+    """Build an outcome from the fields of a record, in order."""
     own, enemy = SIDES[side], SIDES[1 - side]
     is_guard = kind == state.GUARDING
     return Outcome(
@@ -250,10 +250,10 @@ def _read_outcome(
 
 
 def write_outcomes(outcomes: Sequence[Outcome], into: state.Records) -> int:
-    """Write outcomes into records, the reverse of ``read_outcomes``; return their number.
+    """Write outcomes into records, the inverse of ``read_outcomes``; return their number.
 
     Raises:
-        OrderError: there are more than a game can have, or one does not make sense.
+        OrderError: there are more than a game can have, or one is impossible.
     """
     if len(outcomes) > len(into):
         raise OrderError(f"{len(outcomes)} outcomes: an engagement has at most {len(into)}")
@@ -279,18 +279,18 @@ def write_outcomes(outcomes: Sequence[Outcome], into: state.Records) -> int:
 Orders: TypeAlias = (
     str | Order | Iterable[Order | str] | Mapping[int, str] | Mapping[str, str] | NDArray[np.integer[Any]] | None
 )
-"""Orders of one side: texts or ``Order`` objects, one text with ";" between orders, texts by satellite
+"""Orders of one side: texts or ``Order`` objects, one text with orders separated by ";", texts by satellite
 (``{3: "shoot HVA"}``, ``{"P3": "shoot HVA"}``), an array of eleven order codes, or None.
-Satellites that are not named drift (noop)."""
+Satellites without an order drift (noop)."""
 
 
 def as_order(order: Order | str) -> Order:
-    """Return an order, read from text if it is one."""
+    """Return an order, parsed if it is a text."""
     return order if isinstance(order, Order) else Order.parse(order)
 
 
 def read_orders(orders: Orders) -> Sequence[Order]:
-    """Read the orders of one side from any of the forms that ``Orders`` lists.
+    """Parse the orders of one side from any of the forms of ``Orders``.
 
     Raises:
         OrderError: one cannot be read.

@@ -1,7 +1,7 @@
-"""Saved games: plain data, as JSON holds it, checked in every part when it comes back.
+"""Saved games: plain JSON data, validated when they are restored.
 
-What is saved is the configuration, the random stream and the position. Figures that the configuration leaves to
-chance are not: they are drawn again from the stream that they were drawn from when the game was set up.
+The configuration, the random stream and the position are saved. Sampled values of the configuration are not: they are
+sampled again from the stream of the game's setup.
 """
 
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -33,7 +33,7 @@ _Satellites = Annotated[list[_Int16], Field(min_length=2, max_length=state.SATEL
 _Flags = Annotated[list[Literal[0, 1]], Field(min_length=2, max_length=state.SATELLITES)]
 
 
-class _Chance(BaseModel):
+class _RandomStream(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     key: _UInt64
@@ -66,7 +66,7 @@ class _SavedGame(BaseModel):
     format: Literal["geo_patrol game"]
     version: Annotated[int, Field(ge=VERSION, le=VERSION)]
     config: dict[str, Any]
-    chance: _Chance
+    chance: _RandomStream
     turn: Annotated[int, Field(ge=0, le=MAX_TURNS)]
     phase: Literal["movement", "engagement", "drift"]
     done: bool
@@ -79,9 +79,9 @@ _SIDE_FIELDS = ("goal", "goal_points", "score", "illegal_orders")
 _SATELLITE_FIELDS = ("sector", "fuel", "ammo", "destroyed")
 
 
-def save_game(batch: Batch, place: int = 0) -> dict[str, Any]:
-    """Return one game of a batch as plain data; ``json.dumps`` takes it."""
-    game, rules = batch.games[place], batch.rules[place if len(batch.rules) > 1 else 0]
+def save_game(batch: Batch, index: int = 0) -> dict[str, Any]:
+    """Return one game of a batch as plain data for ``json.dumps``."""
+    game, rules = batch.games[index], batch.rules[index if len(batch.rules) > 1 else 0]
     phase: Phase = PHASES[game.phase]
     saved: dict[str, Any] = {
         "format": FORMAT,
@@ -105,11 +105,11 @@ def save_game(batch: Batch, place: int = 0) -> dict[str, Any]:
 
 
 def restore_game(saved: Any) -> Batch:
-    """Rebuild a saved game as a batch of one.
+    """Restore a saved game as a batch of one.
 
     Raises:
-        RecordingError: the data are not a saved game, or no game of its configuration can be in that position.
-        ConfigError: its configuration is wrong.
+        RecordingError: the data are not a saved game, or the position is impossible with its configuration.
+        ConfigError: its configuration is invalid.
     """
     data = check_saved(_SavedGame, saved, "saved game")
     batch = Batch(read_saved_config(data.config))
@@ -157,10 +157,10 @@ def _restore_side(game: state.Record, rules: state.Record, side: int, saved: _Sa
                 f"saved game: {name}.sector.{number} = {sector}: give a sector of rings {rules.inner_ring} to {rules.outer_ring}"
             )
         for field in ("fuel", "ammo"):
-            most = int(game[field][side, number])  # as just set up
-            if getattr(saved, field)[number] > most:
+            initial = int(game[field][side, number])
+            if getattr(saved, field)[number] > initial:
                 raise RecordingError(
-                    f"saved game: {name}.{field}.{number} = {getattr(saved, field)[number]}: it starts with {most}"
+                    f"saved game: {name}.{field}.{number} = {getattr(saved, field)[number]}: it starts with {initial}"
                 )
         if saved.destroyed[number] and saved.fuel[number] > 0:
             raise RecordingError(

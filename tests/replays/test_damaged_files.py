@@ -370,7 +370,7 @@ def test_hostile_files_are_bounded_in_memory_and_time(tmp_path):
 
 
 def test_what_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "_ALWAYS_FINE", 1 << 16)
+    monkeypatch.setattr(streams, "_MIN_UNPACKED_LIMIT", 1 << 16)
     monkeypatch.setattr(streams, "_MAX_RATIO", 40)
     path = tmp_path / "games.jsonl.gz"
     path.write_bytes(gzip_of(b"".join(short_lines()), 2000))

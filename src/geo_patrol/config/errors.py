@@ -1,4 +1,4 @@
-"""What is wrong with a configuration or a mission: a line for every fault, with its key, value, and valid values."""
+"""Error messages for invalid configurations and missions: a line for every fault, with key, value and valid values."""
 
 import difflib
 from typing import Any

@@ -106,7 +106,7 @@ class BoardConfig(_Table):
 
 
 class HvaConfig(_Table):
-    """A side's High Value Asset: starting fuel and ammo, and the points that a unit of its fuel is worth."""
+    """A side's High Value Asset: starting fuel and ammo, and the points per unit of its fuel."""
 
     fuel: Fuel
     ammo: Ammo
@@ -116,8 +116,8 @@ class HvaConfig(_Table):
 class PatrolsConfig(_Table):
     """A side's Patrols: where they start, and each one's starting fuel and ammo.
 
-    ``count`` lets only so many of the formation take part: those nearest to the goal sector, of two equally near the
-    one listed first. ``weight`` is the points that a unit of their fuel is worth; "auto" makes a full fleet worth
+    ``count`` limits the fleet to so many Patrols of the formation: those nearest to the goal sector, and of two equally
+    near ones the one listed first. ``weight`` is the points per unit of their fuel; "auto" makes a full fleet worth
     100 points, that is 100 / (number of Patrols * their fuel).
     """
 

@@ -21,31 +21,31 @@ else:
 MAX_LINE_BYTES = 1 << 18
 """A line is a phase, or a game of the published implementation; those take up to 120 kB."""
 _CHUNK = 1 << 14
-_ALWAYS_FINE = 1 << 26
-"""Bytes that any file may unpack to."""
+_MIN_UNPACKED_LIMIT = 1 << 26
+"""Decompressed size that is accepted of any file, in bytes."""
 _MAX_RATIO = 400
-"""How many times its size a larger file may unpack to; thousands of equal games reach about 150."""
-_WINDOW_LOG_MAX = 23  # 8 MB; our own files use less, and whoever wrote a file does not choose how much memory it takes
+"""Accepted ratio of decompressed to compressed size of larger files; thousands of equal games reach about 150."""
+_WINDOW_LOG_MAX = 23  # 8 MB; our own files use less, and a file must not choose how much memory it takes
 
 
 _Bytes = TypeVar("_Bytes", bytes, bytearray)
 
 
 class LineStream(Protocol):
-    """Where lines are written to."""
+    """A file that lines are written to."""
 
     def write(self, data: bytes, /) -> int:
-        """Take bytes."""
+        """Write bytes."""
 
     def sync(self) -> None:
-        """Hand everything over to the operating system, so that the end of this process cannot lose it."""
+        """Flush to the operating system, so that a crash of this process loses nothing."""
 
     def close(self) -> None:
-        """End the stream and the file."""
+        """Close the stream and the file."""
 
 
 class _Stream:
-    """A file, with a packer in between if its ending asks for one; ``flush`` is what makes all of it readable."""
+    """A file, compressed if ``packer`` is given; flushing the packer with ``flush_mode`` makes all of it readable."""
 
     def __init__(self, file: BinaryIO, packer: Any = None, flush_mode: Any = None) -> None:
         self._file, self._packer, self._flush_mode = file, packer, flush_mode
@@ -85,14 +85,13 @@ def open_stream(path: Path, mode: str) -> LineStream:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
-    """Read the lines of a file, packed or not.
+    """Read the lines of a file, compressed or not.
 
     Yields:
-        Each line's number from 1, its bytes, and whether it is whole; only the last one may lack its end.
+        The number of a line from 1, its bytes, and whether it ends with a newline; only the last one may not.
 
     Raises:
-        RecordingError: the file cannot be read, or from here on is damaged, or no recorded game; what has been yielded
-            before is sound.
+        RecordingError: the file cannot be read, or is damaged from here on; the lines before are valid.
     """
     number, rest = 0, bytearray()
     for chunk in _unpacked(path):
@@ -116,7 +115,7 @@ def _check_length(number: int, line: _Bytes) -> _Bytes:
 
 
 def _unpacked(path: Path) -> Iterator[bytes]:
-    """Read a file in pieces, unpacked if its first bytes say that it is packed."""
+    """Read a file in pieces, decompressed if its first bytes are those of gzip or zstd."""
     size = 0
     try:
         with path.open("rb") as file:
@@ -128,7 +127,7 @@ def _unpacked(path: Path) -> Iterator[bytes]:
                 return
             for packed_size, piece in _unpack(pieces, kind):
                 size += len(piece)
-                if size > max(_ALWAYS_FINE, _MAX_RATIO * packed_size):
+                if size > max(_MIN_UNPACKED_LIMIT, _MAX_RATIO * packed_size):
                     raise RecordingError(
                         f"unpacks to more than {_MAX_RATIO} times its size, which no recorded games do"
                     )

@@ -157,7 +157,7 @@ CSV_COLUMNS = (
 def csv_row(summary: GameSummary) -> list[Any]:
     """Return a game as a row of ``CSV_COLUMNS``.
 
-    Texts of strangers that a spreadsheet would compute get an apostrophe in front, which makes them texts there.
+    Texts that a spreadsheet would evaluate as formulas are prefixed with an apostrophe.
     """
     replay = summary.replay
     winner = (summary.winner or "draw") if summary.status == "finished" else ""

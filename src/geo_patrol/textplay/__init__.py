@@ -1,4 +1,4 @@
-"""The game at a terminal: the rule books' dialogue, against an agent or between two people at one keyboard."""
+"""The game at a terminal: the dialogue of the rule books, against an agent or between two people."""
 
 from geo_patrol.textplay.console import Console, Leave
 from geo_patrol.textplay.session import play_text

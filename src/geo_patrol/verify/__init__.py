@@ -1,1 +1,1 @@
-"""Checking recorded games and recorded odds against the engine: ``python -m geo_patrol.verify FILE...``."""
+"""Checking recorded games and odds of the published code: ``python -m geo_patrol.verify FILE...``."""

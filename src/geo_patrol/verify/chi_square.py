@@ -1,35 +1,35 @@
-"""Whether two counts of the same categories come from one distribution: the chi-square test of homogeneity."""
+"""The chi-square test of homogeneity: whether two samples of categories come from one distribution."""
 
 import math
 from collections.abc import Mapping
 
-_FEWEST = 20
-"""Categories rarer than this in both counts together are pooled, as the test's approximation asks for."""
+_MIN_COUNT = 20
+"""Categories with fewer observations in both samples are pooled, as the approximation requires."""
 
 
 def homogeneity(first: Mapping[str, int], second: Mapping[str, int]) -> float:
-    """Return the p-value of two samples, given as counts by category, having one distribution."""
+    """Return the p-value of two samples, as counts by category, under one distribution."""
     table = _pooled(first, second)
     totals = [sum(column) for column in zip(*table, strict=True)]
-    everything = sum(totals)
+    grand_total = sum(totals)
     statistic = 0.0
     for row in table:
         for observed, total in zip(row, totals, strict=True):
-            expected = sum(row) * total / everything
+            expected = sum(row) * total / grand_total
             statistic += (observed - expected) ** 2 / expected
     return survival(statistic, len(table) - 1)
 
 
 def _pooled(first: Mapping[str, int], second: Mapping[str, int]) -> list[tuple[int, int]]:
     pairs = [(first.get(category, 0), second.get(category, 0)) for category in sorted({*first, *second})]
-    frequent = [pair for pair in pairs if sum(pair) >= _FEWEST]
-    rare = [pair for pair in pairs if sum(pair) < _FEWEST]
+    frequent = [pair for pair in pairs if sum(pair) >= _MIN_COUNT]
+    rare = [pair for pair in pairs if sum(pair) < _MIN_COUNT]
     pool = (sum(pair[0] for pair in rare), sum(pair[1] for pair in rare))
     return [*frequent, pool] if sum(pool) else frequent
 
 
 def survival(statistic: float, degrees: int) -> float:
-    """Return the probability that chi-square with so many degrees of freedom exceeds a statistic.
+    """Return the survival function of the chi-square distribution.
 
     For whole degrees of freedom the sum is finite: in steps of two from 0 (even) or 1 (odd).
     """
