@@ -22,12 +22,12 @@ GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 
 def positions(replay):
     """Return what is played in a replay as far as it agrees with the rules."""
-    figures = []
+    values = []
     with suppress(RecordingError):
         for phase in play(replay):
             game = phase.game
-            figures.append([game.scores, game.satellites("alpha"), game.satellites("bravo")])
-    return figures
+            values.append([game.scores, game.satellites("alpha"), game.satellites("bravo")])
+    return values
 
 
 @pytest.fixture(scope="module")
@@ -77,19 +77,19 @@ def test_packed_files_cut_short_at_every_byte(ending, whole, tmp_path):
 
 def test_bits_flipped_at_a_thousand_places(whole, tmp_path):
     data, path = b"".join(short_lines()), tmp_path / "flipped.jsonl"
-    chance, told = random.Random(5), 0
+    generator, detected = random.Random(5), 0
     for _ in range(1000):
-        place, bit = chance.randrange(len(data)), 1 << chance.randrange(8)
-        path.write_bytes(data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :])
+        index, bit = generator.randrange(len(data)), 1 << generator.randrange(8)
+        path.write_bytes(data[:index] + bytes([data[index] ^ bit]) + data[index + 1 :])
         replays, faults = read_anyhow(path)
         assert replays or faults[0].startswith(f"{path}: line 1")
-        told += not replays
+        detected += not replays
         for replay in replays:
             fault = replay.fault or check(replay)
-            told += fault is not None or bool(faults)
-            if fault is None and not faults:  # in a name, or in a figure that did not matter in this game
+            detected += fault is not None or bool(faults)
+            if fault is None and not faults:  # in a name, or in a value that did not matter in this game
                 assert positions(replay) == whole
-    assert told > 700
+    assert detected > 700
 
 
 @pytest.mark.parametrize("ending", ENDINGS[1:])
@@ -97,10 +97,10 @@ def test_bits_flipped_in_packed_files(ending, whole, tmp_path):
     plain, path, flipped = tmp_path / "game.jsonl", tmp_path / f"game.{ending}", tmp_path / "flipped"
     plain.write_bytes(b"".join(short_lines()))
     write_replays(path, ReplayReader(plain))
-    data, chance = path.read_bytes(), random.Random(6)
+    data, generator = path.read_bytes(), random.Random(6)
     for _ in range(300):
-        place, bit = chance.randrange(len(data)), 1 << chance.randrange(8)
-        flipped.write_bytes(data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :])
+        index, bit = generator.randrange(len(data)), 1 << generator.randrange(8)
+        flipped.write_bytes(data[:index] + bytes([data[index] ^ bit]) + data[index + 1 :])
         replays, faults = read_anyhow(flipped)
         assert replays or faults[0].startswith(f"{flipped}: ")
         for replay in replays:
@@ -154,9 +154,9 @@ TAMPERED = [
 ]
 
 
-def tamper(lines, place, value):
+def tamper(lines, steps, value):
     """Replace a value of lines; None turns a flag around."""
-    *steps, last = place
+    *steps, last = steps
     target = lines
     for step in steps:
         target = target[step]
@@ -164,16 +164,16 @@ def tamper(lines, place, value):
     return lines
 
 
-@pytest.mark.parametrize(("place", "value", "told"), TAMPERED, ids=lambda value: str(value)[:40])
-def test_a_tampered_game_says_where_it_leaves_the_rules(place, value, told, tmp_path):
-    path = write_lines(tmp_path / "game.jsonl", tamper(short_game(), place, value))
-    if told is None:
+@pytest.mark.parametrize(("steps", "value", "message"), TAMPERED, ids=lambda value: str(value)[:40])
+def test_a_tampered_game_says_where_it_leaves_the_rules(steps, value, message, tmp_path):
+    path = write_lines(tmp_path / "game.jsonl", tamper(short_game(), steps, value))
+    if message is None:
         (replay,), faults = read(path)
         assert "winner = 'nobody'" in faults[0]
         return
     (replay,), faults = read(path)
     assert faults == []
-    with pytest.raises(Disagreement, match=told) as caught:
+    with pytest.raises(Disagreement, match=message) as caught:
         list(play(replay))
     assert caught.value.recorded != caught.value.replayed
     assert caught.value.turn >= 1
@@ -250,13 +250,13 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("place", "value", "told"), WRONG, ids=lambda value: str(value)[:40])
-def test_wrong_lines_are_named_with_their_field(place, value, told, tmp_path):
-    path = write_lines(tmp_path / "game.jsonl", tamper(short_game(), place, value))
+@pytest.mark.parametrize(("steps", "value", "message"), WRONG, ids=lambda value: str(value)[:40])
+def test_wrong_lines_are_named_with_their_field(steps, value, message, tmp_path):
+    path = write_lines(tmp_path / "game.jsonl", tamper(short_game(), steps, value))
     replays, (fault, *_) = read_anyhow(path)
-    assert [(len(replay.phases), replay.fault) for replay in replays] == [(place[0] - 1, fault)] * (place[0] > 0)
+    assert [(len(replay.phases), replay.fault) for replay in replays] == [(steps[0] - 1, fault)] * (steps[0] > 0)
     assert replays or fault.startswith(f"{path}: ")
-    assert told in fault
+    assert message in fault
     assert len(fault) < 500
 
 
@@ -291,15 +291,15 @@ def peak():  # of this program, not of the one that started it
     return int(re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())[1])
 base = peak()
 for path in sys.argv[1:]:
-    games, told = 0, None
+    games, fault = 0, None
     try:
         reader = ReplayReader(path)
         for replay in reader:
             games += 1
-        told = reader.faults[0] if reader.faults else None
+        fault = reader.faults[0] if reader.faults else None
     except GeoPatrolError as error:
-        told = str(error).removeprefix(f"{path}: ")
-    print(json.dumps([path, games, told, (peak() - base) // 1024]), flush=True)
+        fault = str(error).removeprefix(f"{path}: ")
+    print(json.dumps([path, games, fault, (peak() - base) // 1024]), flush=True)
 """
 
 
@@ -351,19 +351,19 @@ def hostile_files():
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="tells its peak of memory nowhere")
 def test_hostile_files_are_bounded_in_memory_and_time(tmp_path):
-    told = {}
+    messages = {}
     for name, (content, message) in hostile_files().items():
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-        told[str(tmp_path / name)] = message
+        messages[str(tmp_path / name)] = message
     start = time.monotonic()
     ran = subprocess.run(
-        [sys.executable, "-c", _MEASURE, *told], capture_output=True, text=True, timeout=300, check=True
+        [sys.executable, "-c", _MEASURE, *messages], capture_output=True, text=True, timeout=300, check=True
     )
     assert time.monotonic() - start < 120
     results = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert [result[0] for result in results] == list(told)
+    assert [result[0] for result in results] == list(messages)
     for path, games, message, growth in results:
-        assert told[path] in message, path
+        assert messages[path] in message, path
         assert len(message) < 4000
         assert games <= 1
         assert growth < 60, path

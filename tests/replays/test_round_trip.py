@@ -32,17 +32,17 @@ def test_a_thousand_random_games(config, tmp_path):
     path = tmp_path / "games.jsonl.zst"
     result = play_match("random", "random", config=config, games=games, seed=11, save=path)
     count = 0
-    for place, replay in enumerate(ReplayReader(path)):
+    for index, replay in enumerate(ReplayReader(path)):
         count += 1
         assert check(replay) is None
-        assert replay.number == place
-        assert replay.seed == result.seeds[place]
-        first = int(result.first_side[place])
+        assert replay.number == index
+        assert replay.seed == result.seeds[index]
+        first = int(result.first_side[index])
         assert replay.agents == (result.agents[first], result.agents[1 - first])
-        assert replay.end.score == [int(score) for score in result.scores[place][[first, 1 - first]]]
-        assert replay.end.turns == result.turns[place]
-        assert replay.end.reasons == [str(reason) for reason in read_reasons(int(result.reasons[place]))]
-        winner = int(result.winner[place])
+        assert replay.end.score == [int(score) for score in result.scores[index][[first, 1 - first]]]
+        assert replay.end.turns == result.turns[index]
+        assert replay.end.reasons == [str(reason) for reason in read_reasons(int(result.reasons[index]))]
+        winner = int(result.winner[index])
         assert replay.end.winner == (None if winner < 0 else ("alpha", "bravo")[winner ^ first])
     assert count == games
     plain, again = tmp_path / "plain.jsonl", tmp_path / "again.jsonl"
@@ -132,26 +132,26 @@ def test_illegal_orders_and_codes_that_do_not_exist_are_kept(loses, tmp_path, mo
     path = tmp_path / "games.jsonl"
     config = load_config("geo_patrol", {"illegal_orders": loses})
     result = play_match("idle", "random", config=config, games=4, seed=1, save=path)
-    for place, replay in enumerate(ReplayReader(path)):
+    for index, replay in enumerate(ReplayReader(path)):
         phases = list(play(replay))
-        first = int(result.first_side[place])
-        assert sum(phase.illegal_orders[first] for phase in phases) == result.illegal_orders[place, 0] > 0
+        first = int(result.first_side[index])
+        assert sum(phase.illegal_orders[first] for phase in phases) == result.illegal_orders[index, 0] > 0
     assert '"P1 unknown","P2 unknown","P3 radial_out"' in path.read_text()
 
 
 @given(seed=seeds)
-def test_drawn_figures_stand_in_the_replay(seed):
+def test_replays_hold_sampled_values(seed):
     config = load_config(SCENARIOS)
-    drawn, settled = Batch(config), None
-    drawn.seed([seed])
-    drawn.reset()
-    settled = sampled_config(config, drawn.rules[0])
-    assert not settled.is_randomized
-    again = Batch(settled)
+    batch = Batch(config)
+    batch.seed([seed])
+    batch.reset()
+    sampled = sampled_config(config, batch.rules[0])
+    assert not sampled.is_randomized
+    again = Batch(sampled)
     again.seed([seed])
     again.reset()
-    assert again.games.tobytes() == drawn.games.tobytes()
-    assert again.rules.tobytes() == drawn.rules.tobytes()
+    assert again.games.tobytes() == batch.games.tobytes()
+    assert again.rules.tobytes() == batch.rules.tobytes()
 
 
 # The recorder
@@ -227,14 +227,14 @@ while True:
 def test_a_killed_process_loses_at_most_the_phase_in_progress(ending, tmp_path):
     path = tmp_path / f"game.{ending}"
     writer = subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE, text=True)
-    told = 0
+    count = 0
     deadline = time.monotonic() + 100
-    while told < 40 and time.monotonic() < deadline:
-        told += writer.stdout.readline() == "phase\n"
+    while count < 40 and time.monotonic() < deadline:
+        count += writer.stdout.readline() == "phase\n"
     os.kill(writer.pid, signal.SIGKILL)
-    told += writer.communicate()[0].count("phase\n")
+    count += writer.communicate()[0].count("phase\n")
     (replay,), _ = read(path)
-    assert 40 <= told <= len(replay.phases) <= told + 1
+    assert 40 <= count <= len(replay.phases) <= count + 1
     assert check(replay) is None
 
 

@@ -70,12 +70,18 @@ def replay(
         ok = _print(reader, game)
     else:
         ok = _show(reader, game, pictures)
-    for fault in reader.faults:
-        print(f"geo-patrol: {file}: {fault}", file=sys.stderr)
-    if reader.fault_count > len(reader.faults):
-        print(f"geo-patrol: {file}: and {reader.fault_count - len(reader.faults):,} more faults", file=sys.stderr)
+    _print_faults(reader)
     if not ok or reader.faults:
         raise typer.Exit(FAILED)
+
+
+def _print_faults(reader: "ReplayReader") -> None:
+    for fault in reader.faults:
+        print(f"geo-patrol: {reader.path}: {fault}", file=sys.stderr)
+    if reader.fault_count > len(reader.faults):
+        print(
+            f"geo-patrol: {reader.path}: and {reader.fault_count - len(reader.faults):,} more faults", file=sys.stderr
+        )
 
 
 def _read_size(text: str | None) -> tuple[int, int] | None:

@@ -128,7 +128,8 @@ def _compare_position(
         raise Disagreement(where, f"{prefix}{positions.names()[index]}", theirs, ours)
     for field, theirs, ours in zip(_PROGRESS_FIELDS, recorded.progress or (), replayed.progress or (), strict=False):
         if theirs != ours:
-            raise Disagreement(where, f"{prefix}{field}", theirs, ours)
+            reason = f"{prefix}{field}: recorded {theirs!r}, replayed {ours!r}"
+            raise Disagreement(where, f"{prefix}{field}", theirs, ours, reason)
 
 
 def _compare_end(replay: Replay, game: Game) -> None:

@@ -65,14 +65,14 @@ class _Stream:
 
 
 def open_stream(path: Path, mode: str) -> LineStream:
-    """Open a file for lines, packed as its ending says: ``.gz``, ``.zst``, or anything else for plain text.
+    """Open a file for writing lines, compressed by its ending: ``.gz``, ``.zst``, otherwise plain.
 
     Args:
-        path: where.
-        mode: "x" for a new file; "w" replaces what is there; "a" goes on after what is there, with a packed part of its own.
+        path: path of the file.
+        mode: "x" for a new file; "w" to replace an existing one; "a" to append, as a gzip member or zstd frame of its own.
 
     Raises:
-        OSError: it cannot be opened; ``FileExistsError`` if a new file is there already.
+        OSError: it cannot be opened; ``FileExistsError`` if it exists already, with mode "x".
     """
     file: BinaryIO = path.open(f"{mode}b")  # type: ignore[assignment]
     if path.suffix == ".gz":
