@@ -1,6 +1,9 @@
 """Pictures of a game: ``text`` as plain text, ``picture`` for screens, ``paper`` for print."""
 
+import os
 from typing import TYPE_CHECKING, Any
+
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # pygame's greeting on standard output
 
 if TYPE_CHECKING:
     from geo_patrol.rendering.paper import figure, svg

@@ -34,7 +34,7 @@ def save_png(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) 
         OSError: the file cannot be written.
         ValueError: the size is too small or too large.
     """
-    import pygame  # noqa: PLC0415 - slow to import, and prints a greeting unless silenced
+    import pygame  # noqa: PLC0415 - slow to import
 
     picture = Picture(*size, timeline[0].game.config)
     surface = picture.draw(timeline.snapshot(index))

@@ -2,15 +2,11 @@
 
 import io
 import itertools
-import os
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
-
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-
 import pygame
+from numpy.typing import NDArray
 from pygame import gfxdraw
 
 from geo_patrol.rendering.surfaces import cached, text_surface

@@ -14,11 +14,9 @@ from geo_patrol.flight.pictures.colors import GREY, PAPER
 from geo_patrol.flight.pictures.layout import Layout
 from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, add_choice, add_outlook, flight_drawing
 from geo_patrol.rendering.painter import paint_drawing
+from geo_patrol.rendering.screen import Event, NoScreenError, Screen
 from geo_patrol.scenes.shapes import Drawing, Text
 
-_MAX_FRACTION = 0.9
-_INVISIBLE_DRIVERS = ("offscreen", "dummy")
-"""What SDL falls back to without a screen; valid only where it is set explicitly."""
 _CLICK_RANGE = 18.0
 _STEP_SECONDS = 0.25
 _FPS = 30
@@ -58,25 +56,26 @@ class Window:
 
     def __init__(self, fps: float = 4.0) -> None:
         self._seconds = 1.0 / fps
-        self._screen: pygame.Surface | None = None
+        self._screen: Screen | None = None
         self._is_closed = False
+        self._events: list[Event] = []
         self._shown: tuple[int, ...] = ()
         self._scale = 1.0
 
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed, by the user or by ``close``."""
-        return self._is_closed
+        return self._is_closed or (self._screen is not None and not self._screen.is_open)
 
     def show(self, flight: Flight) -> None:
-        """Show a flight; the steps of a turn that is new one after the other. Does nothing once it is closed."""
+        """Show a flight, the steps of a new turn one after the other. Do nothing after it was closed."""
         orders = tuple(flight.order_codes)
         is_new = flight.turn and orders != self._shown
         self._shown = orders
         steps = (COASTED, PULLED, FLOWN) if is_new and not flight.mission.is_probe else (FLOWN,)
         for step in steps:
             self.handle_events()
-            if self._is_closed:
+            if self.is_closed:
                 return
             self.draw(flight_drawing(flight, steps=step))
             self.wait(self._seconds / len(steps))
@@ -87,65 +86,55 @@ class Window:
         Raises:
             WindowError: there is no screen.
         """
-        if self._is_closed:
+        if self.is_closed:
             return
         if self._screen is None:
-            self._open(drawing)
-        screen = self._screen
-        assert screen is not None
-        width, height = screen.get_size()
+            self._screen = _open(drawing)
+        picture = pygame.Surface(self._screen.size)
+        width, height = picture.get_size()
         self._scale = min(width / drawing.width, height / drawing.height)
-        screen.fill(PAPER)
-        screen.blit(paint_drawing(drawing, self._scale), (0, 0))
-        pygame.display.flip()
+        picture.fill(PAPER)
+        picture.blit(paint_drawing(drawing, self._scale), (0, 0))
+        self._screen.show(picture)
 
-    def _open(self, drawing: Drawing) -> None:
-        try:
-            pygame.display.init()
-            _check_screen()
-            width, height = pygame.display.get_desktop_sizes()[0]
-            scale = min(1.0, _MAX_FRACTION * width / drawing.width, _MAX_FRACTION * height / drawing.height)
-            size = max(round(drawing.width * scale), 320), max(round(drawing.height * scale), 240)
-            self._screen = pygame.display.set_mode(size, pygame.RESIZABLE)
-        except pygame.error as error:
-            pygame.display.quit()
-            hint = 'give render_mode "rgb_array" or "ansi", or geo-patrol fly --text'
-            raise WindowError(f"no window can be opened here ({error}): {hint}") from None
-        pygame.display.set_caption("geo_patrol: flight")
+    def position_of(self, point: tuple[int, int]) -> tuple[float, float]:
+        """Return the position on the drawing of a point of the window."""
+        assert self._screen is not None
+        x, y = self._screen.pixel(point)
+        return x / self._scale, y / self._scale
 
-    def position_of(self, pixels: tuple[int, int]) -> tuple[float, float]:
-        """Return the position on the drawing of a pixel of the window."""
-        return pixels[0] / self._scale, pixels[1] / self._scale
-
-    def handle_events(self) -> list[pygame.event.Event]:
+    def handle_events(self) -> list[Event]:
         """Return the events since the last call; a closing event closes the window."""
-        if self._screen is None or self._is_closed:
-            return []
-        events = pygame.event.get()
-        if any(event.type == pygame.QUIT for event in events):
-            self.close()
-            return []
+        self._receive()
+        events, self._events = self._events, []
         return events
 
     def wait(self, seconds: float) -> None:
-        """Wait, and notice meanwhile when the user closes the window."""
+        """Wait; end early when the user closes the window."""
         until = pygame.time.get_ticks() + 1000 * seconds
-        while not self._is_closed and pygame.time.get_ticks() < until:
+        while not self.is_closed and pygame.time.get_ticks() < until:
             pygame.time.wait(10)
-            if self._screen is not None and pygame.event.peek(pygame.QUIT):
-                self.handle_events()
+            self._receive()
+
+    def _receive(self) -> None:
+        if self._screen is not None and not self.is_closed:
+            self._events += self._screen.events()
+        if self.is_closed:
+            self._events = []
 
     def close(self) -> None:
         """Close the window."""
         self._is_closed = True
         if self._screen is not None:
-            self._screen = None
-            pygame.display.quit()
+            self._screen.close()
 
 
-def _check_screen() -> None:
-    if pygame.display.get_driver() in _INVISIBLE_DRIVERS and "SDL_VIDEODRIVER" not in os.environ:
-        raise pygame.error("no display")
+def _open(drawing: Drawing) -> Screen:
+    try:
+        return Screen("geo_patrol: flight", (round(drawing.width), round(drawing.height)))
+    except NoScreenError as error:
+        alternative = 'give render_mode "rgb_array" or "ansi", or geo-patrol fly --text'
+        raise WindowError(f"no window can be opened here: {error}; or {alternative}") from None
 
 
 @dataclass(frozen=True)
@@ -214,8 +203,8 @@ class Player:
         drawing.add(Text((drawing.width - 24, layout.bottom + 72), _HELP, 11, GREY, "midright"))
         self._window.draw(drawing)
 
-    def _handle(self, event: pygame.event.Event) -> None:
-        if event.type in (pygame.VIDEORESIZE, pygame.VIDEOEXPOSE):
+    def _handle(self, event: Event) -> None:
+        if event.type in (pygame.WINDOWRESIZED, pygame.WINDOWEXPOSED):
             self._changed = True
         elif event.type == pygame.MOUSEMOTION:
             self._point_at(event.pos)
@@ -225,9 +214,9 @@ class Player:
         elif event.type == pygame.KEYDOWN:
             self._handle_key(event.key)
 
-    def _point_at(self, pixels: tuple[int, int]) -> bool:
+    def _point_at(self, point: tuple[int, int]) -> bool:
         """Choose the endpoint under the mouse; return whether there is one."""
-        position = self._window.position_of(pixels)
+        position = self._window.position_of(point)
         nearest = nearest_choice(Layout(self.flight.mission), choices(self.flight), position)
         if nearest is None:
             return False
