@@ -163,21 +163,34 @@ class _Player:
 class _BatchResult:
     """A batch of finished games, by side."""
 
-    reports: NDArray[np.int64]
-    """(n, 10), see ``engine.turn.write_report``."""
+    scores: NDArray[np.int64]
+    """(n, 2), final points."""
+    turns: NDArray[np.int64]
+    """(n,), turns played, the last one included."""
+    reasons: NDArray[np.int64]
+    """(n,), bits for ``notation.read_reasons``."""
+    winner: NDArray[np.int64]
+    """(n,), 0 alpha, 1 bravo, -1 a draw."""
     illegal_orders: NDArray[np.int64]
     """(n, 2), in the whole game."""
-    orders: list[NDArray[np.int8]] = field(default_factory=list)
-    """For each phase, (n, 2, 11), illegal orders included: of all games, or of game 0 alone."""
-    first_game_phases: int = 0
-    """Phases of game 0."""
+    orders: list[NDArray[np.int8]]
+    """For each phase, (n, 2, 11), illegal orders included: of all games, or of game 0 while it runs."""
+    first_game: NDArray[np.int64]
+    """(phases, 2, 11), the orders of game 0."""
     failures: dict[int, tuple[int, str]] = field(default_factory=dict)
-    """By side: how many games were running, and the message."""
+    """By side: the number of running games, and the message."""
 
-    def first_game(self) -> NDArray[np.int64]:
-        """Return the orders of game 0, (phases, 2, 11); there are none if an agent fails at once."""
-        orders = [orders[0] for orders in self.orders[: self.first_game_phases]]
-        return np.array(orders, np.int64).reshape(-1, SIDES, SATELLITES)
+    def forfeit(self, running: NDArray[np.bool_], errors: dict[int, AgentError]) -> None:
+        """End the running games against the sides whose agents failed: they lose all their points, and the game.
+
+        If both failed, the games are drawn.
+        """
+        self.failures = {side: (int(running.sum()), str(error)) for side, error in errors.items()}
+        sides = list(errors)
+        self.reasons[running] = sum(FORFEIT << side for side in sides)
+        self.winner[running] = 1 - sides[0] if len(sides) == 1 else DRAW
+        for side in sides:
+            self.scores[running, side] = 0
 
 
 class _BatchOfGames:
@@ -207,24 +220,37 @@ class _BatchOfGames:
 
     def play(self, on_failure: OnFailure, progress: Callable[[int], None]) -> _BatchResult:
         """Play all games to the end."""
-        count = len(self._batch)
-        result = _BatchResult(self._reports, np.zeros((count, SIDES), np.int64))
-        running = np.ones(count, np.bool_)
+        count, first_game_phases = len(self._batch), 0
+        running, illegal_orders = np.ones(count, np.bool_), np.zeros((count, SIDES), np.int64)
+        log: list[NDArray[np.int8]] = []
         errors = self._reset_agents()
         while running.any():
             if not errors:
                 orders, errors = self._compute_orders()
             if errors:
-                if on_failure == "raise":
-                    raise next(iter(errors.values()))
-                result.failures = {side: (int(running.sum()), str(error)) for side, error in errors.items()}
-                self._forfeit(running, list(errors))
-            else:
-                self._keep_orders(result, orders, is_first_running=bool(running[0]))
-                self._step(orders)
-                result.illegal_orders[running] += self._reports[running][:, [ALPHA_ILLEGAL, BRAVO_ILLEGAL]]
+                break
+            first_game_phases += bool(running[0])
+            if self._keeps_orders or running[0]:
+                log.append((orders if self._keeps_orders else orders[:1]).astype(np.int8))
+            self._step(orders)
+            illegal_orders[running] += self._reports[running][:, [ALPHA_ILLEGAL, BRAVO_ILLEGAL]]
             running = self._reports[:, DONE] == 0
             progress(count - int(running.sum()))
+        if errors and on_failure == "raise":
+            raise next(iter(errors.values()))
+        first_game = np.array([orders[0] for orders in log[:first_game_phases]], np.int64)
+        result = _BatchResult(
+            scores=self._reports[:, [ALPHA_SCORE, BRAVO_SCORE]],
+            turns=self._reports[:, TURN] + 1,
+            reasons=self._reports[:, REASONS].copy(),
+            winner=self._reports[:, WINNER].copy(),
+            illegal_orders=illegal_orders,
+            orders=log,
+            first_game=first_game.reshape(-1, SIDES, SATELLITES),  # without a phase if an agent fails at once
+        )
+        if errors:
+            result.forfeit(running, errors)
+            progress(count)
         return result
 
     def _reset_agents(self) -> dict[int, AgentError]:
@@ -250,34 +276,19 @@ class _BatchOfGames:
                 errors[side] = error
         return orders, errors
 
-    def _keep_orders(self, result: _BatchResult, orders: NDArray[np.int64], *, is_first_running: bool) -> None:
-        result.first_game_phases += is_first_running
-        if self._keeps_orders or is_first_running:
-            result.orders.append((orders if self._keeps_orders else orders[:1]).astype(np.int8))
-
     def _step(self, orders: NDArray[np.int64]) -> None:
         """Play a phase; writes observations, masks and reports."""
         batch = self._batch
         step_games(batch.games, batch.rules, orders, batch.outcomes, *self._buffers, _NO_STREAMS, _NO_SAMPLES)
 
-    def _forfeit(self, running: NDArray[np.bool_], sides: list[int]) -> None:
-        """End the running games against the sides whose agents failed: they lose all their points, and the game.
-
-        If both failed, the games are drawn. No game of the batch goes on after that, so only the reports are written.
-        """
-        self._reports[running, DONE] = 1
-        self._reports[running, REASONS] = sum(FORFEIT << side for side in sides)
-        self._reports[running, WINNER] = 1 - sides[0] if len(sides) == 1 else DRAW
-        for side in sides:
-            self._reports[running, ALPHA_SCORE + side] = 0
-
 
 def _to_match_result(chunk: Chunk, seconds: float, batches: list[_BatchResult]) -> MatchResult:
     """Put the games of both batches in the order of the match, and the values by side in the order of the agents."""
-    reports = _interleave([batch.reports for batch in batches])
     first_side = np.tile(np.array([ALPHA, BRAVO]), chunk.num_pairs)
     by_agent = np.stack([first_side, 1 - first_side], axis=1)  # (games, 2): the side of each agent
-    winner = reports[:, WINNER]
+    winner = _interleave([batch.winner for batch in batches])
+    scores = _interleave([batch.scores for batch in batches])
+    illegal_orders = _interleave([batch.illegal_orders for batch in batches])
     return MatchResult(
         agents=chunk.names,
         config=chunk.config,
@@ -285,12 +296,12 @@ def _to_match_result(chunk: Chunk, seconds: float, batches: list[_BatchResult]) 
         seconds=seconds,
         seeds=np.repeat(np.array(chunk.seeds, np.uint64), 2),
         first_side=first_side,
-        scores=np.take_along_axis(reports[:, [ALPHA_SCORE, BRAVO_SCORE]], by_agent, axis=1),
-        turns=reports[:, TURN] + 1,
-        reasons=reports[:, REASONS].copy(),
+        scores=np.take_along_axis(scores, by_agent, axis=1),
+        turns=_interleave([batch.turns for batch in batches]),
+        reasons=_interleave([batch.reasons for batch in batches]),
         winner=np.where(winner == DRAW, DRAW, winner ^ first_side),
-        illegal_orders=np.take_along_axis(_interleave([batch.illegal_orders for batch in batches]), by_agent, axis=1),
-        first_game=batches[0].first_game(),
+        illegal_orders=np.take_along_axis(illegal_orders, by_agent, axis=1),
+        first_game=batches[0].first_game,
         failures=tuple(
             Failure(seating[side], side, games, message)
             for seating, batch in zip(SEATINGS, batches, strict=True)
