@@ -70,32 +70,32 @@ def test_steps_are_those_of_the_vector_environment():
         assert rewards.dtype == np.float32
         assert (rewards == expected[1]).all()
         assert (dones == (expected[2] | expected[3])).all()
-        for slot in range(8):
-            assert bool(infos[slot]) == dones[slot]
-            if dones[slot]:
+        for row in range(8):
+            assert bool(infos[row]) == dones[row]
+            if dones[row]:
                 ended += 1
-                finished, info = expected[4]["finished_episode"], infos[slot]
-                assert (info["terminal_observation"] == expected[4]["final_obs"][slot]).all()
+                finished, info = expected[4]["finished_episode"], infos[row]
+                assert (info["terminal_observation"] == expected[4]["final_obs"][row]).all()
                 assert info["TimeLimit.truncated"] is False
-                assert info["is_success"] == (finished["outcome"][slot] == 1)
-                assert info["episode"]["r"] == finished["return"][slot]
-                assert info["episode"]["l"] == finished["length"][slot]
+                assert info["is_success"] == (finished["outcome"][row] == 1)
+                assert info["episode"]["r"] == finished["return"][row]
+                assert info["episode"]["l"] == finished["length"][row]
                 assert info["episode"]["t"] > 0
                 for name in ("score", "enemy_score", "reasons", "outcome", "illegal_orders", "seat", "opponent"):
-                    assert info["episode"][name] == finished[name][slot]
+                    assert info["episode"][name] == finished[name][row]
     assert ended > 20
 
 
 def test_what_a_step_returned_stays_as_it_is():
     env = make_sb3_vec("case1", 4, opponent="random")
     env.reset()
-    kept = []
-    play(env, 60, lambda *step: kept.append((step, [np.copy(part) for part in step[:3]])))
-    for (observations, rewards, dones, _), copies in kept:
+    steps = []
+    play(env, 60, lambda *result: steps.append((result, [np.copy(array) for array in result[:3]])))
+    for (observations, rewards, dones, _), copies in steps:
         assert (observations == copies[0]).all()
         assert (rewards == copies[1]).all()
         assert (dones == copies[2]).all()
-    infos = [step[3] for step, _ in kept]
+    infos = [result[3] for result, _ in steps]
     infos[0][0]["written"] = True
     assert "written" not in infos[0][1]
     assert "written" not in infos[1][0]
@@ -287,8 +287,8 @@ def test_order_distribution_draws_by_its_probabilities():
     masks.view(11, 28)[:, 0] = True
     distribution = OrderDistribution().proba_distribution(logits.expand(20_000, 308))
     distribution.apply_masking(masks.expand(20_000, 308))
-    drawn = distribution.sample()
-    shares = torch.nn.functional.one_hot(drawn, 28).double().mean(dim=0)
+    samples = distribution.sample()
+    frequencies = torch.nn.functional.one_hot(samples, 28).double().mean(dim=0)
     expected = torch.softmax(logits.masked_fill(~masks, -torch.inf).view(11, 28), dim=1)
-    assert (shares[~masks.view(11, 28)] == 0).all()
-    assert (shares - expected).abs().max() < 0.02
+    assert (frequencies[~masks.view(11, 28)] == 0).all()
+    assert (frequencies - expected).abs().max() < 0.02
