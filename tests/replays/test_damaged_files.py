@@ -198,13 +198,48 @@ def test_a_game_that_goes_on_after_its_end(tmp_path):
 
 
 def test_tampered_recordings_of_the_published_implementation(tmp_path):
-    recorded = json.loads(gzip.decompress(GOLDEN.read_bytes()).splitlines()[0])
+    recorded = published_game()
     recorded["phases"][1]["after"]["fuel"][0][3] += 1
     (replay,), _ = read(write_lines(tmp_path / "games.jsonl", [recorded]))
     assert "game 0, turn 1, engagement: after.fuel of alpha P3: recorded" in check(replay)
     recorded["initial"]["goal"] = [16, 24]
     (replay,), _ = read(write_lines(tmp_path / "games.jsonl", [recorded]))
     assert check(replay) == "game 0, turn 1, start: goal of alpha: recorded 16.0, replayed 15"
+
+
+def published_game():
+    """Return a game recorded by the published implementation."""
+    return json.loads(gzip.decompress(GOLDEN.read_bytes()).splitlines()[0])
+
+
+def test_recordings_of_the_published_implementation_are_read_up_to_a_missing_phase(tmp_path):
+    recorded = published_game()
+    del recorded["phases"][4]
+    (replay,), faults = read(write_lines(tmp_path / "games.jsonl", [recorded]))
+    assert faults == ["line 1: phase 4 (drift): phase: recorded 'drift', replayed 'engagement'"]
+    assert (replay.fault, check(replay)) == (faults[0].removeprefix("line 1: "), None)
+    assert [(phase.turn, phase.phase) for phase in replay.phases] == [
+        (1, "movement"),
+        (1, "engagement"),
+        (2, "movement"),
+    ]
+
+
+def test_recordings_of_the_published_implementation_may_end_before_a_drift(tmp_path):
+    recorded, path = published_game(), tmp_path / "again.jsonl"
+    recorded["phases"] = recorded["phases"][:5]
+    (replay,), faults = read(write_lines(tmp_path / "games.jsonl", [recorded]))
+    assert (faults, check(replay), len(list(play(replay)))) == ([], None, 4)
+    write_replays(path, [replay])
+    again = read_replay(path)  # without the engagement, whose position after the drift is not known
+    assert (check(again), len(again.phases)) == (None, 3)
+
+
+def test_recordings_of_the_published_implementation_hold_sampled_values(tmp_path):
+    recorded = published_game()
+    recorded["config"]["alpha"]["hva_fuel"] = {"low": 50, "high": 100}
+    with pytest.raises(RecordingError, match="line 1: config: a recording holds every value as it was sampled"):
+        read(write_lines(tmp_path / "games.jsonl", [recorded]))
 
 
 def test_games_without_a_seed_are_checked_by_the_referee(tmp_path):
