@@ -39,7 +39,7 @@ def status(capsys, *paths):
     return end.value.code, capsys.readouterr().out
 
 
-def judge(game):
+def find_difference(game):
     return check_game(parse_model(RecordedGame, game, "line 1"))
 
 
@@ -57,7 +57,7 @@ def game():
 
 def test_all_recorded_games_are_reproduced():
     assert len(LINES) == 300
-    differences = {number: fault for number, line in enumerate(LINES) if (fault := judge(json.loads(line)))}
+    differences = {number: fault for number, line in enumerate(LINES) if (fault := find_difference(json.loads(line)))}
     assert differences == {}
 
 
@@ -97,18 +97,18 @@ def test_homogeneity_tells_equal_from_unequal_counts():
 
 
 def first_engagement(game, action):
-    """Return the first phase with an outcome of a kind, its number, and the place of the outcome."""
+    """Return the first phase with an outcome of a kind, its index, and the index of the outcome."""
     for number, phase in enumerate(game["phases"]):
-        for place, outcome in enumerate(phase.get("outcomes") or []):
+        for index, outcome in enumerate(phase.get("outcomes") or []):
             if outcome["action"] == action:
-                return phase, number, place
+                return phase, number, index
     raise AssertionError(action)
 
 
 def test_tampered_fuel(game):
     game["phases"][4]["after"]["fuel"][1][3] += 1
     value = game["phases"][4]["after"]["fuel"][1][3]
-    fault = judge(game)
+    fault = find_difference(game)
     phase = game["phases"][4]["phase"]
     assert fault == f"phase 4 ({phase}): after.fuel of bravo P3: recorded {value}, replayed {int(value) - 1}"
 
@@ -116,19 +116,21 @@ def test_tampered_fuel(game):
 def test_tampered_score(game):
     game["phases"][2]["after"]["score"][0] += 1
     value = game["phases"][2]["after"]["score"][0]
-    assert judge(game) == f"phase 2 (drift): after.score of alpha: recorded {value}, replayed {int(value) - 1}"
+    assert (
+        find_difference(game) == f"phase 2 (drift): after.score of alpha: recorded {value}, replayed {int(value) - 1}"
+    )
 
 
 @pytest.mark.parametrize(
     ("field", "name"), [("sector", "sector of alpha HVA"), ("ammo", "ammo of alpha HVA"), ("goal", "goal of alpha")]
 )
 def test_tampered_initial_position(game, field, name):
-    figures = game["initial"][field]
+    values = game["initial"][field]
     if field == "goal":
-        figures[0] += 1
+        values[0] += 1
     else:
-        figures[0][0] += 1
-    assert re.match(rf"initial: {name}: recorded \d+\.0, replayed \d+$", judge(game))
+        values[0][0] += 1
+    assert re.match(rf"initial: {name}: recorded \d+\.0, replayed \d+$", find_difference(game))
 
 
 @pytest.mark.parametrize(
@@ -137,17 +139,17 @@ def test_tampered_initial_position(game, field, name):
 )
 def test_tampered_course(game, field, value, message):
     game["phases"][0]["after"][field] = value
-    assert judge(game) == f"phase 0 (movement): after.{message}"
+    assert find_difference(game) == f"phase 0 (movement): after.{message}"
 
 
 def test_tampered_phase(game):
     del game["phases"][1]
-    assert judge(game) == "phase 1 (drift): phase: recorded 'drift', replayed 'engagement'"
+    assert find_difference(game) == "phase 1 (drift): phase: recorded 'drift', replayed 'engagement'"
 
 
 def test_tampered_end(game):
     game["phases"] += game["phases"][-3:]
-    assert "phase: recorded 'movement', replayed 'drift'" in judge(game)
+    assert "phase: recorded 'movement', replayed 'drift'" in find_difference(game)
 
 
 @pytest.mark.parametrize("action", ["shoot", "collide", "guard"])
@@ -156,11 +158,11 @@ def test_tampered_success(action):
     for line in LINES:
         game = json.loads(line)
         try:
-            phase, number, place = first_engagement(game, action)
+            phase, number, index = first_engagement(game, action)
         except AssertionError:
             continue
-        phase["outcomes"][place]["success"] ^= True
-        fault = judge(game)
+        phase["outcomes"][index]["success"] ^= True
+        fault = find_difference(game)
         assert fault is not None
         assert fault.startswith(f"phase {number} (engagement): ")
         return
@@ -169,19 +171,19 @@ def test_tampered_success(action):
 
 @pytest.mark.parametrize("action", ["shoot", "collide", "guard"])
 def test_tampered_probability(game, action):
-    phase, number, place = first_engagement(game, action)
-    truth = phase["outcomes"][place]["probability"]
-    phase["outcomes"][place]["probability"] = 0.123
-    place_of_fault = rf"phase {number} \(engagement\): outcomes: outcome \d+: "
-    assert re.fullmatch(place_of_fault + rf"probability 0\.123, by the rules {truth}", judge(game))
+    phase, number, index = first_engagement(game, action)
+    truth = phase["outcomes"][index]["probability"]
+    phase["outcomes"][index]["probability"] = 0.123
+    where = rf"phase {number} \(engagement\): outcomes: outcome \d+: "
+    assert re.fullmatch(where + rf"probability 0\.123, by the rules {truth}", find_difference(game))
 
 
 def test_tampered_target(game):
-    phase, number, place = first_engagement(game, "shoot")
-    target = phase["outcomes"][place]["target"]
+    phase, number, index = first_engagement(game, "shoot")
+    target = phase["outcomes"][index]["target"]
     target[1] = (target[1] + 1) % 11
     assert re.search(
-        rf"phase {number} \(engagement\): outcomes: outcome {place}: .* aims at .*, by the rules", judge(game)
+        rf"phase {number} \(engagement\): outcomes: outcome {index}: .* aims at .*, by the rules", find_difference(game)
     )
 
 
@@ -189,17 +191,17 @@ def test_tampered_target(game):
     ("action", "word"), [("collide", "collision"), ("shoot", "shot"), ("guard", "guard|must meet")]
 )
 def test_missing_outcome(game, action, word):
-    phase, number, place = first_engagement(game, action)
-    del phase["outcomes"][place]
-    assert re.search(rf"phase {number} \(engagement\): outcomes: outcome \d+: .*({word}).*", judge(game))
+    phase, number, index = first_engagement(game, action)
+    del phase["outcomes"][index]
+    assert re.search(rf"phase {number} \(engagement\): outcomes: outcome \d+: .*({word}).*", find_difference(game))
 
 
 def test_repeated_outcome(game):
-    phase, number, place = first_engagement(game, "shoot")
-    phase["outcomes"].insert(place, phase["outcomes"][place])
-    message = f"phase {number} (engagement): outcomes: outcome {place + 1}: "
-    assert judge(game).startswith(message)
-    assert judge(game).endswith("has no such order, or it is resolved already")
+    phase, number, index = first_engagement(game, "shoot")
+    phase["outcomes"].insert(index, phase["outcomes"][index])
+    message = f"phase {number} (engagement): outcomes: outcome {index + 1}: "
+    assert find_difference(game).startswith(message)
+    assert find_difference(game).endswith("has no such order, or it is resolved already")
 
 
 def test_outcomes_out_of_order():
@@ -209,7 +211,7 @@ def test_outcomes_out_of_order():
             actions = [outcome["action"] for outcome in phase.get("outcomes") or []]
             if "guard" in actions and "shoot" in actions:
                 phase["outcomes"].reverse()
-                fault = judge(game)
+                fault = find_difference(game)
                 assert re.match(
                     rf"phase {number} \(engagement\): outcomes: outcome 0: the guard of .* is missing", fault
                 )
@@ -219,19 +221,19 @@ def test_outcomes_out_of_order():
 
 def test_missing_legal_order(game):
     game["phases"][0]["legal"][0][1].remove("prograde")
-    fault = judge(game)
+    fault = find_difference(game)
     assert fault.startswith("phase 0 (movement): legal of alpha P1: recorded [noop, retrograde")
     assert "replayed [noop, prograde, retrograde" in fault
 
 
 def test_legal_order_too_many(game):
     game["phases"][0]["legal"][1][2].append("guard")
-    assert "phase 0 (movement): legal of bravo P2: recorded [noop" in (judge(game) or "")
+    assert "phase 0 (movement): legal of bravo P2: recorded [noop" in (find_difference(game) or "")
 
 
 def test_order_that_is_not_legal(game):
     game["phases"][0]["orders"][0][1] = "radial_out"
-    assert judge(game) == "phase 0 (movement): orders of alpha: recorded 'P1 radial_out', which is not legal"
+    assert find_difference(game) == "phase 0 (movement): orders of alpha: recorded 'P1 radial_out', which is not legal"
 
 
 def test_unpayable_legal_order_missing():
@@ -244,7 +246,7 @@ def test_unpayable_legal_order_missing():
                 for satellite, fuel in enumerate(before["fuel"][0]):
                     if 0 < fuel < 5:
                         phase["legal"][0][satellite].remove("prograde")
-                        assert judge(game).startswith(f"phase {number} (movement): legal of alpha")
+                        assert find_difference(game).startswith(f"phase {number} (movement): legal of alpha")
                         return
             before = phase["after"]
     raise AssertionError
@@ -255,8 +257,8 @@ def test_outcome_with_a_part_that_it_has_not(game):
         for outcome in phase.get("outcomes") or []:
             if outcome["action"] == "shoot":
                 outcome["guardian"] = ["alpha", 9]
-                assert "alpha:Patrol:9 has no part in a shoot" in judge(game)
-                assert judge(game).startswith(f"phase {number} (engagement)")
+                assert "alpha:Patrol:9 has no part in a shoot" in find_difference(game)
+                assert find_difference(game).startswith(f"phase {number} (engagement)")
                 return
     raise AssertionError
 
@@ -269,13 +271,13 @@ def test_impossible_success_or_failure(probability, success):
             for outcome in phase.get("outcomes") or []:
                 if outcome["action"] == "collide" and outcome["probability"] == probability:
                     outcome["success"] = success
-                    assert "at probability" in judge(game)
+                    assert "at probability" in find_difference(game)
                     return
                 if outcome["action"] == "collide" and probability == 0.0:
                     side = outcome["attacker"][0]
                     game["config"][side]["collide_probability"] = [0.0, 0.0]
                     outcome["probability"], outcome["success"] = 0.0, True
-                    assert "success at probability 0" in judge(game)
+                    assert "success at probability 0" in find_difference(game)
                     return
     raise AssertionError
 
@@ -283,22 +285,24 @@ def test_impossible_success_or_failure(probability, success):
 def test_satellite_missing_from_a_position(game):
     for field in ("sector", "fuel", "ammo"):
         game["phases"][2]["after"][field][0].pop()
-    assert "after.number of sector values of alpha: recorded 10, replayed 11" in judge(game)
+    assert "after.number of sector values of alpha: recorded 10, replayed 11" in find_difference(game)
 
 
 def test_other_order_than_the_one_given(game):
     orders = game["phases"][0]["orders"][0]
-    number = next(place for place, order in enumerate(orders) if order == "noop")
+    number = next(index for index, order in enumerate(orders) if order == "noop")
     orders[number] = "prograde"
     name = "HVA" if number == 0 else f"P{number}"
-    assert re.match(rf"phase 0 \(movement\): after\.sector of alpha {name}: recorded \d+\.0, replayed \d+", judge(game))
+    assert re.match(
+        rf"phase 0 \(movement\): after\.sector of alpha {name}: recorded \d+\.0, replayed \d+", find_difference(game)
+    )
 
 
 @pytest.mark.parametrize("order", ["jump", ["jump", 1], ["guard", 0], "shoot", ["noop", 3], ""])
 def test_order_of_a_kind_that_there_is_not(game, order):
     game["phases"][0]["orders"][0][0] = order
     with pytest.raises(RecordingError, match=r"order .*: give a move, guard, or \[shoot, n\] or \[collide, n\]"):
-        judge(game)
+        find_difference(game)
 
 
 BROKEN = [
@@ -331,26 +335,26 @@ def test_recording_that_makes_no_sense(game, path, value, message):
         table = table[step]
     table[last] = value
     with pytest.raises((RecordingError, ConfigError), match=message):
-        judge(game)
+        find_difference(game)
 
 
 @pytest.mark.parametrize("key", ["max_turns", "goal_ring", "alpha"])
-def test_recording_without_a_figure(game, key):
+def test_recording_without_a_value(game, key):
     del game["config"][key]
     with pytest.raises(RecordingError, match=f"config: '{key}' is missing or no table"):
-        judge(game)
+        find_difference(game)
 
 
 @pytest.mark.parametrize("value", [1e300, -1e300, float("inf"), float("nan"), 10**300])
-def test_huge_figures_differ(game, value):
+def test_huge_values_differ(game, value):
     game["phases"][0]["after"]["fuel"][0][0] = value
-    assert judge(game).startswith("phase 0 (movement): after.fuel of alpha HVA: recorded ")
+    assert find_difference(game).startswith("phase 0 (movement): after.fuel of alpha HVA: recorded ")
 
 
 def test_fleet_of_another_size(game):
     for field in ("sector", "fuel", "ammo"):
         game["initial"][field][1].pop()
-    assert judge(game) == "initial: number of sector values of bravo: recorded 10, replayed 11"
+    assert find_difference(game) == "initial: number of sector values of bravo: recorded 10, replayed 11"
 
 
 # Files
@@ -512,7 +516,7 @@ def test_odds_that_make_no_sense(odds, field, value, message):
 
 
 @pytest.mark.parametrize(("field", "value"), [("fuel", 10**9), ("sector", -1), ("ammo", 0.5), ("fuel", float("nan"))])
-def test_odds_with_figures_that_fit_no_game(odds, field, value):
+def test_odds_with_impossible_values(odds, field, value):
     odds["state"][field][0][0] = value
     with pytest.raises(RecordingError, match=f"{field} = .*: give whole numbers from 0 to "):
         check_odds(read_odds(odds))
