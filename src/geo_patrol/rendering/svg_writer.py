@@ -1,5 +1,6 @@
 """Drawings as SVG, for printing and for the web; needs no other package."""
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
 
@@ -61,11 +62,17 @@ def elements(shapes: Iterable[Shape]) -> Iterator[ET.Element]:
     for shape in shapes:
         if isinstance(shape, Use):
             if shape.symbol not in names:
-                names[shape.symbol] = f"symbol-{len(names)}"
+                names[shape.symbol] = _name(shape.symbol)
                 yield from _symbol(shape.symbol, names[shape.symbol])
             yield _use(shape, names[shape.symbol])
         else:
             yield _element(shape)
+
+
+def _name(symbol: Symbol) -> str:
+    """Return an id that only equal symbols share, also among several pictures in a page."""
+    content = repr((symbol.shapes, symbol.hole)).encode()
+    return f"symbol-{hashlib.sha256(content).hexdigest()[:16]}"
 
 
 def _element(shape: Polygon | Polyline | Circle | Box | Text) -> ET.Element:
