@@ -314,7 +314,7 @@ def test_engagements_are_ordered_by_clicking_targets():
     window = playing()
     session = window.session
 
-    session.live._batch = game._batch.copy()
+    session.live._runner.batch = game._batch.copy()
     session.live.timeline._moments[-1] = type(session.live.timeline[0])(game)
     window.playback._go(0)
     session.entry = entry = OrderEntry(game, "alpha")

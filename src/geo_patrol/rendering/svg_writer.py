@@ -1,5 +1,6 @@
 """Drawings as SVG, for printing and for the web; needs no other package."""
 
+import functools
 import hashlib
 from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
@@ -58,17 +59,19 @@ def fit_on_a4(drawing: Drawing) -> tuple[float, float]:
 
 def elements(shapes: Iterable[Shape]) -> Iterator[ET.Element]:
     """Return shapes as elements of SVG; each symbol is defined before its first use."""
-    names: dict[Symbol, str] = {}
+    defined: set[str] = set()
     for shape in shapes:
         if isinstance(shape, Use):
-            if shape.symbol not in names:
-                names[shape.symbol] = _name(shape.symbol)
-                yield from _symbol(shape.symbol, names[shape.symbol])
-            yield _use(shape, names[shape.symbol])
+            name = _name(shape.symbol)
+            if name not in defined:
+                defined.add(name)
+                yield from _symbol(shape.symbol, name)
+            yield _use(shape, name)
         else:
             yield _element(shape)
 
 
+@functools.lru_cache(maxsize=1024)
 def _name(symbol: Symbol) -> str:
     """Return an id that only equal symbols share, also among several pictures in a page."""
     content = repr((symbol.shapes, symbol.hole)).encode()
