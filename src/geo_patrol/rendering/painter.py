@@ -166,7 +166,7 @@ class Painter:
         self._surface.blit(picture, picture.get_rect(**{text.anchor: (round(x), round(y))}))
 
     def _use(self, use: Use) -> None:
-        size = self._width(use.size)
+        size = max(round(use.size * self._scale), 1)
         x, y = self._point(use.center)
         if self._cache_symbols:
             picture = cached((use.symbol, size), lambda: _symbol_surface(use.symbol, size))

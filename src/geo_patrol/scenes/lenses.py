@@ -1,17 +1,18 @@
 """Crowded sectors, magnified in the corners of the board, where their satellites' numbers can be read."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from geo_patrol.board import are_adjacent
-from geo_patrol.game import Game, Satellite
+from geo_patrol.game import Satellite
+from geo_patrol.notation import SatelliteId
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.anchors import by_sector, crowded_sectors, satellite_anchors
 from geo_patrol.scenes.board import outline_shape
 from geo_patrol.scenes.geometry import middle_angle
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.satellites import satellite_shape, style_of
+from geo_patrol.scenes.satellites import Style, satellite_shape
 from geo_patrol.scenes.shapes import Point, Polyline, Rect, Shape, Text, TextAnchor, box
 
 _CORNERS: tuple[TextAnchor, ...] = ("topright", "bottomright", "topleft", "bottomleft")
@@ -117,8 +118,10 @@ def _make_lens(layout: Layout, sectors: dict[int, list[Satellite]], corner: Text
     return Lens(tuple(sectors), card, radius, tuple(labels), tuple(positions))
 
 
-def lens_shapes(layout: Layout, game: Game, satellites: Sequence[Satellite]) -> Iterator[Shape]:
-    """Draw the lenses of a position with these satellites."""
+def lens_shapes(
+    layout: Layout, satellites: Sequence[Satellite], styles: Mapping[SatelliteId, Style]
+) -> Iterator[Shape]:
+    """Draw the lenses of a position."""
     width = layout.stroke(1)
     for lens in find_lenses(layout, satellites):
         middle = layout.geometry.sector_center(lens.sectors[len(lens.sectors) // 2])
@@ -129,4 +132,4 @@ def lens_shapes(layout: Layout, game: Game, satellites: Sequence[Satellite]) -> 
         for number, position in lens.labels:
             yield Text(position, str(number), layout.text_size("tiny"), theme.SOFT)
         for satellite, position in lens.satellites:
-            yield satellite_shape(style_of(game, satellite), position, lens.radius, with_gauges=False)
+            yield satellite_shape(styles[satellite.id], position, lens.radius, with_gauges=False)

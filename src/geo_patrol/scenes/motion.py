@@ -13,6 +13,7 @@ from geo_patrol.notation import SatelliteId
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.anchors import Anchor, Anchors, all_satellites, satellite_anchors
 from geo_patrol.scenes.geometry import BoardGeometry, Polar, sector_angle
+from geo_patrol.scenes.satellites import style_of
 from geo_patrol.sessions.timeline import Moment, Snapshot
 from geo_patrol.sides import SIDES, Side
 
@@ -56,6 +57,8 @@ class Motion:
     Attributes:
         satellites: at the end.
         satellites_before: at the start.
+        styles: how they look at the end.
+        styles_before: how they look at the start.
         end: their anchors at the end.
         start: their anchors at the start.
         has_drifted: whether the phase ended with a drift.
@@ -67,6 +70,8 @@ class Motion:
         self._after = snapshot.game
         self.satellites = all_satellites(snapshot.game)
         self.satellites_before = self.satellites if snapshot.before is None else all_satellites(snapshot.before.game)
+        self.styles = {one.id: style_of(snapshot.game, one) for one in self.satellites}
+        self.styles_before = {one.id: style_of(snapshot.game, one) for one in self.satellites_before}
         self.end = satellite_anchors(geometry, self.satellites)
         self.start = self.end if snapshot.before is None else satellite_anchors(geometry, self.satellites_before)
         self.has_drifted = snapshot.before is not None and snapshot.before.game.goals != snapshot.game.goals

@@ -15,7 +15,7 @@ from geo_patrol.scenes.layout import Layout, TextMeasure, approximate_text_size,
 from geo_patrol.scenes.lenses import lens_shapes
 from geo_patrol.scenes.motion import Clock, Motion
 from geo_patrol.scenes.panel import header_shapes, legend_shapes, outcome_list_shapes
-from geo_patrol.scenes.satellites import satellite_shape, style_of
+from geo_patrol.scenes.satellites import satellite_shape
 from geo_patrol.scenes.shapes import Drawing, Shape
 from geo_patrol.sessions.timeline import Snapshot
 from geo_patrol.sides import SIDES, Side
@@ -106,20 +106,22 @@ def panel_shapes(layout: Layout, snapshot: Snapshot, motion: Motion, state: Pane
 
 def moving_shapes(layout: Layout, snapshot: Snapshot, motion: Motion, clock: Clock) -> Iterator[Shape]:
     """Draw what moves on the board: goals, the Earth, satellites and engagements."""
-    geometry, game = layout.geometry, snapshot.game
+    geometry = layout.geometry
     if clock.is_drifting:
         yield from grid_shapes(geometry, clock.drift)
     for side in SIDES:
         yield from goal_shapes(geometry, side, *motion.goal(side, clock))
     yield from earth_shapes(geometry.center, geometry.earth_radius, motion.earth_rotation(clock))
-    satellites = motion.satellites if clock.movement >= 0.5 else motion.satellites_before
+    has_moved = clock.movement >= 0.5
+    styles = motion.styles if has_moved else motion.styles_before
+    satellites = motion.satellites if has_moved else motion.satellites_before
     for satellite in sorted(satellites, key=lambda one: one.is_active):  # active ones are on top
         anchor = motion.anchor(satellite.id, clock)
-        yield satellite_shape(style_of(game, satellite), geometry.point(anchor.position), anchor.radius)
+        yield satellite_shape(styles[satellite.id], geometry.point(anchor.position), anchor.radius)
     if motion.is_engagement:
         yield from engagement_shapes(geometry, motion, snapshot.outcomes, clock, layout.scale)
     if clock.movement >= 1 and clock.drift >= 1:
-        yield from lens_shapes(layout, game, motion.satellites)
+        yield from lens_shapes(layout, motion.satellites, motion.styles)
 
 
 def _phase(snapshot: Snapshot, motion: Motion, clock: Clock) -> str:
