@@ -314,6 +314,10 @@ class Game:
         game._outcome_count = outcome_count
         return game
 
+    def to_batch(self) -> Batch:
+        """Return an independent copy of the game as a batch of one, the inverse of ``from_batch``."""
+        return self._batch.copy()
+
     @classmethod
     def restore(cls, saved: Mapping[str, Any]) -> Self:
         """Rebuild a saved game; it goes on exactly as the original would. The last outcomes are not kept.

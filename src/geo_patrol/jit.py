@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numba.core.event
+from numba.extending import register_jitable
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -106,6 +107,23 @@ def jit(function: _Function) -> _Function:
         return cast("_Function", compiled(function))
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+def jitable(function: _Function) -> _Function:
+    """Let compiled code call a function; called by Python, it stays the plain Python function.
+
+    It is inlined into its callers, whatever its size: passing records and slices of arrays costs more than most of these
+    functions do. Without wrappers for Python it takes a quarter less time to compile than a ``jit`` function.
+    """
+    return register_jitable(forceinline=True, nogil=True)(function)
+
+
+def jitable_call(function: _Function) -> _Function:
+    """Like ``jitable``, for code that seldom runs: it is called instead of inlined, which compiles faster.
+
+    ``forceinline`` is turned off explicitly: Numba takes options that are not given from the caller.
+    """
+    return register_jitable(forceinline=False, nogil=True)(function)
 
 
 class _Announcer(numba.core.event.Listener):

@@ -1,33 +1,29 @@
-"""The searching agent: reads positions rightly, finds what is to be found, plays the same for a seed, refuses nonsense."""
+"""The searching agent: finds what is to be found, plays the same for a seed, refuses nonsense."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geo_patrol import load_config, make_agent, make_vec, play_match
+from geo_patrol import AgentError, load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.basic import RandomAgent
+from geo_patrol.agents.protocol import compute_actions, copy_games
 from geo_patrol.agents.scripted import Raid, RaiderAgent
 from geo_patrol.agents.search import LookaheadAgent, Search, SearchAgent
 from geo_patrol.agents.search.branches import Branches
 from geo_patrol.agents.search.lookahead import worth_judging
-from geo_patrol.agents.search.position import TURN, observe_sides, read_position
 from geo_patrol.agents.search.searcher import rounds_for
 from geo_patrol.board import sector_at
-from geo_patrol.config.preset_files import preset_names
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import (
     COLLIDE,
     ENGAGEMENT,
-    GAME,
     MOVEMENT,
     NOOP,
     PROGRADE,
     RADIAL_IN,
-    RULES,
     SHOOT,
     SIDES,
-    records,
 )
 from geo_patrol.engine.turn import play_phase
 
@@ -53,47 +49,28 @@ def search(**parameters):
     return SearchAgent(Search(**parameters))
 
 
-@pytest.mark.parametrize("preset", preset_names())
-@pytest.mark.parametrize("phases", [0, 5, 6])
-def test_a_position_that_was_read_looks_the_same_and_scores_the_same(preset, phases):
-    batch = start(preset, 6)
-    play(batch, phases)
-    for place in np.flatnonzero(batch.games["done"] == 0):
-        for side in range(SIDES):
-            seen, masks = batch.observe("tokens")[place], batch.masks()[place]
-            root, rules = records(GAME, 1), records(RULES, 1)
-            read_position(seen[side], root[0], rules[0])
-            looks, allowed = observe_sides(root, rules, "tokens")
-            changing = [i for i, name in enumerate(_names()) if name not in ("turn", "code_rules")]
-            np.testing.assert_array_equal(looks[:, changing], np.stack([seen[side], seen[1 - side]])[:, changing])
-            np.testing.assert_array_equal(allowed, np.stack([masks[side], masks[1 - side]]))
-            assert root[0].goal_points[0] == batch.games[place]["goal_points"][side]
-            for kind in range(2):
-                for whose in range(SIDES):
-                    exact = batch.rules[0]["weight"][side ^ whose, kind]
-                    assert rules[0].weight[whose, kind] == pytest.approx(exact, rel=1e-9)
-
-
-def _names():
-    from geo_patrol.engine.encodings import observation_names
-
-    return observation_names("tokens")
+def choose(agent, batch, side=0, seed=0, masks=None):
+    """Return the orders that an agent plans for one side of all games, (n, 11)."""
+    seen, legal = batch.observe("tokens")[:, side], batch.masks()[:, side] if masks is None else masks
+    rng = np.random.default_rng(seed)
+    return compute_actions(agent, agent.name, seen, legal, rng, lambda: copy_games(batch), side)
 
 
 def contact():
-    """Return a game in its engagement phase, in which a Patrol has met the enemy's HVA."""
+    """Return a game in its engagement phase: a Patrol has met the enemy's HVA, whose side wins now unless it is hit."""
     batch = start()
     game = batch.games[0]
     game["phase"] = ENGAGEMENT
     game["sector"][0, 1:] = sector_at(4, 0)
     game["sector"][0, 4] = game["sector"][1, 0]
     game["sector"][1, 1:] = sector_at(4, 4)
+    game["goal_points"], game["score"] = (120, 140), (320, 340)  # of 350; a turn in the goal sector counts 10
     return batch
 
 
 def test_takes_the_shot_that_wins():
     batch = contact()
-    orders = search(rollouts=200).act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    orders = choose(search(rollouts=200), batch)
     assert orders[0, 4] == SHOOT
 
 
@@ -101,24 +78,37 @@ def test_takes_the_shot_that_wins():
 def test_the_same_seed_and_rollouts_give_the_same_orders(phases):
     batch = start(count=3)
     play(batch, phases)
-    seen, masks = batch.observe("tokens")[:, 1], batch.masks()[:, 1]
-    first, second = (search(rollouts=64).act(seen, masks, np.random.default_rng(4)) for _ in range(2))
+    first, second = (choose(search(rollouts=64), batch, side=1, seed=4) for _ in range(2))
     np.testing.assert_array_equal(first, second)
-    assert np.take_along_axis(masks, first[:, :, None], axis=2).all()
+    assert np.take_along_axis(batch.masks()[:, 1], first[:, :, None], axis=2).all()
 
 
 def test_the_real_game_is_left_alone():
     batch = start()
     before = batch.games.tobytes()
-    search(rollouts=32).act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    choose(search(rollouts=32), batch)
     assert batch.games.tobytes() == before
+
+
+def test_both_sides_see_the_shot_that_wins():
+    batch = contact()
+    for field in ("sector", "score", "goal_points"):
+        batch.games[0][field] = batch.games[0][field][::-1].copy()
+    batch.games[0]["goal"] = batch.games[0]["goal"][::-1].copy()
+    assert choose(search(rollouts=200), batch, side=1)[0, 4] == SHOOT
+
+
+def test_observations_are_not_planned_from():
+    batch = start()
+    with pytest.raises(AgentError, match="agent 'search' plans from games, not from observations: call plan"):
+        make_agent("search").act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
 
 
 def test_masks_are_kept_to():
     batch = start()
     masks = batch.masks()[:, 0].copy()
     masks[:, :5, 1:] = 0
-    orders = search(rollouts=64).act(batch.observe("tokens")[:, 0], masks, np.random.default_rng(0))
+    orders = choose(search(rollouts=64), batch, masks=masks)
     assert not orders[0, :5].any()
 
 
@@ -155,7 +145,7 @@ def test_an_agent_may_propose():
     batch = start()
     proposer = Proposer([NOOP] * 10 + [RADIAL_IN])
     agent = SearchAgent(Search(rollouts=32, candidates=4, samples=3), proposer=proposer)
-    orders = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    orders = choose(agent, batch)
     assert orders.shape == (1, 11)
     assert proposer.asked == [3]
 
@@ -165,7 +155,7 @@ def test_what_is_proposed_is_judged():
     batch = start()
     orders, proposer = _shot_that_wins(batch)
     agent = SearchAgent(Search(rollouts=64, candidates=2), own=[Raid(defenders=10, reach="sector")], proposer=proposer)
-    given = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    given = choose(agent, batch)
     np.testing.assert_array_equal(given[0], orders)
 
 
@@ -185,7 +175,7 @@ def _shot_that_wins(batch):
 def test_what_is_proposed_and_not_legal_is_left_out():
     batch = start()
     agent = SearchAgent(Search(rollouts=32), proposer=Proposer([SHOOT] * 11))
-    orders = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    orders = choose(agent, batch)
     assert np.take_along_axis(batch.masks()[:, 0], orders[:, :, None], axis=2).all()
 
 
@@ -200,7 +190,7 @@ def test_an_agent_named_in_the_name_proposes():
 def test_a_budget_of_time_is_kept_to_and_counted():
     agent = search(budget="20ms")
     batch = start()
-    agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    choose(agent, batch)
     assert agent.decisions == 1
     assert agent.rollouts >= 16
 
@@ -284,7 +274,7 @@ def test_looking_ahead_sees_a_blow_that_decides():
     batch = contact()
     agent = LookaheadAgent(Search(rollouts=1000, samples=64, candidates=64), Clueless())
     for seed in range(5):
-        orders = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(seed))
+        orders = choose(agent, batch, seed=seed)
         assert orders[0, 4] in {SHOOT, COLLIDE}  # at the HVA, which is number 0
 
 
@@ -311,7 +301,7 @@ def test_who_looks_ahead_keeps_to_the_time_and_uses_it(monkeypatch, budget, phas
     agent = LookaheadAgent(Search(f"{budget}ms", samples=64, candidates=64), Slow())
     for seed in range(3):
         begun = now
-        agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(seed))
+        choose(agent, batch, seed=seed)
         assert 0.5 <= (now - begun) / (budget / 1000) <= 1.25
 
 
@@ -336,17 +326,9 @@ def turn_begun():
     return batch
 
 
-def read(batch):
-    root, rules = records(GAME, 1), records(RULES, 1)
-    seen = batch.observe("tokens")[0, 0]
-    read_position(seen, root[0], rules[0])
-    return root, rules, seen
-
-
 def test_branches_begin_where_the_game_is_and_follow_its_rules():
     batch = turn_begun()
-    root, rules, seen = read(batch)
-    branches = Branches(root, rules, int(seen[TURN]), np.uint64(7))
+    branches = Branches(batch.copy(), 0, np.uint64(7))
     assert branches.phase == MOVEMENT
     branches.begin(0, 3, 2)
     orders = batch.masks()[0].shape[2] - 1 - batch.masks()[0, :, :, ::-1].argmax(axis=2)  # the last that is legal
@@ -359,23 +341,25 @@ def test_branches_begin_where_the_game_is_and_follow_its_rules():
 
 
 def test_branches_abreast_meet_the_same_chance_and_samples_another():
-    root, rules, seen = read(turn_begun())
-    branches = Branches(root, rules, int(seen[TURN]), np.uint64(7))
+    batch = turn_begun()
+    branches = Branches(batch, 0, np.uint64(7))
     branches.begin(5, 4, 3)
     keys = branches._games["chance_key"].reshape(4, 3)
     assert (keys == keys[:, :1]).all()
     assert len(set(keys[:, 0].tolist())) == 4
-    again = Branches(root, rules, int(seen[TURN]), np.uint64(7))
+    again = Branches(batch, 0, np.uint64(7))
     again.begin(6, 1, 1)
     assert again._games["chance_key"][0] == keys[1, 0]
 
 
 def test_outcomes_stand_in_place_of_estimates():
-    root, rules, seen = read(turn_begun())
-    branches = Branches(root, rules, int(seen[TURN]), np.uint64(7))
+    batch = turn_begun()
+    branches = Branches(batch, 0, np.uint64(7))
     branches.begin(0, 2, 1)
     branches._games[1]["done"], branches._games[1]["score"] = 1, (10, 3)
     assert branches.put_outcomes(np.array([0.25, 0.25])).tolist() == [0.25, 1.0]
+    branches.side = 1
+    assert branches.put_outcomes(np.array([0.25, 0.25])).tolist() == [0.25, -1.0]
 
 
 def test_the_enemy_that_moved_as_a_script_answers_as_that_script():
@@ -392,7 +376,7 @@ def test_the_enemy_that_moved_as_a_script_answers_as_that_script():
 
     batch = start()
     agent = LookaheadAgent(Search(rollouts=96, candidates=2), make_agent("policy:base"), models=[Silent()])
-    agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+    choose(agent, batch)
     moved, *answers = asked
     assert moved == 12
     assert sum(answers) == pytest.approx(96 / 4, abs=12)  # a quarter of the samples: 12 of the 48 orders
@@ -415,7 +399,7 @@ def test_what_is_worth_the_same_is_chosen_by_the_policys_own_chances():
 
     batch = start()
     agent = Watched(Search(rollouts=2000, samples=16, candidates=64), Partial())
-    orders = agent.act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(4))
+    orders = choose(agent, batch, seed=4)
     ((candidates, log_chances),) = proposed
     assert len(candidates) == 32
     assert (log_chances == -(candidates == PROGRADE).sum(axis=1)).all()

@@ -1,13 +1,16 @@
 """The agent protocols, and the functions through which the package calls agents."""
 
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.encodings import ENCODINGS, Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import AgentError
+from geo_patrol.game import Game
 
 _MAX_MESSAGE = 300
 
@@ -63,6 +66,39 @@ class SeededAgent(Agent, Protocol):
         ...
 
 
+@runtime_checkable
+class PlanningAgent(Agent, Protocol):
+    """An agent that plans from the games themselves: wherever the package has them, it calls ``plan`` instead of ``act``."""
+
+    def plan(
+        self,
+        games: Sequence[Game],
+        sides: NDArray[np.int64],
+        observations: NDArray[Any],
+        action_masks: NDArray[np.int8],
+        generator: np.random.Generator,
+    ) -> NDArray[np.int64]:
+        """Choose the orders of one decision phase.
+
+        Args:
+            games: n independent copies of the games, the agent's own to play on. Their random streams are forked from
+                ``generator``: what happens in a copy says nothing about the future of the game.
+            sides: (n,), the side for which to choose in each game: 0 alpha, 1 bravo.
+            observations: (n, size), as for ``act``.
+            action_masks: (n, 11, 28) int8, as for ``act``.
+            generator: the source of all randomness of the agent.
+
+        Returns:
+            (n, 11) int64 order codes; illegal ones count as noop.
+        """
+        ...
+
+
+def is_planner(agent: Agent) -> TypeGuard[PlanningAgent]:
+    """Tell whether an agent has the method ``plan``; a wrapper may deny it by an attribute ``plans`` that is false."""
+    return isinstance(agent, PlanningAgent) and bool(getattr(agent, "plans", True))
+
+
 def is_stateless(agent: Agent) -> bool:
     """Tell whether an agent keeps no state between calls: a ``SeededAgent``, or one whose ``stateless`` is true.
 
@@ -95,19 +131,53 @@ def compute_actions(
     observations: NDArray[Any],
     action_masks: NDArray[np.int8],
     generator: np.random.Generator,
+    games: Callable[[], Sequence[Game]] | None = None,
+    sides: int | NDArray[np.int64] = 0,
 ) -> NDArray[np.int64]:
-    """Return an agent's orders, (n, 11) int64; unknown codes stay for the engine to count as illegal.
+    """Return an agent's orders, (n, 11) int64, by its ``plan`` or its ``act``.
+
+    Args:
+        agent: any agent.
+        name: what messages call it.
+        observations: (n, size), in its encoding.
+        action_masks: (n, 11, 28).
+        generator: the source of its randomness.
+        games: returns the n games; only called for a ``PlanningAgent``, which receives forked copies. Without it,
+            ``act`` is called.
+        sides: the side of the agent in all games, or in each, (n,).
+
+    Returns:
+        Order codes; unknown ones stay for the engine to count as illegal.
+
+    Raises:
+        AgentError: the agent raised an exception, or returned something else than orders.
+    """
+    if games is None or not is_planner(agent):
+        return call_agent(agent, name, "act", observations, action_masks, generator)
+    seeds = generator.integers(1 << 63, size=len(action_masks)).tolist()
+    copies = [game.fork(seed) for game, seed in zip(games(), seeds, strict=True)]
+    of_rows = np.broadcast_to(np.asarray(sides, np.int64), len(copies))
+    return call_agent(agent, name, "plan", copies, of_rows, observations, action_masks, generator)
+
+
+def copy_games(batch: Batch) -> list[Game]:
+    """Return the games of a batch as independent copies."""
+    return [Game.from_batch(batch.single(row)) for row in range(len(batch))]
+
+
+def call_agent(agent: Agent, name: str, method: str, *arguments: Any) -> NDArray[np.int64]:
+    """Return the orders that a method of an agent chooses, (n, 11) int64; its last but one argument are the masks.
 
     Raises:
         AgentError: the agent raised an exception, or returned something else than orders.
     """
     try:
-        actions = agent.act(observations, action_masks, generator)
+        actions = getattr(agent, method)(*arguments)
     except AgentError:  # raised by a worker process, complete with the agent's name
         raise
     except Exception as error:
-        raise AgentError(f"agent {name!r}: act raised {describe_error(error)}") from error
-    return check_actions(actions, name, len(action_masks))
+        raise AgentError(f"agent {name!r}: {method} raised {describe_error(error)}") from error
+    return check_actions(actions, name, len(arguments[-2]), method)
 
 
 def compute_seeded_actions(
@@ -122,14 +192,10 @@ def compute_seeded_actions(
     Raises:
         AgentError: the agent raised an exception, or returned something else than orders.
     """
-    try:
-        actions = agent.act_seeded(observations, action_masks, keys)
-    except Exception as error:
-        raise AgentError(f"agent {name!r}: act_seeded raised {describe_error(error)}") from error
-    return check_actions(actions, name, len(action_masks))
+    return call_agent(agent, name, "act_seeded", observations, action_masks, keys)
 
 
-def check_actions(actions: Any, name: str, num_games: int) -> NDArray[np.int64]:
+def check_actions(actions: Any, name: str, num_games: int, method: str = "act") -> NDArray[np.int64]:
     """Return an agent's orders as (num_games, 11) int64.
 
     Raises:
@@ -137,12 +203,12 @@ def check_actions(actions: Any, name: str, num_games: int) -> NDArray[np.int64]:
     """
     shape = (num_games, SATELLITES)
     if not isinstance(actions, np.ndarray):
-        raise AgentError(f"agent {name!r}: act returned {type(actions).__name__}: give a NumPy array")
+        raise AgentError(f"agent {name!r}: {method} returned {type(actions).__name__}: give a NumPy array")
     plain: NDArray[Any] = np.asarray(actions)  # not of a subclass, which may override anything
     if plain.shape != shape:
-        raise AgentError(f"agent {name!r}: act returned orders of shape {plain.shape}: give {shape}")
+        raise AgentError(f"agent {name!r}: {method} returned orders of shape {plain.shape}: give {shape}")
     if plain.dtype.kind not in "iu":
-        raise AgentError(f"agent {name!r}: act returned orders of type {plain.dtype}: give whole numbers")
+        raise AgentError(f"agent {name!r}: {method} returned orders of type {plain.dtype}: give whole numbers")
     clipped: NDArray[np.int64] = np.clip(plain, -1 if plain.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
     return clipped
 

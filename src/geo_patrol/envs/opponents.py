@@ -1,7 +1,7 @@
 """Opponents of a vector environment: one, or a mixture that may change while training, and how they are asked."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,6 +23,7 @@ from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.engine.steps import observe_seats, write_seat_masks
 from geo_patrol.envs.crew import Crew
 from geo_patrol.errors import show
+from geo_patrol.game import Game
 
 MAX_OPPONENTS = 1000
 """Opponents that a mixture may have."""
@@ -133,14 +134,22 @@ class OpponentTable:
                     untold &= ~new
         untold[:] = False
 
-    def ask(self, whole: Part, parts: Sequence[Part], crew: Crew, generator: np.random.Generator) -> None:
+    def ask(
+        self,
+        whole: Part,
+        parts: Sequence[Part],
+        crew: Crew,
+        generator: np.random.Generator,
+        copy_game: Callable[[int], Game],
+    ) -> None:
         """Find the orders of all opponents, before anything is played.
 
         Args:
             whole: all games; receives the orders.
             parts: the same games, part by part.
             crew: who does a part each.
-            generator: where agents take their chance from that know no keys.
+            generator: the source of randomness of agents that are not seeded.
+            copy_game: returns a copy of one of the games, for agents that plan.
 
         Raises:
             AgentError: an opponent raised an exception, or returned something else than orders.
@@ -151,20 +160,32 @@ class OpponentTable:
                 if isinstance(seated.agent, SeededAgent):
                     seeded.append(seated)
                 else:
-                    self._ask_at_once(whole, seated, generator)
+                    self._ask_at_once(whole, seated, generator, copy_game)
         if seeded:
             crew.run(lambda place: self._act_seeded(parts[place], seeded))
         else:
             order_for_opponents(whole, self.drawn)
 
-    def _ask_at_once(self, whole: Part, seated: _Seated, generator: np.random.Generator) -> None:
+    def _ask_at_once(
+        self, whole: Part, seated: _Seated, generator: np.random.Generator, copy_game: Callable[[int], Game]
+    ) -> None:
         """Ask an agent about the games that it plays, as one batch; who remembers keeps a row of every game."""
         rows, games = _rows_against(whole, seated.place), len(whole.games)
         if len(rows) == 0:
             return
         asked = rows if is_stateless(seated.agent) else np.arange(games)
         orders = np.zeros((games, SATELLITES), np.int64)
-        orders[asked] = compute_actions(seated.agent, seated.name, *self._seen(whole, seated.agent, asked), generator)
+        observations, masks = self._seen(whole, seated.agent, asked)
+        sides = 1 - whole.episodes["seat"][asked]
+        orders[asked] = compute_actions(
+            seated.agent,
+            seated.name,
+            observations,
+            masks,
+            generator,
+            lambda: [copy_game(row) for row in asked.tolist()],
+            sides,
+        )
         whole.enemy_orders[rows] = orders[rows]
 
     def _act_seeded(self, part: Part, seeded: list[_Seated]) -> None:

@@ -207,7 +207,9 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
             keys = np.array([self._table.opponent_key()])
             orders = compute_seeded_actions(self.opponent, self.opponent.name, observation, masks, keys)
         else:
-            orders = compute_actions(self.opponent, self.opponent.name, observation, masks, self.np_random)
+            orders = compute_actions(
+                self.opponent, self.opponent.name, observation, masks, self.np_random, lambda: [self.game()], other
+            )
         checked: NDArray[np.int64] = orders[0]
         return checked
 

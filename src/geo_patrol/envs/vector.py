@@ -347,7 +347,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             raise RuntimeError(f"{len(over)} games are over, the first is game {over[0]}: reset them with reset_mask")
         if self._terms.sides == 1:
             self._opponents.tell(self._whole, self._untold)
-            self._opponents.ask(self._whole, [share.part for share in self._shares], self._crew, self.np_random)
+            parts = [share.part for share in self._shares]
+            self._opponents.ask(self._whole, parts, self._crew, self.np_random, self.game)
         frame = self._pool.next(before)
         self._frame = None  # until all is done: if it is interrupted, some games have been played, others have not
         self._crew.run(lambda place: self._step_share(self._shares[place], frame.pages[place], orders))

@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.protocol import Agent, compute_actions, reset_agent
+from geo_patrol.agents.protocol import Agent, compute_actions, copy_games, reset_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
@@ -271,7 +271,15 @@ class _BatchOfGames:
             seen = self._observations if encoding == self._encoding else self._batch.observe(encoding)
             observations, masks = seen[:, side].copy(), self._masks[:, side].copy()
             try:
-                orders[:, side] = compute_actions(player.agent, player.name, observations, masks, player.generator)
+                orders[:, side] = compute_actions(
+                    player.agent,
+                    player.name,
+                    observations,
+                    masks,
+                    player.generator,
+                    lambda: copy_games(self._batch),
+                    side,
+                )
             except AgentError as error:
                 errors[side] = error
         return orders, errors

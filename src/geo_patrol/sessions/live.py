@@ -139,4 +139,7 @@ class LiveGame:
         observation = self._runner.batch.observe(agent.observation)[:, side].copy()
         mask = self._runner.batch.masks()[:, side].copy()
         rng = np.random.default_rng([self.seed % 2**64, side, len(self.timeline)])
-        return wait(agent.name, lambda: compute_actions(agent, agent.name, observation, mask, rng)[0])
+        games = [self.game]
+        return wait(
+            agent.name, lambda: compute_actions(agent, agent.name, observation, mask, rng, lambda: games, side)[0]
+        )

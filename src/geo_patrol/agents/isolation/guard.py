@@ -1,15 +1,15 @@
-"""Agents of users, each in a process of its own, so that one that raises, hangs or dies only loses its games.
+"""User-defined agents in worker processes, so that one that raises, hangs or dies only loses its games.
 
-A built-in agent plays in the process of the match: it is ours to be tested. What a user wrote is asked over a pipe and
-given a deadline. When it fails, in whatever way, ``AgentError`` says how, its process is ended, and the next batch
-of games begins with a fresh one.
+Built-in agents run in the process of the match. A user-defined one runs in a worker process, with a deadline for each
+call. When it fails in any way, ``AgentError`` tells how, its process is ended, and the next batch of games starts
+another one.
 """
 
 import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,6 +22,7 @@ from geo_patrol.agents.loading import split_location
 from geo_patrol.agents.protocol import Agent, check_actions
 from geo_patrol.agents.registry import is_builtin, make_agent
 from geo_patrol.errors import AgentError
+from geo_patrol.game import Game
 
 if TYPE_CHECKING:
     from geo_patrol.engine.encodings import Encoding
@@ -86,6 +87,7 @@ class GuardedAgent:
     def __init__(self, name: str, move_time: float = MOVE_TIME, *, start: bool = True) -> None:
         self.name = name
         self.observation: Encoding = "tokens"
+        self.plans = False
         self._move_time = move_time
         self._process: Any = None
         self._connection: Connection | None = None
@@ -94,28 +96,42 @@ class GuardedAgent:
             self._start()
 
     def renew(self) -> None:
-        """Make the agent anew, in the same process: nothing is remembered."""
+        """Make the agent anew in the same process, without any of its state."""
         if self._process is None:
             self._start()
         else:
-            self._ask("make", START_SECONDS)
+            self._request("make", START_SECONDS)
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Tell the agent which games are new; start it again if it has failed before."""
+        """Call the agent's ``reset``; start its process again if it has failed before."""
         if self._process is None:
             self._start()
-        self._ask("reset", self._seconds(len(new_games)), new_games)
+        self._request("reset", self._seconds(len(new_games)), new_games)
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Ask for the orders of a decision phase."""
-        games = len(observations)
-        seconds = self._seconds(games) + (0.0 if self._has_decided else FIRST_SECONDS)
-        orders, state = self._ask("act", seconds, observations, action_masks, generator)
+        """Choose orders by the agent's ``act``."""
+        return self._choose("act", observations, action_masks, generator)
+
+    def plan(
+        self,
+        games: Sequence[Game],
+        sides: NDArray[np.int64],
+        observations: NDArray[Any],
+        action_masks: NDArray[np.int8],
+        generator: np.random.Generator,
+    ) -> NDArray[np.int64]:
+        """Choose orders by the agent's ``plan``, if it has that method, see ``plans``."""
+        return self._choose("plan", list(games), sides, observations, action_masks, generator)
+
+    def _choose(self, method: str, *arguments: Any) -> NDArray[np.int64]:
+        generator, num_games = arguments[-1], len(arguments[-2])
+        seconds = self._seconds(num_games) + (0.0 if self._has_decided else FIRST_SECONDS)
+        actions, state = self._request(method, seconds, *arguments)
         self._has_decided = True
-        generator.bit_generator.state = state  # the chance that it took there is gone here as well
-        return check_actions(orders, self.name, games)
+        generator.bit_generator.state = state  # advance it here by what was sampled there
+        return check_actions(actions, self.name, num_games, method)
 
     def close(self) -> None:
         """End the agent's process."""
@@ -135,19 +151,19 @@ class GuardedAgent:
             self._process.start()
         theirs.close()
         self._has_decided = False
-        self.observation = self._hear("being made", START_SECONDS)
+        self.observation, self.plans = self._receive("being made", START_SECONDS)
 
     def _seconds(self, games: int) -> float:
         return self._move_time * games + CALL_SECONDS
 
-    def _ask(self, what: str, seconds: float, *arguments: Any) -> Any:
+    def _request(self, what: str, seconds: float, *arguments: Any) -> Any:
         assert self._connection is not None
-        with suppress(OSError):  # it is dead: hearing says of what
+        with suppress(OSError):  # the process is dead: receiving tells how it ended
             self._connection.send((what, *arguments))
-        return self._hear(what, seconds)
+        return self._receive(what, seconds)
 
-    def _hear(self, what: str, seconds: float) -> Any:
-        """Return what the agent's process answers."""
+    def _receive(self, what: str, seconds: float) -> Any:
+        """Return the result of a request."""
         assert self._connection is not None
         if not wait([self._connection, self._process.sentinel], seconds):
             self._give_up(f"{what} took longer than {seconds:g} s")

@@ -1,4 +1,4 @@
-"""What runs in the process of an agent of a user's own, see ``guard``: the agent, asked over a pipe."""
+"""The worker process of a user-defined agent: calls its methods as requested over a pipe, see ``guard``."""
 
 import os
 import signal
@@ -13,52 +13,55 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.protocol import Agent, compute_actions, reset_agent
+from geo_patrol.agents.protocol import Agent, call_agent, is_planner, reset_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.errors import AgentError
 
-MEMORY_SHARE = 0.5
-"""How much of the machine's memory an agent's process may take; on Linux."""
+MAX_MEMORY_FRACTION = 0.5
+"""The fraction of the machine's memory that an agent's process may allocate, on Linux."""
 
 
 def serve(name: str, connection: Connection) -> None:
-    """Make an agent, and answer what is asked of it, until nobody asks any more.
+    """Make an agent, and process requests until the connection is closed.
 
     Args:
         name: ``file.py:Name`` or ``module:Name``.
-        connection: where questions come from. What is sent back is ("done", answer) or ("failed", message).
+        connection: delivers requests, (method, *arguments). Each is answered by ("done", result) or
+            ("failed", message).
     """
     _limit_memory()
     threading.Thread(target=end_with_parent, daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the match to hear
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
     os.dup2(2, 1)  # what an agent prints must not get into the tables
-    agent = _answer(connection, _make, name)
+    agent = _reply(connection, _make, name)
     while True:
         try:
-            what, *arguments = connection.recv()
+            method, *arguments = connection.recv()
         except EOFError:
             return
-        if what == "make":
-            agent = _answer(connection, _make, name)
+        if method == "make":
+            agent = _reply(connection, _make, name)
+        elif method == "reset":
+            _reply(connection, _reset, name, agent, *arguments)
         else:
-            _answer(connection, _reset if what == "reset" else _act, name, agent, *arguments)
+            _reply(connection, _choose, name, agent, method, *arguments)
 
 
-def _answer(connection: Connection, work: Any, name: str, *arguments: Any) -> Any:
-    """Do some work, and send its answer or what went wrong; return what it keeps."""
+def _reply(connection: Connection, function: Any, *arguments: Any) -> Any:
+    """Send the second value that a function returns, or its error; return the first."""
     try:
-        kept, answer = work(name, *arguments)
+        value, result = function(*arguments)
     except AgentError as error:
         connection.send(("failed", str(error)))
         return None
-    connection.send(("done", answer))
-    return kept
+    connection.send(("done", result))
+    return value
 
 
-def _make(name: str) -> tuple[Agent, Encoding]:
+def _make(name: str) -> tuple[Agent, tuple[Encoding, bool]]:
     agent = make_agent(name)
-    return agent, agent.observation
+    return agent, (agent.observation, is_planner(agent))
 
 
 def _reset(name: str, agent: Agent, new_games: NDArray[np.bool_]) -> tuple[None, str]:
@@ -66,15 +69,10 @@ def _reset(name: str, agent: Agent, new_games: NDArray[np.bool_]) -> tuple[None,
     return None, "reset"
 
 
-def _act(
-    name: str,
-    agent: Agent,
-    observations: NDArray[Any],
-    masks: NDArray[np.int8],
-    generator: np.random.Generator,
-) -> tuple[None, tuple[NDArray[np.int64], Any]]:
-    orders = compute_actions(agent, name, observations, masks, generator)
-    return None, (orders, generator.bit_generator.state)
+def _choose(name: str, agent: Agent, method: str, *arguments: Any) -> tuple[None, tuple[NDArray[np.int64], Any]]:
+    """Call ``act`` or ``plan``; the state of the generator, the last argument, goes back with the orders."""
+    actions = call_agent(agent, name, method, *arguments)
+    return None, (actions, arguments[-1].bit_generator.state)
 
 
 def end_with_parent() -> None:
@@ -93,7 +91,7 @@ def _limit_memory() -> None:
 
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    share = int(MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    limit = int(MAX_MEMORY_FRACTION * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    allowed = share if hard == resource.RLIM_INFINITY else min(share, hard)
+    allowed = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))

@@ -12,19 +12,19 @@ from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import HVA, NOOP, OUT_OF_RANGE, SATELLITES, IntArray, Record
-from geo_patrol.jit import jit
+from geo_patrol.jit import jitable
 
 POINT_OF_CHANCE = 0.02
 """The chance to catch the enemy HVA for which a raider spends fuel worth a point."""
 
 
-@jit
+@jitable
 def unit_from(key: np.uint64) -> float:
     """Return the number from [0, 1) that belongs to a key."""
     return np.int64(stream_number(key, np.uint64(0)) >> np.uint64(11)) * (1.0 / (1 << 53))
 
 
-@jit
+@jitable
 def odds_after(game: Record, rules: Record, side: int, number: int, order: int, place: int) -> float:
     """Return the odds of a satellite's attack, after a move, on a target in a sector; 0 where it cannot attack."""
     sector = sector_of(game, side, number)
@@ -36,7 +36,7 @@ def odds_after(game: Record, rules: Record, side: int, number: int, order: int, 
     return rules.engagement_odds[side, kind, distance] if cost <= game.fuel[side, number] else 0.0
 
 
-@jit
+@jitable
 def hit_chance(game: Record, rules: Record, side: int, place: int, raid: IntArray, style: Style) -> float:
     """Estimate the chance that a side's HVA is hit this turn in a sector, ``raid`` being the attackers' ways."""
     missed = 1.0
@@ -51,7 +51,7 @@ def hit_chance(game: Record, rules: Record, side: int, place: int, raid: IntArra
     return 1.0 - missed
 
 
-@jit
+@jitable
 def step_loss(game: Record, rules: Record, side: int, order: int, raid: IntArray, style: Style) -> float:
     """Return the points that a side expects to lose by a move of its HVA under attack."""
     here = sector_of(game, side, HVA)
@@ -64,7 +64,7 @@ def step_loss(game: Record, rules: Record, side: int, order: int, raid: IntArray
     return loss if there == game.goal[side] else loss + rules.goal_points[side]
 
 
-@jit
+@jitable
 def write_evasion(
     game: Record, rules: Record, side: int, raid: IntArray, style: Style, odds: NDArray[np.float64]
 ) -> None:
@@ -81,7 +81,7 @@ def write_evasion(
         odds[order] /= total
 
 
-@jit
+@jitable
 def draw_move(odds: NDArray[np.float64], key: np.uint64) -> int:
     """Draw a move by its chances."""
     drawn = unit_from(key)
@@ -92,7 +92,7 @@ def draw_move(odds: NDArray[np.float64], key: np.uint64) -> int:
     return NOOP
 
 
-@jit
+@jitable
 def move_along(game: Record, number: int, ways: IntArray, reserve: int) -> int:
     """Return the first move of the cheapest way that leaves a reserve of fuel; of equals, the quickest."""
     sector = game.sector[OWN, number]
@@ -104,7 +104,7 @@ def move_along(game: Record, number: int, ways: IntArray, reserve: int) -> int:
     return move
 
 
-@jit
+@jitable
 def move_hva(game: Record, rules: Record, plans: Plans, style: Style, key: np.uint64) -> int:
     """Return the HVA's move: out of the way of a strike, or back to its goal sector, or none."""
     here = sector_of(game, OWN, HVA)
@@ -119,7 +119,7 @@ def move_hva(game: Record, rules: Record, plans: Plans, style: Style, key: np.ui
     return move_along(game, HVA, plans.home, min(to_the_end, game.fuel[OWN, HVA] // 2))
 
 
-@jit
+@jitable
 def best_catch(
     game: Record, rules: Record, number: int, mask: IntArray, places: IntArray, open_odds: NDArray[np.float64]
 ) -> int:
@@ -134,7 +134,7 @@ def best_catch(
     return best
 
 
-@jit
+@jitable
 def close_in(
     game: Record, rules: Record, masks: IntArray, strike: IntArray, style: Style, raiders: IntArray, orders: IntArray
 ) -> None:

@@ -9,7 +9,7 @@ from geo_patrol.agents.scripted.parameters import describe_parameters
 from geo_patrol.agents.scripted.raid_engagement import order_engagement
 from geo_patrol.agents.scripted.raid_movement import Desk, make_desk, order_movement
 from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules, split_by_ways
-from geo_patrol.agents.scripted.seeded import SeededScript, keys_of_rows
+from geo_patrol.agents.scripted.seeded import SeededScript, sample_keys
 from geo_patrol.agents.scripted.tactics import TACTICS, Raid, draw_raid, raid_tactics, turtle_tactics, write_raid
 from geo_patrol.agents.scripted.ways import Ways, find_table
 from geo_patrol.engine.encodings import Encoding
@@ -29,12 +29,12 @@ from geo_patrol.engine.state import (
     records,
 )
 from geo_patrol.engine.workspace import make_scratch
-from geo_patrol.jit import jit
+from geo_patrol.jit import jit, jitable
 
 _OWN = 0
 
 
-@jit
+@jitable
 def order_side(
     game: Record,
     rules: Record,
@@ -179,5 +179,4 @@ class MixedAgent:
         for place in np.flatnonzero(self._is_new):
             write_raid(draw_raid(generator), self._tactics[place])
         self._is_new[:] = False
-        key = np.uint64(generator.integers(1 << 63))
-        return order_batch(observations, action_masks, self._tactics, keys_of_rows(key, len(action_masks)))
+        return order_batch(observations, action_masks, self._tactics, sample_keys(generator, len(action_masks)))

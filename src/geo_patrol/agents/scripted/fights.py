@@ -23,7 +23,7 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
 )
-from geo_patrol.jit import jit
+from geo_patrol.jit import jitable_call
 
 GUARD_RISK = 0.5
 """The chance that an attack drawn away by a guard destroys it."""
@@ -46,13 +46,13 @@ class Fight(NamedTuple):
     """(1,): the chance that an attack on the own HVA is not drawn away by the guards so far."""
 
 
-@jit
+@jitable_call
 def attack_target(order: int) -> int:
     """Return the enemy that an attack is aimed at."""
     return order - SHOOT if order < COLLIDE else order - COLLIDE
 
 
-@jit
+@jitable_call
 def engagement_kind(order: int) -> int:
     """Return the kind of an engagement order."""
     if order == GUARD:
@@ -60,14 +60,14 @@ def engagement_kind(order: int) -> int:
     return SHOT if order < COLLIDE else COLLISION
 
 
-@jit
+@jitable_call
 def order_range(game: Record, number: int, order: int) -> int:
     """Return the range at which a satellite carries out an engagement order."""
     target = game.sector[OWN, HVA] if order == GUARD else game.sector[ENEMY, attack_target(order)]
     return range_between(sector_of(game, OWN, number), int(np.int64(target)))
 
 
-@jit
+@jitable_call
 def threat_odds(game: Record, rules: Record, number: int) -> float:
     """Return the odds with which an enemy can attack the own HVA where it stands, 0 if it cannot."""
     distance = range_between(sector_of(game, ENEMY, number), sector_of(game, OWN, HVA))
@@ -81,7 +81,7 @@ def threat_odds(game: Record, rules: Record, number: int) -> float:
     return odds
 
 
-@jit
+@jitable_call
 def open_fight(game: Record, rules: Record) -> Fight:
     """Return the state of an engagement phase before any order."""
     threats, near, alive = np.zeros(SATELLITES), np.zeros(SATELLITES, np.int64), np.ones(SATELLITES)
@@ -93,7 +93,7 @@ def open_fight(game: Record, rules: Record) -> Fight:
     return Fight(threats, near, attackers, alive, np.ones(1))
 
 
-@jit
+@jitable_call
 def loss_chance(fight: Fight, aimed: float, changed: int, threat: float) -> float:
     """Return the chance that the own HVA is hit, if the threat by one enemy changed."""
     missed = 1.0
@@ -102,20 +102,20 @@ def loss_chance(fight: Fight, aimed: float, changed: int, threat: float) -> floa
     return 1.0 - missed
 
 
-@jit
+@jitable_call
 def aimed_after_guard(fight: Fight, odds: float) -> float:
     """Return the chance that an attack on the own HVA is not drawn away after one more guard."""
     return fight.aimed[0] * (1.0 - drawn_share(odds, fight.attackers * fight.aimed[0]))
 
 
-@jit
+@jitable_call
 def threat_after_attack(game: Record, fight: Fight, target: int, kind: int, odds: float) -> float:
     """Return an enemy's threat after an attack on it: shots come first and all at once, then collisions."""
     prevented = kind == SHOT and game.ammo[ENEMY, target] == 0
     return fight.threats[target] * (1.0 - odds) if prevented else fight.threats[target]
 
 
-@jit
+@jitable_call
 def guard_value(game: Record, rules: Record, number: int, odds: float, worth: float, fight: Fight) -> float:
     """Return the points that a Patrol gains by guarding, its cost apart."""
     aimed = aimed_after_guard(fight, odds)
@@ -124,7 +124,7 @@ def guard_value(game: Record, rules: Record, number: int, odds: float, worth: fl
     return saved * worth - drawn * GUARD_RISK * game.fuel[OWN, number] * rules.weight[OWN, 1]
 
 
-@jit
+@jitable_call
 def attack_value(
     game: Record, rules: Record, target: int, kind: int, odds: float, worth: float, style: Style, fight: Fight
 ) -> float:
@@ -135,7 +135,7 @@ def attack_value(
     return odds * fight.alive[target] * gain + saved * worth
 
 
-@jit
+@jitable_call
 def order_value(game: Record, rules: Record, number: int, order: int, style: Style, fight: Fight) -> float:
     """Return the points that a satellite's engagement order is expected to gain."""
     kind, distance = engagement_kind(order), order_range(game, number, order)
@@ -154,7 +154,7 @@ def order_value(game: Record, rules: Record, number: int, order: int, style: Sty
     return value - cost * weight
 
 
-@jit
+@jitable_call
 def note_order(game: Record, rules: Record, number: int, order: int, fight: Fight) -> None:
     """Take an order that has been given into account for the next ones."""
     kind, distance = engagement_kind(order), order_range(game, number, order)
@@ -168,7 +168,7 @@ def note_order(game: Record, rules: Record, number: int, order: int, fight: Figh
     fight.alive[target] *= 1.0 - (odds * UNGUARDED if target == HVA else odds)
 
 
-@jit
+@jitable_call
 def decide_engagement(game: Record, rules: Record, masks: IntArray, style: Style, orders: IntArray) -> None:
     """Give the orders of an engagement phase: to each satellite in turn the one that gains most."""
     fight = open_fight(game, rules)

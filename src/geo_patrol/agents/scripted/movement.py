@@ -8,17 +8,17 @@ from geo_patrol.agents.scripted.pathfinding import MOVE, UNREACHABLE, find_ways
 from geo_patrol.agents.scripted.raids import Plans, count_incoming, find_strikes, plan_raid
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import HVA, SATELLITES, IntArray, Record
-from geo_patrol.jit import jit
+from geo_patrol.jit import jitable
 
 
-@jit
+@jitable
 def count_spare(active: int, incoming: int, style: Style) -> int:
     """Return how many of the active Patrols may leave home when so many enemies come."""
     defenders = max(active * style.home_share, incoming * style.defenders_per_raider)
     return max(active - int(defenders + 0.5), 0)
 
 
-@jit
+@jitable
 def decide_movement(
     game: Record, rules: Record, masks: IntArray, plans: Plans, style: Style, key: np.uint64, orders: IntArray
 ) -> None:

@@ -16,17 +16,17 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
 )
-from geo_patrol.jit import jit
+from geo_patrol.jit import jitable
 
 
-@jit
+@jitable
 def pays_to_destroy(game: Record, rules: Record, side: int) -> bool:
     """Tell whether the destruction of the enemy HVA, which ends the game, would win it."""
     lost = game.fuel[1 - side, HVA] * rules.weight[1 - side, HVA]
     return bool(game.score[side] > game.score[1 - side] - lost)
 
 
-@jit
+@jitable
 def attack_on_hva(game: Record, legal: int, side: int, number: int, reach: int) -> int:
     """Return the order by which a satellite attacks the enemy HVA: a shot before a collision; NOOP if it cannot."""
     if reach == NEARBY or game.sector[side, number] == game.sector[1 - side, HVA]:
@@ -37,7 +37,7 @@ def attack_on_hva(game: Record, legal: int, side: int, number: int, reach: int) 
     return NOOP
 
 
-@jit
+@jitable
 def shot_at_patrol(game: Record, rules: Record, legal: int, side: int, number: int) -> int:
     """Return the shot at an enemy Patrol that is expected to take most fuel from it; NOOP if there is none."""
     best, best_value = NOOP, 0.0
@@ -52,7 +52,7 @@ def shot_at_patrol(game: Record, rules: Record, legal: int, side: int, number: i
     return best
 
 
-@jit
+@jitable
 def count_attackers(game: Record, side: int) -> int:
     """Count the enemy Patrols in the sector of a side's HVA or next to it."""
     count, hva = 0, int(game.sector[side, HVA])
@@ -62,7 +62,7 @@ def count_attackers(game: Record, side: int) -> int:
     return count
 
 
-@jit
+@jitable
 def add_guards(game: Record, legal: IntArray, side: int, wanted: int, orders: IntArray) -> None:
     """Let Patrols that have no order yet guard, as many as wanted: those in the HVA's sector first."""
     for from_afar in range(2):
@@ -73,7 +73,7 @@ def add_guards(game: Record, legal: IntArray, side: int, wanted: int, orders: In
                 wanted -= 1
 
 
-@jit
+@jitable
 def order_engagement(
     game: Record, rules: Record, legal: IntArray, side: int, tactics: Record, orders: IntArray
 ) -> None:

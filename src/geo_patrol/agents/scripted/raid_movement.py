@@ -23,7 +23,7 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
 )
-from geo_patrol.jit import jit
+from geo_patrol.jit import jitable
 
 ALARM_TURNS = 2
 """Defenders gather when an enemy can attack their HVA within so many turns, this one included."""
@@ -48,33 +48,33 @@ class Desk(NamedTuple):
     """(MOVES,): that the enemy HVA goes to each place and everybody so far misses it."""
 
 
-@jit
+@jitable
 def make_desk() -> Desk:
     """Return room for plans."""
     return Desk(np.zeros(SATELLITES, np.int64), np.zeros(MOVES))
 
 
-@jit
+@jitable
 def chance(key: np.uint64, number: int) -> float:
     """Return one of the numbers from [0, 1) that belong to a key."""
     return np.int64(stream_number(key, np.uint64(number)) >> _SHIFT_11) * _UNIT
 
 
-@jit
+@jitable
 def attack_cost(game: Record, rules: Record, side: int, number: int) -> int:
     """Return what a satellite's attack costs in the target's sector: a shot, or a collision without ammo."""
     kind = SHOT if game.ammo[side, number] > 0 else COLLISION
     return int(rules.engagement_cost[side, kind, SAME_SECTOR])
 
 
-@jit
+@jitable
 def can_pay(game: Record, rules: Record, side: int, number: int, price: int) -> bool:
     """Tell whether a satellite can pay for a way and for an attack at its end."""
     fuel = int(game.fuel[side, number])
     return price < fuel and price + attack_cost(game, rules, side, number) <= fuel
 
 
-@jit
+@jitable
 def turns_to_attack(game: Record, rules: Record, side: int, number: int, ways: Ways, most: int) -> int:
     """Return after how many drifts an enemy can attack a side's HVA where it drifts, ``most`` if not before."""
     if game.fuel[1 - side, number] > 0:
@@ -85,7 +85,7 @@ def turns_to_attack(game: Record, rules: Record, side: int, number: int, ways: W
     return most
 
 
-@jit
+@jitable
 def soonest_attack(game: Record, rules: Record, side: int, ways: Ways) -> int:
     """Return after how many drifts a side's HVA can be attacked, ALARM_TURNS if not before."""
     soonest = ALARM_TURNS
@@ -94,7 +94,7 @@ def soonest_attack(game: Record, rules: Record, side: int, ways: Ways) -> int:
     return soonest
 
 
-@jit
+@jitable
 def way_home(ways: Ways, side: int, target: int, sector: int, fuel: int) -> int:
     """Return the first move of the cheapest way into a sector that drifts along; of equals, the quickest."""
     prices, moves = ways.prices[side, IN_SECTOR, target, sector], ways.moves[side, IN_SECTOR, target, sector]
@@ -105,7 +105,7 @@ def way_home(ways: Ways, side: int, target: int, sector: int, fuel: int) -> int:
     return move
 
 
-@jit
+@jitable
 def move_hva(game: Record, legal: IntArray, side: int, ways: Ways, tactics: Record, alarm: int, key: np.uint64) -> int:
     """Return the HVA's move: aside when it can be attacked, drawn by chance, or back to its goal sector."""
     if alarm == 0 and chance(key, 0) < tactics.dodge:
@@ -115,7 +115,7 @@ def move_hva(game: Record, legal: IntArray, side: int, ways: Ways, tactics: Reco
     return way_home(ways, side, goal, here, int(game.fuel[side, HVA])) if here != goal else NOOP
 
 
-@jit
+@jitable
 def count_arriving(
     game: Record, rules: Record, side: int, prices: IntArray, turns: int, wanted: int
 ) -> tuple[int, float]:
@@ -132,7 +132,7 @@ def count_arriving(
     return min(count, wanted), total / max(count, 1)
 
 
-@jit
+@jitable
 def plan_arrival(game: Record, rules: Record, side: int, prices: IntArray, is_quick: bool, wanted: int) -> int:
     """Return in how many turns a raid arrives, NOBODY if none can.
 
@@ -153,7 +153,7 @@ def plan_arrival(game: Record, rules: Record, side: int, prices: IntArray, is_qu
     return best
 
 
-@jit
+@jitable
 def mark_raiders(
     game: Record, rules: Record, side: int, prices: IntArray, turns: int, wanted: int, raiders: IntArray
 ) -> None:
@@ -169,7 +169,7 @@ def mark_raiders(
         raiders[best] = 1
 
 
-@jit
+@jitable
 def odds_at(game: Record, rules: Record, side: int, number: int, order: int, place: int) -> float:
     """Return the odds of a satellite's attack, after a move, on a target in a sector; 0 where it cannot attack."""
     distance = range_between(destination(int(game.sector[side, number]), order), place)
@@ -180,7 +180,7 @@ def odds_at(game: Record, rules: Record, side: int, number: int, order: int, pla
     return rules.engagement_odds[side, kind, distance] if cost <= game.fuel[side, number] else 0.0
 
 
-@jit
+@jitable
 def foresee_hva(legal_moves: int, lead: float, open_odds: NDArray[np.float64]) -> None:
     """Write the chances of the enemy HVA's moves: it stays, or, with the chance ``lead``, goes anywhere alike."""
     moves = 0
@@ -191,7 +191,7 @@ def foresee_hva(legal_moves: int, lead: float, open_odds: NDArray[np.float64]) -
     open_odds[NOOP] = 1.0 - lead if moves > 0 else 1.0
 
 
-@jit
+@jitable
 def close_in(
     game: Record, rules: Record, legal: IntArray, side: int, reach: int, lead: float, desk: Desk, orders: IntArray
 ) -> None:
@@ -217,7 +217,7 @@ def close_in(
                 desk.open_odds[place] *= 1.0 - odds * _UNGUARDED
 
 
-@jit
+@jitable
 def send_raiders(
     game: Record, rules: Record, legal: IntArray, side: int, ways: Ways, tactics: Record, desk: Desk, orders: IntArray
 ) -> None:
@@ -241,7 +241,7 @@ def send_raiders(
             orders[number] = moves[game.sector[side, number], turns]
 
 
-@jit
+@jitable
 def order_movement(
     game: Record,
     rules: Record,

@@ -30,7 +30,7 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
 )
-from geo_patrol.jit import jit
+from geo_patrol.jit import jitable
 
 STRIKE_TURNS, THREAT_TURNS, HOME_TURNS = 9, 3, 4
 """How many turns ahead a raid is planned, enemies are seen coming, and a way home is looked for."""
@@ -46,13 +46,13 @@ class Plans(NamedTuple):
     scratch: NDArray[np.int64]
 
 
-@jit
+@jitable
 def attack_kind(game: Record, side: int, number: int) -> int:
     """Return how a satellite attacks: by shots while it has ammo."""
     return SHOT if game.ammo[side, number] > 0 else COLLISION
 
 
-@jit
+@jitable
 def find_strikes(game: Record, rules: Record, side: int, style: Style, plans: Plans, ways: IntArray) -> None:
     """Find the ways of a side's satellites to the enemy's HVA."""
     kind = SHOT if rules.initial_ammo[side, 1] > 0 else COLLISION
@@ -62,14 +62,14 @@ def find_strikes(game: Record, rules: Record, side: int, style: Style, plans: Pl
     find_ways(rules, side, target, premium, plans.steps, plans.scratch, ways)
 
 
-@jit
+@jitable
 def can_strike(game: Record, rules: Record, side: int, number: int, price: int) -> bool:
     """Tell whether a satellite can pay for a way and for an attack in the same sector at its end."""
     cost = rules.engagement_cost[side, attack_kind(game, side, number), SAME_SECTOR]
     return is_active(game, side, number) and price < UNREACHABLE and price + cost <= game.fuel[side, number]
 
 
-@jit
+@jitable
 def is_home(game: Record, side: int, number: int) -> bool:
     """Tell whether a satellite is about its own HVA: at most one ring and an eighth of a turn away."""
     sector, hva = sector_of(game, side, number), sector_of(game, side, HVA)
@@ -82,7 +82,7 @@ def is_home(game: Record, side: int, number: int) -> bool:
     return min(away, turn - away) * 8 <= turn
 
 
-@jit
+@jitable
 def expected_guards(game: Record, side: int, style: Style) -> float:
     """Return how many guards a side's HVA is expected to have."""
     count = 0
@@ -91,7 +91,7 @@ def expected_guards(game: Record, side: int, style: Style) -> float:
     return count * style.trust
 
 
-@jit
+@jitable
 def count_incoming(game: Record, rules: Record, threat: IntArray) -> int:
     """Count the enemy Patrols that can attack the own HVA within the next turns."""
     count = 0
@@ -103,7 +103,7 @@ def count_incoming(game: Record, rules: Record, threat: IntArray) -> int:
     return count
 
 
-@jit
+@jitable
 def choose_raiders(game: Record, rules: Record, prices: IntArray, wanted: int, raiders: IntArray) -> int:
     """Mark the Patrols to which a strike is cheapest; return how many they are, ``wanted`` at most."""
     raiders[:] = 0
@@ -120,7 +120,7 @@ def choose_raiders(game: Record, rules: Record, prices: IntArray, wanted: int, r
     return wanted
 
 
-@jit
+@jitable
 def drawn_share(odds: float, attacks: float) -> float:
     """Return the share of so many attacks that one guard is expected to draw away."""
     if attacks <= 1.0:
@@ -128,7 +128,7 @@ def drawn_share(odds: float, attacks: float) -> float:
     return odds * (1.0 - GUARD_DECAY**attacks) / ((1.0 - GUARD_DECAY) * attacks)
 
 
-@jit
+@jitable
 def strike_chance(rules: Record, attackers: int, guards: float) -> float:
     """Estimate the chance that raiders who arrive together destroy the enemy HVA."""
     kind = SHOT if rules.initial_ammo[OWN, 1] > 0 else COLLISION
@@ -138,7 +138,7 @@ def strike_chance(rules: Record, attackers: int, guards: float) -> float:
     return 1.0 - (1.0 - rules.engagement_odds[OWN, kind, SAME_SECTOR]) ** aimed
 
 
-@jit
+@jitable
 def raid_cost(game: Record, rules: Record, prices: IntArray, raiders: IntArray) -> float:
     """Return the points that a raid burns on its way."""
     fuel = 0
@@ -148,7 +148,7 @@ def raid_cost(game: Record, rules: Record, prices: IntArray, raiders: IntArray) 
     return fuel * rules.weight[OWN, 1]
 
 
-@jit
+@jitable
 def plan_raid(game: Record, rules: Record, strike: IntArray, style: Style, wanted: int, raiders: IntArray) -> int:
     """Mark the raiders; return in how many turns they strike, NOBODY if no raid is worth it."""
     worth = kill_worth(game, rules, ENEMY, style)

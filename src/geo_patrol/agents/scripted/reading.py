@@ -9,7 +9,7 @@ from geo_patrol.agents.scripted.ways import WayFigures
 from geo_patrol.board import EARTH, MAX_RING, azimuth_of, ring_of, sector_at
 from geo_patrol.engine.encodings import GOAL_AZIMUTH_BITS, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE, observation_names
 from geo_patrol.engine.state import RADIAL_OUT, SATELLITES, SIDES, IntArray, Record
-from geo_patrol.jit import jit
+from geo_patrol.jit import jitable_call
 
 _PLACE = {name: place for place, name in enumerate(observation_names("tokens"))}
 _WHOSE = ("own", "enemy")
@@ -75,7 +75,7 @@ def _as_way_figures(row: NDArray[np.int16]) -> WayFigures:
     return WayFigures(inner, outer, (tuple(costs[:half]), tuple(costs[half:])), (own_keeping, enemy_keeping))
 
 
-@jit
+@jitable_call
 def read_rules(observation: IntArray, rules: Record) -> None:
     """Read the figures of the rules; side 0 is the own one."""
     rules.inner_ring, rules.outer_ring = observation[_INNER_RING], observation[_OUTER_RING]
@@ -97,7 +97,7 @@ def read_rules(observation: IntArray, rules: Record) -> None:
             rules.initial_ammo[side, kind] = observation[_INITIAL_AMMO[side, kind]]
 
 
-@jit
+@jitable_call
 def absolute_sector(relative: int, goal_azimuth: int, goal_ring: int) -> int:
     """Turn a sector number counted from the own goal sector back, up to half a turn, which is a symmetry."""
     if relative == EARTH:
@@ -107,7 +107,7 @@ def absolute_sector(relative: int, goal_azimuth: int, goal_ring: int) -> int:
     return sector_at(ring, azimuth_of(relative) + start)
 
 
-@jit
+@jitable_call
 def read_game(observation: IntArray, game: Record, rules: Record) -> None:
     """Read a position; side 0 is the own one, and its goal sector lies in the first half turn."""
     goal_azimuth = 0

@@ -11,11 +11,16 @@ from geo_patrol.jit import jit
 
 
 @jit
-def keys_of_rows(key: np.uint64, rows: int) -> NDArray[np.uint64]:
-    """Return a key for each row of a batch."""
-    keys = np.empty(rows, np.uint64)
-    for row in range(rows):
+def write_keys(key: np.uint64, keys: NDArray[np.uint64]) -> None:
+    """Derive a random key for each row of a batch from one key."""
+    for row in range(len(keys)):
         keys[row] = mix(key ^ np.uint64(row))
+
+
+def sample_keys(generator: np.random.Generator, num_rows: int) -> NDArray[np.uint64]:
+    """Sample a random key for each row of a batch."""
+    keys = np.empty(num_rows, np.uint64)
+    write_keys(np.uint64(generator.integers(1 << 63)), keys)
     return keys
 
 
@@ -37,8 +42,7 @@ class SeededScript:
         Raises:
             ValueError: observations or masks have another shape or type, or describe no board.
         """
-        key = np.uint64(generator.integers(1 << 63))
-        return self.act_seeded(observations, action_masks, keys_of_rows(key, len(action_masks)))
+        return self.act_seeded(observations, action_masks, sample_keys(generator, len(action_masks)))
 
     def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]

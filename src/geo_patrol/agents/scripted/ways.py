@@ -24,7 +24,7 @@ from geo_patrol.agents.scripted.pathfinding import (
     write_steps,
 )
 from geo_patrol.board import prograde
-from geo_patrol.engine.state import NOOP, SIDES, IntArray
+from geo_patrol.engine.state import NOOP, SIDES, IntArray, Record
 from geo_patrol.jit import jit
 
 IN_SECTOR, NEARBY = 0, 1
@@ -60,6 +60,13 @@ class WayFigures(NamedTuple):
     move_costs: tuple[tuple[int, ...], tuple[int, ...]]
     """Of each side, prograde to radial out."""
     station_keeping_costs: tuple[int, int]
+
+
+def figures_of_rules(rules: Record) -> WayFigures:
+    """Return the figures of a rules record."""
+    move_costs, keeping = rules["move_cost"].tolist(), rules["station_keeping_cost"].tolist()
+    alpha, bravo = (tuple(costs[NOOP + 1 :]) for costs in move_costs)
+    return WayFigures(int(rules["inner_ring"]), int(rules["outer_ring"]), (alpha, bravo), (keeping[0], keeping[1]))
 
 
 def turns_ahead(inner_ring: int, outer_ring: int) -> int:

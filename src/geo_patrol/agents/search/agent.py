@@ -7,18 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.protocol import Agent, compute_actions
+from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import Raid, ScriptedAgent
-from geo_patrol.agents.scripted.reading import split_by_ways
 from geo_patrol.agents.scripted.tactics import raid_tactics
-from geo_patrol.agents.scripted.ways import Ways, find_table
+from geo_patrol.agents.scripted.ways import Ways, figures_of_rules, find_table
 from geo_patrol.agents.search.budget import Search
 from geo_patrol.agents.search.candidates import add_mutations, propose_by_scripts, read_masks
-from geo_patrol.agents.search.position import observe_sides, read_position
-from geo_patrol.agents.search.rollouts import ENEMY, OWN, Enemies, roll_out
-from geo_patrol.agents.search.searcher import Searcher, better_half, choose, rounds_for
+from geo_patrol.agents.search.rollouts import Enemies, roll_out
+from geo_patrol.agents.search.searcher import Searcher, better_half, choose, rounds_for, sample_actions
 from geo_patrol.engine.rng import stream_number
-from geo_patrol.engine.state import GAME, MAX_OUTCOMES, OUTCOME, RULES, SATELLITES, Records, records
+from geo_patrol.engine.state import GAME, MAX_OUTCOMES, OUTCOME, SATELLITES, Records, records
+from geo_patrol.game import Game
 
 OWN_RAIDS = (Raid(defenders=6), Raid(defenders=4), Raid(defenders=7), Raid(defenders=10))
 """By what the own side may go on; the first is what it plays unless something else is better."""
@@ -42,6 +41,7 @@ class _Bout(NamedTuple):
     root: Records
     work: Records
     rules: Records
+    side: int
     ways: Ways
     candidates: NDArray[np.int64]
     tactics: NDArray[np.int64]
@@ -56,14 +56,13 @@ class SearchAgent(Searcher):
 
     Candidates are what scripts and a proposer would order, and mutations of that. They are played out, by scripts on
     both sides, against a mixture of models of the enemy; after each of a few rounds the worse half is dropped. The
-    orders of the first script are given unless others are better beyond doubt. It knows the position and the rules from
-    its observation alone, and draws its own chance.
+    orders of the first script are given unless others are better beyond doubt.
 
     Args:
         search: the budget and other parameters.
         own: by what the own side goes on after its candidates; the first is the one to improve on.
         enemies: what the enemy may go by.
-        models: other agents that the enemy may be; they are asked for the orders of this phase.
+        models: other agents that the enemy may be; their orders of this phase are sampled.
         proposer: an agent that proposes candidates, such as a learned policy.
     """
 
@@ -81,13 +80,10 @@ class SearchAgent(Searcher):
         self._models = (ScriptedAgent(),) if models is None else tuple(models)
         self._proposer = proposer
 
-    def _decide(self, seen: NDArray[np.int16], mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
-        """Return the orders for one position."""
+    def _decide(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
+        """Return the orders of one side in one game."""
         start = time.perf_counter()
-        root, rules = records(GAME, 1), records(RULES, 1)
-        read_position(seen, root[0], rules[0])
-        ((figures, _),) = split_by_ways(seen[None])
-        bout = self._open(root, rules, mask, find_table(figures), key)
+        bout = self._open(game, side, mask, key)
         standing = np.arange(len(bout.candidates))
         played, rounds = 0, rounds_for(len(standing))
         for turn in range(rounds):
@@ -97,29 +93,35 @@ class SearchAgent(Searcher):
         chosen: NDArray[np.int64] = bout.candidates[choose(bout.values[:, :played], standing, self.search.doubt)]
         return chosen
 
-    def _open(self, root: Records, rules: Records, mask: NDArray[np.int8], ways: Ways, key: np.uint64) -> _Bout:
+    def _open(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> _Bout:
         """Find the candidates and what the enemy may do."""
+        batch = game.to_batch()
+        root, rules = batch.games, batch.rules
+        ways = find_table(figures_of_rules(rules[0]))
         most = self.search.candidates
         candidates, tactics = np.zeros((most, SATELLITES), np.int64), np.zeros(most, np.int64)
         sets = read_masks(mask)
         generator = np.random.default_rng(int(_chance(key, _PROPOSALS)))
         room = most if self._proposer is None else max(most // 2, 1)  # the other half is for what is proposed
         asked, script_key = min(room, 2 * len(self._own)), _chance(key, _SCRIPTS)
-        count = propose_by_scripts(root[0], rules[0], ways, sets, self._own, asked, script_key, candidates, tactics)
+        count = propose_by_scripts(
+            root[0], rules[0], side, ways, sets, self._own, asked, script_key, candidates, tactics
+        )
         proposers = self._models if self._proposer is None else (self._proposer,)
         for proposer in proposers:
-            for orders in self._ask(proposer, self.search.samples or _SAMPLES, root, rules, OWN, generator):
+            for orders in sample_actions(proposer, game, side, self.search.samples or _SAMPLES, generator):
                 is_legal = ((sets >> orders) & 1).all()
                 if count < most and is_legal and not (candidates[:count] == orders).all(axis=1).any():
                     candidates[count] = orders
                     count += 1
         count = add_mutations(sets, count, count, _chance(key, _MUTATIONS), candidates, tactics)
-        models = [self._ask(model, _SAMPLES, root, rules, ENEMY, generator) for model in self._models]
+        models = [sample_actions(model, game, 1 - side, _SAMPLES, generator) for model in self._models]
         expected = np.concatenate([np.zeros((0, SATELLITES), np.int64), *models])
         return _Bout(
             root=root,
             work=records(GAME, 1),
             rules=rules,
+            side=side,
             ways=ways,
             candidates=candidates[:count],
             tactics=tactics[:count],
@@ -128,16 +130,6 @@ class SearchAgent(Searcher):
             outcomes=records(OUTCOME, MAX_OUTCOMES),
             key=_chance(key, _ROLLOUTS),
         )
-
-    @staticmethod
-    def _ask(
-        agent: Agent, samples: int, root: Records, rules: Records, side: int, generator: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Ask an agent a few times for the orders of a side."""
-        seen, masks = observe_sides(root, rules, agent.observation)
-        batch = np.repeat(seen[side : side + 1], samples, axis=0), np.repeat(masks[side : side + 1], samples, axis=0)
-        agent.reset(np.ones(samples, np.bool_))
-        return compute_actions(agent, agent.name, *batch, generator).clip(0)
 
     def _judge(self, bout: _Bout, standing: NDArray[np.int64], played: int, rounds: int, deadline: float) -> int:
         """Play the candidates that stand out for one round; return how many rollouts each has had by now."""
@@ -148,6 +140,7 @@ class SearchAgent(Searcher):
                 bout.root,
                 bout.work,
                 bout.rules[0],
+                bout.side,
                 bout.ways,
                 bout.candidates,
                 bout.tactics,

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.search.position import TURN
+from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.encodings import NO_SLOTS, RULE_FIGURES, TOKEN_SIZE
 from geo_patrol.engine.legal_sets import MASK_WORDS, write_legal_sets_of_games
@@ -26,10 +26,10 @@ from geo_patrol.jit import jit
 
 
 @jit
-def outcome_of(game: Record) -> float:
-    """Return what a finished game is worth to the own side: 1 won, 0 drawn, -1 lost."""
+def outcome_of(game: Record, side: int) -> float:
+    """Return the value of a finished game to a side: 1 won, 0 drawn, -1 lost."""
     winner = winner_of(game)
-    return 0.0 if winner == NOBODY else 1.0 - 2.0 * winner
+    return 0.0 if winner == NOBODY else 1.0 if winner == side else -1.0
 
 
 @jit
@@ -42,25 +42,25 @@ def copy_position(root: Records, key: np.uint64, first: int, abreast: int, games
 
 
 @jit
-def write_outcomes(games: Records, values: NDArray[np.float64]) -> None:
-    """Put what is known of finished games in the place of estimates, (n,)."""
+def write_outcomes(games: Records, side: int, values: NDArray[np.float64]) -> None:
+    """Replace the estimates of finished games, (n,), by their outcomes."""
     for place in range(len(games)):
         if games[place].done:
-            values[place] = outcome_of(games[place])
+            values[place] = outcome_of(games[place], side)
 
 
 class Branches:
     """Copies of one position, played on side by side.
 
     Args:
-        root: (1,), the position; left alone.
-        rules: (1,), its rules.
-        turn: the number of its turn; the position itself counts turns from 0.
-        key: where all chance comes from.
+        batch: the position, a batch of one; not modified.
+        side: the planning side.
+        key: the random key of all branches.
     """
 
-    def __init__(self, root: Records, rules: Records, turn: int, key: np.uint64) -> None:
-        self._root, self._rules, self._turn, self._key = root, rules, turn, key
+    def __init__(self, batch: Batch, side: int, key: np.uint64) -> None:
+        self._root, self._rules, self.side, self._key = batch.games, batch.rules, side, key
+        root, rules = batch.games, batch.rules
         self._figures = np.empty((1, SIDES, RULE_FIGURES), np.int16)
         write_rule_figures_of_games(rules, NO_SLOTS, self._figures, np.ones(1, np.bool_))
         self._legal_at_root = np.empty((1, SIDES, SATELLITES), np.int32)
@@ -112,9 +112,8 @@ class Branches:
             self._streams,
             self._no_orders,
         )
-        self.observations[:, :, TURN] += self._turn
 
     def put_outcomes(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return estimates, (n,), with what is known of finished games in their place."""
-        write_outcomes(self._games, values)
+        write_outcomes(self._games, self.side, values)
         return values

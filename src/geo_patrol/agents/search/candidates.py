@@ -5,7 +5,7 @@ import numpy as np
 from geo_patrol.agents.scripted.family import order_side
 from geo_patrol.agents.scripted.raid_movement import make_desk
 from geo_patrol.agents.scripted.ways import Ways
-from geo_patrol.agents.search.rollouts import OWN, below
+from geo_patrol.agents.search.rollouts import below
 from geo_patrol.engine.legal_sets import write_legal_sets
 from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.sample import count_legal, nth_legal, read_mask
@@ -43,6 +43,7 @@ def mutate(legal: IntArray, key: np.uint64, orders: IntArray) -> None:
 def propose_by_scripts(
     game: Record,
     rules: Record,
+    side: int,
     ways: Ways,
     mask: IntArray,
     own_tactics: Records,
@@ -58,16 +59,16 @@ def propose_by_scripts(
     legal, desk = np.empty((SIDES, SATELLITES), np.int32), make_desk()
     write_legal_sets(game, rules, make_scratch(rules.outer_ring), legal)
     for number in range(SATELLITES):
-        legal[OWN, number] &= mask[number]
+        legal[side, number] &= mask[number]
     count = 0
     for asked in range(wanted):
         tactic = asked % len(own_tactics)
         orders = candidates[count]
         script_key = stream_number(key, np.uint64(asked))
-        order_side(game, rules, legal, OWN, ways, own_tactics[tactic], script_key, desk, orders)
+        order_side(game, rules, legal, side, ways, own_tactics[tactic], script_key, desk, orders)
         tactics[count] = tactic
         for number in range(SATELLITES):
-            if not (legal[OWN, number] >> orders[number]) & 1:
+            if not (legal[side, number] >> orders[number]) & 1:
                 orders[number] = NOOP
         count += not is_known(candidates, tactics, count)
     return count

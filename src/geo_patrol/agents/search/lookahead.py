@@ -11,11 +11,10 @@ from geo_patrol.agents.protocol import Agent, compute_actions
 from geo_patrol.agents.scripted import ScriptedAgent
 from geo_patrol.agents.search.branches import Branches
 from geo_patrol.agents.search.budget import Search
-from geo_patrol.agents.search.position import TURN, observe_sides, read_position
-from geo_patrol.agents.search.rollouts import ENEMY, OWN
-from geo_patrol.agents.search.searcher import Searcher, better_half, choose, rounds_for
+from geo_patrol.agents.search.searcher import Searcher, better_half, choose, rounds_for, sample_actions
 from geo_patrol.engine.rng import stream_number
-from geo_patrol.engine.state import ENGAGEMENT, GAME, MOVEMENT, RULES, SATELLITES, SIDES, Records, records
+from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, SATELLITES, SIDES
+from geo_patrol.game import Game
 
 _MOST_SAMPLES = 4096  # of one candidate
 _LEAST_SAMPLES = 2  # of one candidate in each round
@@ -72,15 +71,15 @@ class LookaheadAgent(Searcher):
         self._models = (ScriptedAgent(),) if models is None else tuple(models)
         self._pace = {MOVEMENT: _FIRST_PACE, ENGAGEMENT: _FIRST_PACE}
 
-    def _decide(self, seen: NDArray[np.int16], mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
-        """Return the orders for one position."""
+    def _decide(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
+        """Return the orders of one side in one game."""
         deadline = time.perf_counter() + self.seconds
         generator = np.random.default_rng(int(np.uint64(stream_number(key, _PROPOSALS))))
-        root, rules = records(GAME, 1), records(RULES, 1)
-        read_position(seen, root[0], rules[0])
-        candidates, log_chances = self._propose(seen, mask, generator)
-        expected = self._expect(root, rules, seen, generator)
-        branches = Branches(root, rules, int(seen[TURN]), np.uint64(stream_number(key, _CHANCE)))
+        batch = game.to_batch()
+        observations, masks = batch.observe("tokens")[0], batch.masks()[0]
+        candidates, log_chances = self._propose(observations[side], mask, generator)
+        expected = self._expect(game, 1 - side, observations[1 - side], masks[1 - side], generator)
+        branches = Branches(batch, side, np.uint64(stream_number(key, _CHANCE)))
         answers = np.random.default_rng(int(np.uint64(stream_number(key, _ANSWERS))))
 
         standing = np.arange(worth_judging(len(candidates), self._affordable(deadline, 0, branches.phase)))
@@ -127,15 +126,16 @@ class LookaheadAgent(Searcher):
         return different[kept], log_chances[first[kept]].astype(np.float64)
 
     def _expect(
-        self, root: Records, rules: Records, seen: NDArray[np.int16], generator: np.random.Generator
+        self,
+        game: Game,
+        enemy: int,
+        observation: NDArray[Any],
+        mask: NDArray[np.int8],
+        generator: np.random.Generator,
     ) -> "Expected":
-        """Return what the enemy may order, in mixed order."""
-        observations, masks = observe_sides(root, rules, "tokens")
-        observations[:, TURN] += seen[TURN]  # the position counts turns from now
-        orders = [self._critic.draw(observations[ENEMY], masks[ENEMY], _ENEMY_POLICY, generator)[0]]
-        for model in self._models:
-            batch = np.repeat(observations[ENEMY:], _ENEMY_SCRIPTED, 0), np.repeat(masks[ENEMY:], _ENEMY_SCRIPTED, 0)
-            orders.append(_ask(model, *batch, generator))
+        """Return what the enemy may order, in random order."""
+        orders = [self._critic.draw(observation, mask, _ENEMY_POLICY, generator)[0]]
+        orders += [sample_actions(model, game, enemy, _ENEMY_SCRIPTED, generator) for model in self._models]
         givers = np.repeat(np.arange(len(orders)), [len(part) for part in orders])
         mixed = generator.permutation(len(givers))
         return Expected(np.concatenate(orders)[mixed], givers[mixed])
@@ -154,14 +154,15 @@ class LookaheadAgent(Searcher):
         branches.begin(first, count, len(candidates))
         numbers = np.arange(first, first + count) % len(expected.orders)
         orders = np.empty((count, len(candidates), SIDES, SATELLITES), np.int64)
-        orders[:, :, OWN] = candidates
-        orders[:, :, ENEMY] = expected.orders[numbers, None]
+        own, enemy = branches.side, 1 - branches.side
+        orders[:, :, own] = candidates
+        orders[:, :, enemy] = expected.orders[numbers, None]
         branches.play(orders.reshape(-1, SIDES, SATELLITES))
         if branches.phase == MOVEMENT:  # the engagement follows in the same turn
             branches.play(self._answer(branches, expected.givers[numbers].repeat(len(candidates)), generator))
         estimates = self._critic.value(branches.observations.reshape(len(branches) * SIDES, -1)).astype(np.float64)
         # Each side's estimate errs towards itself in positions that are new to it: their difference errs less.
-        values = branches.put_outcomes((estimates[OWN::SIDES] - estimates[ENEMY::SIDES]) / 2)
+        values = branches.put_outcomes((estimates[own::SIDES] - estimates[enemy::SIDES]) / 2)
         self._pace[branches.phase] = (time.perf_counter() - start) / len(branches)
         return values.reshape(count, len(candidates)).T
 
@@ -170,12 +171,13 @@ class LookaheadAgent(Searcher):
     ) -> NDArray[np.int64]:
         """Return what both sides order after a movement, (n, 2, 11): the enemy as the one who moved, (n,), would."""
         orders = np.empty((len(branches), SIDES, SATELLITES), np.int64)
-        orders[:, OWN] = _ask(self._critic, branches.observations[:, OWN], branches.masks[:, OWN], generator)
+        own, enemy = branches.side, 1 - branches.side
+        orders[:, own] = _act(self._critic, branches.observations[:, own], branches.masks[:, own], generator)
         for number, giver in enumerate((self._critic, *self._models)):
             rows = np.flatnonzero(givers == number)
             if len(rows):
-                seen, masks = branches.observations[rows, ENEMY], branches.masks[rows, ENEMY]
-                orders[rows, ENEMY] = _ask(giver, seen, masks, generator)
+                seen, masks = branches.observations[rows, enemy], branches.masks[rows, enemy]
+                orders[rows, enemy] = _act(giver, seen, masks, generator)
         return orders
 
 
@@ -188,7 +190,7 @@ class Expected(NamedTuple):
     """(k,), who would order it: 0 the policy, 1 the first model, and so on."""
 
 
-def _ask(
+def _act(
     agent: Agent, observations: NDArray[Any], masks: NDArray[np.int8], generator: np.random.Generator
 ) -> NDArray[np.int64]:
     """Return what an agent orders in positions that have nothing to do with each other, (n, 11)."""

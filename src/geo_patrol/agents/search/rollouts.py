@@ -16,8 +16,6 @@ from geo_patrol.engine.turn import play_orders
 from geo_patrol.engine.workspace import Scratch, make_scratch
 from geo_patrol.jit import jit
 
-OWN, ENEMY = 0, 1
-
 _SHIFT_32 = np.uint64(32)
 _ONE = np.uint64(1)
 _MARGIN_SHARE, _MARGIN_SCALE = 0.05, 0.001
@@ -52,11 +50,11 @@ def make_room(outer_ring: int, outcomes: Records) -> Room:
 
 
 @jit
-def value_of(game: Record) -> float:
-    """Return what a finished game is worth to the own side: 1 won, 0 lost, with a little for the margin."""
+def value_of(game: Record, side: int) -> float:
+    """Return the value of a finished game to a side: 1 won, 0 lost, plus a small term for the margin."""
     winner = winner_of(game)
-    outcome = 0.5 if winner == NOBODY else 1.0 - winner
-    margin = float(game.score[OWN] - game.score[ENEMY])
+    outcome = 0.5 if winner == NOBODY else (1.0 if winner == side else 0.0)
+    margin = float(game.score[side] - game.score[1 - side])
     return outcome + _MARGIN_SHARE * min(max(margin * _MARGIN_SCALE, -1.0), 1.0)
 
 
@@ -70,16 +68,18 @@ class Enemies(NamedTuple):
 
 
 @jit
-def play_out(game: Record, rules: Record, ways: Ways, own: Record, enemy: Record, key: np.uint64, room: Room) -> float:
-    """Play a game by scripts from the orders in ``room`` to its end, and return its value."""
+def play_out(
+    game: Record, rules: Record, ways: Ways, planner: int, own: Record, enemy: Record, key: np.uint64, room: Room
+) -> float:
+    """Play a game by scripts from the orders in ``room`` to its end; return its value to the side ``planner``."""
     while True:
         play_orders(game, rules, room.legal, room.orders, room.outcomes)
         if game.done:
-            return value_of(game)
+            return value_of(game, planner)
         write_legal_sets(game, rules, room.scratch, room.legal)
         for side in range(SIDES):
             key = mix(key + _ONE)
-            tactics = own if side == OWN else enemy
+            tactics = own if side == planner else enemy
             order_side(game, rules, room.legal, side, ways, tactics, key, room.desk, room.orders[side])
 
 
@@ -88,6 +88,7 @@ def roll_out(
     root: Records,
     work: Records,
     rules: Record,
+    side: int,
     ways: Ways,
     candidates: IntArray,
     tactics: IntArray,
@@ -106,6 +107,7 @@ def roll_out(
         root: (1,), the position; left alone.
         work: (1,), room for a game.
         rules: its rules.
+        side: the planning side.
         ways: the tables of both sides.
         candidates: (c, 11) joint orders.
         tactics: (c,), by which of ``own_tactics`` the own side goes on after each.
@@ -127,7 +129,7 @@ def roll_out(
         enemy = enemies.tactics[model if model < models else 0]
         write_legal_sets(root[0], rules, room.scratch, room.legal)
         if model < models:
-            order_side(root[0], rules, room.legal, ENEMY, ways, enemy, mix(chance), room.desk, expected)
+            order_side(root[0], rules, room.legal, 1 - side, ways, enemy, mix(chance), room.desk, expected)
         else:
             expected[:] = enemies.orders[model - models]
         for place in range(len(standing)):
@@ -136,7 +138,7 @@ def roll_out(
             game.chance_key = mix(chance + _ONE)
             game.chance_counter = np.uint64(0)
             write_legal_sets(game, rules, room.scratch, room.legal)
-            room.orders[OWN] = candidates[candidate]
-            room.orders[ENEMY] = expected
+            room.orders[side] = candidates[candidate]
+            room.orders[1 - side] = expected
             own = own_tactics[tactics[candidate]]
-            values[candidate, number] = play_out(game, rules, ways, own, enemy, chance, room)
+            values[candidate, number] = play_out(game, rules, ways, side, own, enemy, chance, room)

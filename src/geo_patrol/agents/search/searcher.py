@@ -2,23 +2,26 @@
 
 import copy
 import math
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.reading import check_observations
-from geo_patrol.agents.scripted.seeded import keys_of_rows
+from geo_patrol.agents.protocol import Agent, compute_actions
+from geo_patrol.agents.scripted.seeded import sample_keys
 from geo_patrol.agents.search.budget import Search, describe_search, read_budget
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import NOOP
+from geo_patrol.errors import AgentError
+from geo_patrol.game import Game
 
 
 class Searcher:
-    """Judges candidate orders within a budget, and gives the best.
+    """Evaluates candidate orders within a budget, and chooses the best.
 
-    It knows the position and the rules from its observation alone, draws its own chance, and remembers nothing.
+    It plans from copies of the games (``plan``) with randomness of its own, and keeps no state.
 
     Args:
         search: the budget and other parameters.
@@ -41,30 +44,48 @@ class Searcher:
         return other
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: it decides from what it sees alone."""
+        """Do nothing: the agent is stateless."""
 
     def act(
-        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+        self,
+        observations: NDArray[Any],  # noqa: ARG002
+        action_masks: NDArray[np.int8],  # noqa: ARG002
+        generator: np.random.Generator,  # noqa: ARG002
     ) -> NDArray[np.int64]:
-        """Give the orders of one decision phase, game by game; the budget is that of each.
-
-        Equal observations and an equal generator give equal orders, if the budget is a number of rollouts.
+        """Refuse: an observation is not a game that could be played on.
 
         Raises:
-            ValueError: observations or masks have another shape or type, or describe no board.
+            AgentError: always.
+        """
+        raise AgentError(f"agent {self.name!r} plans from games, not from observations: call plan, or compute_actions")
+
+    def plan(
+        self,
+        games: Sequence[Game],
+        sides: NDArray[np.int64],
+        observations: NDArray[Any],  # noqa: ARG002
+        action_masks: NDArray[np.int8],
+        generator: np.random.Generator,
+    ) -> NDArray[np.int64]:
+        """Choose the orders of one decision phase, game by game; the budget is that of each.
+
+        Equal games and an equal generator give equal orders, if the budget is a number of rollouts. ``observations``
+        are not used.
+
+        Raises:
+            ValueError: the masks have another shape or type.
             AgentError: an agent that proposes or models raised an exception, or returned something else than orders.
         """
         masks = check_masks(action_masks)
-        seen = check_observations(observations, len(masks))
-        keys = keys_of_rows(np.uint64(generator.integers(1 << 63)), len(masks))
+        keys = sample_keys(generator, len(masks))
         orders = np.full(masks.shape[:2], NOOP, np.int64)
-        for row in np.flatnonzero((masks[:, :, NOOP + 1 :] != 0).any(axis=(1, 2))):
-            orders[row] = self._decide(seen[row], masks[row], keys[row])
+        for row in np.flatnonzero((masks[:, :, NOOP + 1 :] != 0).any(axis=(1, 2))).tolist():
+            orders[row] = self._decide(games[row], int(sides[row]), masks[row], keys[row])
             self.decisions += 1
         return orders
 
-    def _decide(self, seen: NDArray[np.int16], mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
-        """Return the orders for one position, (11,)."""
+    def _decide(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
+        """Return the orders of one side in one game, (11,)."""
         raise NotImplementedError
 
 
@@ -92,3 +113,15 @@ def choose(values: NDArray[np.float64], standing: NDArray[np.int64], doubt: floa
     gains = values[best] - values[first]
     is_sure = gains.mean() > doubt * gains.std() / math.sqrt(len(gains))
     return int(best if is_sure else first)
+
+
+def sample_actions(
+    agent: Agent, game: Game, side: int, num_samples: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Sample an agent's orders of a side in a game a few times, (num_samples, 11)."""
+    batch = game.to_batch()
+    observations = np.repeat(batch.observe(agent.observation)[:, side], num_samples, axis=0)
+    masks = np.repeat(batch.masks()[:, side], num_samples, axis=0)
+    agent.reset(np.ones(num_samples, np.bool_))
+    games = [game] * num_samples
+    return compute_actions(agent, agent.name, observations, masks, generator, lambda: games, side).clip(0)
