@@ -46,14 +46,14 @@ def click_token(hand, number):
     hand.click((round(across), round(down)))
 
 
-def order(hand, chance):
+def order(hand, rng):
     """Give some satellites orders by clicking them and one of their options."""
     window, entry = hand.window, hand.window.session.entry
     for number in range(11):
-        if entry.options(number) and chance.random() < 0.25:
+        if entry.options(number) and rng.random() < 0.25:
             click_token(hand, number)
             assert entry.selected == number, (entry.selected, number)
-            option, rect = chance.choice(window._option_buttons()[:-1])
+            option, rect = rng.choice(window._option_buttons()[:-1])
             hand.click(rect.center)
             assert entry.pending[number] == option.order
     before = entry.orders
@@ -67,14 +67,14 @@ def play_by_mouse():
     config = load_config("geo_patrol")
     window = PlayWindow(lambda: LiveGame(config, (make_agent("scripted"), None), 4))
     assert pygame.display.get_driver() == "x11"
-    hand, chance = Hand(window), random.Random(1)
+    hand, rng = Hand(window), random.Random(1)
     hand.wait(0.5)
     hand.click((20, 20))  # the first click may only raise the window
     while window.session.stage != "over":
         if window.session.stage == "showing" or not window.playback.is_finished:
             hand.click((20, 20))
         else:
-            order(hand, chance)
+            order(hand, rng)
     assert window.session.live.is_over
     hand.push("a new game")
     assert window.session.stage == "ordering"
