@@ -5,7 +5,7 @@ import pytest
 
 from geo_patrol import load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, TurtleAgent
-from geo_patrol.agents.scripted.ways import IN_SECTOR, WayFigures, find_table
+from geo_patrol.agents.scripted.paths import IN_SECTOR, PathCosts, find_table
 from geo_patrol.board import sector_at
 from geo_patrol.config.preset_files import preset_names
 from geo_patrol.engine.batch import Batch
@@ -70,7 +70,7 @@ def test_raiders_arrive_exactly_when_the_table_says(path, defenders):
     batch = start()
     game = batch.games[0]
     raider = RaiderAgent(Raid(defenders=defenders, path=path, reach="sector", lead=0.0))
-    table = find_table(WayFigures(1, 4, (COSTS, COSTS), (1, 1)))
+    table = find_table(PathCosts(1, 4, (COSTS, COSTS), (1, 1)))
     prices = table.prices[0, IN_SECTOR, game["sector"][1, 0], game["sector"][0, 1:]].astype(int)  # (10, turns)
     arriving = (prices + 5 <= 100).sum(0).clip(max=10 - defenders)
     soonest = int(np.argmax(arriving >= 0.75 * arriving.max()))
@@ -138,7 +138,7 @@ def test_the_hva_gives_way_as_often_as_told():
     batch = start(count=400)
     for game in batch.games:
         game["sector"][1, 1] = sector_at(4, 1)
-    for dodge, least, most in ((0.0, 0, 0), (0.5, 0.25, 0.5), (1.0, 0.6, 0.9)):  # one of four ways is off the board
+    for dodge, least, most in ((0.0, 0, 0), (0.5, 0.25, 0.5), (1.0, 0.6, 0.9)):  # one of four paths is off the board
         moves = orders_of(RaiderAgent(Raid(dodge=dodge)), batch, 0)[:, 0]
         assert least <= (moves != NOOP).mean() <= most
 

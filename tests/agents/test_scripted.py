@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import ScriptedAgent
-from geo_patrol.agents.scripted.pathfinding import MOVE, MOVES, PRICE, UNREACHABLE, find_ways, make_ways, write_steps
+from geo_patrol.agents.scripted.pathfinding import MOVE, MOVES, PRICE, UNREACHABLE, find_paths, make_paths, write_steps
 from geo_patrol.board import prograde, sector_at
 from geo_patrol.config.preset_files import preset_names
 from geo_patrol.config.presets import load_config
@@ -156,25 +156,25 @@ def test_ways_lead_where_they_promise_at_their_price(board: tuple[int, int, int]
     rules["move_cost"][0, 0, 1:] = (5, 5, 10, 10)
     rules["station_keeping_cost"][0, 0] = 1
     sectors = 1 << (outer + 1)
-    steps, ways, scratch = np.zeros((sectors, MOVES), np.int64), make_ways(9), np.zeros(sectors, np.int64)
+    steps, paths, scratch = np.zeros((sectors, MOVES), np.int64), make_paths(9), np.zeros(sectors, np.int64)
     write_steps(inner, outer, steps)
     aim, start_sector = sector_at(goal, 1 << (goal - 1)), sector_at(goal, 0)
     for turns in range(9):
         sector, spent, target = start_sector, 0, aim
         if turns == 0:
-            find_ways(rules[0], 0, target, UNREACHABLE, steps, scratch, ways)
-        promised = ways[turns, PRICE, sector]
+            find_paths(rules[0], 0, target, UNREACHABLE, steps, scratch, paths)
+        promised = paths[turns, PRICE, sector]
         if promised == UNREACHABLE:
             continue
         for left in range(turns, -1, -1):
-            find_ways(rules[0], 0, target, UNREACHABLE, steps, scratch, ways)
-            move = ways[left, MOVE, sector]
+            find_paths(rules[0], 0, target, UNREACHABLE, steps, scratch, paths)
+            move = paths[left, MOVE, sector]
             spent += rules["move_cost"][0, 0, move] + (left > 0)
             sector = destination(sector, move)
             if left > 0:
                 sector, target = prograde(sector), prograde(target)
         assert (sector, spent) == (target, promised)
-        find_ways(rules[0], 0, aim, UNREACHABLE, steps, scratch, ways)
+        find_paths(rules[0], 0, aim, UNREACHABLE, steps, scratch, paths)
 
 
 def test_known_ways_to_the_other_side_of_geo_patrol() -> None:
@@ -183,10 +183,10 @@ def test_known_ways_to_the_other_side_of_geo_patrol() -> None:
     rules["inner_ring"], rules["outer_ring"] = 1, 4
     rules["move_cost"][0, 0, 1:] = (5, 5, 10, 10)
     rules["station_keeping_cost"][0, 0] = 1
-    steps, ways, scratch = np.zeros((32, MOVES), np.int64), make_ways(9), np.zeros(32, np.int64)
+    steps, paths, scratch = np.zeros((32, MOVES), np.int64), make_paths(9), np.zeros(32, np.int64)
     write_steps(1, 4, steps)
-    find_ways(rules[0], 0, 23, 0, steps, scratch, ways)
-    assert ways[:4, PRICE, 15].tolist() == [UNREACHABLE, UNREACHABLE, UNREACHABLE, 23]
-    find_ways(rules[0], 0, 23, UNREACHABLE, steps, scratch, ways)
-    prices = ways[:, PRICE, 15]
+    find_paths(rules[0], 0, 23, 0, steps, scratch, paths)
+    assert paths[:4, PRICE, 15].tolist() == [UNREACHABLE, UNREACHABLE, UNREACHABLE, 23]
+    find_paths(rules[0], 0, 23, UNREACHABLE, steps, scratch, paths)
+    prices = paths[:, PRICE, 15]
     assert (prices.argmin(), prices.min()) == (8, 28)

@@ -11,7 +11,7 @@ from geo_patrol.agents.protocol import compute_actions, copy_games
 from geo_patrol.agents.scripted import Raid, RaiderAgent
 from geo_patrol.agents.search import LookaheadAgent, Search, SearchAgent
 from geo_patrol.agents.search.branches import Branches
-from geo_patrol.agents.search.lookahead import worth_judging
+from geo_patrol.agents.search.lookahead import num_to_evaluate
 from geo_patrol.agents.search.searcher import rounds_for
 from geo_patrol.board import sector_at
 from geo_patrol.engine.batch import Batch
@@ -306,14 +306,14 @@ def test_who_looks_ahead_keeps_to_the_time_and_uses_it(monkeypatch, budget, phas
 
 
 def test_few_positions_judge_few_candidates():
-    assert [worth_judging(16, positions) for positions in (0, 16, 64, 128, 10_000)] == [2, 4, 8, 16, 16]
-    assert worth_judging(1, 0) == 1
-    assert worth_judging(5, 10_000) == 5
+    assert [num_to_evaluate(16, positions) for positions in (0, 16, 64, 128, 10_000)] == [2, 4, 8, 16, 16]
+    assert num_to_evaluate(1, 0) == 1
+    assert num_to_evaluate(5, 10_000) == 5
 
 
 @given(st.integers(1, 256), st.integers(0, 5_000))
 def test_who_is_judged_gets_enough_samples(candidates, positions):
-    count = worth_judging(candidates, positions)
+    count = num_to_evaluate(candidates, positions)
     assert min(candidates, 2) <= count <= candidates
     assert count <= 2 or positions >= 2 * count * rounds_for(count)
 
@@ -400,7 +400,7 @@ def test_what_is_worth_the_same_is_chosen_by_the_policys_own_chances():
     batch = start()
     agent = Watched(Search(rollouts=2000, samples=16, candidates=64), Partial())
     orders = choose(agent, batch, seed=4)
-    ((candidates, log_chances),) = proposed
+    ((candidates, log_probs),) = proposed
     assert len(candidates) == 32
-    assert (log_chances == -(candidates == PROGRADE).sum(axis=1)).all()
-    assert (orders == PROGRADE).sum() == -log_chances.max() < -log_chances[0]
+    assert (log_probs == -(candidates == PROGRADE).sum(axis=1)).all()
+    assert (orders == PROGRADE).sum() == -log_probs.max() < -log_probs[0]

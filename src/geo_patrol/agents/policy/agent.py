@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.policy.network import probabilities, score_orders, value_positions
 from geo_patrol.agents.policy.weights import Weights, check_weights, read_shipped, read_weights, shipped_names
-from geo_patrol.agents.scripted.reading import check_observations
+from geo_patrol.agents.scripted.perception import check_observations
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import NOOP, SATELLITES

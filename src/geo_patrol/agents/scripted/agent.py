@@ -1,4 +1,4 @@
-"""A scripted player: finds its ways exactly, weighs its engagements by the points that they are expected to gain."""
+"""A scripted player: finds its paths exactly, weighs its engagements by the points that they are expected to gain."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.fights import decide_engagement
-from geo_patrol.agents.scripted.judgement import Style
 from geo_patrol.agents.scripted.movement import decide_movement
 from geo_patrol.agents.scripted.parameters import describe_parameters
-from geo_patrol.agents.scripted.pathfinding import MOVES, end_of_sectors, make_ways, write_steps
+from geo_patrol.agents.scripted.pathfinding import MOVES, end_of_sectors, make_paths, write_steps
+from geo_patrol.agents.scripted.perception import MOVEMENT_PHASE, check_observations, read_game, read_rules
 from geo_patrol.agents.scripted.raids import HOME_TURNS, STRIKE_TURNS, THREAT_TURNS, Plans
-from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules
 from geo_patrol.agents.scripted.seeded import SeededScript
+from geo_patrol.agents.scripted.valuation import Style
 from geo_patrol.board import MAX_RING
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import GAME, NOOP, RULES, SATELLITES, IntArray, Record, records
@@ -36,9 +36,9 @@ def decide(
     """
     sectors = end_of_sectors(MAX_RING)
     plans = Plans(
-        make_ways(STRIKE_TURNS),
-        make_ways(THREAT_TURNS),
-        make_ways(HOME_TURNS),
+        make_paths(STRIKE_TURNS),
+        make_paths(THREAT_TURNS),
+        make_paths(HOME_TURNS),
         np.zeros((sectors, MOVES), np.int64),
         np.zeros(sectors, np.int64),
     )
@@ -63,7 +63,7 @@ class ScriptedAgent(SeededScript):
     """Guards its own HVA and raids the enemy's.
 
     The HVA stays in its goal sector and returns to it when displaced. A few Patrols stay at home; the others fly to
-    the enemy HVA along the cheapest ways on which they arrive together, on the turn that balances cost and haste, if
+    the enemy HVA along the cheapest paths on which they arrive together, on the turn that balances cost and haste, if
     enough of them can pay for it. In the turn of the strike they spread over the sectors where that HVA may go. When
     enemies come within reach, the Patrols at home gather in the sector of their HVA, and if the strike is likely to
     hit, the HVA steps aside, at random so that it cannot be foreseen. In an engagement every satellite in turn is

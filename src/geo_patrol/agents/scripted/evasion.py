@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.judgement import ENEMY, OWN, Style, is_active, kill_worth, sector_of, turns_to_end
-from geo_patrol.agents.scripted.pathfinding import MOVE, MOVES, PRICE, UNREACHABLE, can_step, find_ways
+from geo_patrol.agents.scripted.pathfinding import MOVE, MOVES, PRICE, UNREACHABLE, can_step, find_paths
 from geo_patrol.agents.scripted.raids import Plans, attack_kind
+from geo_patrol.agents.scripted.valuation import ENEMY, OWN, Style, is_active, kill_worth, sector_of, turns_to_end
 from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.rng import stream_number
@@ -38,7 +38,7 @@ def odds_after(game: Record, rules: Record, side: int, number: int, order: int, 
 
 @jitable
 def hit_chance(game: Record, rules: Record, side: int, place: int, raid: IntArray, style: Style) -> float:
-    """Estimate the chance that a side's HVA is hit this turn in a sector, ``raid`` being the attackers' ways."""
+    """Estimate the chance that a side's HVA is hit this turn in a sector, ``raid`` being the attackers' paths."""
     missed = 1.0
     for number in range(1, SATELLITES):
         sector = game.sector[1 - side, number]
@@ -93,14 +93,14 @@ def draw_move(odds: NDArray[np.float64], key: np.uint64) -> int:
 
 
 @jitable
-def move_along(game: Record, number: int, ways: IntArray, reserve: int) -> int:
+def move_along(game: Record, number: int, paths: IntArray, reserve: int) -> int:
     """Return the first move of the cheapest way that leaves a reserve of fuel; of equals, the quickest."""
     sector = game.sector[OWN, number]
     best, move = UNREACHABLE, NOOP
-    for turns in range(len(ways)):
-        price = ways[turns, PRICE, sector]
+    for turns in range(len(paths)):
+        price = paths[turns, PRICE, sector]
         if price < best and price + reserve < game.fuel[OWN, number]:
-            best, move = price, ways[turns, MOVE, sector]
+            best, move = price, paths[turns, MOVE, sector]
     return move
 
 
@@ -114,7 +114,7 @@ def move_hva(game: Record, rules: Record, plans: Plans, style: Style, key: np.ui
         return draw_move(odds, key)
     if here == game.goal[OWN]:
         return NOOP
-    find_ways(rules, OWN, int(np.int64(game.goal[OWN])), UNREACHABLE, plans.steps, plans.scratch, plans.home)
+    find_paths(rules, OWN, int(np.int64(game.goal[OWN])), UNREACHABLE, plans.steps, plans.scratch, plans.home)
     to_the_end = turns_to_end(game, rules) * rules.station_keeping_cost[OWN]
     return move_along(game, HVA, plans.home, min(to_the_end, game.fuel[OWN, HVA] // 2))
 

@@ -6,12 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.parameters import describe_parameters
+from geo_patrol.agents.scripted.paths import Paths, find_table
+from geo_patrol.agents.scripted.perception import (
+    MOVEMENT_PHASE,
+    check_observations,
+    read_game,
+    read_rules,
+    split_by_path_costs,
+)
 from geo_patrol.agents.scripted.raid_engagement import order_engagement
 from geo_patrol.agents.scripted.raid_movement import Desk, make_desk, order_movement
-from geo_patrol.agents.scripted.reading import MOVEMENT_PHASE, check_observations, read_game, read_rules, split_by_ways
 from geo_patrol.agents.scripted.seeded import SeededScript, sample_keys
 from geo_patrol.agents.scripted.tactics import TACTICS, Raid, draw_raid, raid_tactics, turtle_tactics, write_raid
-from geo_patrol.agents.scripted.ways import Ways, find_table
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.legal_sets import write_legal_sets
 from geo_patrol.engine.sample import check_masks, read_mask
@@ -40,7 +46,7 @@ def order_side(
     rules: Record,
     legal: IntArray,
     side: int,
-    ways: Ways,
+    paths: Paths,
     tactics: Record,
     key: np.uint64,
     desk: Desk,
@@ -52,7 +58,7 @@ def order_side(
     """
     orders[:] = NOOP
     if game.phase == MOVEMENT:
-        order_movement(game, rules, legal, side, ways, tactics, key, desk, orders)
+        order_movement(game, rules, legal, side, paths, tactics, key, desk, orders)
     else:
         order_engagement(game, rules, legal, side, tactics, orders)
 
@@ -62,14 +68,14 @@ def order_rows(
     observations: IntArray,
     masks: IntArray,
     rows: IntArray,
-    ways: Ways,
+    paths: Paths,
     tactics: Records,
     keys: NDArray[np.uint64],
     game: Record,
     rules: Record,
     orders: IntArray,
 ) -> None:
-    """Give the orders of those rows of a batch for which some ways hold.
+    """Give the orders of those rows of a batch for which some paths hold.
 
     ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``tactics``: (n,) or (1,) for all, ``keys``: (n,),
     ``orders``: (n, 11), overwritten. ``game`` and ``rules`` are scratch records.
@@ -86,7 +92,7 @@ def order_rows(
         for number in range(SATELLITES):
             legal[_OWN, number] &= read_mask(masks[row, number])
         tactic = tactics[row if len(tactics) > 1 else 0]
-        order_side(game, rules, legal, _OWN, ways, tactic, keys[row], desk, orders[row])
+        order_side(game, rules, legal, _OWN, paths, tactic, keys[row], desk, orders[row])
         for number in range(SATELLITES):
             if not (legal[_OWN, number] >> orders[row, number]) & 1:
                 orders[row, number] = NOOP
@@ -104,7 +110,7 @@ def order_batch(
     seen = check_observations(observations, len(masks))
     orders = np.zeros(masks.shape[:2], np.int64)
     game, rules = records(GAME, 1), records(RULES, 1)  # of this call alone: threads may share an agent
-    for figures, rows in split_by_ways(seen):
+    for figures, rows in split_by_path_costs(seen):
         order_rows(seen, masks, rows, find_table(figures), tactics, keys, game[0], rules[0], orders)
     return orders
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.judgement import ENEMY, NOBODY, OWN, Style, is_active, kill_worth, sector_of
 from geo_patrol.agents.scripted.raids import drawn_share
+from geo_patrol.agents.scripted.valuation import ENEMY, NOBODY, OWN, Style, is_active, kill_worth, sector_of
 from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.state import (
     COLLIDE,

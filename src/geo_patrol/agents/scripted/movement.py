@@ -3,9 +3,9 @@
 import numpy as np
 
 from geo_patrol.agents.scripted.evasion import close_in, move_along, move_hva
-from geo_patrol.agents.scripted.judgement import ENEMY, OWN, Style, count_active, sector_of
-from geo_patrol.agents.scripted.pathfinding import MOVE, UNREACHABLE, find_ways
+from geo_patrol.agents.scripted.pathfinding import MOVE, UNREACHABLE, find_paths
 from geo_patrol.agents.scripted.raids import Plans, count_incoming, find_strikes, plan_raid
+from geo_patrol.agents.scripted.valuation import ENEMY, OWN, Style, count_active, sector_of
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import HVA, SATELLITES, IntArray, Record
 from geo_patrol.jit import jitable
@@ -32,7 +32,7 @@ def decide_movement(
     orders[HVA] = move_hva(game, rules, plans, style, key)
     if incoming > 0:
         shelter = destination(sector_of(game, OWN, HVA), orders[HVA])
-        find_ways(rules, OWN, shelter, UNREACHABLE, plans.steps, plans.scratch, plans.home)
+        find_paths(rules, OWN, shelter, UNREACHABLE, plans.steps, plans.scratch, plans.home)
     for number in range(1, SATELLITES):
         if raiders[number]:
             orders[number] = plans.strike[turns, MOVE, game.sector[OWN, number]]

@@ -84,26 +84,26 @@ def drift_back(station_keeping: int, start: int, end: int, way: IntArray, before
 
 
 @jitable
-def make_ways(turns: int) -> IntArray:
-    """Allocate room for the ways of so many turns of arrival on the largest board."""
+def make_paths(turns: int) -> IntArray:
+    """Allocate room for the paths of so many turns of arrival on the largest board."""
     return np.zeros((turns, 2, end_of_sectors(MAX_RING)), np.int64)
 
 
 @jitable
-def find_ways(
-    rules: Record, side: int, target: int, adjacent_premium: int, steps: IntArray, scratch: IntArray, ways: IntArray
+def find_paths(
+    rules: Record, side: int, target: int, adjacent_premium: int, steps: IntArray, scratch: IntArray, paths: IntArray
 ) -> None:
-    """Find the cheapest ways of a side's satellites to a target that drifts along.
+    """Find the cheapest paths of a side's satellites to a target that drifts along.
 
-    ``ways``: (turns, 2, sectors), overwritten. ``ways[t, PRICE, sector]`` is the fuel that it takes from a sector to be
-    in range of the target after t drifts and one more movement phase, premium included, and ``ways[t, MOVE, sector]``
+    ``paths``: (turns, 2, sectors), overwritten. ``paths[t, PRICE, sector]`` is the fuel that it takes from a sector to be
+    in range of the target after t drifts and one more movement phase, premium included, and ``paths[t, MOVE, sector]``
     the first move on that way. ``adjacent_premium``: the price of arriving next to the target, not in its sector.
     """
     start, end = first_sector(rules.inner_ring), end_of_sectors(rules.outer_ring)
     ring, azimuth = ring_of(target), azimuth_of(target)
     keeping, costs = rules.station_keeping_cost[side], rules.move_cost[side]
-    for turns in range(len(ways)):
-        way = ways[turns]
+    for turns in range(len(paths)):
+        way = paths[turns]
         write_goals(sector_at(ring, azimuth + turns), adjacent_premium, start, end, scratch)
         step_back(steps, costs, start, end, scratch, way)
         for _ in range(turns):

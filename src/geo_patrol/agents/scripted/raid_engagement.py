@@ -1,6 +1,6 @@
 """How scripts of the raiding family engage: who attacks the enemy HVA, who guards the own one, who shoots at whom."""
 
-from geo_patrol.agents.scripted.ways import NEARBY
+from geo_patrol.agents.scripted.paths import NEARBY
 from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.state import (
     ADJACENT_SECTOR,

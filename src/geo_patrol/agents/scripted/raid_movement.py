@@ -1,4 +1,4 @@
-"""How scripts of the raiding family move: raiders by the table of ways, defenders to their HVA, the HVA out of harm."""
+"""How scripts of the raiding family move: raiders by the table of paths, defenders to their HVA, the HVA out of harm."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.pathfinding import MOVES
-from geo_patrol.agents.scripted.ways import FAR, IN_SECTOR, NEARBY, Ways
+from geo_patrol.agents.scripted.paths import FAR, IN_SECTOR, NEARBY, Paths
 from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.rng import stream_number
@@ -75,10 +75,10 @@ def can_pay(game: Record, rules: Record, side: int, number: int, price: int) -> 
 
 
 @jitable
-def turns_to_attack(game: Record, rules: Record, side: int, number: int, ways: Ways, most: int) -> int:
+def turns_to_attack(game: Record, rules: Record, side: int, number: int, paths: Paths, most: int) -> int:
     """Return after how many drifts an enemy can attack a side's HVA where it drifts, ``most`` if not before."""
     if game.fuel[1 - side, number] > 0:
-        row = ways.prices[1 - side, NEARBY, game.sector[side, HVA], game.sector[1 - side, number]]
+        row = paths.prices[1 - side, NEARBY, game.sector[side, HVA], game.sector[1 - side, number]]
         for turns in range(min(most, len(row))):
             if can_pay(game, rules, 1 - side, number, int(row[turns])):
                 return turns
@@ -86,18 +86,18 @@ def turns_to_attack(game: Record, rules: Record, side: int, number: int, ways: W
 
 
 @jitable
-def soonest_attack(game: Record, rules: Record, side: int, ways: Ways) -> int:
+def soonest_attack(game: Record, rules: Record, side: int, paths: Paths) -> int:
     """Return after how many drifts a side's HVA can be attacked, ALARM_TURNS if not before."""
     soonest = ALARM_TURNS
     for number in range(1, SATELLITES):
-        soonest = turns_to_attack(game, rules, side, number, ways, soonest)
+        soonest = turns_to_attack(game, rules, side, number, paths, soonest)
     return soonest
 
 
 @jitable
-def way_home(ways: Ways, side: int, target: int, sector: int, fuel: int) -> int:
+def path_home(paths: Paths, side: int, target: int, sector: int, fuel: int) -> int:
     """Return the first move of the cheapest way into a sector that drifts along; of equals, the quickest."""
-    prices, moves = ways.prices[side, IN_SECTOR, target, sector], ways.moves[side, IN_SECTOR, target, sector]
+    prices, moves = paths.prices[side, IN_SECTOR, target, sector], paths.moves[side, IN_SECTOR, target, sector]
     best, move = FAR, NOOP
     for turns in range(len(prices)):
         if prices[turns] < best and prices[turns] < fuel:
@@ -106,13 +106,15 @@ def way_home(ways: Ways, side: int, target: int, sector: int, fuel: int) -> int:
 
 
 @jitable
-def move_hva(game: Record, legal: IntArray, side: int, ways: Ways, tactics: Record, alarm: int, key: np.uint64) -> int:
+def move_hva(
+    game: Record, legal: IntArray, side: int, paths: Paths, tactics: Record, alarm: int, key: np.uint64
+) -> int:
     """Return the HVA's move: aside when it can be attacked, drawn by chance, or back to its goal sector."""
     if alarm == 0 and chance(key, 0) < tactics.dodge:
         aside = PROGRADE + int(chance(key, 1) * (MOVES - PROGRADE))
         return aside if (legal[side, HVA] >> aside) & 1 else NOOP
     here, goal = int(game.sector[side, HVA]), int(game.goal[side])
-    return way_home(ways, side, goal, here, int(game.fuel[side, HVA])) if here != goal else NOOP
+    return path_home(paths, side, goal, here, int(game.fuel[side, HVA])) if here != goal else NOOP
 
 
 @jitable
@@ -157,7 +159,7 @@ def plan_arrival(game: Record, rules: Record, side: int, prices: IntArray, is_qu
 def mark_raiders(
     game: Record, rules: Record, side: int, prices: IntArray, turns: int, wanted: int, raiders: IntArray
 ) -> None:
-    """Mark the Patrols whose ways to the enemy HVA are cheapest."""
+    """Mark the Patrols whose paths to the enemy HVA are cheapest."""
     for _ in range(wanted):
         best, best_price = NOBODY, FAR
         for number in range(1, SATELLITES):
@@ -219,7 +221,7 @@ def close_in(
 
 @jitable
 def send_raiders(
-    game: Record, rules: Record, legal: IntArray, side: int, ways: Ways, tactics: Record, desk: Desk, orders: IntArray
+    game: Record, rules: Record, legal: IntArray, side: int, paths: Paths, tactics: Record, desk: Desk, orders: IntArray
 ) -> None:
     """Order those Patrols on their way to the enemy HVA that do not stay at home."""
     wanted = -tactics.defenders
@@ -228,7 +230,7 @@ def send_raiders(
     if not tactics.raids or wanted <= 0:
         return
     target = int(game.sector[1 - side, HVA])
-    prices, moves = ways.prices[side, tactics.reach, target], ways.moves[side, tactics.reach, target]
+    prices, moves = paths.prices[side, tactics.reach, target], paths.moves[side, tactics.reach, target]
     turns = plan_arrival(game, rules, side, prices, tactics.is_quick, wanted)
     if turns == NOBODY:
         return
@@ -247,7 +249,7 @@ def order_movement(
     rules: Record,
     legal: IntArray,
     side: int,
-    ways: Ways,
+    paths: Paths,
     tactics: Record,
     key: np.uint64,
     desk: Desk,
@@ -255,12 +257,12 @@ def order_movement(
 ) -> None:
     """Give a side's orders of a movement phase, (11,); ``legal``: (2, 11), sets."""
     desk.raiders[:] = 0
-    alarm = soonest_attack(game, rules, side, ways)
-    orders[HVA] = move_hva(game, legal, side, ways, tactics, alarm, key)
-    send_raiders(game, rules, legal, side, ways, tactics, desk, orders)
+    alarm = soonest_attack(game, rules, side, paths)
+    orders[HVA] = move_hva(game, legal, side, paths, tactics, alarm, key)
+    send_raiders(game, rules, legal, side, paths, tactics, desk, orders)
     if alarm < ALARM_TURNS:
         shelter = destination(int(game.sector[side, HVA]), orders[HVA])
         for number in range(1, SATELLITES):
             if not desk.raiders[number]:
                 sector, fuel = int(game.sector[side, number]), int(game.fuel[side, number])
-                orders[number] = way_home(ways, side, shelter, sector, fuel)
+                orders[number] = path_home(paths, side, shelter, sector, fuel)

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.judgement import (
+from geo_patrol.agents.scripted.pathfinding import PRICE, UNREACHABLE, find_paths
+from geo_patrol.agents.scripted.valuation import (
     ENEMY,
     NOBODY,
     OWN,
@@ -16,7 +17,6 @@ from geo_patrol.agents.scripted.judgement import (
     sector_of,
     turns_to_end,
 )
-from geo_patrol.agents.scripted.pathfinding import PRICE, UNREACHABLE, find_ways
 from geo_patrol.board import MAX_RING, azimuth_of, ring_of
 from geo_patrol.engine.engagement import GUARD_DECAY
 from geo_patrol.engine.state import (
@@ -37,7 +37,7 @@ STRIKE_TURNS, THREAT_TURNS, HOME_TURNS = 9, 3, 4
 
 
 class Plans(NamedTuple):
-    """The ways of the Patrols to the enemy HVA, of the enemies to the own one, and home; and what finding them takes."""
+    """The paths of the Patrols to the enemy HVA, of the enemies to the own one, and home; and what finding them takes."""
 
     strike: IntArray
     threat: IntArray
@@ -53,13 +53,13 @@ def attack_kind(game: Record, side: int, number: int) -> int:
 
 
 @jitable
-def find_strikes(game: Record, rules: Record, side: int, style: Style, plans: Plans, ways: IntArray) -> None:
-    """Find the ways of a side's satellites to the enemy's HVA."""
+def find_strikes(game: Record, rules: Record, side: int, style: Style, plans: Plans, paths: IntArray) -> None:
+    """Find the paths of a side's satellites to the enemy's HVA."""
     kind = SHOT if rules.initial_ammo[side, 1] > 0 else COLLISION
     gain = rules.engagement_odds[side, kind, SAME_SECTOR] - rules.engagement_odds[side, kind, ADJACENT_SECTOR]
     premium = max(int(gain * style.premium), 0)
     target = sector_of(game, 1 - side, HVA)
-    find_ways(rules, side, target, premium, plans.steps, plans.scratch, ways)
+    find_paths(rules, side, target, premium, plans.steps, plans.scratch, paths)
 
 
 @jitable

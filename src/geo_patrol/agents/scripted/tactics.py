@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from geo_patrol.agents.scripted.judgement import Share
+from geo_patrol.agents.scripted.valuation import Share
 from geo_patrol.engine.state import PATROLS, Record, Records, records
 
 TACTICS = np.dtype(

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import Raid, ScriptedAgent
+from geo_patrol.agents.scripted.paths import Paths, find_table, path_costs_of
 from geo_patrol.agents.scripted.tactics import raid_tactics
-from geo_patrol.agents.scripted.ways import Ways, figures_of_rules, find_table
 from geo_patrol.agents.search.budget import Search
 from geo_patrol.agents.search.candidates import add_mutations, propose_by_scripts, read_masks
 from geo_patrol.agents.search.rollouts import Enemies, roll_out
@@ -30,7 +30,7 @@ ENEMY_RAIDS = (
 )
 """What the enemy may go by."""
 
-_MOST_ROLLOUTS = 4096  # of one candidate
+_MAX_ROLLOUTS = 4096  # of one candidate
 _SAMPLES = 4  # orders that an agent is asked for that proposes, or that the enemy may be
 _SCRIPTS, _PROPOSALS, _MUTATIONS, _ROLLOUTS = (np.uint64(number) for number in range(4))
 
@@ -42,7 +42,7 @@ class _Bout(NamedTuple):
     work: Records
     rules: Records
     side: int
-    ways: Ways
+    paths: Paths
     candidates: NDArray[np.int64]
     tactics: NDArray[np.int64]
     values: NDArray[np.float64]
@@ -84,20 +84,20 @@ class SearchAgent(Searcher):
         """Return the orders of one side in one game."""
         start = time.perf_counter()
         bout = self._open(game, side, mask, key)
-        standing = np.arange(len(bout.candidates))
-        played, rounds = 0, rounds_for(len(standing))
+        survivors = np.arange(len(bout.candidates))
+        played, rounds = 0, rounds_for(len(survivors))
         for turn in range(rounds):
             deadline = start + self.seconds * (turn + 1) / rounds
-            played = self._judge(bout, standing, played, rounds, deadline)
-            standing = better_half(bout.values[:, :played], standing)
-        chosen: NDArray[np.int64] = bout.candidates[choose(bout.values[:, :played], standing, self.search.doubt)]
+            played = self._judge(bout, survivors, played, rounds, deadline)
+            survivors = better_half(bout.values[:, :played], survivors)
+        chosen: NDArray[np.int64] = bout.candidates[choose(bout.values[:, :played], survivors, self.search.doubt)]
         return chosen
 
     def _open(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> _Bout:
         """Find the candidates and what the enemy may do."""
         batch = game.to_batch()
         root, rules = batch.games, batch.rules
-        ways = find_table(figures_of_rules(rules[0]))
+        paths = find_table(path_costs_of(rules[0]))
         most = self.search.candidates
         candidates, tactics = np.zeros((most, SATELLITES), np.int64), np.zeros(most, np.int64)
         sets = read_masks(mask)
@@ -105,7 +105,7 @@ class SearchAgent(Searcher):
         room = most if self._proposer is None else max(most // 2, 1)  # the other half is for what is proposed
         asked, script_key = min(room, 2 * len(self._own)), _chance(key, _SCRIPTS)
         count = propose_by_scripts(
-            root[0], rules[0], side, ways, sets, self._own, asked, script_key, candidates, tactics
+            root[0], rules[0], side, paths, sets, self._own, asked, script_key, candidates, tactics
         )
         proposers = self._models if self._proposer is None else (self._proposer,)
         for proposer in proposers:
@@ -122,31 +122,31 @@ class SearchAgent(Searcher):
             work=records(GAME, 1),
             rules=rules,
             side=side,
-            ways=ways,
+            paths=paths,
             candidates=candidates[:count],
             tactics=tactics[:count],
-            values=np.zeros((count, _MOST_ROLLOUTS)),
+            values=np.zeros((count, _MAX_ROLLOUTS)),
             enemies=Enemies(self._enemies, expected),
             outcomes=records(OUTCOME, MAX_OUTCOMES),
             key=_chance(key, _ROLLOUTS),
         )
 
-    def _judge(self, bout: _Bout, standing: NDArray[np.int64], played: int, rounds: int, deadline: float) -> int:
+    def _judge(self, bout: _Bout, survivors: NDArray[np.int64], played: int, rounds: int, deadline: float) -> int:
         """Play the candidates that stand out for one round; return how many rollouts each has had by now."""
-        step = max(self.wanted_rollouts // (rounds * len(standing)), 1) if self.wanted_rollouts else 1
-        while played < _MOST_ROLLOUTS:
-            step = min(step, _MOST_ROLLOUTS - played)
+        step = max(self.wanted_rollouts // (rounds * len(survivors)), 1) if self.wanted_rollouts else 1
+        while played < _MAX_ROLLOUTS:
+            step = min(step, _MAX_ROLLOUTS - played)
             roll_out(
                 bout.root,
                 bout.work,
                 bout.rules[0],
                 bout.side,
-                bout.ways,
+                bout.paths,
                 bout.candidates,
                 bout.tactics,
                 self._own,
                 bout.enemies,
-                standing,
+                survivors,
                 bout.key,
                 played,
                 step,
@@ -154,7 +154,7 @@ class SearchAgent(Searcher):
                 bout.outcomes,
             )
             played += step
-            self.rollouts += step * len(standing)
+            self.rollouts += step * len(survivors)
             if self.wanted_rollouts or time.perf_counter() >= deadline:
                 break
         return played

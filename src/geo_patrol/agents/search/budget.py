@@ -9,7 +9,7 @@ from geo_patrol.agents.scripted.parameters import describe_parameters, read_para
 from geo_patrol.errors import show
 
 _DEFAULT_SECONDS = 0.01
-_MOST_SECONDS = 60.0
+_MAX_SECONDS = 60.0
 _BUDGET = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s)")
 _PROPOSE = re.compile(r"(?:^|,)\s*propose\s*=")
 
@@ -66,9 +66,9 @@ def read_budget(search: Search) -> tuple[float, int]:
         return _DEFAULT_SECONDS, 0
     match = _BUDGET.fullmatch(search.budget)
     seconds = float(match[1]) * (0.001 if match[2] == "ms" else 1.0) if match else 0.0
-    if not 0.0 < seconds <= _MOST_SECONDS:
+    if not 0.0 < seconds <= _MAX_SECONDS:
         raise ValueError(
-            f"search: budget = {show(search.budget)}: give a time such as 10ms or 1.5s, up to {_MOST_SECONDS:g}s"
+            f"search: budget = {show(search.budget)}: give a time such as 10ms or 1.5s, up to {_MAX_SECONDS:g}s"
         )
     return seconds, 0
 

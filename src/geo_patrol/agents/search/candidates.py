@@ -3,8 +3,8 @@
 import numpy as np
 
 from geo_patrol.agents.scripted.family import order_side
+from geo_patrol.agents.scripted.paths import Paths
 from geo_patrol.agents.scripted.raid_movement import make_desk
-from geo_patrol.agents.scripted.ways import Ways
 from geo_patrol.agents.search.rollouts import below
 from geo_patrol.engine.legal_sets import write_legal_sets
 from geo_patrol.engine.rng import stream_number
@@ -13,7 +13,7 @@ from geo_patrol.engine.state import NOOP, SATELLITES, SIDES, IntArray, Record, R
 from geo_patrol.engine.workspace import make_scratch
 from geo_patrol.jit import jit
 
-MOST_CHANGES = 3
+MAX_CHANGES = 3
 """Satellites whose order one mutation changes, at most."""
 
 
@@ -32,7 +32,7 @@ def is_known(candidates: IntArray, tactics: IntArray, count: int) -> bool:
 @jit
 def mutate(legal: IntArray, key: np.uint64, orders: IntArray) -> None:
     """Give a few satellites another legal order, drawn by chance."""
-    for change in range(1 + below(stream_number(key, np.uint64(0)), MOST_CHANGES)):
+    for change in range(1 + below(stream_number(key, np.uint64(0)), MAX_CHANGES)):
         number = below(stream_number(key, np.uint64(2 * change + 1)), SATELLITES)
         choices = int(legal[number])
         drawn = below(stream_number(key, np.uint64(2 * change + 2)), count_legal(choices))
@@ -44,7 +44,7 @@ def propose_by_scripts(
     game: Record,
     rules: Record,
     side: int,
-    ways: Ways,
+    paths: Paths,
     mask: IntArray,
     own_tactics: Records,
     wanted: int,
@@ -65,7 +65,7 @@ def propose_by_scripts(
         tactic = asked % len(own_tactics)
         orders = candidates[count]
         script_key = stream_number(key, np.uint64(asked))
-        order_side(game, rules, legal, side, ways, own_tactics[tactic], script_key, desk, orders)
+        order_side(game, rules, legal, side, paths, own_tactics[tactic], script_key, desk, orders)
         tactics[count] = tactic
         for number in range(SATELLITES):
             if not (legal[side, number] >> orders[number]) & 1:

@@ -16,16 +16,16 @@ from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, SATELLITES, SIDES
 from geo_patrol.game import Game
 
-_MOST_SAMPLES = 4096  # of one candidate
-_LEAST_SAMPLES = 2  # of one candidate in each round
+_MAX_SAMPLES = 4096  # of one candidate
+_MIN_SAMPLES = 2  # of one candidate in each round
 _AT_ONCE = 96  # positions that are played and valued in one call: fewer take hardly less time
 _SAMPLES = 24  # joint orders that the policy is asked for, and as many of a wider choice
 _WIDER = 2.5  # the temperature of these
 # How much the logarithms of a policy's own chances count, beside values from -1 to 1. The policy has met more kinds of
 # enemies than the two that are expected here; that matters most for movements, which decide what can happen for turns.
-_LEANING = {MOVEMENT: 0.1, ENGAGEMENT: 0.005}
+_PRIOR_WEIGHT = {MOVEMENT: 0.1, ENGAGEMENT: 0.005}
 _ENEMY_POLICY, _ENEMY_SCRIPTED = 36, 12  # orders that the enemy is expected to choose from
-_FIRST_PACE = 5e-5  # seconds for a position, until some were timed
+_FIRST_SECONDS_PER_EVALUATION = 5e-5  # seconds for a position, until some were timed
 _PROPOSALS, _CHANCE, _ANSWERS = np.uint64(1), np.uint64(3), np.uint64(4)
 
 
@@ -69,7 +69,10 @@ class LookaheadAgent(Searcher):
         super().__init__(search)
         self._critic = critic
         self._models = (ScriptedAgent(),) if models is None else tuple(models)
-        self._pace = {MOVEMENT: _FIRST_PACE, ENGAGEMENT: _FIRST_PACE}
+        self._seconds_per_evaluation = {
+            MOVEMENT: _FIRST_SECONDS_PER_EVALUATION,
+            ENGAGEMENT: _FIRST_SECONDS_PER_EVALUATION,
+        }
 
     def _decide(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
         """Return the orders of one side in one game."""
@@ -77,35 +80,35 @@ class LookaheadAgent(Searcher):
         generator = np.random.default_rng(int(np.uint64(stream_number(key, _PROPOSALS))))
         batch = game.to_batch()
         observations, masks = batch.observe("tokens")[0], batch.masks()[0]
-        candidates, log_chances = self._propose(observations[side], mask, generator)
+        candidates, log_probs = self._propose(observations[side], mask, generator)
         expected = self._expect(game, 1 - side, observations[1 - side], masks[1 - side], generator)
         branches = Branches(batch, side, np.uint64(stream_number(key, _CHANCE)))
         answers = np.random.default_rng(int(np.uint64(stream_number(key, _ANSWERS))))
 
-        standing = np.arange(worth_judging(len(candidates), self._affordable(deadline, 0, branches.phase)))
-        values = np.zeros((len(standing), _MOST_SAMPLES))
-        leaning = _LEANING[branches.phase] * log_chances[standing, None]
+        survivors = np.arange(num_to_evaluate(len(candidates), self._affordable(deadline, 0, branches.phase)))
+        values = np.zeros((len(survivors), _MAX_SAMPLES))
+        prior = _PRIOR_WEIGHT[branches.phase] * log_probs[survivors, None]
         played = judged = 0
-        for rounds in range(rounds_for(len(standing)), 0, -1):
-            share = self._affordable(deadline, judged, branches.phase) // (rounds * len(standing))
-            goal = min(played + max(share, 1), _MOST_SAMPLES)
+        for rounds in range(rounds_for(len(survivors)), 0, -1):
+            share = self._affordable(deadline, judged, branches.phase) // (rounds * len(survivors))
+            goal = min(played + max(share, 1), _MAX_SAMPLES)
             while played < goal:
-                stop = min(goal, played + max(_AT_ONCE // len(standing), 1))
-                found = self._judge(branches, candidates[standing], expected, played, stop - played, answers)
-                values[standing, played:stop] = found + leaning[standing]
+                stop = min(goal, played + max(_AT_ONCE // len(survivors), 1))
+                found = self._judge(branches, candidates[survivors], expected, played, stop - played, answers)
+                values[survivors, played:stop] = found + prior[survivors]
                 judged, played = judged + found.size, stop
                 if self.seconds and time.perf_counter() >= deadline:
                     break
-            standing = better_half(values[:, :played], standing)
+            survivors = better_half(values[:, :played], survivors)
         self.rollouts += judged
-        chosen: NDArray[np.int64] = candidates[choose(values[:, :played], standing, self.search.doubt)]
+        chosen: NDArray[np.int64] = candidates[choose(values[:, :played], survivors, self.search.doubt)]
         return chosen
 
     def _affordable(self, deadline: float, judged: int, phase: int) -> int:
         """Return how many more positions can be judged in this decision, when so many have been."""
         if self.wanted_rollouts:
             return self.wanted_rollouts - judged
-        return max(int((deadline - time.perf_counter()) / self._pace[phase]), 0)
+        return max(int((deadline - time.perf_counter()) / self._seconds_per_evaluation[phase]), 0)
 
     def _propose(
         self, seen: NDArray[np.int16], mask: NDArray[np.int8], generator: np.random.Generator
@@ -117,13 +120,13 @@ class LookaheadAgent(Searcher):
         """
         count, most = self.search.samples or _SAMPLES, self.search.candidates
         drawn = self._critic.draw(seen, mask, count, generator), self._critic.draw(seen, mask, count, generator, _WIDER)
-        orders, log_chances = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
+        orders, log_probs = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
         different, first, places = np.unique(orders, axis=0, return_index=True, return_inverse=True)
         times = np.bincount(places[:count], minlength=len(first))
         ranked = np.lexsort((first, -times))
         usual, wider = ranked[times[ranked] > 0], ranked[times[ranked] == 0]
         kept = np.concatenate([usual[: max(most // 2, most - len(wider))], wider])[:most]
-        return different[kept], log_chances[first[kept]].astype(np.float64)
+        return different[kept], log_probs[first[kept]].astype(np.float64)
 
     def _expect(
         self,
@@ -163,7 +166,7 @@ class LookaheadAgent(Searcher):
         estimates = self._critic.value(branches.observations.reshape(len(branches) * SIDES, -1)).astype(np.float64)
         # Each side's estimate errs towards itself in positions that are new to it: their difference errs less.
         values = branches.put_outcomes((estimates[own::SIDES] - estimates[enemy::SIDES]) / 2)
-        self._pace[branches.phase] = (time.perf_counter() - start) / len(branches)
+        self._seconds_per_evaluation[branches.phase] = (time.perf_counter() - start) / len(branches)
         return values.reshape(count, len(candidates)).T
 
     def _answer(
@@ -198,9 +201,9 @@ def _act(
     return compute_actions(agent, agent.name, observations, masks, generator).clip(0)
 
 
-def worth_judging(candidates: int, positions: int) -> int:
+def num_to_evaluate(candidates: int, positions: int) -> int:
     """Return how many candidates can be told apart by so many positions, two or more."""
     count = candidates
-    while count > 2 and positions < _LEAST_SAMPLES * count * rounds_for(count):
+    while count > 2 and positions < _MIN_SAMPLES * count * rounds_for(count):
         count = (count + 1) // 2
     return count

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.family import order_side
+from geo_patrol.agents.scripted.paths import Paths
 from geo_patrol.agents.scripted.raid_movement import Desk, make_desk
-from geo_patrol.agents.scripted.ways import Ways
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.legal_sets import write_legal_sets
 from geo_patrol.engine.rng import mix, stream_number
@@ -69,7 +69,7 @@ class Enemies(NamedTuple):
 
 @jit
 def play_out(
-    game: Record, rules: Record, ways: Ways, planner: int, own: Record, enemy: Record, key: np.uint64, room: Room
+    game: Record, rules: Record, paths: Paths, planner: int, own: Record, enemy: Record, key: np.uint64, room: Room
 ) -> float:
     """Play a game by scripts from the orders in ``room`` to its end; return its value to the side ``planner``."""
     while True:
@@ -80,7 +80,7 @@ def play_out(
         for side in range(SIDES):
             key = mix(key + _ONE)
             tactics = own if side == planner else enemy
-            order_side(game, rules, room.legal, side, ways, tactics, key, room.desk, room.orders[side])
+            order_side(game, rules, room.legal, side, paths, tactics, key, room.desk, room.orders[side])
 
 
 @jit
@@ -89,12 +89,12 @@ def roll_out(
     work: Records,
     rules: Record,
     side: int,
-    ways: Ways,
+    paths: Paths,
     candidates: IntArray,
     tactics: IntArray,
     own_tactics: Records,
     enemies: Enemies,
-    standing: IntArray,
+    survivors: IntArray,
     key: np.uint64,
     first: int,
     count: int,
@@ -108,12 +108,12 @@ def roll_out(
         work: (1,), room for a game.
         rules: its rules.
         side: the planning side.
-        ways: the tables of both sides.
+        paths: the tables of both sides.
         candidates: (c, 11) joint orders.
         tactics: (c,), by which of ``own_tactics`` the own side goes on after each.
         own_tactics: what the own side may go by.
         enemies: what the enemy may do.
-        standing: the numbers of the candidates that are judged.
+        survivors: the numbers of the candidates that are judged.
         key: where all chance comes from.
         first: the number of the first rollout of each.
         count: rollouts for each.
@@ -129,11 +129,11 @@ def roll_out(
         enemy = enemies.tactics[model if model < models else 0]
         write_legal_sets(root[0], rules, room.scratch, room.legal)
         if model < models:
-            order_side(root[0], rules, room.legal, 1 - side, ways, enemy, mix(chance), room.desk, expected)
+            order_side(root[0], rules, room.legal, 1 - side, paths, enemy, mix(chance), room.desk, expected)
         else:
             expected[:] = enemies.orders[model - models]
-        for place in range(len(standing)):
-            candidate = standing[place]
+        for place in range(len(survivors)):
+            candidate = survivors[place]
             work[0] = root[0]
             game.chance_key = mix(chance + _ONE)
             game.chance_counter = np.uint64(0)
@@ -141,4 +141,4 @@ def roll_out(
             room.orders[side] = candidates[candidate]
             room.orders[1 - side] = expected
             own = own_tactics[tactics[candidate]]
-            values[candidate, number] = play_out(game, rules, ways, side, own, enemy, chance, room)
+            values[candidate, number] = play_out(game, rules, paths, side, own, enemy, chance, room)

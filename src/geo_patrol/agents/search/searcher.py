@@ -94,22 +94,22 @@ def rounds_for(candidates: int) -> int:
     return max(math.ceil(math.log2(max(candidates, 2))), 1)
 
 
-def better_half(values: NDArray[np.float64], standing: NDArray[np.int64]) -> NDArray[np.int64]:
+def better_half(values: NDArray[np.float64], survivors: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the better half of the candidates that stand, and the first one in any case.
 
     Args:
         values: (candidates, rollouts), what each was worth.
-        standing: the numbers of those that stand, the first one in front.
+        survivors: the numbers of those that stand, the first one in front.
     """
-    others = standing[1:]
+    others = survivors[1:]
     ranked = others[np.argsort(-values[others].mean(axis=1), kind="stable")]
-    return np.concatenate([standing[:1], ranked[: max(len(standing) // 2 - 1, 1)]])
+    return np.concatenate([survivors[:1], ranked[: max(len(survivors) // 2 - 1, 1)]])
 
 
-def choose(values: NDArray[np.float64], standing: NDArray[np.int64], doubt: float) -> int:
+def choose(values: NDArray[np.float64], survivors: NDArray[np.int64], doubt: float) -> int:
     """Return the best candidate, if it beats the first by so many standard errors; otherwise the first."""
-    first = standing[0]
-    best = standing[np.argmax(values[standing].mean(axis=1))]
+    first = survivors[0]
+    best = survivors[np.argmax(values[survivors].mean(axis=1))]
     gains = values[best] - values[first]
     is_sure = gains.mean() > doubt * gains.std() / math.sqrt(len(gains))
     return int(best if is_sure else first)

@@ -1,18 +1,18 @@
-"""The table of ways equals brute force: every price, and every first move leads where it promises."""
+"""The table of paths equals brute force: every price, and every first move leads where it promises."""
 
 import numpy as np
 import pytest
 
-from geo_patrol.agents.scripted.ways import FAR, IN_SECTOR, NEARBY, NEARBY_PREMIUM, WayFigures, find_table, make_table
+from geo_patrol.agents.scripted.paths import FAR, IN_SECTOR, NEARBY, NEARBY_PREMIUM, PathCosts, find_table, make_table
 from geo_patrol.board import adjacent_sectors, prograde, ring_of
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import RADIAL_IN, RADIAL_OUT
 
 FIGURES = [
-    WayFigures(1, 3, ((5, 5, 10, 10), (1, 7, 2, 3)), (1, 0)),
-    WayFigures(1, 4, ((5, 5, 10, 10), (0, 0, 0, 0)), (1, 2)),
-    WayFigures(2, 2, ((5, 3, 10, 10), (10_000, 10_000, 10_000, 10_000)), (10_000, 1)),
-    WayFigures(1, 1, ((5, 5, 10, 10), (5, 5, 10, 10)), (1, 1)),
+    PathCosts(1, 3, ((5, 5, 10, 10), (1, 7, 2, 3)), (1, 0)),
+    PathCosts(1, 4, ((5, 5, 10, 10), (0, 0, 0, 0)), (1, 2)),
+    PathCosts(2, 2, ((5, 3, 10, 10), (10_000, 10_000, 10_000, 10_000)), (10_000, 1)),
+    PathCosts(1, 1, ((5, 5, 10, 10), (5, 5, 10, 10)), (1, 1)),
 ]
 
 
@@ -77,17 +77,17 @@ def test_table_equals_brute_force(figures):
 def test_known_ways_to_the_other_side_of_geo_patrol():
     """An attack takes four turns at least; the cheapest way into the opposite sector takes eight drifts and 28 fuel."""
     costs = (5, 5, 10, 10)
-    table = find_table(WayFigures(1, 4, (costs, costs), (1, 1)))
+    table = find_table(PathCosts(1, 4, (costs, costs), (1, 1)))
     nearby, within = table.prices[0, NEARBY, 23, 15], table.prices[0, IN_SECTOR, 23, 15]
     assert nearby[:4].tolist() == [FAR, FAR, FAR, 23 + NEARBY_PREMIUM]
     assert (within.argmin(), within.min()) == (8, 28)
 
 
 def test_a_table_is_made_once():
-    figures = WayFigures(1, 2, ((1, 2, 3, 4), (5, 6, 7, 8)), (9, 10))
-    assert find_table(figures) is find_table(WayFigures(*figures))
+    figures = PathCosts(1, 2, ((1, 2, 3, 4), (5, 6, 7, 8)), (9, 10))
+    assert find_table(figures) is find_table(PathCosts(*figures))
 
 
 def test_tables_of_the_largest_boards_stay_small():
-    table = make_table(WayFigures(1, 10, ((5, 5, 10, 10), (5, 5, 10, 10)), (1, 1)))
+    table = make_table(PathCosts(1, 10, ((5, 5, 10, 10), (5, 5, 10, 10)), (1, 1)))
     assert table.prices.nbytes + table.moves.nbytes < 100_000_000

@@ -1,4 +1,4 @@
-"""The exact table of cheapest ways to a drifting target: made once for a set of rules, then looked up.
+"""The exact table of cheapest paths to a drifting target: made once for a set of rules, then looked up.
 
 Everything drifts, on each ring at its own pace, but all at a known one. So the price of a way depends on the sector of
 the satellite, the sector of the target, and the number of turns to the arrival alone; what a satellite can afford is a
@@ -35,13 +35,13 @@ FAR = 32_767
 NEARBY_PREMIUM = 6
 """Fuel that arriving in the target's sector may cost more than arriving next to it: the odds there are better."""
 
-_MOST_PRICES = 1 << 24
-_MOST_BYTES = 1 << 28
+_MAX_PRICES = 1 << 24
+_MAX_BYTES = 1 << 28
 _TURNS_PER_RING, _MORE_TURNS = 2, 4
 
 
-class Ways(NamedTuple):
-    """The ways of the satellites of both sides.
+class Paths(NamedTuple):
+    """The paths of the satellites of both sides.
 
     ``prices[side, reach, target, sector, turns]`` is the fuel that it takes from a sector, before a movement phase, to
     arrive at a target after so many drifts and one more movement phase; ``target`` is its sector now.
@@ -52,8 +52,8 @@ class Ways(NamedTuple):
     """The first move of each way, an order code; of moves at the same price, the lowest."""
 
 
-class WayFigures(NamedTuple):
-    """The figures of the rules on which ways depend."""
+class PathCosts(NamedTuple):
+    """The figures of the rules on which paths depend."""
 
     inner_ring: int
     outer_ring: int
@@ -62,22 +62,22 @@ class WayFigures(NamedTuple):
     station_keeping_costs: tuple[int, int]
 
 
-def figures_of_rules(rules: Record) -> WayFigures:
+def path_costs_of(rules: Record) -> PathCosts:
     """Return the figures of a rules record."""
     move_costs, keeping = rules["move_cost"].tolist(), rules["station_keeping_cost"].tolist()
     alpha, bravo = (tuple(costs[NOOP + 1 :]) for costs in move_costs)
-    return WayFigures(int(rules["inner_ring"]), int(rules["outer_ring"]), (alpha, bravo), (keeping[0], keeping[1]))
+    return PathCosts(int(rules["inner_ring"]), int(rules["outer_ring"]), (alpha, bravo), (keeping[0], keeping[1]))
 
 
 def turns_ahead(inner_ring: int, outer_ring: int) -> int:
     """Return for how many turns of arrival a table has room.
 
     The cheapest way to the other side of a board goes in to its innermost ring and out again. The largest boards (ten
-    rings) would take gigabytes; satellites could not pay for ways across them, and their tables look less far ahead.
+    rings) would take gigabytes; satellites could not pay for paths across them, and their tables look less far ahead.
     """
     wanted = _TURNS_PER_RING * (outer_ring - inner_ring + 1) + _MORE_TURNS
     sectors = 1 << (outer_ring + 1)
-    return max(min(wanted, _MOST_PRICES // (SIDES * REACHES * sectors * sectors)), 1)
+    return max(min(wanted, _MAX_PRICES // (SIDES * REACHES * sectors * sectors)), 1)
 
 
 @jit
@@ -104,18 +104,18 @@ def write_table(
                 moves[target, sector, turns] = way[MOVE, sector] if price < FAR else NOOP
 
 
-def make_table(figures: WayFigures) -> Ways:
+def make_table(figures: PathCosts) -> Paths:
     """Return the tables of both sides."""
     board = figures.inner_ring, figures.outer_ring
     sectors = end_of_sectors(figures.outer_ring)
     shape = (SIDES, REACHES, sectors, sectors, turns_ahead(*board))
-    ways = Ways(np.full(shape, FAR, np.int16), np.zeros(shape, np.int8))
+    paths = Paths(np.full(shape, FAR, np.int16), np.zeros(shape, np.int8))
     for side in range(SIDES):
         costs = np.array((0, *figures.move_costs[side]), np.int64)
         keeping = figures.station_keeping_costs[side]
         for reach, premium in ((IN_SECTOR, UNREACHABLE), (NEARBY, NEARBY_PREMIUM)):
-            write_table(board, costs, keeping, premium, ways.prices[side, reach], ways.moves[side, reach])
-    return ways
+            write_table(board, costs, keeping, premium, paths.prices[side, reach], paths.moves[side, reach])
+    return paths
 
 
 class _Shelf:
@@ -124,24 +124,24 @@ class _Shelf:
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._tables: OrderedDict[WayFigures, Ways] = OrderedDict()
+        self._tables: OrderedDict[PathCosts, Paths] = OrderedDict()
         self._lock = Lock()
 
-    def find(self, figures: WayFigures) -> Ways:
+    def find(self, figures: PathCosts) -> Paths:
         """Return the tables for some figures, made if they are not there."""
         with self._lock:
             if figures in self._tables:
                 self._tables.move_to_end(figures)
                 return self._tables[figures]
-            ways = self._tables[figures] = make_table(figures)
-            self._bytes += _size(ways)
+            paths = self._tables[figures] = make_table(figures)
+            self._bytes += _size(paths)
             while self._bytes > self._most_bytes and len(self._tables) > 1:
                 self._bytes -= _size(self._tables.popitem(last=False)[1])
-            return ways
+            return paths
 
 
-def _size(ways: Ways) -> int:
-    return ways.prices.nbytes + ways.moves.nbytes
+def _size(paths: Paths) -> int:
+    return paths.prices.nbytes + paths.moves.nbytes
 
 
-find_table = _Shelf(_MOST_BYTES).find
+find_table = _Shelf(_MAX_BYTES).find

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.ways import WayFigures
+from geo_patrol.agents.scripted.paths import PathCosts
 from geo_patrol.board import EARTH, MAX_RING, azimuth_of, ring_of, sector_at
 from geo_patrol.engine.encodings import GOAL_AZIMUTH_BITS, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE, observation_names
 from geo_patrol.engine.state import RADIAL_OUT, SATELLITES, SIDES, IntArray, Record
@@ -37,7 +37,7 @@ _ENGAGEMENT_ODDS = _places(*(f"{kind}_odds_{where}" for kind in _KINDS for where
 _POINTS = _places("goal_points", "adjacent_points", "win_score")
 _WEIGHTS = _places("hva_weight", "patrol_weight")
 _INITIAL_AMMO = _places("initial_hva_ammo", "initial_patrol_ammo")
-_WAY_FIGURES = np.array([_INNER_RING, _OUTER_RING, *_MOVE_COSTS.ravel(), *_STATION_KEEPING.ravel()])
+_PATH_COSTS = np.array([_INNER_RING, _OUTER_RING, *_MOVE_COSTS.ravel(), *_STATION_KEEPING.ravel()])
 
 
 def check_observations(observations: Any, games: int) -> NDArray[np.int16]:
@@ -58,21 +58,21 @@ def check_observations(observations: Any, games: int) -> NDArray[np.int16]:
     return np.require(array, np.int16, ["C", "W"])
 
 
-def split_by_ways(observations: NDArray[np.int16]) -> list[tuple[WayFigures, NDArray[np.int64]]]:
-    """List the figures on which ways depend, each with the rows of a batch where they hold."""
-    figures = observations[:, _WAY_FIGURES]
+def split_by_path_costs(observations: NDArray[np.int16]) -> list[tuple[PathCosts, NDArray[np.int64]]]:
+    """List the figures on which paths depend, each with the rows of a batch where they hold."""
+    figures = observations[:, _PATH_COSTS]
     if len(figures) == 0:
         return []
     if (figures == figures[0]).all():
-        return [(_as_way_figures(figures[0]), np.arange(len(figures)))]
+        return [(_as_path_costs(figures[0]), np.arange(len(figures)))]
     different, kinds = np.unique(figures, axis=0, return_inverse=True)
-    return [(_as_way_figures(row), np.flatnonzero(kinds.ravel() == kind)) for kind, row in enumerate(different)]
+    return [(_as_path_costs(row), np.flatnonzero(kinds.ravel() == kind)) for kind, row in enumerate(different)]
 
 
-def _as_way_figures(row: NDArray[np.int16]) -> WayFigures:
+def _as_path_costs(row: NDArray[np.int16]) -> PathCosts:
     inner, outer, *costs, own_keeping, enemy_keeping = row.tolist()
     half = len(costs) // SIDES
-    return WayFigures(inner, outer, (tuple(costs[:half]), tuple(costs[half:])), (own_keeping, enemy_keeping))
+    return PathCosts(inner, outer, (tuple(costs[:half]), tuple(costs[half:])), (own_keeping, enemy_keeping))
 
 
 @jitable_call
