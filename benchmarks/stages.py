@@ -7,7 +7,7 @@ import numpy as np
 
 from geo_patrol.config.presets import load_config
 from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
+from geo_patrol.engine.encodings import observation_dtype, observation_size, sector_slots
 from geo_patrol.engine.legal_sets import write_masks
 from geo_patrol.engine.observe import observe_games
 from geo_patrol.engine.sample import sample_orders_of_games
@@ -37,7 +37,7 @@ class StagedGames:
         outer_ring = batch.config.board.outer_ring
         num_sectors, features = sector_slots(observation, outer_ring), batch.rule_figures(observation)
         shape = (games, SIDES, observation_size(observation, outer_ring))
-        observations = np.zeros(shape, observation_type(observation))
+        observations = np.zeros(shape, observation_dtype(observation))
         words = np.zeros((games * SIDES, SATELLITES, ORDERS), np.int8).view(np.int32)
         orders = np.zeros((games, SIDES, SATELLITES), np.int64)
         streams = np.zeros((games, 2), np.uint64)

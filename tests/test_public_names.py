@@ -42,7 +42,7 @@ def test_importing_the_package_compiles_nothing_and_registers_the_environments()
 
 
 def test_a_cold_compile_is_announced_once_and_a_warm_start_is_silent(tmp_path):
-    code = "from geo_patrol.board import adjacent_sectors, prograde; adjacent_sectors(15); prograde(3)"
+    code = "import numpy; from geo_patrol.engine.rng import mix; mix(numpy.uint64(3)); mix(numpy.uint64(4))"
     for announcement in ("geo_patrol: compiling the game engine for this machine, once ...\n", ""):
         environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": "", "PYTHONPATH": ":".join(sys.path)}
         result = subprocess.run(

@@ -9,7 +9,7 @@ Every function here also works on whole NumPy integers inside the compiled engin
 
 import numpy as np
 
-from geo_patrol.jit import jit
+from geo_patrol.jit import jitable
 
 EARTH = 0
 """The sector in the middle; no satellite ever enters it. Satellites that a side does not have are kept there."""
@@ -18,7 +18,7 @@ MAX_RING = 10
 """The outermost ring that a board may have."""
 
 
-@jit
+@jitable
 def ring_of(sector: int) -> int:
     """Return the ring of a sector (0 for the Earth)."""
     node = sector + 1
@@ -33,19 +33,19 @@ RINGS = np.repeat(np.arange(MAX_RING + 1, dtype=np.int8), 2 ** np.arange(MAX_RIN
 """The ring of every sector that a board can have, for loops in which ``ring_of`` would take too long."""
 
 
-@jit
+@jitable
 def azimuth_of(sector: int) -> int:
     """Return the azimuth of a sector, 0 .. 2^ring - 1, counterclockwise."""
     return sector + 1 - (1 << ring_of(sector))
 
 
-@jit
+@jitable
 def sector_at(ring: int, azimuth: int) -> int:
     """Return the sector on a ring at an azimuth; the azimuth wraps around."""
     return (1 << ring) - 1 + azimuth % (1 << ring)
 
 
-@jit
+@jitable
 def prograde(sector: int) -> int:
     """Return the next sector counterclockwise on the same ring."""
     node = sector + 2
@@ -54,7 +54,7 @@ def prograde(sector: int) -> int:
     return node - 1
 
 
-@jit
+@jitable
 def retrograde(sector: int) -> int:
     """Return the next sector clockwise on the same ring."""
     node = sector + 1
@@ -63,19 +63,19 @@ def retrograde(sector: int) -> int:
     return node - 2
 
 
-@jit
+@jitable
 def radial_in(sector: int) -> int:
     """Return the sector one ring further in."""
     return ((sector + 1) >> 1) - 1
 
 
-@jit
+@jitable
 def radial_out(sector: int) -> int:
     """Return the sector one ring further out that a radial move reaches: the retrograde one of the two."""
     return ((sector + 1) << 1) - 1
 
 
-@jit
+@jitable
 def are_adjacent(sector: int, other: int) -> bool:
     """Tell whether two different sectors touch: prograde, retrograde, radial in, or either radial out."""
     if (sector + 1) >> 1 == other + 1 or (other + 1) >> 1 == sector + 1:

@@ -15,9 +15,8 @@ from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.engagement import attack_probability, guard_probability
-from geo_patrol.engine.legality import ILLEGAL, is_legal, order_cost
+from geo_patrol.engine.legality import ILLEGAL, order_cost
 from geo_patrol.engine.rng import fork_stream
-from geo_patrol.engine.turn import play_phase
 from geo_patrol.errors import OrderError
 from geo_patrol.explain import why_illegal
 from geo_patrol.notation import (
@@ -98,9 +97,9 @@ class Game:
         self, config: ConfigSource = "geo_patrol", *, seed: int | None = None, overrides: Overrides | None = None
     ) -> None:
         self._batch = Batch(load_config(config, overrides))
-        self._outcome_count = 0
         self._batch.seed([fresh_seed() if seed is None else check_seed(seed)])
         self._batch.reset()
+        self._batch.describe()
 
     @property
     def _game(self) -> state.Record:
@@ -165,7 +164,7 @@ class Game:
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """What became of the orders of the last engagement phase, in the order in which it happened."""
-        return read_outcomes(self._batch.outcomes, self._outcome_count)
+        return read_outcomes(self._batch.outcomes, self._batch.outcome_count)
 
     def satellites(self, side: Side) -> tuple[Satellite, ...]:
         """Return a side's satellites, HVA first; the place in the tuple is the number."""
@@ -222,7 +221,7 @@ class Game:
     def is_legal(self, side: Side, order: Order | str) -> bool:
         """Tell whether a side may give an order now: allowed in the phase, in range, and paid for."""
         order = as_order(order)
-        return bool(is_legal(self._game, self._rules, _side_index(side), order.satellite, order.code))
+        return bool(self._batch.episodes["legal"][0, _side_index(side), order.satellite] >> order.code & 1)
 
     def cost(self, side: Side, order: Order | str) -> int:
         """Return the fuel that an order would cost now.
@@ -267,8 +266,7 @@ class Game:
         """
         if self.is_over:
             raise OrderError(f"the game is over: {', '.join(map(str, self.reasons))}")
-        codes = np.array([self._codes("alpha", alpha), self._codes("bravo", bravo)], np.int64)
-        self._outcome_count = int(play_phase(self._game, self._rules, codes, self._batch.outcomes))
+        self._batch.step(np.array([self._codes("alpha", alpha), self._codes("bravo", bravo)], np.int64))
         return self.outcomes
 
     def _codes(self, side: Side, orders: Orders) -> list[int]:
@@ -289,7 +287,6 @@ class Game:
         """Return an independent copy with the same chance to come: given the same orders, it plays the same."""
         twin = object.__new__(type(self))
         twin._batch = self._batch.copy()
-        twin._outcome_count = self._outcome_count
         return twin
 
     def fork(self, seed: int | None = None) -> Self:
@@ -299,7 +296,7 @@ class Game:
             seed: where the fresh chance comes from; None takes one from the operating system.
         """
         twin = self.copy()
-        fork_stream(twin._game, np.uint64((fresh_seed() if seed is None else check_seed(seed)) % 2**64))
+        fork_stream(twin._game, fresh_seed() if seed is None else check_seed(seed))
         return twin
 
     def save(self) -> dict[str, Any]:
@@ -307,11 +304,10 @@ class Game:
         return save_game(self._batch)
 
     @classmethod
-    def from_batch(cls, batch: Batch, outcome_count: int = 0) -> Self:
-        """Build a game from an independent copy of a batch of one and the outcomes that stand in it."""
+    def from_batch(cls, batch: Batch) -> Self:
+        """Return a game that is an independent copy of a batch of one, with the outcomes of its last phase."""
         game = object.__new__(cls)
-        game._batch = batch.copy()
-        game._outcome_count = outcome_count
+        game._batch = batch.single(0)
         return game
 
     def to_batch(self) -> Batch:
@@ -336,7 +332,7 @@ class Game:
         """Two games are equal if they stand alike and the same chance is to come."""
         if not isinstance(other, Game):
             return NotImplemented
-        streams = [(game._game.chance_key, game._game.chance_counter) for game in (self, other)]
+        streams = [(game._game.rng_key, game._game.rng_counter) for game in (self, other)]
         return streams[0] == streams[1] and self.is_same_position(other)
 
     __hash__ = None  # type: ignore[assignment]  # games change
@@ -365,6 +361,6 @@ def _id(side: int, number: int) -> SatelliteId:
 def _visible(batch: Batch) -> tuple[bytes, bytes]:
     """Return the game and its rules without what only chance and the last phase's bookkeeping know."""
     game = batch.games.copy()
-    for field in ("chance_key", "chance_counter", "setup_key", "illegal_orders"):
+    for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders"):
         game[field] = 0
     return game.tobytes(), batch.rules.tobytes()

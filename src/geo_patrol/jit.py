@@ -94,15 +94,17 @@ CACHE_FOLDER = None if numba.config.DISABLE_JIT else _find_cache_folder()  # typ
 
 
 def jit(function: _Function) -> _Function:
-    """Compile a function of the engine: serial, cached, free of the interpreter lock.
+    """Compile a function that Python calls: an entry point into the engine, cached, which releases the GIL.
 
-    Functions are put into their callers, whatever their size: what is handed over between them, records and slices of
-    arrays, costs more than most of them do.
+    What it calls is best decorated with ``jitable``: every ``jit`` function holds its callees' code again, and compiles
+    it again.
     """
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     if CACHE_FOLDER is not None:
         numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]
-    compiled = numba.njit(nogil=True, cache=CACHE_FOLDER is not None, forceinline=True)
+    compiled = numba.njit(  # type: ignore[call-overload]  # the stubs lack an option
+        nogil=True, cache=CACHE_FOLDER is not None, forceinline=True, no_cfunc_wrapper=True
+    )
     try:
         return cast("_Function", compiled(function))
     finally:
@@ -126,22 +128,48 @@ def jitable_call(function: _Function) -> _Function:
     return register_jitable(forceinline=False, nogil=True)(function)
 
 
+_PIECES = {
+    "geo_patrol.agents.scripted": "the scripted agents",
+    "geo_patrol.agents.search": "the searching agents",
+    "geo_patrol.flight": "the flight games",
+}
+
+
 class _Announcer(numba.core.event.Listener):
-    """Says on standard error, once in a process, that compiling takes a while. Loading from the cache is no event."""
+    """Reports on standard error what is being compiled: a line for each piece, at a terminal one that shows progress.
+
+    Loading from the cache is no event.
+    """
 
     def __init__(self) -> None:
-        self._is_silent = False
+        self._depth = 0
+        self._functions = 0
+        self._announced: set[str] = set()
 
     def on_start(self, event: numba.core.event.Event) -> None:
         function = event.data["dispatcher"].py_func
-        if self._is_silent or not function.__module__.startswith("geo_patrol."):
-            return
-        self._is_silent = True
-        kept = "" if CACHE_FOLDER is not None else " (no folder is writable to keep the result)"
-        print(f"geo_patrol: compiling the game engine for this machine, once{kept} ...", file=sys.stderr, flush=True)  # noqa: T201
+        if self._depth > 0 or function.__module__.startswith("geo_patrol."):
+            self._depth += 1
+            piece = next(
+                (name for module, name in _PIECES.items() if function.__module__.startswith(module)), "the game engine"
+            )
+            self._report(piece)
 
-    def on_end(self, event: numba.core.event.Event) -> None:
-        pass
+    def on_end(self, event: numba.core.event.Event) -> None:  # noqa: ARG002 - numba's signature
+        if self._depth > 0:
+            self._depth -= 1
+            self._functions += 1
+            if self._depth == 0 and sys.stderr.isatty():
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # noqa: T201
+
+    def _report(self, piece: str) -> None:
+        kept = "" if CACHE_FOLDER is not None else " (no folder is writable to keep the result)"
+        text = f"geo_patrol: compiling {piece} for this machine, once{kept} ..."
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text} {self._functions} functions", end="", file=sys.stderr, flush=True)  # noqa: T201
+        elif self._depth == 1 and piece not in self._announced:
+            self._announced.add(piece)
+            print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
 numba.core.event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]

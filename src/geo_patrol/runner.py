@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import NOOP
-from geo_patrol.engine.turn import play_phase
 from geo_patrol.game import Game
 from geo_patrol.notation import PHASES, Order, Outcome, Phase, read_outcomes
 
@@ -55,6 +54,7 @@ class GameRunner:
         """Set up a new game with a seed of its own."""
         self.batch.seed([seed])
         self.batch.reset()
+        self.batch.describe()
 
     @property
     def game(self) -> Game:
@@ -82,7 +82,8 @@ class GameRunner:
         Args:
             codes: (2, 11) order codes; illegal ones count as noop.
         """
-        return read_outcomes(self.batch.outcomes, self._play(codes.astype(np.int64)))
+        self.batch.step(codes.astype(np.int64))
+        return read_outcomes(self.batch.outcomes, self.batch.outcome_count)
 
     def step(self, codes: NDArray[np.integer[Any]]) -> PlayedPhase:
         """Play a phase.
@@ -90,8 +91,9 @@ class GameRunner:
         Args:
             codes: (2, 11) order codes; illegal ones count as noop.
         """
-        turn, phase, legal_codes = self.turn, self.phase, codes.astype(np.int64)
-        return self.played(turn, phase, legal_codes, self._play(legal_codes))
+        turn, phase, legal_codes = self.turn, self.phase, self.batch.legal_actions(codes)[0]
+        self.batch.step(codes.astype(np.int64))
+        return self.played(turn, phase, legal_codes, self.batch.outcome_count)
 
     def played(self, turn: int, phase: Phase, codes: NDArray[np.int64], outcome_count: int) -> PlayedPhase:
         """Describe the phase that led to the current state.
@@ -109,12 +111,8 @@ class GameRunner:
             orders=(as_orders(codes[0]), as_orders(codes[1])),
             illegal_orders=(illegal[0], illegal[1]),
             outcomes=read_outcomes(self.batch.outcomes, outcome_count),
-            game=Game.from_batch(self.batch, outcome_count),
+            game=Game.from_batch(self.batch),
         )
-
-    def _play(self, codes: NDArray[np.int64]) -> int:
-        """Play a phase, replace illegal codes by noop in place, and return the number of outcomes."""
-        return int(play_phase(self.batch.games[0], self.batch.rules[0], codes, self.batch.outcomes))
 
 
 def replay_orders(config: GameConfig, seed: int, orders: Iterable[NDArray[np.integer[Any]]]) -> Iterator[PlayedPhase]:

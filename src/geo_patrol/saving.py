@@ -88,8 +88,8 @@ def save_game(batch: Batch, index: int = 0) -> dict[str, Any]:
         "version": VERSION,
         "config": batch.config.to_dict(),
         "chance": {
-            "key": int(game.chance_key),
-            "counter": int(game.chance_counter),
+            "key": int(game.rng_key),
+            "counter": int(game.rng_counter),
             "setup_key": int(game.setup_key),
         },
         "turn": int(game.turn),
@@ -118,7 +118,7 @@ def restore_game(saved: Any) -> Batch:
     batch.set_up_again()
     for side, name in enumerate(SIDES):
         _restore_side(game, rules, side, getattr(data, name), name)
-    game.chance_key, game.chance_counter = np.uint64(data.chance.key), np.uint64(data.chance.counter)
+    game.rng_key, game.rng_counter = np.uint64(data.chance.key), np.uint64(data.chance.counter)
     game.turn, game.phase = data.turn, PHASES.index(data.phase)
     game.done, game.reasons = data.done, data.reasons
     if data.done != (data.phase == "drift") or data.done != (data.reasons > 0):
@@ -132,7 +132,7 @@ def restore_game(saved: Any) -> Batch:
         raise RecordingError(
             f"saved game: the goal sectors {game.goal[0]} and {game.goal[1]} are not opposite each other"
         )
-    batch.find_legal()
+    batch.describe()
     return batch
 
 

@@ -10,7 +10,6 @@ from geo_patrol.board import sector_at
 from geo_patrol.config.preset_files import preset_names
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GUARD, NOOP, SHOOT, SIDES
-from geo_patrol.engine.turn import play_phase
 
 COSTS = (5, 5, 10, 10)
 SCRIPTS = ["turtle", "raider", "raider:defenders=0,path=cheap,reach=sector", "mixed"]
@@ -31,8 +30,7 @@ def orders_of(agent, batch, side, seed=0):
 def play(batch, agents, phases):
     for phase in range(phases):
         orders = np.stack([orders_of(agent, batch, side, phase) for side, agent in enumerate(agents)], axis=1)
-        for place, game in enumerate(batch.games):
-            play_phase(game, batch.rules[place if len(batch.rules) > 1 else 0], orders[place], batch.outcomes)
+        batch.step(orders.reshape(-1, 11))
         assert not batch.games["illegal_orders"].any()
 
 

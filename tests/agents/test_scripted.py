@@ -15,7 +15,6 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, RULES, SATELLITES, SIDES, records
-from geo_patrol.engine.turn import play_phase
 
 
 def start(config: GameConfig, count: int, seed: int = 0) -> Batch:
@@ -23,11 +22,6 @@ def start(config: GameConfig, count: int, seed: int = 0) -> Batch:
     batch.seed(range(seed, seed + count))
     batch.reset()
     return batch
-
-
-def play_phase_of_all(batch: Batch, orders: NDArray[np.int64]) -> None:
-    for place, game in enumerate(batch.games):
-        play_phase(game, batch.rules[place if len(batch.rules) > 1 else 0], orders[place], batch.outcomes)
 
 
 def give_orders(agents: list[Agent], batch: Batch, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -44,7 +38,7 @@ def play(alpha: Agent, bravo: Agent, config: GameConfig, count: int, phases: int
     for _ in range(phases):
         if batch.games["done"].all():
             break
-        play_phase_of_all(batch, give_orders([alpha, bravo], batch, generator))
+        batch.step(give_orders([alpha, bravo], batch, generator).reshape(-1, SATELLITES))
         assert not batch.games["illegal_orders"].any()
     return batch
 

@@ -25,7 +25,6 @@ from geo_patrol.engine.state import (
     SHOOT,
     SIDES,
 )
-from geo_patrol.engine.turn import play_phase
 
 
 def start(preset="geo_patrol", count=1, seed=0):
@@ -41,8 +40,7 @@ def play(batch, phases, seed=0):
     for _ in range(phases):
         seen, masks = batch.observe("tokens"), batch.masks()
         orders = np.stack([RaiderAgent().act(seen[:, s], masks[:, s], generator) for s in range(SIDES)], axis=1)
-        for place, game in enumerate(batch.games):
-            play_phase(game, batch.rules[0], orders[place], batch.outcomes)
+        batch.step(orders.reshape(-1, 11))
 
 
 def search(**parameters):
@@ -322,7 +320,6 @@ def turn_begun():
     """Return a game in the movement phase of its third turn."""
     batch = start()
     play(batch, 4)
-    batch.find_legal()
     return batch
 
 
@@ -333,8 +330,7 @@ def test_branches_begin_where_the_game_is_and_follow_its_rules():
     branches.begin(0, 3, 2)
     orders = batch.masks()[0].shape[2] - 1 - batch.masks()[0, :, :, ::-1].argmax(axis=2)  # the last that is legal
     branches.play(np.stack([orders] * 6))
-    play_phase(batch.games[0], batch.rules[0], orders, batch.outcomes)
-    batch.find_legal()
+    batch.step(orders)
     for place in range(6):
         assert (branches.masks[place] == batch.masks()[0]).all()
         assert (branches.observations[place] == batch.observe("tokens")[0]).all()
@@ -344,19 +340,19 @@ def test_branches_abreast_meet_the_same_chance_and_samples_another():
     batch = turn_begun()
     branches = Branches(batch, 0, np.uint64(7))
     branches.begin(5, 4, 3)
-    keys = branches._games["chance_key"].reshape(4, 3)
+    keys = branches._batch.games["rng_key"].reshape(4, 3)
     assert (keys == keys[:, :1]).all()
     assert len(set(keys[:, 0].tolist())) == 4
     again = Branches(batch, 0, np.uint64(7))
     again.begin(6, 1, 1)
-    assert again._games["chance_key"][0] == keys[1, 0]
+    assert again._games["rng_key"][0] == keys[1, 0]
 
 
 def test_outcomes_stand_in_place_of_estimates():
     batch = turn_begun()
     branches = Branches(batch, 0, np.uint64(7))
     branches.begin(0, 2, 1)
-    branches._games[1]["done"], branches._games[1]["score"] = 1, (10, 3)
+    branches._batch.games["done"][1], branches._batch.episodes["winner"][1] = 1, 0
     assert branches.put_outcomes(np.array([0.25, 0.25])).tolist() == [0.25, 1.0]
     branches.side = 1
     assert branches.put_outcomes(np.array([0.25, 0.25])).tolist() == [0.25, -1.0]

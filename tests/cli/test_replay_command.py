@@ -364,11 +364,11 @@ def test_an_agent_that_thinks_long_is_not_asked_about_the_past(tmp_path, monkeyp
             recorder.record()
     asked = []
 
-    def act(self, observations, action_masks, generator):
+    def plan(self, games, sides, observations, action_masks, generator):
         asked.append(self.seconds)
         return np.zeros((1, 11), np.int64)
 
-    monkeypatch.setattr(SearchAgent, "act", act)
+    monkeypatch.setattr(SearchAgent, "plan", plan)
     monkeypatch.setattr("geo_patrol.textplay.play_text", lambda live: live.advance())
     ran = CliRunner().invoke(app, ["play", "--text", "--resume", str(path)])
     assert ran.exit_code == 0, ran.output

@@ -15,9 +15,8 @@ from geo_patrol import Game, Order, SatelliteId, geo_patrol_v0, load_config, pre
 from geo_patrol.board import adjacent_sectors, radial_in, ring_of
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
 from geo_patrol.engine.engagement import pay_for_engagements
-from geo_patrol.engine.turn import REPORT, play_phase, step_games
+from geo_patrol.engine.turn import play_movement
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.notation import MOVES
 from geo_patrol.sides import SIDES
@@ -108,7 +107,7 @@ def test_legal_orders_are_accepted_and_charged_exactly(game, seed):
     ]
     expected = record.fuel - np.array(prices)
     if game.phase == "movement":
-        play_phase(record, rules, codes, game._batch.outcomes.copy())
+        play_movement(record, rules, codes)
     else:
         pay_for_engagements(record, rules, codes)
     assert np.array_equal(record.fuel, expected)
@@ -379,30 +378,26 @@ def test_drawn_games_of_a_batch_are_bit_for_bit_single_games():
 
 
 def compare_batch(config, count, seed, encoding):
-    batch = Batch(config, count)
-    batch.seed([seed + place for place in range(count)])
+    batch = Batch(config, count, encoding=encoding)
+    batch.seed([seed + i for i in range(count)])
     batch.reset()
-    alone = {place: Game(config, seed=seed + place) for place in {0, count // 2, count - 1}}
-    slots = sector_slots(encoding, config.board.outer_ring)
-    shape = (count, 2, observation_size(encoding, config.board.outer_ring))
-    observations = np.empty(shape, observation_type(encoding))
-    masks = batch.masks()
-    reports = np.empty((count, REPORT), np.int64)
-    streams = np.arange(2 * count, dtype=np.uint64).reshape(count, 2)
-    sampled = np.zeros((count, 2, 11), np.int64)
+    buffers = batch.describe()
+    alone = {i: Game(config, seed=seed + i) for i in {0, count // 2, count - 1}}
+    orders = np.zeros((count, 2, 11), np.int64)
     for _ in range(12):
-        orders = sampled.copy()
-        for place, game in alone.items():
-            assert np.array_equal(masks[place], np.stack([game.action_mask(side) for side in SIDES]))
+        masks = buffers.masks.reshape(count, 2, 11, 28)
+        for i, game in alone.items():
+            assert np.array_equal(masks[i], np.stack([game.action_mask(side) for side in SIDES]))
             if not game.is_over:
-                game.step(alpha=orders[place, 0], bravo=orders[place, 1])
-        arrays = (slots, batch.rule_figures(encoding), batch.legal, masks.view(np.int32), observations, reports)
-        step_games(batch.games, batch.rules, orders, batch.outcomes, *arrays, streams, sampled)
-        for place, game in alone.items():
-            assert batch.games[place].tobytes() == engine(game)[0].tobytes()
-            assert batch.rules[place if len(batch.rules) > 1 else 0].tobytes() == engine(game)[1].tobytes()
+                game.step(alpha=orders[i, 0], bravo=orders[i, 1])
+        batch.step(orders.reshape(-1, 11), samples=True)
+        orders = buffers.sampled.reshape(count, 2, 11).copy()
+        observations = buffers.observations.reshape(count, 2, -1)
+        for i, game in alone.items():
+            assert batch.games[i].tobytes() == engine(game)[0].tobytes()
+            assert batch.rules[i if len(batch.rules) > 1 else 0].tobytes() == engine(game)[1].tobytes()
             for side, name in enumerate(SIDES):
-                assert np.array_equal(observations[place, side], game.observation(name, encoding))
+                assert np.array_equal(observations[i, side], game.observation(name, encoding))
 
 
 _SHORT_GAME = """

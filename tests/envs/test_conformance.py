@@ -500,7 +500,7 @@ DRAWN = {
 
 
 def rules_of(env):
-    return env.table.batch.rules[0]
+    return env.single.batch.rules[0]
 
 
 def test_drawn_figures_are_in_their_ranges_and_drawn_anew():
@@ -549,7 +549,7 @@ def test_drawn_figures_are_the_same_in_a_batch():
     for seed in range(16):
         env.reset(seed=seed)
         assert batch.rules[seed].tobytes() == rules_of(env).tobytes()
-        assert batch.games[seed].tobytes() == env.table.batch.games[0].tobytes()
+        assert batch.games[seed].tobytes() == env.single.batch.games[0].tobytes()
     assert len({row.tobytes() for row in batch.rules}) == 16
 
 

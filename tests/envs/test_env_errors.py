@@ -124,7 +124,7 @@ def test_actions_of_every_whole_type_are_accepted(kind):
 def test_step_before_reset():
     with pytest.raises(RuntimeError, match="call reset before step"):
         geo_patrol_v0.parallel_env().step(both(NOOPS))
-    with pytest.raises(RuntimeError, match="the game is over, or has not begun: call reset"):
+    with pytest.raises(RuntimeError, match="the game is over, or was not started: call reset"):
         SoloGeoPatrol().step(NOOPS)
     with pytest.raises(AssertionError, match=r"reset\(\) needs to be called before step"):
         geo_patrol_v0.env().step(NOOPS)

@@ -169,9 +169,9 @@ def test_actions_of_all_kinds_are_played_alike_and_left_alone(kind):
 
 
 def _signatures():
-    from geo_patrol.engine.steps import step_part
+    from geo_patrol.engine.steps import step_games
 
-    return getattr(step_part, "signatures", [])
+    return getattr(step_games, "signatures", [])
 
 
 def test_huge_codes_are_illegal_and_no_more():
@@ -217,8 +217,8 @@ def test_seeds(seed, message):
 
 
 MASKS = [
-    (np.array([True] * 3 + [False] * 3), "reset_mask: slots 2 and 3 are one game: mark both or none"),
-    (np.zeros(6, bool), "reset_mask marks no slot: mark at least one"),
+    (np.array([True] * 3 + [False] * 3), "reset_mask: environments 2 and 3 are one game: select both or neither"),
+    (np.zeros(6, bool), "reset_mask selects no environment: select at least one"),
     (np.ones(3, bool), "give an array of 6 bool"),
     (np.ones((6, 1), bool), "give an array of 6 bool"),
     (np.ones(6, int), "reset_mask = array([1, 1, 1, 1, 1, 1]): give an array of 6 bool"),
@@ -237,7 +237,7 @@ def test_masks(mask, message):
 
 def test_the_first_reset_begins_all_games():
     envs = make_vec("case1", 2, **TOKENS)
-    with pytest.raises(ValueError, match="the first reset begins all games: mark every slot"):
+    with pytest.raises(ValueError, match="the first reset starts all games: select every environment"):
         envs.reset(seed=1, options={"reset_mask": np.array([True, True, False, False])})
     twin = make_vec("case1", 2, **TOKENS)
     assert_same(envs.reset(seed=1, options={"reset_mask": np.ones(4, bool)}), twin.reset(seed=1))

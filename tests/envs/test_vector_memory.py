@@ -1,4 +1,4 @@
-"""What a vector environment returned is the caller's, and yet a plain loop allocates nothing."""
+"""Arrays that a vector environment returns are the caller's, unless it is told to reuse them."""
 
 import gc
 import tracemalloc
@@ -101,8 +101,8 @@ def test_what_the_caller_does_to_arrays_is_his_business():
     ("mode", "opponent"),
     [("next_step", None), ("same_step", None), ("same_step", "random"), ("next_step", "scripted")],
 )
-def test_a_plain_loop_allocates_nothing(mode, opponent):
-    envs = make_vec("geo_patrol", 64, opponent=opponent, autoreset=mode, max_cycles=50)
+def test_a_loop_that_reuses_arrays_allocates_nothing(mode, opponent):
+    envs = make_vec("geo_patrol", 64, opponent=opponent, autoreset=mode, max_cycles=50, copy=False)
     observations, infos = envs.reset(seed=0)
     size = observations.nbytes
 
@@ -169,3 +169,19 @@ def test_the_game_returned_is_a_copy():
             game.step()
         actions = envs.sample_actions()
         assert_same(envs.step(actions), singles.step(actions))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_reused_arrays_hold_what_new_ones_would(mode):
+    options = {"autoreset": mode, "observation": "tokens", "max_cycles": 9}
+    reusing, copying = make_vec("case1", 4, copy=False, **options), make_vec("case1", 4, **options)
+    first, _ = reusing.reset(seed=1)
+    copying.reset(seed=1)
+    over = np.zeros(8, bool)
+    for _ in range(40):
+        if mode == "disabled" and over.any():
+            assert_same(*(envs.reset(options={"reset_mask": over}) for envs in (reusing, copying)))
+        returned = reusing.step(reusing.sample_actions())
+        assert returned[0] is first
+        assert_same(returned, copying.step(copying.sample_actions()))
+        over = returned[2] | returned[3]

@@ -16,8 +16,8 @@ from strategies import configs, seeds
 from vector_reference import assert_same, spoil
 
 from geo_patrol import make_vec
-from geo_patrol.envs.crew import Crew
-from geo_patrol.envs.shares import GAMES_PER_THREAD, share_out
+from geo_patrol.envs.threads import WorkerPool
+from geo_patrol.envs.vector import GAMES_PER_THREAD, split
 
 
 def joined(parts):
@@ -65,13 +65,13 @@ def test_batches_and_threads_change_nothing(config, seed, mode, opponent, encodi
 
 
 @given(games=st.integers(1, 5000), threads=st.integers(1, 256))
-def test_shares_cover_all_games_once(games, threads):
-    shares = list(share_out(games, threads))
-    assert shares[0][0] == 0
-    assert shares[-1][1] == games
-    assert all(stop == start for (_, stop), (start, _) in itertools.pairwise(shares))
-    assert all(start < stop for start, stop in shares)
-    assert len(shares) == max(1, min(threads, games // GAMES_PER_THREAD))
+def test_shards_cover_all_games_once(games, threads):
+    shards = split(games, threads)
+    assert shards[0][0] == 0
+    assert shards[-1][1] == games
+    assert all(stop == start for (_, stop), (start, _) in itertools.pairwise(shards))
+    assert all(start < stop for start, stop in shards)
+    assert len(shards) == max(1, min(threads, games // GAMES_PER_THREAD))
 
 
 def test_alternate_seats_are_balanced():
@@ -91,14 +91,14 @@ def test_alternate_seats_are_balanced():
 # Threads end
 
 
-def helpers():
+def workers():
     return [thread for thread in threading.enumerate() if thread.name.startswith("geo_patrol-")]
 
 
-def wait_for_no_helpers(but=()):
+def wait_for_no_workers(but=()):
     end = time.monotonic() + 10
     while time.monotonic() < end:
-        if not [thread for thread in helpers() if thread not in but]:
+        if not [thread for thread in workers() if thread not in but]:
             return True
         time.sleep(0.01)
     return False
@@ -112,23 +112,23 @@ def started(threads=3):
 
 
 def test_threads_end_when_the_environment_is_closed():
-    before = helpers()
+    before = workers()
     envs = started()
-    assert len(helpers()) == len(before) + 2
+    assert len(workers()) == len(before) + 2
     envs.close()
     envs.close()
-    assert wait_for_no_helpers(before)
+    assert wait_for_no_workers(before)
 
 
 def test_threads_end_when_the_environment_is_dropped():
-    before = helpers()
+    before = workers()
     envs = started()
     for _ in range(3):
         with pytest.raises(ValueError, match="actions"):
             envs.step(None)
     del envs
     gc.collect()
-    assert wait_for_no_helpers(before)
+    assert wait_for_no_workers(before)
 
 
 def test_threads_end_though_an_agent_failed():
@@ -144,73 +144,73 @@ def test_threads_end_though_an_agent_failed():
         def act_seeded(self, observations, action_masks, keys):
             raise OSError
 
-    before = helpers()
+    before = workers()
     envs = make_vec("case1", 64, opponent=Failing(), threads=2, observation="tokens")
     envs.reset(seed=1)
     with pytest.raises(ValueError, match="act_seeded raised OSError"):
         envs.step(envs.sample_actions())
     del envs
     gc.collect()
-    assert wait_for_no_helpers(before)
+    assert wait_for_no_workers(before)
 
 
 def test_small_batches_have_no_threads():
-    before = helpers()
+    before = workers()
     envs = make_vec("case1", 63, threads=2, observation="tokens")
     envs.reset(seed=1)
     envs.step(envs.sample_actions())
-    assert helpers() == before
+    assert workers() == before
 
 
 @pytest.mark.parametrize("failing", [[0], [1], [2], [0, 2], [1, 2], [0, 1, 2]])
-def test_a_crew_does_all_shares_whatever_fails(failing):
-    crew, done = Crew(3), []
+def test_a_pool_runs_all_shards_whatever_fails(failing):
+    pool, done = WorkerPool(3), []
 
-    def work(share):
-        time.sleep(0.001 * share)
-        done.append(share)
-        if share in failing:
-            raise ValueError(f"share {share}")
+    def work(shard):
+        time.sleep(0.001 * shard)
+        done.append(shard)
+        if shard in failing:
+            raise ValueError(f"shard {shard}")
 
     for _ in range(3):
         done.clear()
-        with pytest.raises(ValueError, match=f"share {failing[0]}"):
-            crew.run(work)
+        with pytest.raises(ValueError, match=f"shard {failing[0]}"):
+            pool.run(work)
         assert sorted(done) == [0, 1, 2]
         done.clear()
-        crew.run(done.append)
+        pool.run(done.append)
         assert sorted(done) == [0, 1, 2]
-    crew.dismiss()
+    pool.shut_down()
 
 
 def test_a_run_that_is_interrupted_is_waited_for():
-    crew, done = Crew(2), []
+    pool, done = WorkerPool(2), []
 
-    def slow(share):
-        if share == 0:
+    def slow(shard):
+        if shard == 0:
             raise KeyboardInterrupt
         time.sleep(0.05)
-        done.append(share)
+        done.append(shard)
 
     with pytest.raises(KeyboardInterrupt):
-        crew.run(slow)
+        pool.run(slow)
     assert done == [1]
-    crew.run(done.append)
+    pool.run(done.append)
     assert sorted(done) == [0, 1, 1]
-    crew.dismiss()
+    pool.shut_down()
 
 
 def test_an_interrupted_step_asks_for_a_reset(monkeypatch):
     envs, twin = (make_vec("case1", 64, threads=2, observation="tokens") for _ in range(2))
     for one in (envs, twin):
         one.reset(seed=1)
-    run = envs._crew.run
+    run = envs._pool.run
 
     def interrupted(work):
         run(work)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(envs._crew, "run", interrupted)
+    monkeypatch.setattr(envs._pool, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         envs.step(envs.sample_actions())
     monkeypatch.undo()

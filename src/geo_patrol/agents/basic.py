@@ -1,4 +1,4 @@
-"""Agents that take no interest in the position."""
+"""Agents that ignore the position."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.engine.encodings import Encoding
-from geo_patrol.engine.sample import check_masks, sample_by_keys, sample_legal
+from geo_patrol.engine.sample import sample_legal, sample_with_keys
 
 
 class RandomAgent:
-    """Gives every satellite one of its legal orders, all with equal chances."""
+    """Gives every satellite one of its legal orders, all with equal probabilities."""
 
     name = "random"
     observation: Encoding = "tokens"
@@ -21,17 +21,14 @@ class RandomAgent:
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Draw legal orders."""
+        """Sample legal orders."""
         return sample_legal(action_masks, generator)
 
     def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Draw legal orders, those of each row by its key."""
-        masks = check_masks(action_masks)
-        orders = np.empty(masks.shape[:2], np.int64)
-        sample_by_keys(masks, keys, orders)
-        return orders
+        """Sample legal orders, those of each row by its key."""
+        return sample_with_keys(action_masks, keys)
 
 
 class IdleAgent:

@@ -160,9 +160,9 @@ def compute_actions(
     return call_agent(agent, name, "plan", copies, of_rows, observations, action_masks, generator)
 
 
-def copy_games(batch: Batch) -> list[Game]:
-    """Return the games of a batch as independent copies."""
-    return [Game.from_batch(batch.single(row)) for row in range(len(batch))]
+def copy_games(batch: Batch, rows: NDArray[np.int64] | None = None) -> list[Game]:
+    """Return the games of a batch at ``rows``, or all, as independent copies."""
+    return [Game.from_batch(batch.single(row)) for row in (range(len(batch)) if rows is None else rows.tolist())]
 
 
 def call_agent(agent: Agent, name: str, method: str, *arguments: Any) -> NDArray[np.int64]:

@@ -30,8 +30,6 @@ def load_rules() -> None:
         from geo_patrol.runner import GameRunner
 
         runner = GameRunner(load_config("geo_patrol"), seed=0)
-        runner.batch.find_legal()
-        runner.batch.masks()
         runner.play(np.zeros((SIDES, SATELLITES), np.int64))
         game, rules = runner.batch.games[0], runner.batch.rules[0]
         order_cost(game, rules, 0, 1, NOOP)

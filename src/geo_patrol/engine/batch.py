@@ -1,47 +1,53 @@
-"""A batch of games with their rules: what ``Game`` and the environments hold, one game or many."""
+"""A batch of games: the one pipeline through which every game is set up, played and described, a single one or many."""
 
 import copy
 import operator
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.encodings import (
-    RULE_FIGURES,
-    Encoding,
-    check_encoding,
-    observation_size,
-    observation_type,
-    sector_slots,
-)
-from geo_patrol.engine.legal_sets import write_legal_sets_of_games, write_masks
-from geo_patrol.engine.observe import observe_games, write_rule_figures_of_games
-from geo_patrol.engine.setup import (
-    Scenario,
-    Slots,
-    as_slots,
-    compile_scenario,
+from geo_patrol.engine.encodings import Encoding, check_encoding, observation_size
+from geo_patrol.engine.episodes import (
+    EPISODE,
+    NO_OPPONENTS,
+    RESULT,
+    SETTINGS,
+    STATISTICS,
+    Opponents,
     reset_games,
     seed_games,
-    set_up_games,
 )
-from geo_patrol.engine.state import GAME, MAX_OUTCOMES, ORDERS, OUTCOME, RULES, SATELLITES, SIDES, records
+from geo_patrol.engine.legal_sets import sets_to_masks
+from geo_patrol.engine.setup import as_words, make_scenario, sample_rules, sample_rules_of_games, set_up_game
+from geo_patrol.engine.state import (
+    GAME,
+    MAX_OUTCOMES,
+    NOOP,
+    ORDERS,
+    OUTCOME,
+    RULES,
+    SATELLITES,
+    SIDES,
+    Records,
+    records,
+)
+from geo_patrol.engine.steps import step_games
 
 
 def fresh_seed() -> int:
-    """Return a seed from the operating system's randomness."""
+    """Return a seed from the operating system's source of randomness."""
     return secrets.randbits(63)
 
 
 def check_seed(seed: Any) -> int:
-    """Return a seed as a whole number.
+    """Return a seed as an int.
 
     Raises:
-        ValueError: it is negative or not whole.
+        ValueError: it is negative or not an integer.
     """
     try:
         number = operator.index(seed)
@@ -52,103 +58,301 @@ def check_seed(seed: Any) -> int:
     return number
 
 
-class Batch:
-    """Games side by side. Game i with a seed is, bit for bit, the game that a batch of one plays with it."""
+class Buffers:
+    """The arrays that a step of a batch writes; n environments, that is games or sides of games.
 
-    def __init__(self, config: GameConfig, count: int = 1) -> None:
+    Args:
+        num_envs: how many environments.
+        encoding: of the observations; None for no observations.
+        outer_ring: of the board, which observations depend on.
+        masks: whether action masks are written.
+        zeros: whether all arrays are zero at first; otherwise observations, masks and actions are uninitialized.
+    """
+
+    def __init__(
+        self, num_envs: int, encoding: Encoding | None, outer_ring: int, *, masks: bool = True, zeros: bool = False
+    ) -> None:
+        self.results = np.zeros(num_envs, _RESULT)
+        """(n,), dtype ``episodes.RESULT``."""
+        self.statistics = np.zeros(num_envs, _STATISTICS)
+        """(n,), dtype ``episodes.STATISTICS``: of episodes that ended in the step, zero elsewhere."""
+        empty = np.zeros if zeros else np.empty
+        self.sampled = empty((num_envs, SATELLITES), np.int64)
+        """(n, 11), random legal actions, if they were asked for."""
+        self.masks = empty((num_envs if masks else 0, SATELLITES, ORDERS), np.int8)
+        """(n, 11, 28), 1 where an order is legal."""
+        rows = {name: num_envs if name == encoding else 0 for name in ("onehot", "tokens")}
+        self.onehot = empty((rows["onehot"], observation_size("onehot", outer_ring)), np.float32)
+        self.tokens = empty((rows["tokens"], observation_size("tokens", outer_ring)), np.int16)
+
+    @property
+    def observations(self) -> NDArray[Any]:
+        """(n, size), in the encoding; (0, size) without one."""
+        return self.tokens if len(self.tokens) > 0 else self.onehot
+
+    def renew(self) -> None:
+        """Replace observations and masks by new arrays: those that were returned belong to the caller."""
+        self.masks = np.empty(self.masks.shape, np.int8)
+        if len(self.tokens) > 0:
+            self.tokens = np.empty(self.tokens.shape, np.int16)
+        else:
+            self.onehot = np.empty(self.onehot.shape, np.float32)
+
+    def copy(self) -> "Buffers":
+        """Return an independent copy."""
+        twin = copy.copy(self)
+        for name, array in vars(self).items():
+            setattr(twin, name, array.copy())
+        return twin
+
+    def omit_arrays(self) -> None:
+        """Let nothing be written but results, statistics and sampled actions."""
+        self.masks, self.onehot, self.tokens = self.masks[:0], self.onehot[:0], self.tokens[:0]
+
+    def clear(self) -> None:
+        """Set results and statistics to zero, as after a reset."""
+        self.results.view(np.uint8)[:] = 0
+        self.statistics.view(np.uint8)[:] = 0
+
+
+_RESULT, _STATISTICS = np.dtype((np.record, RESULT)), np.dtype((np.record, STATISTICS))
+_NO_ACTIONS = np.empty((0, SATELLITES), np.int64)
+
+
+class Shard(NamedTuple):
+    """Games of a batch that one thread plays."""
+
+    start: int
+    stop: int
+    outcomes: Records
+    """(128,): the outcomes of the last engagement of its last game."""
+
+
+class Batch:
+    """Games side by side. Game i with a seed is, bit for bit, the game that a batch of one plays with that seed.
+
+    Args:
+        config: what is played.
+        num_games: how many games.
+        encoding: of the observations that steps write; None for none.
+        sides: 2, both sides of each game are environments (rows 2i and 2i + 1); 1, one of them is.
+        reward: "score" or "outcome".
+        max_cycles: phases after which an unfinished game is truncated; None never does.
+        first_seat: with one side, which: 0 alpha, 1 bravo.
+        alternates: whether the seat alternates from game to game, and from episode to episode.
+    """
+
+    def __init__(
+        self,
+        config: GameConfig,
+        num_games: int = 1,
+        *,
+        encoding: Encoding | None = None,
+        sides: int = SIDES,
+        reward: str = "score",
+        max_cycles: int | None = None,
+        first_seat: int = 0,
+        alternates: bool = False,
+    ) -> None:
         self.config = config
-        self.scenario: Scenario = compile_scenario(config)
-        self.games = records(GAME, count)
-        self.rules = records(RULES, count if config.is_randomized else 1)
+        self.encoding = encoding
+        self.num_envs = num_games * sides
+        self.games = records(GAME, num_games)
+        self.episodes = records(EPISODE, num_games)
         self.outcomes = records(OUTCOME, MAX_OUTCOMES)
-        self.legal = np.zeros((count, SIDES, SATELLITES), np.int32)
-        """The sets of legal orders as the games stand: resets and steps keep them, ``find_legal`` does after the rest."""
-        self._rule_figures: dict[Encoding, NDArray[Any]] = {}
-        self._all = np.ones(count, np.bool_)
+        """The outcomes of the last engagement of the last game; ``episodes.outcome_count`` of them."""
+        self.settings = records(SETTINGS, 1)
+        self.settings[0] = (sides, reward == "outcome", min(max_cycles or 0, 1 << 62), first_seat, alternates, 0)
+        self.scenario = make_scenario(config)
+        self.rules = records(RULES, num_games if config.is_randomized else 1)
+        if not config.is_randomized:
+            sample_rules(self.games[0], self.scenario, self.rules[0], as_words(self.rules)[0])
+        self.buffers = self.make_buffers()
+        self._rows, self._all = np.arange(num_games), np.ones(num_games, np.bool_)
+        self._whole = Shard(0, num_games, self.outcomes)
 
     def __len__(self) -> int:
         return len(self.games)
 
-    @property
-    def slots(self) -> Slots:
-        """The rules as rows of slots, the same memory."""
-        return as_slots(self.rules)
+    def make_buffers(self, *, zeros: bool = False) -> Buffers:
+        """Return new output buffers for ``step`` and ``describe``, uninitialized or zero."""
+        has_masks = self.encoding is not None
+        return Buffers(self.num_envs, self.encoding, self.config.board.outer_ring, masks=has_masks, zeros=zeros)
 
-    def copy(self) -> "Batch":
+    @property
+    def outcome_count(self) -> int:
+        """The number of outcomes in ``outcomes``, of a batch of one."""
+        return int(self.episodes["outcome_count"][0])
+
+    def copy(self) -> Self:
         """Return an independent copy, random streams included."""
         twin = copy.copy(self)
-        twin.games = self.games.copy()
+        twin.games, twin.episodes = self.games.copy(), self.episodes.copy()
         twin.rules = self.rules.copy()
         twin.outcomes = self.outcomes.copy()
-        twin.legal = self.legal.copy()
-        twin._rule_figures = {encoding: figures.copy() for encoding, figures in self._rule_figures.items()}
+        twin.buffers = self.buffers.copy()
+        twin._whole = Shard(0, len(self), twin.outcomes)
         return twin
 
-    def single(self, place: int) -> "Batch":
-        """Return one game as an independent batch of one."""
-        twin = Batch(self.config)
-        twin.games[:] = self.games[place : place + 1]
-        twin.rules[:] = self.rules[place : place + 1] if len(self.rules) > 1 else self.rules
-        twin.find_legal()
+    def single(self, index: int) -> "Batch":
+        """Return one game as an independent batch of one, without observations."""
+        return self._take(np.array([index]), None)
+
+    def repeat(self, count: int, encoding: Encoding) -> "Batch":
+        """Return so many independent copies of the first game as a batch, random streams included."""
+        return self._take(np.zeros(count, np.int64), encoding)
+
+    def _take(self, rows: NDArray[np.int64], encoding: Encoding | None) -> "Batch":
+        twin, count = copy.copy(self), len(rows)
+        twin.encoding, twin.num_envs = encoding, SIDES * count
+        twin.games, twin.episodes = self.games[rows], self.episodes[rows]
+        twin.rules = self.rules[rows] if len(self.rules) > 1 else self.rules.copy()
+        twin.settings = records(SETTINGS, 1)
+        twin.settings["sides"] = SIDES
+        twin.episodes["is_over"] = twin.games["done"]  # truncated episodes may go on
+        twin.outcomes = self.outcomes.copy()
+        twin.buffers = twin.make_buffers()
+        twin._rows, twin._all = np.arange(count), np.ones(count, np.bool_)
+        twin._whole = Shard(0, count, twin.outcomes)
         return twin
 
-    def seed(self, seeds: Sequence[int]) -> None:
-        """Start the random stream of every game afresh, each from its own seed."""
-        self.seed_marked(np.array([seed % 2**64 for seed in seeds], np.uint64), self._all)
+    def seed(self, seeds: Sequence[int] | NDArray[np.uint64], rows: NDArray[np.int64] | None = None) -> None:
+        """Restart the random streams of the games at ``rows``, or of all, each from a seed of its own."""
+        numbers = np.array([int(seed) % 2**64 for seed in seeds], np.uint64)
+        rows = self._rows if rows is None else rows
+        seed_games(rows, self.games, self.episodes, self.settings, numbers)
 
-    def seed_marked(self, seeds: NDArray[np.uint64], which: NDArray[np.bool_]) -> None:
-        """Start the random streams of the games that ``which``, (n,), marks, each from its own seed, (n,)."""
-        seed_games(self.games, seeds, which)
-
-    def reset(self, which: NDArray[np.bool_] | None = None) -> None:
-        """Set up anew the games that ``which``, (n,), marks, or all; their random streams go on."""
-        which = self._all if which is None else which
-        reset_games(self.games, self.scenario, self.rules, self.slots, which)
-        self.write_rule_figures(which)
-        self.find_legal()
+    def reset(self, rows: NDArray[np.int64] | None = None, opponents: Opponents = NO_OPPONENTS) -> None:
+        """Start new episodes of the games at ``rows``, or of all; their random streams go on."""
+        rows = self._rows if rows is None else rows
+        if self.config.is_randomized:
+            sample_rules_of_games(rows, self.games, self.rules, as_words(self.rules), self.scenario)
+        reset_games(
+            rows, self.games, self.rules, self.episodes, self.settings, opponents, not self.config.is_randomized
+        )
 
     def set_up_again(self) -> None:
-        """Set all games up as their setup keys say, as for a saved game that goes on."""
-        set_up_games(self.games, self.scenario, self.rules, self.slots)
-        self.write_rule_figures(self._all)
+        """Set up all games from their setup keys, as for a saved game that goes on."""
+        words = as_words(self.rules)
+        for i in range(len(self)):
+            rules = self.rules[i if len(self.rules) > 1 else 0]
+            if self.config.is_randomized:
+                sample_rules(self.games[i], self.scenario, rules, words[i])
+            set_up_game(self.games[i], rules)
 
-    def write_rule_figures(self, which: NDArray[np.bool_]) -> None:
-        """Write what observations tell of the rules, for the games that ``which``, (n,), marks."""
-        for encoding, figures in self._rule_figures.items():
-            slots = sector_slots(encoding, self.config.board.outer_ring)
-            write_rule_figures_of_games(self.rules, slots, figures, which)
+    def shard(self, start: int, stop: int) -> Shard:
+        """Return a part of the batch that one thread steps."""
+        return Shard(start, stop, records(OUTCOME, MAX_OUTCOMES))
 
-    def rule_figures(self, encoding: Encoding) -> NDArray[Any]:
-        """Return what observations tell of the rules, (n or 1, 2, RULE_FIGURES); it is kept up at every reset."""
-        if encoding not in self._rule_figures:
-            figures = np.empty((len(self.rules), SIDES, RULE_FIGURES), observation_type(encoding))
-            slots = sector_slots(encoding, self.config.board.outer_ring)
-            write_rule_figures_of_games(self.rules, slots, figures, self._all)
-            self._rule_figures[encoding] = figures
-        return self._rule_figures[encoding]
+    def step(
+        self,
+        actions: NDArray[np.int64],
+        buffers: Buffers | None = None,
+        *,
+        samples: bool = False,
+        shard: Shard | None = None,
+    ) -> int:
+        """Play one decision phase, and write everything that follows from it to the buffers.
 
-    def find_legal(self) -> None:
-        """Write the sets of legal orders, ``legal``, for the games as they stand."""
-        write_legal_sets_of_games(self.games, self.rules, self.legal)
+        Args:
+            actions: (num_envs, 11) order codes; illegal ones count as noop.
+            buffers: the arrays to write to; the batch's own by default.
+            samples: whether to sample legal actions for the next phase.
+            shard: the games to play, all by default; threads may step different shards at the same time.
+
+        Returns:
+            How many episodes ended.
+        """
+        return self._step(True, actions, buffers, samples, self._all, self._whole if shard is None else shard)
+
+    def describe(
+        self, buffers: Buffers | None = None, *, samples: bool = False, selected: NDArray[np.bool_] | None = None
+    ) -> Buffers:
+        """Write legal orders, infos, masks and observations of the games as they are.
+
+        Args:
+            buffers: the arrays to write to; the batch's own by default. Results other than infos are left as they are.
+            samples: whether to sample legal actions for the next phase.
+            selected: (n,), a mask of the games to describe; all by default.
+
+        Returns:
+            The buffers.
+        """
+        buffers = self.buffers if buffers is None else buffers
+        self._step(False, _NO_ACTIONS, buffers, samples, self._all if selected is None else selected, self._whole)
+        return buffers
+
+    def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Sample legal actions, (num_envs, 11), into the batch's own buffers, and return them."""
+        return self._describe_legal(samples=True, selected=selected).sampled
+
+    def _describe_legal(self, *, samples: bool = False, selected: NDArray[np.bool_] | None = None) -> Buffers:
+        """Describe games without observations and masks."""
+        buffers = copy.copy(self.buffers)
+        buffers.omit_arrays()
+        return self.describe(buffers, samples=samples, selected=selected)
+
+    def _step(
+        self,
+        plays: bool,
+        actions: NDArray[np.int64],
+        buffers: Buffers | None,
+        samples: bool,
+        selected: NDArray[np.bool_],
+        shard: Shard,
+    ) -> int:
+        out = self.buffers if buffers is None else buffers
+        count: int = step_games(
+            shard.start,
+            shard.stop,
+            selected,
+            plays,
+            self.games,
+            self.rules,
+            self.episodes,
+            self.settings,
+            shard.outcomes,
+            actions,
+            out.results,
+            out.statistics,
+            out.sampled if samples else _NO_ACTIONS,
+            out.masks,
+            out.onehot,
+            out.tokens,
+        )
+        return count
+
+    def legal_actions(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return the actions of both sides of every game, (n, 2, 11), with illegal orders replaced by noop."""
+        codes = np.asarray(actions, np.int64).reshape(len(self), SIDES, SATELLITES)
+        is_code = (codes >= 0) & (codes < ORDERS)
+        is_legal = is_code & (self.episodes["legal"] >> np.where(is_code, codes, 0) & 1 != 0)
+        return np.where(is_legal, codes, NOOP)
 
     def masks(self) -> NDArray[np.int8]:
-        """Return the legal orders of both sides of every game: (n, 2, 11, 28), 1 where legal."""
-        legal = np.empty((len(self) * SIDES, SATELLITES), np.int32)
-        masks = np.empty((len(self) * SIDES, SATELLITES, ORDERS), np.int8)
-        write_legal_sets_of_games(self.games, self.rules, legal.reshape(len(self), SIDES, SATELLITES))
-        write_masks(legal, masks.view(np.int32))
-        return masks.reshape(len(self), SIDES, SATELLITES, ORDERS)
+        """Return the legal orders of both sides of every game as it is: (n, 2, 11, 28), 1 where legal."""
+        self._describe_legal()
+        return sets_to_masks(self.episodes["legal"])
 
     def observe(self, encoding: Encoding) -> NDArray[Any]:
-        """Return what both sides of every game see: (n, 2, size), float32 ("onehot") or int16 ("tokens").
+        """Return the observations of both sides of every game: (n, 2, size), float32 ("onehot") or int16 ("tokens").
 
         Raises:
             ValueError: there is no such encoding.
         """
-        check_encoding(encoding)
-        outer_ring = self.config.board.outer_ring
-        shape = (len(self), SIDES, observation_size(encoding, outer_ring))
-        observations = np.empty(shape, observation_type(encoding))
-        slots, rule_figures = sector_slots(encoding, outer_ring), self.rule_figures(encoding)
-        observe_games(self.games, self.rules, slots, rule_figures, observations)
-        return observations
+        buffers = Buffers(len(self) * SIDES, check_encoding(encoding), self.config.board.outer_ring, masks=False)
+        return self._view(sides=SIDES).describe(buffers).observations.reshape(len(self), SIDES, -1)
+
+    def observe_opponents(self, encoding: Encoding) -> tuple[NDArray[Any], NDArray[np.int8]]:
+        """Return observations, (n, size), and action masks, (n, 11, 28), of the side opposite to each game's seat."""
+        buffers = Buffers(len(self), encoding, self.config.board.outer_ring)
+        self._view(sides=1, observes_opponent=1).describe(buffers)
+        return buffers.observations, buffers.masks
+
+    def _view(self, **settings: int) -> "Batch":
+        """Return a batch over the same games with other settings."""
+        view = copy.copy(self)
+        view.settings = self.settings.copy()
+        for name, value in settings.items():
+            view.settings[name] = value
+        return view

@@ -19,23 +19,23 @@ from geo_patrol.engine.state import (
     WIN_SCORE,
     Record,
 )
-from geo_patrol.jit import jit
+from geo_patrol.jit import jit, jitable
 
 
-@jit
+@jitable
 def exact_fuel_points(game: Record, rules: Record, side: int) -> int:
-    """Return a side's fuel points: the floor of the exact weighted sum, in whole numbers."""
+    """Return a side's fuel points: the floor of the exact weighted sum, in integers."""
     patrol_fuel = 0
     for number in range(1, SATELLITES):
         patrol_fuel += int(game.fuel[side, number])
     hva_denominator = rules.weight_denominator[side, 0]
     patrol_denominator = rules.weight_denominator[side, 1]
-    hva_part = rules.weight_numerator[side, 0] * int(game.fuel[side, HVA]) * patrol_denominator
-    patrol_part = rules.weight_numerator[side, 1] * patrol_fuel * hva_denominator
-    return (hva_part + patrol_part) // (hva_denominator * patrol_denominator)
+    hva_points = rules.weight_numerator[side, 0] * int(game.fuel[side, HVA]) * patrol_denominator
+    patrol_points = rules.weight_numerator[side, 1] * patrol_fuel * hva_denominator
+    return (hva_points + patrol_points) // (hva_denominator * patrol_denominator)
 
 
-@jit
+@jitable
 def float_fuel_points(game: Record, rules: Record, side: int) -> int:
     """Return a side's fuel points as the published code adds them up: in float64, satellite by satellite."""
     points = game.fuel[side, HVA] * rules.weight[side, 0]
@@ -44,15 +44,15 @@ def float_fuel_points(game: Record, rules: Record, side: int) -> int:
     return math.floor(points)
 
 
-@jit
+@jitable
 def fuel_points(game: Record, rules: Record, side: int) -> int:
-    """Return the points that a side's fuel is worth."""
+    """Return a side's fuel points by the rules of the game: book or code."""
     if rules.code_rules:
         return float_fuel_points(game, rules, side)
     return exact_fuel_points(game, rules, side)
 
 
-@jit
+@jitable
 def earned_goal_points(game: Record, rules: Record, side: int) -> int:
     """Return the goal points that a side's HVA earns where it is."""
     if game.fuel[side, HVA] <= 0 and not rules.code_rules:
@@ -64,7 +64,7 @@ def earned_goal_points(game: Record, rules: Record, side: int) -> int:
     return 0
 
 
-@jit
+@jitable
 def score_turn(game: Record, rules: Record) -> None:
     """Add this turn's goal points and count the fuel points anew."""
     for side in range(SIDES):
@@ -72,7 +72,7 @@ def score_turn(game: Record, rules: Record) -> None:
         game.score[side] = game.goal_points[side] + fuel_points(game, rules, side)
 
 
-@jit
+@jitable
 def hva_end_reasons(game: Record) -> int:
     """Return the reasons of an end that lie in the HVAs, as bits."""
     reasons = 0
@@ -84,7 +84,7 @@ def hva_end_reasons(game: Record) -> int:
     return reasons
 
 
-@jit
+@jitable
 def end_reasons(game: Record, rules: Record) -> int:
     """Return the reasons why the game ends after scoring, as bits; 0 while it goes on."""
     reasons = hva_end_reasons(game)
@@ -98,17 +98,17 @@ def end_reasons(game: Record, rules: Record) -> int:
     return reasons
 
 
-@jit
+@jitable
 def end_game(game: Record, reasons: int) -> None:
-    """Finish a game for good."""
+    """End a game."""
     game.done = 1
     game.reasons = reasons
     game.phase = DRIFT
 
 
-@jit
+@jitable
 def winner_of(game: Record) -> int:
-    """Return the side that has won a finished game, or NOBODY: more points win; who alone forfeits has lost."""
+    """Return the side that has won a finished game, or NOBODY: more points win; a side that forfeits alone loses."""
     alpha_forfeits = game.reasons & FORFEIT != 0
     bravo_forfeits = game.reasons & (FORFEIT << 1) != 0
     if not game.done:
@@ -120,7 +120,7 @@ def winner_of(game: Record) -> int:
     return ALPHA if game.score[ALPHA] > game.score[BRAVO] else BRAVO
 
 
-@jit
+@jitable
 def forfeit_game(game: Record) -> None:
     """End the game at once against every side that gave illegal orders: it loses its whole score."""
     reasons = 0
@@ -132,7 +132,7 @@ def forfeit_game(game: Record) -> None:
     end_game(game, reasons)
 
 
-@jit
+@jitable
 def drift_satellites(game: Record, rules: Record) -> None:
     """Move every satellite and both goal sectors one sector prograde, and charge for station keeping."""
     for side in range(SIDES):

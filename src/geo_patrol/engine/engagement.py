@@ -1,12 +1,8 @@
 """The engagement phase (rule book, Engagement Phase): pay, resolve, enact.
 
-Resolving draws the outcomes and leaves the game as it is; enacting carries them out. Outcomes are what the books
-print and what recordings keep: a recorded engagement is enacted without drawing anything.
+Resolving samples the outcomes and leaves the position as it is; enacting carries them out. Outcomes are what the books
+print and what recordings hold: a recorded engagement is enacted without sampling anything.
 """
-
-from typing import NamedTuple
-
-import numpy as np
 
 from geo_patrol.engine.rng import random_below, random_unit
 from geo_patrol.engine.state import (
@@ -27,17 +23,16 @@ from geo_patrol.engine.state import (
     Record,
     Records,
 )
-from geo_patrol.jit import jit
+from geo_patrol.engine.workspace import Engagement, make_engagement
+from geo_patrol.jit import jit, jitable
 
 GUARD_DECAY = 0.5
-"""Each further attack that one guard tries to draw away in a phase is this much less likely to follow it."""
-
-_ALL = SIDES * SATELLITES
+"""Factor by which the probability falls with each further attack that one guard tries to intercept in a phase."""
 
 
-@jit
+@jitable
 def has_orders(orders: IntArray) -> bool:
-    """Tell whether anybody does anything."""
+    """Return whether any order is not a noop."""
     for side in range(SIDES):
         for number in range(SATELLITES):
             if orders[side, number] != NOOP:
@@ -45,47 +40,47 @@ def has_orders(orders: IntArray) -> bool:
     return False
 
 
-@jit
-def reach(sector: int, other: int) -> int:
-    """Return the range of a legal engagement, which is one of two."""
+@jitable
+def range_of(sector: int, other: int) -> int:
+    """Return the range of a legal engagement, SAME_SECTOR or ADJACENT_SECTOR."""
     return SAME_SECTOR if sector == other else ADJACENT_SECTOR
 
 
-@jit
+@jitable
 def kind_of(order: int) -> int:
-    """Return what kind of engagement an order is."""
+    """Return the kind of an engagement order."""
     if order == GUARD:
         return GUARDING
     return COLLISION if order >= COLLIDE else SHOT
 
 
-@jit
-def engagement_price(game: Record, rules: Record, side: int, number: int, order: int) -> int:
-    """Return what a legal engagement order costs; it depends on where the two satellites are, not on their fuel."""
+@jitable
+def engagement_cost(game: Record, rules: Record, side: int, number: int, order: int) -> int:
+    """Return the cost of a legal engagement order; it depends on the two satellites' sectors, not on their fuel."""
     target_side = side if order == GUARD else 1 - side
-    distance = reach(game.sector[side, number], game.sector[target_side, target_of(order)])
+    distance = range_of(game.sector[side, number], game.sector[target_side, target_of(order)])
     return rules.engagement_cost[side, kind_of(order), distance]
 
 
 @jit
 def pay_for_engagements(game: Record, rules: Record, orders: IntArray) -> None:
-    """Take the fuel for all legal engagement orders, at the prices before anybody has paid.
+    """Take the fuel for all legal engagement orders, at their costs before any of them is paid.
 
     With the published code's rules, an order paid with the last fuel is void, and so is every order against the payer
-    or, for guards, for it: both are struck from ``orders``.
+    or, for guards, for it: both become noop in ``orders``.
     """
     for side in range(SIDES):
         for number in range(SATELLITES):
             order = orders[side, number]
             if order != NOOP:
-                game.fuel[side, number] -= engagement_price(game, rules, side, number, order)
+                game.fuel[side, number] -= engagement_cost(game, rules, side, number, order)
     if rules.code_rules:
-        strike_orders_of_inactive(game, orders)
+        void_orders_of_inactive(game, orders)
 
 
-@jit
-def strike_orders_of_inactive(game: Record, orders: IntArray) -> None:
-    """Strike the orders by, against and (guards) for satellites that have no fuel left."""
+@jitable
+def void_orders_of_inactive(game: Record, orders: IntArray) -> None:
+    """Replace by noop the orders by, against and (guards) for satellites that have no fuel left."""
     for side in range(SIDES):
         for number in range(SATELLITES):
             order = orders[side, number]
@@ -95,29 +90,29 @@ def strike_orders_of_inactive(game: Record, orders: IntArray) -> None:
                     orders[side, number] = NOOP
 
 
-@jit
+@jitable
 def target_of(order: int) -> int:
-    """Return the number of the satellite that an engagement order is about; a guard's is its own HVA."""
+    """Return the number of the target of an engagement order; a guard's is its own HVA."""
     if order == GUARD:
         return HVA
     return order - COLLIDE if order >= COLLIDE else order - SHOOT
 
 
-@jit
+@jitable
 def attack_probability(game: Record, rules: Record, side: int, number: int, order: int) -> float:
-    """Return the probability of a shot or collision, by the range to the target that it was ordered against."""
-    distance = reach(game.sector[side, number], game.sector[1 - side, target_of(order)])
+    """Return the probability of a shot or collision, by the range to its ordered target."""
+    distance = range_of(game.sector[side, number], game.sector[1 - side, target_of(order)])
     return rules.engagement_odds[side, kind_of(order), distance]
 
 
-@jit
+@jitable
 def guard_probability(game: Record, rules: Record, side: int, number: int) -> float:
-    """Return the probability that a guard draws away the first attack."""
-    distance = reach(game.sector[side, number], game.sector[side, HVA])
+    """Return the probability that a guard intercepts the first attack."""
+    distance = range_of(game.sector[side, number], game.sector[side, HVA])
     return rules.engagement_odds[side, GUARDING, distance]
 
 
-@jit
+@jitable
 def shuffle(game: Record, items: IntArray, count: int) -> None:
     """Put the first items of an array into a uniformly random order."""
     for last in range(count - 1, 0, -1):
@@ -125,7 +120,7 @@ def shuffle(game: Record, items: IntArray, count: int) -> None:
         items[last], items[other] = items[other], items[last]
 
 
-@jit
+@jitable
 def write_outcome(
     outcomes: Records,
     count: int,
@@ -149,67 +144,38 @@ def write_outcome(
     return count + 1
 
 
-class Engagement(NamedTuple):
-    """An engagement being resolved. Satellites of both sides are numbered through: 11 x side + number."""
-
-    aim: IntArray
-    """(22,): the number of the enemy whom each attack is aimed at now, or NOBODY."""
-    destroyed: IntArray
-    """(22,): 1 where a satellite has been hit."""
-    guards: IntArray
-    """The satellites that guard, then room."""
-    shooters: IntArray
-    colliders: IntArray
-    attackers: IntArray
-    """Room for the attackers of one HVA."""
-
-
-@jit
-def make_engagement() -> Engagement:
-    """Return room for an engagement, in one piece."""
-    room = np.zeros(6 * _ALL, np.int64)
-    return Engagement(
-        room[:_ALL],
-        room[_ALL : 2 * _ALL],
-        room[2 * _ALL : 3 * _ALL],
-        room[3 * _ALL : 4 * _ALL],
-        room[4 * _ALL : 5 * _ALL],
-        room[5 * _ALL :],
-    )
-
-
-@jit
+@jitable
 def sort_orders(orders: IntArray, engagement: Engagement) -> tuple[int, int, int]:
-    """List who guards, shoots and collides, and note the aims; return how many there are of each.
+    """List the guards, shooters and colliders, and the aims of their attacks; return the lengths of the three lists.
 
-    Everybody is written at the end of all three lists, and only the right one grows: quicker than asking which.
+    Each satellite is written at the end of all three lists, and only the right one grows, which avoids branches.
     """
     guards, shooters, colliders = 0, 0, 0
     for side in range(SIDES):
         for number in range(SATELLITES):
-            who, order = side * SATELLITES + number, orders[side, number]
+            satellite, order = side * SATELLITES + number, orders[side, number]
             is_guard = order == GUARD
             is_collision = (order >= COLLIDE) & (order < GUARD)
             is_shot = (order >= SHOOT) & (order < COLLIDE)
             target = order - COLLIDE if is_collision else order - SHOOT
-            engagement.aim[who] = target if is_collision | is_shot else NOBODY
-            engagement.guards[guards] = who
-            engagement.shooters[shooters] = who
-            engagement.colliders[colliders] = who
+            engagement.aim[satellite] = target if is_collision | is_shot else NOBODY
+            engagement.guards[guards] = satellite
+            engagement.shooters[shooters] = satellite
+            engagement.colliders[colliders] = satellite
             guards += is_guard
             shooters += is_shot
             colliders += is_collision
     return guards, shooters, colliders
 
 
-@jit
+@jitable
 def resolve_guards(game: Record, rules: Record, engagement: Engagement, guards: int, outcomes: Records) -> int:
-    """Let each guard, in random order, try to draw away the attacks that are aimed at its HVA at that moment."""
+    """Let each guard, in random order, try to intercept the attacks aimed at its HVA at that moment."""
     shuffle(game, engagement.guards, guards)
     count = 0
     aim, attackers = engagement.aim, engagement.attackers
-    for place in range(guards):
-        side, guardian = engagement.guards[place] // SATELLITES, engagement.guards[place] % SATELLITES
+    for i in range(guards):
+        side, guardian = engagement.guards[i] // SATELLITES, engagement.guards[i] % SATELLITES
         enemies = (1 - side) * SATELLITES
         attacker_count = 0
         for number in range(SATELLITES):
@@ -220,16 +186,16 @@ def resolve_guards(game: Record, rules: Record, engagement: Engagement, guards: 
         probability = guard_probability(game, rules, side, guardian)
         if attacker_count == 0:
             count = write_outcome(outcomes, count, GUARDING, side, NOBODY, guardian, HVA, probability, False)
-        for turn in range(attacker_count):
+        for k in range(attacker_count):
             success = random_unit(game) < probability
             if success:
-                aim[enemies + attackers[turn]] = guardian
-            count = write_outcome(outcomes, count, GUARDING, side, attackers[turn], guardian, HVA, probability, success)
+                aim[enemies + attackers[k]] = guardian
+            count = write_outcome(outcomes, count, GUARDING, side, attackers[k], guardian, HVA, probability, success)
             probability *= GUARD_DECAY
     return count
 
 
-@jit
+@jitable
 def resolve_shots(
     game: Record,
     rules: Record,
@@ -240,19 +206,19 @@ def resolve_shots(
     count: int,
 ) -> int:
     """Fire all shots at once: a satellite that is hit has still fired its own."""
-    for place in range(shooters):
-        who = engagement.shooters[place]
-        side, number = who // SATELLITES, who % SATELLITES
+    for i in range(shooters):
+        shooter = engagement.shooters[i]
+        side, number = shooter // SATELLITES, shooter % SATELLITES
         probability = attack_probability(game, rules, side, number, orders[side, number])
         success = random_unit(game) < probability
-        target = engagement.aim[who]
+        target = engagement.aim[shooter]
         count = write_outcome(outcomes, count, SHOT, side, number, NOBODY, target, probability, success)
         if success:
             engagement.destroyed[(1 - side) * SATELLITES + target] = 1
     return count
 
 
-@jit
+@jitable
 def resolve_collisions(
     game: Record,
     rules: Record,
@@ -262,37 +228,37 @@ def resolve_collisions(
     outcomes: Records,
     count: int,
 ) -> int:
-    """Carry out collisions one at a time, each drawn uniformly from those whose two satellites both remain."""
+    """Carry out collisions one at a time, each chosen uniformly from those whose two satellites both remain."""
     waiting, aim, destroyed = engagement.colliders, engagement.aim, engagement.destroyed
     while True:
         remaining = 0
-        for place in range(colliders):
-            who = waiting[place]
-            enemies = (1 - who // SATELLITES) * SATELLITES
-            if not destroyed[who] and not destroyed[enemies + aim[who]]:
-                waiting[remaining] = who
+        for i in range(colliders):
+            collider = waiting[i]
+            enemies = (1 - collider // SATELLITES) * SATELLITES
+            if not destroyed[collider] and not destroyed[enemies + aim[collider]]:
+                waiting[remaining] = collider
                 remaining += 1
         colliders = remaining
         if colliders == 0:
             return count
-        drawn = random_below(game, colliders)
-        who = waiting[drawn]
-        side, number = who // SATELLITES, who % SATELLITES
+        i = random_below(game, colliders)
+        collider = waiting[i]
+        side, number = collider // SATELLITES, collider % SATELLITES
         colliders -= 1
-        waiting[drawn] = waiting[colliders]
+        waiting[i] = waiting[colliders]
         probability = attack_probability(game, rules, side, number, orders[side, number])
         success = random_unit(game) < probability
-        count = write_outcome(outcomes, count, COLLISION, side, number, NOBODY, aim[who], probability, success)
+        count = write_outcome(outcomes, count, COLLISION, side, number, NOBODY, aim[collider], probability, success)
         if success:
-            destroyed[who] = 1
-            destroyed[(1 - side) * SATELLITES + aim[who]] = 1
+            destroyed[collider] = 1
+            destroyed[(1 - side) * SATELLITES + aim[collider]] = 1
 
 
-@jit
+@jitable
 def resolve_engagements(game: Record, rules: Record, orders: IntArray, outcomes: Records) -> int:
-    """Draw the outcomes of legal orders that have been paid for: guards, then shots, then collisions.
+    """Sample the outcomes of legal orders that have been paid for: guards, then shots, then collisions.
 
-    The game's record is left alone but for its random stream. Returns the number of outcomes written to ``outcomes``.
+    Only the random stream of the game's record changes. Returns the number of outcomes written to ``outcomes``.
     """
     engagement = make_engagement()
     guards, shooters, colliders = sort_orders(orders, engagement)
@@ -301,7 +267,7 @@ def resolve_engagements(game: Record, rules: Record, orders: IntArray, outcomes:
     return resolve_collisions(game, rules, orders, engagement, colliders, outcomes, count)
 
 
-@jit
+@jitable
 def destroy(game: Record, side: int, number: int) -> None:
     """Take a satellite out of the game; it keeps drifting, without fuel."""
     game.fuel[side, number] = 0
@@ -311,8 +277,8 @@ def destroy(game: Record, side: int, number: int) -> None:
 @jit
 def enact_engagements(game: Record, outcomes: Records, count: int) -> None:
     """Carry out outcomes in their order: guards and colliders move, shooters lose a round, the destroyed their fuel."""
-    for place in range(count):
-        outcome = outcomes[place]
+    for i in range(count):
+        outcome = outcomes[i]
         side, enemy = outcome.side, 1 - outcome.side
         if outcome.kind == GUARDING:
             game.sector[side, outcome.guardian] = game.sector[side, HVA]

@@ -1,7 +1,6 @@
-"""Legal orders (rule book, Movement Phase and Engagement Phase).
+"""The cost and legality of one order (rule book, Movement Phase and Engagement Phase).
 
-``order_cost`` judges one order. An order that the satellite cannot pay is not legal. ``legal_sets.py`` finds all legal
-orders of a game at once.
+An order that the satellite cannot pay for is not legal. ``legal_sets.py`` finds all legal orders of a game at once.
 """
 
 from geo_patrol.board import are_adjacent, ring_of
@@ -26,13 +25,13 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
 )
-from geo_patrol.jit import jit
+from geo_patrol.jit import jit, jitable
 
 ILLEGAL = -1
 """The cost of an order that the rules do not allow."""
 
 
-@jit
+@jitable
 def range_between(sector: int, other: int) -> int:
     """Return SAME_SECTOR, ADJACENT_SECTOR or OUT_OF_RANGE."""
     if sector == other:
@@ -42,9 +41,9 @@ def range_between(sector: int, other: int) -> int:
     return OUT_OF_RANGE
 
 
-@jit
+@jitable
 def is_hva_threatened(game: Record, side: int) -> bool:
-    """Tell whether an active enemy is in the same or an adjacent sector of a side's HVA: guarding needs one."""
+    """Return whether an active enemy is in the same or an adjacent sector of a side's HVA: guarding needs one."""
     enemy = 1 - side
     for number in range(SATELLITES):
         if game.fuel[enemy, number] > 0:
@@ -53,9 +52,9 @@ def is_hva_threatened(game: Record, side: int) -> bool:
     return False
 
 
-@jit
+@jitable
 def move_cost(game: Record, rules: Record, side: int, number: int, order: int) -> int:
-    """Return what an order costs in the movement phase, or ILLEGAL."""
+    """Return the cost of an order in the movement phase, or ILLEGAL."""
     if order < NOOP or order > RADIAL_OUT:
         return ILLEGAL
     if order == RADIAL_IN and ring_of(game.sector[side, number]) <= rules.inner_ring:
@@ -65,9 +64,9 @@ def move_cost(game: Record, rules: Record, side: int, number: int, order: int) -
     return rules.move_cost[side, order]
 
 
-@jit
+@jitable
 def attack_cost(game: Record, rules: Record, side: int, number: int, order: int) -> int:
-    """Return what a shot or a collision costs, or ILLEGAL."""
+    """Return the cost of a shot or a collision, or ILLEGAL."""
     if order < COLLIDE:
         kind, target = SHOT, order - SHOOT
         allowed = game.ammo[side, number] > 0
@@ -82,18 +81,18 @@ def attack_cost(game: Record, rules: Record, side: int, number: int, order: int)
     return rules.engagement_cost[side, kind, distance]
 
 
-@jit
+@jitable
 def guard_cost(game: Record, rules: Record, side: int, number: int) -> int:
-    """Return what guarding costs a satellite, or ILLEGAL."""
+    """Return the cost of guarding, or ILLEGAL."""
     distance = range_between(game.sector[side, number], game.sector[side, HVA])
     if number == HVA or distance == OUT_OF_RANGE or not is_hva_threatened(game, side):
         return ILLEGAL
     return rules.engagement_cost[side, GUARDING, distance]
 
 
-@jit
+@jitable
 def order_cost(game: Record, rules: Record, side: int, number: int, order: int) -> int:
-    """Return the fuel that an order costs in the phase at hand, or ILLEGAL; the satellite's fuel is not looked at."""
+    """Return the fuel that an order costs in the current phase, or ILLEGAL, whether the satellite has it or not."""
     if order == NOOP:
         return 0
     if game.phase == MOVEMENT:
@@ -105,9 +104,9 @@ def order_cost(game: Record, rules: Record, side: int, number: int, order: int) 
     return attack_cost(game, rules, side, number, order)
 
 
-@jit
+@jitable
 def is_legal(game: Record, rules: Record, side: int, number: int, order: int) -> bool:
-    """Tell whether a satellite may be given an order: allowed, and paid for."""
+    """Return whether an order is legal: allowed by the rules, and affordable."""
     if order == NOOP:
         return True
     fuel = game.fuel[side, number]
@@ -119,14 +118,15 @@ def is_legal(game: Record, rules: Record, side: int, number: int, order: int) ->
 
 @jit
 def write_order_costs(game: Record, rules: Record, costs: IntArray) -> None:
-    """Write what every order of both sides costs, or ILLEGAL, whether it can be paid or not.
+    """Write the cost of every order of both sides, or ILLEGAL, whether it is affordable or not.
 
     ``costs``: (2, 11, 28), overwritten. Satellites without fuel take no order but noop.
     """
-    costs[:] = ILLEGAL
-    costs[:, :, NOOP] = 0
     for side in range(SIDES):
         for number in range(SATELLITES):
-            if game.fuel[side, number] > 0:
-                for order in range(ORDERS):
+            is_active = game.fuel[side, number] > 0
+            for order in range(ORDERS):
+                if is_active or order == NOOP:
                     costs[side, number, order] = order_cost(game, rules, side, number, order)
+                else:
+                    costs[side, number, order] = ILLEGAL

@@ -11,15 +11,18 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
 )
-from geo_patrol.jit import jit
+from geo_patrol.jit import jitable
 
 
-@jit
-def strike_illegal_orders(game: Record, legal: IntArray, orders: IntArray) -> None:
-    """Replace illegal orders, a (2, 11) array, by noop in place, and count them in the game's record.
+@jitable
+def replace_illegal_orders(game: Record, legal: IntArray, orders: IntArray) -> None:
+    """Replace illegal orders by noop in place, and count them in the game's record.
 
-    ``legal``: (2, 11), the sets of legal orders as they stood before anything was paid for: an enemy that spends its
-    last fuel on an order of this phase is still a target in it.
+    Args:
+        game: the game before anything is paid for: an enemy that spends its last fuel on an order of this phase is still
+            a legal target in it.
+        legal: (2, 11), the sets of legal orders.
+        orders: (2, 11), any integers.
     """
     for side in range(SIDES):
         illegal = 0
@@ -31,11 +34,11 @@ def strike_illegal_orders(game: Record, legal: IntArray, orders: IntArray) -> No
         game.illegal_orders[side] = illegal
 
 
-@jit
+@jitable
 def destination(sector: int, order: int) -> int:
     """Return the sector where a move leads.
 
-    All four are found and one is chosen: which one it is cannot be foreseen, and a wrong guess takes longer.
+    All four are computed and one is selected: a mispredicted branch would take longer.
     """
     along = prograde(sector) if order == PROGRADE else retrograde(sector)
     across = radial_in(sector) if order == RADIAL_IN else radial_out(sector)
@@ -43,9 +46,9 @@ def destination(sector: int, order: int) -> int:
     return sector if order == NOOP else moved
 
 
-@jit
+@jitable
 def move_satellites(game: Record, rules: Record, orders: IntArray) -> None:
-    """Pay for the legal moves of both sides and carry them out; a noop costs nothing and leads nowhere."""
+    """Pay for the legal moves of both sides and carry them out; a noop costs nothing and stays."""
     for side in range(SIDES):
         for number in range(SATELLITES):
             order = orders[side, number]

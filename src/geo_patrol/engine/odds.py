@@ -1,19 +1,19 @@
-"""The same engagement, resolved many times: what its odds are."""
+"""The odds of an engagement, by resolving it many times."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.engine.engagement import resolve_engagements
 from geo_patrol.engine.state import COLLISION, GUARDING, SATELLITES, SHOT, IntArray, Record, Records
-from geo_patrol.jit import jit
+from geo_patrol.jit import jit, jitable
 
 
-@jit
+@jitable
 def destroyed_bits(outcomes: Records, count: int) -> int:
-    """Return who is destroyed by outcomes, as bits: side * 11 + number."""
+    """Return the satellites that outcomes destroy, as bits: side * 11 + number."""
     bits = 0
-    for place in range(count):
-        outcome = outcomes[place]
+    for i in range(count):
+        outcome = outcomes[i]
         side, attacker, target = int(outcome.side), int(outcome.attacker), int(outcome.target)
         if outcome.success and outcome.kind != GUARDING:
             bits |= 1 << ((1 - side) * SATELLITES + target)
@@ -37,8 +37,8 @@ def resolve_repeatedly(
         game: the position after paying; only its random stream changes.
         rules: of the game.
         orders: (2, 11) legal orders that have been paid for.
-        outcomes: room for one engagement.
-        destroyed: (n,), receives who was destroyed each time, see ``destroyed_bits``.
+        outcomes: (128,), overwritten.
+        destroyed: (n,), receives the destroyed satellites of each resolution, see ``destroyed_bits``.
         kinds: (n, 3), receives the number of shots, collisions and guard outcomes.
     """
     for draw in range(len(destroyed)):
@@ -46,5 +46,5 @@ def resolve_repeatedly(
         destroyed[draw] = destroyed_bits(outcomes, count)
         for kind in (SHOT, COLLISION, GUARDING):
             kinds[draw, kind] = 0
-        for place in range(count):
-            kinds[draw, outcomes[place].kind] += 1
+        for i in range(count):
+            kinds[draw, outcomes[i].kind] += 1

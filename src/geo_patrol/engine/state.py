@@ -30,18 +30,21 @@ ORDERS = GUARD + 1
 
 SAME_SECTOR, ADJACENT_SECTOR, OUT_OF_RANGE = 0, 1, 2
 SHOT, COLLISION, GUARDING = 0, 1, 2
-"""Kinds of engagement, the second index of engagement costs and odds."""
+"""Kinds of engagement: the second index of engagement costs and odds."""
 
 HVA_DESTROYED, HVA_OUT_OF_FUEL, WIN_SCORE, FORFEIT = 1, 4, 16, 64
-"""Reasons of an end for alpha as bits; bravo's are one bit higher (shifted by the side)."""
+"""Bit flags of the reasons why a game ended, for alpha; bravo's are shifted left by one bit."""
 TURN_LIMIT = 256
+
+NUM_RULE_FEATURES = 58
+"""Features of an observation that describe the rules, see ``encodings``; they change at resets alone."""
 
 # Ordered by width and without padding, so that equal games are equal byte by byte.
 GAME = np.dtype(
     [
-        ("chance_key", "u8"),
-        ("chance_counter", "u8"),
-        ("setup_key", "u8"),  # the stream of its own from which the last reset drew, to draw the same again
+        ("rng_key", "u8"),
+        ("rng_counter", "u8"),
+        ("setup_key", "u8"),  # key of the separate stream from which the last reset sampled the rules
         ("turn", "i4"),  # turns completed; the turn being played is one more
         ("goal_points", "i4", (SIDES,)),  # so far
         ("score", "i4", (SIDES,)),  # goal points so far + fuel points when last scored
@@ -59,7 +62,7 @@ GAME = np.dtype(
 )
 """One game."""
 
-# Every field is eight bytes wide, so that a record is also a row of slots that a draw can write to.
+# Fields are eight bytes wide up to the features, so that a record is also a row of words that a draw can write to.
 RULES = np.dtype(
     [
         ("inner_ring", "i8"),
@@ -83,9 +86,12 @@ RULES = np.dtype(
         ("weight", "f8", (SIDES, 2)),  # points per unit of fuel: HVA, Patrol
         ("weight_numerator", "i8", (SIDES, 2)),  # the same exactly
         ("weight_denominator", "i8", (SIDES, 2)),
-    ]
+        ("onehot_features", "f4", (SIDES, NUM_RULE_FEATURES)),  # what observations hold of the rules, seen by each side
+        ("token_features", "i2", (SIDES, NUM_RULE_FEATURES)),
+    ],
+    align=True,
 )
-"""The rules and the starting figures of one game."""
+"""The rules and the starting values of one game."""
 
 OUTCOME = np.dtype(
     [
@@ -102,7 +108,7 @@ OUTCOME = np.dtype(
 """One outcome of an engagement. Attackers and targets are enemies of each other, a guard stands on the target's side."""
 
 MAX_OUTCOMES = 128
-"""Room for the outcomes of one engagement: ten guards facing eleven attackers, and their attacks, are 121."""
+"""Capacity for the outcomes of one engagement: ten guards facing eleven attackers, and their attacks, are 121."""
 
 # Inside compiled code a record's fields are attributes with types of their own, which only the layouts above know.
 Record: TypeAlias = Any
@@ -111,8 +117,8 @@ IntArray: TypeAlias = NDArray[np.integer[Any]]
 
 
 def records(layout: np.dtype[Any], count: int) -> Records:
-    """Allocate records, all zero, whose fields are attributes in compiled and in plain Python code alike.
+    """Allocate records, all zero, whose fields are attributes in compiled and in plain Python code.
 
-    They are a plain array of ``np.record``: handing a ``np.recarray`` to compiled code takes eight times as long.
+    They are a plain array of ``np.record``: passing a ``np.recarray`` to compiled code takes eight times as long.
     """
     return np.zeros(count, np.dtype((np.record, layout)))

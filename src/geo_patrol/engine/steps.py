@@ -1,256 +1,248 @@
-"""A step of many episodes: reset, play, describe, in one call.
+"""The step of a batch: play one phase of each game and write its outputs, in one call.
 
-The parts of a batch do not touch each other and the interpreter is left alone meanwhile, so threads may step one each.
+It is the only entry point that plays games, for a single game and for thousands. The rows of a batch do not affect each
+other and the GIL is released, so threads may step different rows at the same time.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.encodings import NO_SLOTS
-from geo_patrol.engine.episodes import (
-    ENEMY_SCORE,
-    ILLEGAL,
-    NEXT_STEP,
-    OPPONENT,
-    PHASE,
-    REASONS,
-    SAME_STEP,
-    SCORE,
-    SEAT,
-    TURN,
-    Opponents,
-    Page,
-    Part,
-    Terms,
-    mark_over,
-    play_episodes,
-    reset_episodes,
-    side_of_slot,
-)
-from geo_patrol.engine.legal_sets import write_legal_sets, write_masks
-from geo_patrol.engine.observe import find_places, observe_as_onehot, observe_as_tokens, observe_games, observe_side
-from geo_patrol.engine.sample import draw_bits, draw_order, next_key
-from geo_patrol.engine.setup import Scenario
-from geo_patrol.engine.state import SATELLITES, SIDES, IntArray, Record, Records
-from geo_patrol.engine.workspace import make_scratch
-from geo_patrol.jit import jit
+from geo_patrol.engine.drift import winner_of
+from geo_patrol.engine.episodes import alphas_reward, clear_statistics, gather_orders, write_statistics
+from geo_patrol.engine.legal_sets import write_legal_sets, write_mask
+from geo_patrol.engine.observe import find_positions, observe_onehot, observe_tokens
+from geo_patrol.engine.rng import next_key
+from geo_patrol.engine.sample import sample_side, sample_sides
+from geo_patrol.engine.state import ALPHA, SIDES, IntArray, Record, Records
+from geo_patrol.engine.turn import play_orders
+from geo_patrol.engine.workspace import Workspace, make_workspace
+from geo_patrol.jit import jit, jitable
 
 
-@jit
-def write_figures(game: Record, episode: Record, side: int, figures: IntArray) -> None:
-    """Write the figures of one slot."""
-    figures[ILLEGAL] = game.illegal_orders[side]
-    figures[SCORE] = game.score[side]
-    figures[ENEMY_SCORE] = game.score[1 - side]
-    figures[TURN] = game.turn
-    figures[PHASE] = game.phase
-    figures[REASONS] = game.reasons
-    figures[SEAT] = side
-    figures[OPPONENT] = episode.opponent
+@jitable
+def side_at_seat(episode: Record, settings: Record) -> int:
+    """Return the side of a game's only environment; ``& 1`` tells the compiler that it is a valid index."""
+    return (episode.seat ^ settings.observes_opponent) & 1
 
 
-@jit
-def sample_slots(
-    episode: Record, terms: Terms, place: int, legal: IntArray, draws: NDArray[np.uint64], sampled: IntArray
+@jitable
+def play_episode(
+    game: Record, rules: Record, episode: Record, settings: Record, orders: IntArray, outcomes: Records
+) -> float:
+    """Play one decision phase with the orders of both sides, (2, 11); return alpha's reward."""
+    episode.outcome_count = play_orders(game, rules, episode.legal, orders, outcomes)
+    episode.length += 1
+    for side in range(SIDES):
+        episode.illegal_orders[side] += game.illegal_orders[side]
+    episode.winner = winner_of(game)
+    reward = alphas_reward(game, episode, settings.rewards_outcome)
+    episode.total_reward += reward
+    is_truncated = settings.max_cycles > 0 and episode.length >= settings.max_cycles
+    episode.is_over = game.done != 0 or is_truncated
+    return reward
+
+
+@jitable
+def write_result(
+    game: Record, episode: Record, side: int, reward: float, is_finished: bool, result: Record, statistics: Record
 ) -> None:
-    """Draw orders for the slots of one game, as ``sample_next_orders`` would."""
-    key = next_key(episode.sampler)
-    for slot in range(terms.sides):
-        draw_bits(key, side_of_slot(episode, terms, slot), draws[slot])
-    for slot in range(terms.sides):
-        side = side_of_slot(episode, terms, slot)
-        for number in range(SATELLITES):
-            sampled[place * terms.sides + slot, number] = draw_order(int(legal[side, number]), draws[slot, number])
+    """Write what a step returns of one environment, besides the infos."""
+    if is_finished:
+        write_statistics(game, episode, side, statistics)
+    elif result.is_finished:  # in the step that was written here before
+        clear_statistics(statistics)
+    is_over, is_done = episode.is_over != 0, game.done != 0
+    result.reward = reward if side == ALPHA else 0.0 - reward
+    result.terminated = is_over & is_done
+    result.truncated = is_over & (not is_done)
+    result.is_finished = is_finished
 
 
-@jit
-def sample_episodes(
-    episodes: Records, which: NDArray[np.bool_], terms: Terms, legal: IntArray, sampled: IntArray
-) -> None:
-    """Draw random legal orders for the slots of marked games, (slots, 11)."""
-    draws = np.empty((SIDES, SATELLITES), np.uint64)
-    for place in range(len(episodes)):
-        if which[place]:
-            sample_slots(episodes[place], terms, place, legal[place], draws, sampled)
-
-
-@jit
-def look_at_games(part: Part, terms: Terms, page: Page, samples: bool) -> None:
-    """Write legal orders, figures, and (``samples``) random legal orders; from now on no episode is just reset."""
-    scratch = make_scratch(part.rules[0].outer_ring)
-    for place in range(len(part.games)):
-        game, episode = part.games[place], part.episodes[place]
-        write_legal_sets(game, part.rules[place if len(part.rules) > 1 else 0], scratch, part.legal[place])
-        episode.is_fresh = 0
-        for slot in range(terms.sides):
-            side = side_of_slot(episode, terms, slot)
-            write_figures(game, episode, side, page.figures[place * terms.sides + slot])
-        if samples:
-            sample_slots(episode, terms, place, part.legal[place], scratch.draws, page.sampled)
-
-
-@jit
-def describe_part(part: Part, terms: Terms, page: Page, slots: int, rule_figures: NDArray[Any], samples: bool) -> None:
-    """Write what follows from a step or a reset: legal orders, figures, observations, masks, sampled orders.
-
-    Args:
-        part: the games.
-        terms: what holds for all.
-        page: receives what it is about.
-        slots: room for sectors in the observations; none for "tokens".
-        rule_figures: what observations of that encoding tell of the rules.
-        samples: whether to draw orders for the next phase.
-    """
-    look_at_games(part, terms, page, samples)
-    games = len(part.games)
-    if terms.sides == SIDES:
-        observations = page.observations.reshape((games, SIDES, page.observations.shape[1]))
-        observe_games(part.games, part.rules, slots, rule_figures, observations)
-        write_masks(part.legal.reshape((games * SIDES, SATELLITES)), page.mask_words)
-    else:
-        rows = np.arange(games)
-        observe_seats(part, rows, False, slots, rule_figures, page.observations)
-        write_seat_masks(part, rows, False, page.mask_words)
-
-
-# One side of each game
-
-
-@jit
-def side_at(episode: Record, of_opponent: bool) -> int:
-    """Return the side at the seat, or the opponent's."""
-    return 1 - episode.seat if of_opponent else episode.seat
-
-
-@jit
-def observe_seats(
-    part: Part,
-    rows: NDArray[np.int64],
-    of_opponent: bool,
-    slots: int,
-    rule_figures: NDArray[Any],
-    observations: NDArray[Any],
-) -> None:
-    """Write what one side sees of the games whose places ``rows`` lists; ``observations``: (rows, size).
-
-    A loop for each encoding, as in ``observe_games``.
-    """
-    scratch = make_scratch(part.rules[0].outer_ring)
-    if slots == NO_SLOTS:
-        for row in range(len(rows)):
-            place, of_rules = rows[row], rows[row] if len(part.rules) > 1 else 0
-            game, rules, side = part.games[place], part.rules[of_rules], side_at(part.episodes[place], of_opponent)
-            find_places(game, rules, scratch)
-            observe_as_tokens(game, rules, side, scratch.places, rule_figures[of_rules], observations[row])
-    else:
-        for row in range(len(rows)):
-            place, of_rules = rows[row], rows[row] if len(part.rules) > 1 else 0
-            game, rules, side = part.games[place], part.rules[of_rules], side_at(part.episodes[place], of_opponent)
-            find_places(game, rules, scratch)
-            observe_as_onehot(game, rules, side, scratch.places, slots, rule_figures[of_rules], observations[row])
-
-
-@jit
-def write_seat_masks(part: Part, rows: NDArray[np.int64], of_opponent: bool, mask_words: IntArray) -> None:
-    """Write the masks of one side of the games whose places ``rows`` lists; ``mask_words``: (rows, 11, 7) int32."""
-    for row in range(len(rows)):
-        side = side_at(part.episodes[rows[row]], of_opponent)
-        write_masks(part.legal[rows[row], side : side + 1], mask_words[row : row + 1])
-
-
-# What episodes end with
-
-
-@jit
-def clear_final(page: Page) -> None:
-    """Empty the rows that tell what episodes ended with."""
-    for row in range(len(page.final_rows)):
-        if page.final_rows[row]:
-            page.final_observations[row] = 0
-            page.final_mask_words[row] = 0
-            page.final_figures[row] = 0
-            page.final_rows[row] = False
-
-
-@jit
-def write_final(part: Part, terms: Terms, page: Page, slots: int, rule_figures: NDArray[Any], samples: bool) -> None:
-    """Write what the episodes that are over ended with, before they are reset.
-
-    With ``samples``, orders for the end are drawn and thrown away, as the single environments and the other modes do.
-    """
-    scratch = make_scratch(part.rules[0].outer_ring)
-    for place in range(len(part.games)):
-        game, episode, legal = part.games[place], part.episodes[place], part.legal[place]
-        if not episode.is_over:
-            continue
-        of_rules = place if len(part.rules) > 1 else 0
-        rules = part.rules[of_rules]
-        write_legal_sets(game, rules, scratch, legal)
-        if samples:
-            next_key(episode.sampler)
-        find_places(game, rules, scratch)
-        for slot in range(terms.sides):
-            row, side = place * terms.sides + slot, side_of_slot(episode, terms, slot)
-            seen = page.final_observations[row]
-            observe_side(game, rules, side, scratch.places, slots, rule_figures[of_rules], seen)
-            write_masks(legal[side : side + 1], page.final_mask_words[row : row + 1])
-            write_figures(game, episode, side, page.final_figures[row])
-            page.final_rows[row] = True
-
-
-# All of it
-
-
-@jit
-def begin_waiting(part: Part, scenario: Scenario, terms: Terms, opponents: Opponents, onehot_slots: int) -> None:
-    """Begin anew the episodes that are over."""
-    mark_over(part.episodes, part.waiting)
-    reset_episodes(part, scenario, terms, opponents, onehot_slots)
-
-
-@jit
-def step_part(
-    part: Part,
-    pending: int,
-    scenario: Scenario,
-    terms: Terms,
-    opponents: Opponents,
+@jitable
+def play_games(
+    start: int,
+    stop: int,
+    games: Records,
+    rules: Records,
+    episodes: Records,
+    settings: Record,
+    workspace: Workspace,
+    outcomes: Records,
     actions: IntArray,
-    page: Page,
-    onehot_slots: int,
-    slots: int,
-    rule_figures: NDArray[Any],
-    samples: bool,
+    results: Records,
+    statistics: Records,
 ) -> int:
-    """Step the games of a part.
+    """Play one phase of games ``start`` to ``stop`` - 1 and write their results; return how many episodes ended.
+
+    An episode that is new starts with the next step, one that is over stays as it is.
+    """
+    orders, count, two_sides, per_game = workspace.orders, 0, settings.sides == SIDES, len(rules) > 1
+    for i in range(start, stop):
+        game, episode = games[i], episodes[i]
+        reward, is_played = 0.0, episode.is_new == 0 and episode.is_over == 0
+        if is_played:
+            gather_orders(episode, two_sides, i, actions, orders)
+            reward = play_episode(game, rules[i if per_game else 0], episode, settings, orders, outcomes)
+        episode.is_new = 0
+        is_finished = is_played and episode.is_over != 0
+        count += is_finished
+        if two_sides:
+            for side in range(SIDES):
+                row = SIDES * i + side
+                write_result(game, episode, side, reward, is_finished, results[row], statistics[row])
+        else:
+            side = side_at_seat(episode, settings)
+            write_result(game, episode, side, reward, is_finished, results[i], statistics[i])
+    return count
+
+
+@jitable
+def write_info(game: Record, side: int, opponent: int, result: Record) -> None:
+    """Write the infos of one environment."""
+    result.illegal_orders = game.illegal_orders[side]
+    result.score = game.score[side]
+    result.enemy_score = game.score[1 - side]
+    result.turn = game.turn
+    result.phase = game.phase
+    result.reasons = game.reasons
+    result.seat = side
+    result.opponent = opponent
+
+
+@jitable
+def describe_games(
+    start: int,
+    stop: int,
+    selected: NDArray[np.bool_],
+    games: Records,
+    rules: Records,
+    episodes: Records,
+    settings: Record,
+    workspace: Workspace,
+    results: Records,
+    sampled: IntArray,
+) -> None:
+    """Write legal orders, infos and (unless ``sampled`` is empty) sampled actions of the selected games."""
+    two_sides, per_game, samples, random_bits = (
+        settings.sides == SIDES,
+        len(rules) > 1,
+        len(sampled) > 0,
+        workspace.random_bits,
+    )
+    for i in range(start, stop):
+        if not selected[i]:
+            continue
+        game, episode = games[i], episodes[i]
+        legal, opponent = episode.legal, episode.opponent
+        write_legal_sets(game, rules[i if per_game else 0], workspace, legal)
+        if two_sides:
+            for side in range(SIDES):
+                write_info(game, side, opponent, results[SIDES * i + side])
+            if samples:
+                sample_sides(legal, next_key(episode.action_stream), random_bits, sampled, SIDES * i)
+        else:
+            side = side_at_seat(episode, settings)
+            write_info(game, side, opponent, results[i])
+            if samples:
+                sample_side(legal[side], next_key(episode.action_stream), side, random_bits[0], sampled[i])
+
+
+@jitable
+def observe_games(
+    start: int,
+    stop: int,
+    selected: NDArray[np.bool_],
+    games: Records,
+    rules: Records,
+    episodes: Records,
+    settings: Record,
+    workspace: Workspace,
+    observations: NDArray[Any],
+    observe: Callable[..., None],
+) -> None:
+    """Write the observations of the selected games by ``observe_onehot`` or ``observe_tokens``."""
+    two_sides, per_game, positions = settings.sides == SIDES, len(rules) > 1, workspace.positions
+    for i in range(start, stop):
+        if not selected[i]:
+            continue
+        game, rule = games[i], rules[i if per_game else 0]
+        find_positions(game, rule, workspace)
+        if two_sides:
+            for side in range(SIDES):
+                observe(game, rule, side, positions, observations[SIDES * i + side])
+        else:
+            observe(game, rule, side_at_seat(episodes[i], settings), positions, observations[i])
+
+
+@jitable
+def mask_games(
+    start: int, stop: int, selected: NDArray[np.bool_], episodes: Records, settings: Record, words: IntArray
+) -> None:
+    """Write the action masks of the selected games; ``words``: (num_envs, 11, 7) int32, see ``write_mask``."""
+    two_sides = settings.sides == SIDES
+    for i in range(start, stop):
+        if selected[i] and two_sides:
+            for side in range(SIDES):
+                write_mask(episodes[i].legal[side], words[SIDES * i + side])
+        elif selected[i]:
+            write_mask(episodes[i].legal[side_at_seat(episodes[i], settings)], words[i])
+
+
+@jit
+def step_games(
+    start: int,
+    stop: int,
+    selected: NDArray[np.bool_],
+    plays: bool,
+    games: Records,
+    rules: Records,
+    episodes: Records,
+    settings: Records,
+    outcomes: Records,
+    actions: IntArray,
+    results: Records,
+    statistics: Records,
+    sampled: IntArray,
+    masks: IntArray,
+    onehot: NDArray[np.float32],
+    tokens: NDArray[np.int16],
+) -> int:
+    """Play one decision phase of games, and write what follows from it.
 
     Args:
-        part: the games.
-        pending: how many of them are over and wait for a reset.
-        scenario: what resets draw from.
-        terms: what holds for all.
-        opponents: who may be drawn as an opponent.
-        actions: (slots, 11) order codes, left alone.
-        page: receives everything.
-        onehot_slots: room for sectors in "onehot".
-        slots: the same in the encoding of the page; none for "tokens".
-        rule_figures: what observations of that encoding tell of the rules.
-        samples: whether to draw orders for the next phase.
+        start: index of the first game. Row i of the outputs is game i's; with two sides, rows 2i and 2i + 1 are.
+        stop: one more than the index of the last game.
+        selected: (n,), the games to describe.
+        plays: whether to play; otherwise the selected games are only described, and results other than infos stay.
+        games: (n,), modified in place.
+        rules: (n,), or (1,) for all games.
+        episodes: (n,), modified in place.
+        settings: (1,).
+        outcomes: receives the outcomes of an engagement; afterwards those of the last game.
+        actions: (num_envs, 11) order codes.
+        results: (num_envs,).
+        statistics: (num_envs,), of episodes that end in this step, zero elsewhere.
+        sampled: (num_envs, 11), receives random legal actions for the next phase; (0, 11): none are sampled.
+        masks: (num_envs, 11, 28) int8, or (0, 11, 28).
+        onehot: (num_envs, size), receives observations in this encoding, or (0, size).
+        tokens: the same for the other encoding.
 
     Returns:
-        How many games are over and wait for a reset now.
+        How many episodes ended.
     """
-    part.waiting[:] = False
-    if terms.mode == NEXT_STEP and pending > 0:
-        begin_waiting(part, scenario, terms, opponents, onehot_slots)
-    pending = play_episodes(part, terms, actions, page.results)
-    if terms.mode == SAME_STEP:
-        clear_final(page)
-        if pending > 0:
-            write_final(part, terms, page, slots, rule_figures, samples)
-            begin_waiting(part, scenario, terms, opponents, onehot_slots)
-            pending = 0
-    describe_part(part, terms, page, slots, rule_figures, samples)
-    return pending
+    workspace, setting, count = make_workspace(rules[0].outer_ring), settings[0], 0
+    if plays:
+        count = play_games(
+            start, stop, games, rules, episodes, setting, workspace, outcomes, actions, results, statistics
+        )
+    describe_games(start, stop, selected, games, rules, episodes, setting, workspace, results, sampled)
+    if len(tokens) > 0:
+        observe_games(start, stop, selected, games, rules, episodes, setting, workspace, tokens, observe_tokens)
+    if len(onehot) > 0:
+        observe_games(start, stop, selected, games, rules, episodes, setting, workspace, onehot, observe_onehot)
+    if len(masks) > 0:
+        mask_games(start, stop, selected, episodes, setting, masks.view(np.int32))
+    return count

@@ -15,10 +15,11 @@ from geo_patrol.config.presets import ConfigSource, Overrides
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import SATELLITES
+from geo_patrol.envs.arguments import MaskIn, Reward, check_orders
 from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.parallel import ParallelGeoPatrol
+from geo_patrol.envs.single_game import ALPHA, BRAVO
 from geo_patrol.envs.spaces import OrderSpace
-from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, check_orders
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
 from geo_patrol.saving import check_saved
@@ -52,7 +53,7 @@ class Options(TypedDict, total=False):
 
 
 class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
-    """``ParallelGeoPatrol``, which see for spaces, rewards and infos, with the agents taking turns.
+    """``ParallelGeoPatrol`` with the agents taking turns; spaces, rewards and infos are the same.
 
     A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
 
@@ -73,7 +74,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
 
     @property
     def config(self) -> GameConfig:
-        """The configuration, as it was before anything was drawn."""
+        """The configuration, with the ranges that resets sample from."""
         return self._game.config
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -85,7 +86,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         return self._game.action_space(agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new game; reseeds only when a seed is given.
+        """Start a new game; reseeds only when a seed is given.
 
         Raises:
             ValueError: the seed is negative or not a whole number.
@@ -101,16 +102,16 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         self._skip_agent_selection = None
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent sees; it is the same before and after the other one's orders.
+        """Return an agent's observation; it is the same before and after the other one's orders.
 
         Raises:
             RuntimeError: ``reset`` was never called.
         """
-        self._game.table.check_begun()
+        self._game.single.check_reset()
         return self._observations[agent]
 
     def state(self) -> NDArray[np.float32]:
-        """Return the whole position for a centralised critic: what alpha sees, encoded as "onehot"."""
+        """Return the whole position for a centralised critic: alpha's observation, encoded as "onehot"."""
         return self._game.state()
 
     def step(self, action: Any) -> None:
@@ -120,7 +121,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
             ValueError: the orders have another shape or are not whole numbers; the agent may try again.
             RuntimeError: ``reset`` was never called.
         """
-        self._game.table.check_begun()
+        self._game.single.check_reset()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -143,18 +144,18 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         return self._game.action_masks(agent)
 
     def sample_actions(self) -> dict[str, NDArray[np.int64]]:
-        """Draw legal orders for both agents from the engine; the game's own chance is left alone."""
+        """Sample legal actions for both agents; the game's own random stream is not used."""
         return self._game.sample_actions()
 
     def game(self) -> Game:
-        """Return a copy of the game as it stands before the orders of this phase."""
+        """Return a copy of the game before the orders of this phase."""
         return self._game.game()
 
     def save(self) -> dict[str, Any]:
         """Return the environment as plain data that ``json.dumps`` takes, alpha's pending orders included.
 
         Raises:
-            RecordingError: no game has begun.
+            RecordingError: ``reset`` was not called.
         """
         return {
             "format": "geo_patrol AEC environment",
@@ -167,31 +168,31 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Take up a saved game of the same configuration; on an error nothing changes.
+        """Resume a saved game of the same configuration; on an error nothing changes.
 
         Raises:
-            RecordingError: the data are none, damaged, or of another configuration.
+            RecordingError: the data are damaged, or of another configuration.
         """
         data = check_saved(_SavedAec, saved, "saved environment")
-        # When the game is over, alpha takes its leave first.
+        # When the game is over, alpha leaves first.
         agents = self.possible_agents[len(self.possible_agents) - data.remaining :]
         if set(data.rewards) != set(agents) or set(data.cumulative_rewards) != set(agents):
             raise RecordingError(f"saved environment: rewards must be those of the remaining agents, {agents}")
-        table = self._game.table.restored(data.environment)
-        if (table.is_over and data.pending is not None) or (
-            not table.is_over and data.remaining < len(self.possible_agents)
+        single = self._game.single.restored(data.environment)
+        if (single.is_over and data.pending is not None) or (
+            not single.is_over and data.remaining < len(self.possible_agents)
         ):
             raise RecordingError(
                 "saved environment: orders are pending, or agents have left, against the state of the game"
             )
-        self._game.take_up(table)
+        self._game.resume(single)
         observations, infos = self._game.view()
         self._observations, self.infos = observations, {agent: infos[agent] for agent in agents}
         self._pending = None if data.pending is None else np.array(data.pending, np.int64)
         self.agents = agents
         self.agent_selection = BRAVO if data.pending is not None or data.remaining < 2 else ALPHA
-        self.terminations = dict.fromkeys(agents, table.is_terminated)
-        self.truncations = dict.fromkeys(agents, table.is_over and not table.is_terminated)
+        self.terminations = dict.fromkeys(agents, single.is_terminated)
+        self.truncations = dict.fromkeys(agents, single.is_over and not single.is_terminated)
         self.rewards, self._cumulative_rewards = dict(data.rewards), dict(data.cumulative_rewards)
         self._skip_agent_selection = None
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.envs.table import Table
+from geo_patrol.envs.single_game import SingleGame
 
 if TYPE_CHECKING:
     from geo_patrol.rendering.viewer import Viewer
@@ -19,7 +19,7 @@ Rendered: TypeAlias = str | NDArray[np.uint8] | None
 
 
 class Display:
-    """Renders the game of a table. pygame is imported when it is first needed.
+    """Renders the game of an environment. pygame is imported when it is first needed.
 
     Args:
         render_mode: "human", "rgb_array", "ansi" or None.
@@ -36,19 +36,19 @@ class Display:
         self._size = _check_size(render_size)
         self._viewer: Viewer | None = None
 
-    def begin(self, table: Table) -> None:
+    def reset(self, single: SingleGame) -> None:
         """Render the position after a reset."""
         if self._mode in ("human", "rgb_array"):
-            self._get_viewer().reset(table.game())
+            self._get_viewer().reset(single.game())
             self._show(animate=False)
 
-    def follow(self, table: Table) -> None:
+    def step(self, single: SingleGame) -> None:
         """Render the position after a step."""
         if self._mode in ("human", "rgb_array"):
-            self._get_viewer().step(table.game())
+            self._get_viewer().step(single.game())
             self._show(animate=True)
 
-    def render(self, table: Table) -> Rendered:
+    def render(self, single: SingleGame) -> Rendered:
         """Return the position as text or as a picture, or show it in the window, depending on the mode.
 
         Raises:
@@ -56,9 +56,9 @@ class Display:
         """
         if self._mode is None:
             return None
-        table.check_begun()
+        single.check_reset()
         if self._mode == "ansi":
-            return str(table.game())
+            return str(single.game())
         if self._mode == "rgb_array":
             return self._get_viewer().array()
         self._show(animate=False)

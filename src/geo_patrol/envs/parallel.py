@@ -14,10 +14,10 @@ from geo_patrol.config.presets import ConfigSource, Overrides
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
-from geo_patrol.engine.turn import DONE
+from geo_patrol.envs.arguments import MaskIn, Reward, check_choice, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
+from geo_patrol.envs.single_game import ALPHA, BRAVO, SingleGame
 from geo_patrol.envs.spaces import OrderSpace, box, masked
-from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, check_choice, check_orders
 from geo_patrol.game import Game
 
 _AGENTS = (ALPHA, BRAVO)
@@ -26,23 +26,23 @@ _ORDER_SHAPE = (SATELLITES,)
 
 
 class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
-    """Two sides, alpha and bravo, order all their satellites at the same time.
+    """Two sides, alpha and bravo, give orders to all their satellites simultaneously.
 
-    A step is one decision phase: movement, or engagement with the drift that follows it by itself. What an
-    observation holds is listed by ``geo_patrol.observation_names``.
+    A step is one decision phase: movement, or engagement with the drift that follows it. ``geo_patrol.observation_names``
+    lists the features of an observation.
 
-    Action: ``MultiDiscrete([28] * 11)``, int64, one order code a satellite: 0 noop; 1-4 prograde, retrograde, radial
+    Action: ``MultiDiscrete([28] * 11)``, int64, one order code per satellite: 0 noop; 1-4 prograde, retrograde, radial
     in, radial out; 5-15 shoot enemy 0-10; 16-26 collide with enemy 0-10; 27 guard. Illegal orders never raise: they
     become noop and are counted in the info (``illegal_orders``); with ``illegal_orders = "forfeit"`` in the
     configuration they lose the game.
 
     Observation: a dict of ``observation``, 1-D, float32 ("onehot") or int16 ("tokens"), and ``action_mask``, (11, 28)
-    int8; with ``mask_in="info"`` or ``"none"`` the bare vector.
+    int8; with ``mask_in="info"`` or ``"none"`` only the vector.
 
     Reward: zero-sum floats. "score": the change of the score difference in this phase, counted from 0, so that the sum
     over a game is the final difference; "outcome": -1, 0 or 1 at the end.
 
-    Infos: numbers alone, the same keys from reset to the last step: ``illegal_orders``, ``score``, ``enemy_score``,
+    Infos: numbers, with the same keys from reset to the last step: ``illegal_orders``, ``score``, ``enemy_score``,
     ``turn`` (completed turns), ``phase`` (0 movement, 1 engagement, 2 over), ``reasons`` (bits, see
     ``geo_patrol.notation.read_reasons``), and ``action_mask`` with ``mask_in="info"``.
 
@@ -53,14 +53,14 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         mask_in: "obs", "info" or "none".
         reward: "score" or "outcome".
         max_cycles: steps after which an unfinished game is truncated; None never does.
-        render_mode: "human" (a window, in which satellites glide at every step; closing it changes nothing else),
+        render_mode: "human" (a window that animates every step; closing it changes nothing else),
             "rgb_array" (``render`` returns a picture, (height, width, 3) uint8), "ansi" (``render`` returns text), or
             None.
         render_size: width and height of pictures and of the window, in pixels.
 
     Raises:
-        ConfigError: the configuration is wrong.
-        ValueError: another argument is.
+        ConfigError: the configuration is invalid.
+        ValueError: another argument is invalid.
 
     A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
 
@@ -98,8 +98,8 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             render_size=render_size,
         )
         self._display = Display(render_mode, render_size)
-        self.table = Table(config, overrides, observation, reward, mask_in, max_cycles)
-        self._orders = np.empty((1, SIDES, SATELLITES), np.int64)
+        self.single = SingleGame(config, overrides, observation, reward, mask_in, max_cycles)
+        self._orders = np.empty((SIDES, SATELLITES), np.int64)
         self.render_mode = render_mode
         self.possible_agents = list(_AGENTS)
         self.agents: list[str] = []
@@ -111,8 +111,8 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     @property
     def config(self) -> GameConfig:
-        """The configuration, as it was before anything was drawn."""
-        return self.table.config
+        """The configuration, with the ranges that resets sample from."""
+        return self.single.config
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations, the same object each time."""
@@ -127,49 +127,44 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,  # noqa: ARG002 - unknown options are ignored, and all are unknown
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Begin a new game; reseeds only when a seed is given.
+        """Start a new game; reseeds only when a seed is given.
 
         Raises:
             ValueError: the seed is negative or not a whole number.
         """
-        view = self.table.reset(seed)
+        view = self.single.reset(seed)
         self.agents = list(_AGENTS)
         if self.render_mode is not None:
-            self._display.begin(self.table)
+            self._display.reset(self.single)
         return self._pack(*view)
 
     def _pack(
-        self, seen: NDArray[Any], masks: NDArray[np.int8], report: list[int]
+        self, observations: NDArray[Any], masks: NDArray[np.int8], results: list[Any]
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Hand observations and infos to the agents."""
-        _, reasons, phase, turn, alpha_score, bravo_score, alpha_illegal, bravo_illegal, *_ = report
+        """Return the observations and infos of both agents."""
+        alpha_observation, bravo_observation = observations
+        alpha_mask, bravo_mask = masks
         infos: dict[str, dict[str, Any]] = {
-            ALPHA: {
-                "illegal_orders": alpha_illegal,
-                "score": alpha_score,
-                "enemy_score": bravo_score,
+            agent: {
+                "illegal_orders": illegal_orders,
+                "score": score,
+                "enemy_score": enemy_score,
                 "turn": turn,
                 "phase": phase,
                 "reasons": reasons,
-            },
-            BRAVO: {
-                "illegal_orders": bravo_illegal,
-                "score": bravo_score,
-                "enemy_score": alpha_score,
-                "turn": turn,
-                "phase": phase,
-                "reasons": reasons,
-            },
-        }
-        if self.table.mask_in == "obs":
-            observations: dict[str, Any] = {
-                ALPHA: {"observation": seen[0, 0], "action_mask": masks[0, 0]},
-                BRAVO: {"observation": seen[0, 1], "action_mask": masks[0, 1]},
             }
-            return observations, infos
-        if self.table.mask_in == "info":
-            infos[ALPHA]["action_mask"], infos[BRAVO]["action_mask"] = masks[0, 0], masks[0, 1]
-        return {ALPHA: seen[0, 0], BRAVO: seen[0, 1]}, infos
+            for agent, (_, _, _, _, illegal_orders, score, enemy_score, turn, phase, reasons, _, _) in zip(
+                _AGENTS, results, strict=True
+            )
+        }
+        if self.single.mask_in == "obs":
+            return {
+                ALPHA: {"observation": alpha_observation, "action_mask": alpha_mask},
+                BRAVO: {"observation": bravo_observation, "action_mask": bravo_mask},
+            }, infos
+        if self.single.mask_in == "info":
+            infos[ALPHA]["action_mask"], infos[BRAVO]["action_mask"] = alpha_mask, bravo_mask
+        return {ALPHA: alpha_observation, BRAVO: bravo_observation}, infos
 
     def step(
         self, actions: Mapping[str, Any]
@@ -188,21 +183,18 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             RuntimeError: ``reset`` was never called.
         """
         if not self.agents:
-            if not self.table.is_seeded:
+            if not self.single.is_seeded:
                 raise RuntimeError("call reset before step")
             return {}, {}, {}, {}, {}
-        orders = self._read(actions)
-        seen, masks, report = self.table.step(orders)
-        alpha_reward, bravo_reward = self.table.rewards(report)
-        terminated = bool(report[DONE])
-        truncated = self.table.is_out_of_cycles and not terminated
+        observations, masks, results = self.single.step(self._read(actions))
+        (alpha_reward, terminated, truncated, *_), (bravo_reward, *_) = results
         if terminated or truncated:
             self.agents = []
         if self.render_mode is not None:
-            self._display.follow(self.table)
-        observations, infos = self._pack(seen, masks, report)
+            self._display.step(self.single)
+        packed, infos = self._pack(observations, masks, results)
         return (
-            observations,
+            packed,
             {ALPHA: alpha_reward, BRAVO: bravo_reward},
             {ALPHA: terminated, BRAVO: terminated},
             {ALPHA: truncated, BRAVO: truncated},
@@ -210,7 +202,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         )
 
     def _read(self, actions: Mapping[str, Any]) -> NDArray[np.int64]:
-        """Return the orders of both agents as (1, 2, 11), in an array that the next step uses again."""
+        """Return the orders of both agents as (2, 11), in an array that the next step reuses."""
         try:
             alpha, bravo = actions[ALPHA], actions[BRAVO]
         except (KeyError, TypeError, IndexError):
@@ -222,54 +214,54 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         if type(bravo) is not np.ndarray or bravo.dtype is not _ORDER_TYPE or bravo.shape != _ORDER_SHAPE:
             bravo = check_orders(bravo, BRAVO)
         orders = self._orders
-        orders[0, 0] = alpha
-        orders[0, 1] = bravo
+        orders[0] = alpha
+        orders[1] = bravo
         return orders
 
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""
-        mask: NDArray[np.int8] = self.table.batch.masks()[0, agent_index(agent)]
+        mask: NDArray[np.int8] = self.single.batch.masks()[0, agent_index(agent)]
         return mask
 
     def sample_actions(self) -> dict[str, NDArray[np.int64]]:
-        """Draw legal orders for both agents from the engine; the game's own chance is left alone."""
-        orders = self.table.sample_orders()
-        return {ALPHA: orders[0, 0], BRAVO: orders[0, 1]}
+        """Sample legal actions for both agents; the game's own random stream is not used."""
+        alpha, bravo = self.single.sample_actions()
+        return {ALPHA: alpha, BRAVO: bravo}
 
     def state(self) -> NDArray[np.float32]:
-        """Return the whole position for a centralised critic: what alpha sees, encoded as "onehot"."""
-        state: NDArray[np.float32] = self.table.batch.observe("onehot")[0, 0]
+        """Return the whole position for a centralised critic: alpha's observation, encoded as "onehot"."""
+        state: NDArray[np.float32] = self.single.batch.observe("onehot")[0, 0]
         return state
 
     def game(self) -> Game:
-        """Return a copy of the game to look at, or to plan with after ``fork``."""
-        return self.table.game()
+        """Return a copy of the game, to inspect, or to plan with after ``fork``."""
+        return self.single.game()
 
     def save(self) -> dict[str, Any]:
-        """Return the game, chance included, as plain data that ``json.dumps`` takes.
+        """Return the game, random streams included, as plain data that ``json.dumps`` takes.
 
         Raises:
-            RecordingError: no game has begun.
+            RecordingError: ``reset`` was not called.
         """
-        return self.table.save()
+        return self.single.save()
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Take up a saved game of the same configuration; on an error nothing changes.
+        """Resume a saved game of the same configuration; on an error nothing changes.
 
         Raises:
-            RecordingError: the data are none, damaged, or of another configuration.
+            RecordingError: the data are damaged, or of another configuration.
         """
-        self.take_up(self.table.restored(saved))
+        self.resume(self.single.restored(saved))
 
-    def take_up(self, table: Table) -> None:
-        """Go on with the game on another table."""
-        self.table = table
-        self.agents = [] if table.is_over else list(_AGENTS)
-        self._display.begin(table)
+    def resume(self, single: SingleGame) -> None:
+        """Go on with another game."""
+        self.single = single
+        self.agents = [] if single.is_over else list(_AGENTS)
+        self._display.reset(single)
 
     def view(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Return observations and infos of both agents as the game stands."""
-        return self._pack(*self.table.view())
+        """Return observations and infos of both agents as the game is now."""
+        return self._pack(*self.single.view())
 
     def render(self) -> Rendered:
         """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
@@ -277,7 +269,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         Raises:
             RuntimeError: ``reset`` was never called.
         """
-        return self._display.render(self.table)
+        return self._display.render(self.single)
 
     def close(self) -> None:
         """Close the window, if one is open."""
@@ -288,7 +280,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
 
 def agent_index(agent: str) -> int:
-    """Return the place of an agent: alpha 0, bravo 1.
+    """Return the index of an agent: alpha 0, bravo 1.
 
     Raises:
         ValueError: there is none of that name.

@@ -16,10 +16,10 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import check_seed
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
-from geo_patrol.engine.turn import ALPHA_ILLEGAL, ALPHA_SCORE, DONE, PHASE, REASONS, TURN
+from geo_patrol.envs.arguments import MaskIn, Reward, check_choice, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
+from geo_patrol.envs.single_game import ALPHA, BRAVO, SingleGame, View
 from geo_patrol.envs.spaces import OrderSpace, box, masked
-from geo_patrol.envs.table import ALPHA, BRAVO, MaskIn, Reward, Table, View, check_choice, check_orders
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
 from geo_patrol.saving import check_saved
@@ -56,29 +56,29 @@ def _restore_generator(saved: _SavedGenerator) -> np.random.Generator:
 
 
 class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
-    """One side of a game; an agent plays the other one.
+    """One side of a game against an agent.
 
-    Spaces, rewards and infos are those of one side of ``geo_patrol.envs.parallel.ParallelGeoPatrol``; the infos say
-    in ``seat`` which side it is (0 alpha, 1 bravo). Observations are egocentric and look alike from both.
-    ``action_masks()`` returns what MaskablePPO asks for.
+    Spaces, rewards and infos are those of one side of ``geo_patrol.envs.parallel.ParallelGeoPatrol``; ``seat``
+    in the infos is that side (0 alpha, 1 bravo). Observations are egocentric. ``action_masks()`` returns what
+    MaskablePPO expects.
 
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
         overrides: single values of it, such as ``{"bravo.patrols.ammo": 3}``.
         opponent: an agent's name, see ``geo_patrol.agents.agent_names``, or an ``Agent``.
-        seat: "alpha", "bravo", or "random" (drawn at each reset).
+        seat: "alpha", "bravo", or "random" (chosen at each reset).
         observation: "onehot" or "tokens".
         mask_in: "info", "obs" or "none".
         reward: "score" or "outcome".
         max_cycles: steps after which an unfinished game is truncated; None never does.
-        render_mode: "human" (a window, in which satellites glide at every step; closing it changes nothing else),
+        render_mode: "human" (a window that animates every step; closing it changes nothing else),
             "rgb_array" (``render`` returns a picture, (height, width, 3) uint8), "ansi" (``render`` returns text), or
             None.
         render_size: width and height of pictures and of the window, in pixels.
 
     Raises:
-        ConfigError: the configuration is wrong.
-        ValueError: another argument is.
+        ConfigError: the configuration is invalid.
+        ValueError: another argument is invalid.
 
     A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
 
@@ -120,7 +120,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         self._display = Display(render_mode, render_size)
         check_choice("seat", seat, get_args(Seat))
         self.opponent = check_agent(make_agent(opponent) if isinstance(opponent, str) else opponent, "opponent")
-        self._table = Table(config, overrides, observation, reward, mask_in, max_cycles)
+        self._single = SingleGame(config, overrides, observation, reward, mask_in, max_cycles)
         self._seat_choice = seat
         self._seat = 0
         self._is_over = True
@@ -131,8 +131,8 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
 
     @property
     def config(self) -> GameConfig:
-        """The configuration, as it was before anything was drawn."""
-        return self._table.config
+        """The configuration, with the ranges that resets sample from."""
+        return self._single.config
 
     @property
     def seat(self) -> str:
@@ -140,7 +140,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         return _SEATS[self._seat]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin a new game; reseeds only when a seed is given.
+        """Start a new game; reseeds only when a seed is given.
 
         Raises:
             ValueError: the seed is negative or not a whole number.
@@ -151,27 +151,28 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         )
         self.opponent.reset(np.ones(1, np.bool_))
         self._is_over = False
-        view = self._table.reset(seed)
-        self._display.begin(self._table)
+        view = self._single.reset(seed)
+        self._display.reset(self._single)
         return self._pack(view)
 
     def _pack(self, view: View) -> tuple[Any, dict[str, Any]]:
-        observations, masks, report = view
+        observations, masks, results = view
         seat = self._seat
+        _, _, _, _, illegal_orders, score, enemy_score, turn, phase, reasons, _, _ = results[seat]
         info: dict[str, Any] = {
-            "illegal_orders": report[ALPHA_ILLEGAL + seat],
-            "score": report[ALPHA_SCORE + seat],
-            "enemy_score": report[ALPHA_SCORE + 1 - seat],
-            "turn": report[TURN],
-            "phase": report[PHASE],
-            "reasons": report[REASONS],
+            "illegal_orders": illegal_orders,
+            "score": score,
+            "enemy_score": enemy_score,
+            "turn": turn,
+            "phase": phase,
+            "reasons": reasons,
             "seat": seat,
         }
-        if self._table.mask_in == "info":
-            info["action_mask"] = masks[0, seat]
-        if self._table.mask_in == "obs":
-            return {"observation": observations[0, seat], "action_mask": masks[0, seat]}, info
-        return observations[0, seat], info
+        if self._single.mask_in == "info":
+            info["action_mask"] = masks[seat]
+        if self._single.mask_in == "obs":
+            return {"observation": observations[seat], "action_mask": masks[seat]}, info
+        return observations[seat], info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play one decision phase against the opponent.
@@ -185,26 +186,24 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
             AgentError: the opponent returned something else than orders.
         """
         if self._is_over:
-            raise RuntimeError("the game is over, or has not begun: call reset")
-        orders = np.empty((1, SIDES, SATELLITES), np.int64)
-        orders[0, self._seat] = check_orders(action, self.seat)
-        orders[0, 1 - self._seat] = self._ask_opponent()
-        view = self._table.step(orders)
-        reward = self._table.rewards(view[2])[self._seat]
-        terminated = bool(view[2][DONE])
-        truncated = self._table.is_out_of_cycles and not terminated
+            raise RuntimeError("the game is over, or was not started: call reset")
+        orders = np.empty((SIDES, SATELLITES), np.int64)
+        orders[self._seat] = check_orders(action, self.seat)
+        orders[1 - self._seat] = self._opponent_action()
+        view = self._single.step(orders)
+        reward, terminated, truncated, *_ = view[2][self._seat]
         self._is_over = terminated or truncated
-        self._display.follow(self._table)
+        self._display.step(self._single)
         observation, info = self._pack(view)
         return observation, reward, terminated, truncated, info
 
-    def _ask_opponent(self) -> NDArray[Any]:
+    def _opponent_action(self) -> NDArray[Any]:
         other = 1 - self._seat
-        batch = self._table.batch
+        batch = self._single.batch
         observation = batch.observe(self.opponent.observation)[:, other]
         masks = batch.masks()[:, other]
         if isinstance(self.opponent, SeededAgent):
-            keys = np.array([self._table.opponent_key()])
+            keys = np.array([self._single.opponent_key()])
             orders = compute_seeded_actions(self.opponent, self.opponent.name, observation, masks, keys)
         else:
             orders = compute_actions(
@@ -214,28 +213,28 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         return checked
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal orders as MaskablePPO wants them: (308,) bool, 28 for each of eleven satellites."""
-        mask: NDArray[np.bool_] = self._table.batch.masks()[0, self._seat].reshape(-1).astype(np.bool_)
+        """Return the legal orders as MaskablePPO expects them: (308,) bool, 28 for each of eleven satellites."""
+        mask: NDArray[np.bool_] = self._single.batch.masks()[0, self._seat].reshape(-1).astype(np.bool_)
         return mask
 
     def sample_action(self) -> NDArray[np.int64]:
-        """Draw legal orders from the engine; the game's own chance is left alone."""
-        orders: NDArray[np.int64] = self._table.sample_orders()[0, self._seat]
+        """Sample legal orders; the game's own random stream is not used."""
+        orders: NDArray[np.int64] = self._single.sample_actions()[self._seat]
         return orders
 
     def game(self) -> Game:
-        """Return a copy of the game to look at, or to plan with after ``fork``."""
-        return self._table.game()
+        """Return a copy of the game, to inspect, or to plan with after ``fork``."""
+        return self._single.game()
 
     def save(self) -> dict[str, Any]:
-        """Return the game, chance included, as plain data that ``json.dumps`` takes.
+        """Return the game, random streams included, as plain data that ``json.dumps`` takes.
 
-        What an opponent remembers is not saved; those of this package remember nothing.
+        An opponent's memory is not saved; the agents of this package have none.
 
         Raises:
-            RecordingError: no game has begun.
+            RecordingError: ``reset`` was not called.
         """
-        saved = self._table.save()
+        saved = self._single.save()
         generator = self.np_random.bit_generator.state
         return {
             "format": "geo_patrol solo environment",
@@ -246,22 +245,22 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Take up a saved game of the same configuration; on an error nothing changes.
+        """Resume a saved game of the same configuration; on an error nothing changes.
 
         Raises:
-            RecordingError: the data are none, damaged, or of another configuration.
+            RecordingError: the data are damaged, or of another configuration.
         """
         data = check_saved(_SavedSolo, saved, "saved environment")
-        table = self._table.restored(data.environment)
+        single = self._single.restored(data.environment)
         generator = _restore_generator(data.generator)
-        self._table, self.np_random, self._seat = table, generator, _SEATS.index(data.seat)
-        self._is_over = table.is_over
-        self._display.begin(table)
+        self._single, self.np_random, self._seat = single, generator, _SEATS.index(data.seat)
+        self._is_over = single.is_over
+        self._display.reset(single)
         self.opponent.reset(np.ones(1, np.bool_))
 
     def view(self) -> tuple[Any, dict[str, Any]]:
-        """Return observation and info as the game stands, as after ``restore``."""
-        return self._pack(self._table.view())
+        """Return observation and info as the game is now, as after ``restore``."""
+        return self._pack(self._single.view())
 
     def render(self) -> Rendered:
         """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
@@ -269,7 +268,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         Raises:
             RuntimeError: ``reset`` was never called.
         """
-        return self._display.render(self._table)
+        return self._display.render(self._single)
 
     def close(self) -> None:
         """Close the window, if one is open."""

@@ -26,22 +26,8 @@ from numpy.typing import NDArray
 from geo_patrol.agents.protocol import Agent, compute_actions, copy_games, reset_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.encodings import observation_size, observation_type, sector_slots
 from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, ORDERS, SATELLITES, SIDES
-from geo_patrol.engine.turn import (
-    ALPHA_ILLEGAL,
-    ALPHA_SCORE,
-    BRAVO_ILLEGAL,
-    BRAVO_SCORE,
-    DONE,
-    REASONS,
-    REPORT,
-    TURN,
-    WINNER,
-    describe_games,
-    step_games,
-)
 from geo_patrol.errors import AgentError
 from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult
 
@@ -51,8 +37,6 @@ SEATINGS = ((FIRST, SECOND), (SECOND, FIRST))
 """The agents that play alpha and bravo, in the first and in the second batch of a chunk."""
 
 _SPARE_BITS = 11  # of 64: readers that parse JSON numbers as floats get the other 53 right
-_NO_STREAMS = np.empty((0, 2), np.uint64)
-_NO_SAMPLES = np.empty((0, SIDES, SATELLITES), np.int64)
 
 OnFailure: TypeAlias = Literal["raise", "forfeit"]
 """What a match does when an agent fails."""
@@ -198,30 +182,16 @@ class _BatchOfGames:
 
     def __init__(self, chunk: Chunk, players: list[_Player], *, keeps_orders: bool) -> None:
         self._players, self._keeps_orders = players, keeps_orders
-        self._batch = batch = Batch(chunk.config, chunk.num_pairs)
+        self._encoding = players[ALPHA].agent.observation
+        self._batch = batch = Batch(chunk.config, chunk.num_pairs, encoding=self._encoding)
         batch.seed(chunk.seeds)
         batch.reset()
-        self._encoding = encoding = players[ALPHA].agent.observation
-        outer_ring, count = chunk.config.board.outer_ring, len(batch)
-        self._observations = np.empty(
-            (count, SIDES, observation_size(encoding, outer_ring)), observation_type(encoding)
-        )
-        self._masks = np.empty((count, SIDES, SATELLITES, ORDERS), np.int8)
-        self._reports = np.empty((count, REPORT), np.int64)
-        self._buffers = (
-            sector_slots(encoding, outer_ring),
-            batch.rule_figures(encoding),
-            batch.legal,
-            self._masks.view(np.int32),
-            self._observations,
-            self._reports,
-        )
-        describe_games(batch.games, batch.rules, *self._buffers)
+        batch.describe()
 
     def play(self, on_failure: OnFailure, progress: Callable[[int], None]) -> _BatchResult:
         """Play all games to the end."""
         count, first_game_phases = len(self._batch), 0
-        running, illegal_orders = np.ones(count, np.bool_), np.zeros((count, SIDES), np.int64)
+        games, episodes, running = self._batch.games, self._batch.episodes, np.ones(count, np.bool_)
         log: list[NDArray[np.int8]] = []
         errors = self._reset_agents()
         while running.any():
@@ -232,19 +202,18 @@ class _BatchOfGames:
             first_game_phases += bool(running[0])
             if self._keeps_orders or running[0]:
                 log.append((orders if self._keeps_orders else orders[:1]).astype(np.int8))
-            self._step(orders)
-            illegal_orders[running] += self._reports[running][:, [ALPHA_ILLEGAL, BRAVO_ILLEGAL]]
-            running = self._reports[:, DONE] == 0
+            self._batch.step(orders.reshape(-1, SATELLITES))
+            running = games["done"] == 0
             progress(count - int(running.sum()))
         if errors and on_failure == "raise":
             raise next(iter(errors.values()))
         first_game = np.array([orders[0] for orders in log[:first_game_phases]], np.int64)
         result = _BatchResult(
-            scores=self._reports[:, [ALPHA_SCORE, BRAVO_SCORE]],
-            turns=self._reports[:, TURN] + 1,
-            reasons=self._reports[:, REASONS].copy(),
-            winner=self._reports[:, WINNER].copy(),
-            illegal_orders=illegal_orders,
+            scores=games["score"].astype(np.int64),
+            turns=games["turn"].astype(np.int64) + 1,
+            reasons=games["reasons"].astype(np.int64),
+            winner=episodes["winner"].copy(),
+            illegal_orders=episodes["illegal_orders"].copy(),
             orders=log,
             first_game=first_game.reshape(-1, SIDES, SATELLITES),  # without a phase if an agent fails at once
         )
@@ -268,8 +237,10 @@ class _BatchOfGames:
         orders, errors = np.zeros((len(self._batch), SIDES, SATELLITES), np.int64), {}
         for player in self._players:
             encoding, side = player.agent.observation, player.side
-            seen = self._observations if encoding == self._encoding else self._batch.observe(encoding)
-            observations, masks = seen[:, side].copy(), self._masks[:, side].copy()
+            buffers = self._batch.buffers
+            seen = buffers.observations if encoding == self._encoding else self._batch.observe(encoding)
+            observations = seen.reshape(len(self._batch), SIDES, -1)[:, side].copy()
+            masks = buffers.masks.reshape(-1, SIDES, SATELLITES, ORDERS)[:, side].copy()
             try:
                 orders[:, side] = compute_actions(
                     player.agent,
@@ -283,11 +254,6 @@ class _BatchOfGames:
             except AgentError as error:
                 errors[side] = error
         return orders, errors
-
-    def _step(self, orders: NDArray[np.int64]) -> None:
-        """Play a phase; writes observations, masks and reports."""
-        batch = self._batch
-        step_games(batch.games, batch.rules, orders, batch.outcomes, *self._buffers, _NO_STREAMS, _NO_SAMPLES)
 
 
 def _to_match_result(chunk: Chunk, seconds: float, batches: list[_BatchResult]) -> MatchResult:

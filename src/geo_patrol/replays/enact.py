@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from geo_patrol.engine import state
 from geo_patrol.engine.drift import play_drift
 from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements
-from geo_patrol.engine.legal_sets import legal_sets
-from geo_patrol.engine.movement import strike_illegal_orders
 from geo_patrol.errors import RecordingError
 from geo_patrol.notation import Outcome, write_outcomes
 from geo_patrol.replays.position import Position, PositionReader
@@ -36,8 +34,8 @@ def step_with_outcomes(
     """
     batch, turn, phase = runner.batch, runner.turn, runner.phase
     game, rules = batch.games[0], batch.rules[0]
-    legal_codes = codes.astype(np.int64)
-    strike_illegal_orders(game, legal_sets(game, rules), legal_codes)
+    legal_codes = batch.legal_actions(codes)[0]
+    game.illegal_orders[:] = (legal_codes != codes).sum(axis=1)
     if phase == "movement" or (rules.forfeit and game.illegal_orders.any()):
         if outcomes:
             raise RecordingError(f"number of outcomes: recorded {len(outcomes)}, replayed 0")
@@ -50,4 +48,6 @@ def step_with_outcomes(
     game.phase = state.DRIFT
     before_drift = PositionReader(batch).read()
     play_drift(game, rules)
+    batch.episodes["outcome_count"] = count
+    batch.describe()
     return runner.played(turn, phase, legal_codes, count), before_drift

@@ -17,7 +17,7 @@ from geo_patrol.agents.policy.network import (
     SATELLITE_SCALES,
 )
 from geo_patrol.agents.policy.weights import ATTACKS, SECTORS, SIMPLE_ORDERS, Weights
-from geo_patrol.engine.encodings import ROWS, TOKEN_COLUMNS, TOKEN_TABLE, Encoding
+from geo_patrol.engine.encodings import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_TABLE_SIZE, Encoding
 from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import ConfigError
 
@@ -59,10 +59,10 @@ class PolicyNetwork(nn.Module):
             Indices into (n * 11) of the satellites with a choice; their logits, (choices, 28); values, (n,).
         """
         w = self.w
-        table = observations[:, :TOKEN_TABLE].view(-1, ROWS, TOKEN_COLUMNS)
+        table = observations[:, :TOKEN_TABLE_SIZE].view(-1, OBSERVED_SATELLITES, TOKEN_COLUMNS)
         sectors = table[:, :, 0].long()
         features = (table[:, :, 1:] * self.satellite_scales).clamp_(0, HIGHEST_INPUT)
-        game = (observations[:, TOKEN_TABLE:] * self.game_scales).clamp_(-HIGHEST_INPUT, HIGHEST_INPUT)
+        game = (observations[:, TOKEN_TABLE_SIZE:] * self.game_scales).clamp_(-HIGHEST_INPUT, HIGHEST_INPUT)
         own, enemy, context = self._encode(sectors, features, game)
         values = (context @ w["value"] + w["value_bias"])[:, 0]
 
@@ -111,7 +111,7 @@ class PolicyNetwork(nn.Module):
         queries = queries.view(-1, SATELLITES, ATTACKS, width).transpose(1, 2)
         keys = (enemy @ w["key"]).view(-1, SATELLITES, ATTACKS, width).permute(0, 2, 3, 1)
         logits = (queries @ keys).transpose(1, 2).reshape(-1, ATTACKS, SATELLITES).index_select(0, choices)
-        is_same_sector = sectors.view(-1)[rows * ROWS + numbers][:, None] == sectors[rows, SATELLITES:]
+        is_same_sector = sectors.view(-1)[rows * OBSERVED_SATELLITES + numbers][:, None] == sectors[rows, SATELLITES:]
         logits = logits / width**0.5 + (hidden @ w["attack"])[:, :, None]
         return logits + (hidden @ w["attack_same_sector"])[:, :, None] * is_same_sector[:, None]
 

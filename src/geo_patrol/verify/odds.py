@@ -11,8 +11,6 @@ from geo_patrol.config.schema import MAX_AMMO, MAX_FUEL
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.engagement import pay_for_engagements
-from geo_patrol.engine.legal_sets import legal_sets
-from geo_patrol.engine.movement import strike_illegal_orders
 from geo_patrol.engine.odds import resolve_repeatedly
 from geo_patrol.errors import RecordingError
 from geo_patrol.replays.published_schema import BothOrders, Record, RecordedState, order_codes, read_published_config
@@ -83,9 +81,10 @@ def count_outcomes(recorded: RecordedOdds, seed: int = _SEED) -> tuple[Counter[s
     batch.seed([seed])
     batch.reset()
     _load_state(batch, recorded.state)
+    batch.describe()
     game, rules = batch.games[0], batch.rules[0]
     orders = order_codes(recorded.orders)
-    strike_illegal_orders(game, legal_sets(game, rules), orders)
+    orders = batch.legal_actions(orders)[0]
     pay_for_engagements(game, rules, orders)
     destroyed, kinds = Counter[str](), Counter[str]()
     for start in range(0, recorded.draws, _CHUNK):

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.policy.weights import ATTACKS, KINDS, SECTORS, SIMPLE_ORDERS, Weights
-from geo_patrol.engine.encodings import GAME_FIGURES, ROWS, SATELLITE_FIGURES, TOKEN_COLUMNS, TOKEN_TABLE
+from geo_patrol.engine.encodings import (
+    GAME_FEATURES,
+    OBSERVED_SATELLITES,
+    SATELLITE_FEATURES,
+    TOKEN_COLUMNS,
+    TOKEN_TABLE_SIZE,
+)
 from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import PolicyError
 
@@ -19,8 +25,8 @@ Floats = NDArray[np.float32]
 
 KIND_OF_ROW = np.array([0] + [1] * (SATELLITES - 1) + [2] + [3] * (SATELLITES - 1))
 """Own HVA, own Patrols, enemy HVA, enemy Patrols, as their places in the tables of sectors."""
-SATELLITE_SCALES = np.array([figure.scale / figure.token_scale for figure in SATELLITE_FIGURES], np.float32)
-GAME_SCALES = np.array([figure.scale / figure.token_scale for figure in GAME_FIGURES], np.float32)
+SATELLITE_SCALES = np.array([figure.scale / figure.token_scale for figure in SATELLITE_FEATURES], np.float32)
+GAME_SCALES = np.array([figure.scale / figure.token_scale for figure in GAME_FEATURES], np.float32)
 HIGHEST_INPUT = 10.0
 """Figures are cut off here: limits that are next to none would drown the others."""
 FLEETS = (np.arange(KINDS)[:, None] == KIND_OF_ROW).astype(np.float32) * np.array(
@@ -48,12 +54,12 @@ def read_inputs(observations: NDArray[np.int16]) -> Inputs:
     Raises:
         PolicyError: a satellite is on a ring that no policy knows.
     """
-    table = observations[:, :TOKEN_TABLE].reshape(-1, ROWS, TOKEN_COLUMNS)
+    table = observations[:, :TOKEN_TABLE_SIZE].reshape(-1, OBSERVED_SATELLITES, TOKEN_COLUMNS)
     sectors = table[..., 0].astype(np.int64)
     if sectors.size and sectors.max() >= SECTORS:
         raise PolicyError(f"the board has more than {SECTORS - 1} sectors: policies know boards of up to five rings")
     figures = np.clip(table[..., 1:] * SATELLITE_SCALES, 0, HIGHEST_INPUT)
-    game = np.clip(observations[:, TOKEN_TABLE:] * GAME_SCALES, -HIGHEST_INPUT, HIGHEST_INPUT)
+    game = np.clip(observations[:, TOKEN_TABLE_SIZE:] * GAME_SCALES, -HIGHEST_INPUT, HIGHEST_INPUT)
     return Inputs(sectors, figures, game)
 
 

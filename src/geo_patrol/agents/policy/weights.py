@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from geo_patrol.engine.encodings import GAME_FIGURES, SATELLITE_FIGURES
+from geo_patrol.engine.encodings import GAME_FEATURES, SATELLITE_FEATURES
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import PolicyError, show
 from geo_patrol.files import atomic_path
@@ -48,12 +48,12 @@ class Widths(NamedTuple):
 def shapes(widths: Widths) -> dict[str, tuple[int, ...]]:
     """Return the shape of every array of weights; docs/agents.md draws the network."""
     satellite, context, order, key = widths
-    game = len(GAME_FIGURES)
+    game = len(GAME_FEATURES)
     return {
         "place": (KINDS * SECTORS, satellite),
         "number": (SATELLITES, satellite),
-        "own_figures": (len(SATELLITE_FIGURES), satellite),
-        "enemy_figures": (len(SATELLITE_FIGURES), satellite),
+        "own_figures": (len(SATELLITE_FEATURES), satellite),
+        "enemy_figures": (len(SATELLITE_FEATURES), satellite),
         "game": (game, satellite),
         "satellite_bias": (satellite,),
         "board": (KINDS * SECTORS, context),

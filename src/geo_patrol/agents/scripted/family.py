@@ -34,7 +34,7 @@ from geo_patrol.engine.state import (
     Records,
     records,
 )
-from geo_patrol.engine.workspace import make_scratch
+from geo_patrol.engine.workspace import make_workspace
 from geo_patrol.jit import jit, jitable
 
 _OWN = 0
@@ -82,7 +82,7 @@ def order_rows(
     """
     legal, desk = np.zeros((SIDES, SATELLITES), np.int32), make_desk()
     read_rules(observations[rows[0]], rules)
-    scratch = make_scratch(rules.outer_ring)
+    scratch = make_workspace(rules.outer_ring)
     for place in range(len(rows)):
         row = rows[place]
         read_rules(observations[row], rules)

@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.paths import PathCosts
 from geo_patrol.board import EARTH, MAX_RING, azimuth_of, ring_of, sector_at
-from geo_patrol.engine.encodings import GOAL_AZIMUTH_BITS, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE, observation_names
+from geo_patrol.engine.encodings import (
+    GOAL_AZIMUTH_BITS,
+    TOKEN_COLUMNS,
+    TOKEN_SIZE,
+    TOKEN_TABLE_SIZE,
+    observation_names,
+)
 from geo_patrol.engine.state import RADIAL_OUT, SATELLITES, SIDES, IntArray, Record
 from geo_patrol.jit import jitable_call
 
@@ -51,7 +57,7 @@ def check_observations(observations: Any, games: int) -> NDArray[np.int16]:
         right = f"({games}, {TOKEN_SIZE}), int16, as the encoding 'tokens' gives them"
         raise ValueError(f"observations of shape {array.shape}, {array.dtype}: give {right}")
     inner, outer, goal = (array[:, place] for place in (_INNER_RING, _OUTER_RING, _GOAL_RING))
-    sectors = array[:, :TOKEN_TABLE:TOKEN_COLUMNS]
+    sectors = array[:, :TOKEN_TABLE_SIZE:TOKEN_COLUMNS]
     is_board = (inner >= 1) & (inner <= goal) & (goal <= outer) & (outer <= MAX_RING)
     if not is_board.all() or (array < 0).any() or (sectors >= sector_at(MAX_RING + 1, 0)).any():
         raise ValueError("observations describe no board, or satellites beside it")

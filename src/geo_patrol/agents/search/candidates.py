@@ -10,7 +10,7 @@ from geo_patrol.engine.legal_sets import write_legal_sets
 from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.sample import count_legal, nth_legal, read_mask
 from geo_patrol.engine.state import NOOP, SATELLITES, SIDES, IntArray, Record, Records
-from geo_patrol.engine.workspace import make_scratch
+from geo_patrol.engine.workspace import make_workspace
 from geo_patrol.jit import jit
 
 MAX_CHANGES = 3
@@ -57,7 +57,7 @@ def propose_by_scripts(
     ``mask``: (11,), sets of the orders that the agent may give; ``wanted``: how often a script is asked.
     """
     legal, desk = np.empty((SIDES, SATELLITES), np.int32), make_desk()
-    write_legal_sets(game, rules, make_scratch(rules.outer_ring), legal)
+    write_legal_sets(game, rules, make_workspace(rules.outer_ring), legal)
     for number in range(SATELLITES):
         legal[side, number] &= mask[number]
     count = 0

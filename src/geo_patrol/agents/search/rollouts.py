@@ -13,7 +13,7 @@ from geo_patrol.engine.legal_sets import write_legal_sets
 from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.engine.state import NOBODY, SATELLITES, SIDES, IntArray, Record, Records
 from geo_patrol.engine.turn import play_orders
-from geo_patrol.engine.workspace import Scratch, make_scratch
+from geo_patrol.engine.workspace import Workspace, make_workspace
 from geo_patrol.jit import jit
 
 _SHIFT_32 = np.uint64(32)
@@ -26,7 +26,7 @@ class Room(NamedTuple):
 
     legal: NDArray[np.int32]
     orders: NDArray[np.int64]
-    scratch: Scratch
+    scratch: Workspace
     desk: Desk
     outcomes: Records
 
@@ -43,7 +43,7 @@ def make_room(outer_ring: int, outcomes: Records) -> Room:
     return Room(
         np.empty((SIDES, SATELLITES), np.int32),
         np.empty((SIDES, SATELLITES), np.int64),
-        make_scratch(outer_ring),
+        make_workspace(outer_ring),
         make_desk(),
         outcomes,
     )
@@ -135,8 +135,8 @@ def roll_out(
         for place in range(len(survivors)):
             candidate = survivors[place]
             work[0] = root[0]
-            game.chance_key = mix(chance + _ONE)
-            game.chance_counter = np.uint64(0)
+            game.rng_key = mix(chance + _ONE)
+            game.rng_counter = np.uint64(0)
             write_legal_sets(game, rules, room.scratch, room.legal)
             room.orders[side] = candidates[candidate]
             room.orders[1 - side] = expected

@@ -1,0 +1,160 @@
+"""Checks of the arguments of environments."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from geo_patrol.engine.batch import check_seed
+from geo_patrol.engine.state import ORDERS, SATELLITES
+from geo_patrol.errors import show
+
+Reward: TypeAlias = Literal["score", "outcome"]
+MaskIn: TypeAlias = Literal["obs", "info", "none"]
+Seats: TypeAlias = Literal["both", "alpha", "bravo", "alternate"]
+
+MAX_GAMES = 1 << 20
+MAX_THREADS = 256
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise ValueError for a value that is not among the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} = {value!r}: give {' or '.join(map(repr, choices))}")
+
+
+def check_options(mask_in: Any, reward: Any, max_cycles: Any) -> None:
+    """Raise ValueError for a wrong value of the options that all environments share."""
+    check_choice("mask_in", mask_in, get_args(MaskIn))
+    check_choice("reward", reward, get_args(Reward))
+    if max_cycles is not None and (isinstance(max_cycles, bool) or not isinstance(max_cycles, int) or max_cycles < 1):
+        raise ValueError(f"max_cycles = {max_cycles!r}: give a whole number from 1, or None")
+
+
+def check_orders(actions: Any, agent: str) -> NDArray[np.int64]:
+    """Return one side's orders as (11,) int64; the engine decides which codes are legal.
+
+    Raises:
+        ValueError: another shape, or not integers.
+    """
+    orders = np.asarray(actions)
+    if orders.shape != (SATELLITES,):
+        raise ValueError(f"action of {agent} has shape {orders.shape}: give {SATELLITES} order codes, one a satellite")
+    if not _is_integral(orders):
+        raise ValueError(f"action of {agent} = {str(actions)[:80]}: give whole numbers, not {orders.dtype}")
+    return _to_codes(orders)
+
+
+def _is_integral(orders: NDArray[Any]) -> bool:
+    is_whole_float = orders.dtype.kind == "f" and np.isfinite(orders).all() and (orders == np.floor(orders)).all()
+    return orders.dtype.kind in "iu" or bool(is_whole_float)
+
+
+def _to_codes(orders: NDArray[Any]) -> NDArray[np.int64]:
+    """Return orders as int64; numbers beyond its range stay codes that do not exist."""
+    if orders.dtype.kind == "f":
+        orders = np.clip(orders, -1, ORDERS)
+    elif orders.dtype.kind == "u":
+        orders = np.minimum(orders, ORDERS)
+    return np.require(orders, np.int64, ["C", "A", "W"])  # the one kind of array that the engine is compiled for
+
+
+def check_count(name: str, value: Any, maximum: int) -> int:
+    """Return an integer from 1 to ``maximum``.
+
+    Raises:
+        ValueError: it is not one.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not 1 <= value <= maximum:
+        raise ValueError(f"{name} = {value!r}: give a whole number from 1 to {maximum:,}")
+    return int(value)
+
+
+def check_seats(seats: Any, *, has_opponent: bool) -> Seats:
+    """Return the seats, with their default resolved.
+
+    Raises:
+        ValueError: it is not among the choices, or contradicts the presence or absence of an opponent.
+    """
+    if seats is None:
+        return "alpha" if has_opponent else "both"
+    check_choice("seats", seats, get_args(Seats))
+    if seats == "both" and has_opponent:
+        raise ValueError('seats = "both": both sides are played: give no opponent, or one of the other seats')
+    if seats != "both" and not has_opponent:
+        raise ValueError(f'seats = {seats!r}: give an opponent for the other side, such as opponent="scripted"')
+    checked: Seats = seats
+    return checked
+
+
+def read_autoreset(mode: Any) -> AutoresetMode:
+    """Return an autoreset mode from its name, as ``"next_step"`` or ``"NextStep"``, or as it is.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    if isinstance(mode, AutoresetMode):
+        return mode
+    for known in AutoresetMode:
+        if isinstance(mode, str) and mode in (known.name.lower(), known.value):
+            return known
+    names = ", ".join(repr(known.name.lower()) for known in AutoresetMode)
+    raise ValueError(f"autoreset = {mode!r}: give one of {names}")
+
+
+def check_actions(actions: Any, num_envs: int) -> NDArray[np.int64]:
+    """Return actions as (num_envs, 11) int64; the engine decides which codes are legal.
+
+    Raises:
+        ValueError: another shape, or not integers.
+    """
+    try:
+        orders = np.asarray(actions)
+    except ValueError:
+        raise ValueError(f"actions = {show(actions)}: give ({num_envs}, {SATELLITES}) order codes") from None
+    if orders.shape != (num_envs, SATELLITES):
+        raise ValueError(f"actions have shape {orders.shape}: give ({num_envs}, {SATELLITES}) order codes")
+    if not _is_integral(orders):
+        raise ValueError(f"actions of type {orders.dtype}: give whole numbers")
+    return _to_codes(orders)
+
+
+def read_reset_mask(mask: Any, games: int, sides: int) -> NDArray[np.bool_]:
+    """Return a mask of games, (games,), from one of environments; None selects all.
+
+    Raises:
+        ValueError: it is not a bool array with a value for each environment, selects none, or half a game.
+    """
+    if mask is None:
+        return np.ones(games, np.bool_)
+    if not isinstance(mask, np.ndarray) or mask.shape != (games * sides,) or mask.dtype != np.bool_:
+        raise ValueError(f"reset_mask = {mask!r}: give an array of {games * sides} bool")
+    by_game = mask.reshape(games, sides)
+    halves = np.flatnonzero((by_game != by_game[:, :1]).any(axis=1))
+    if len(halves) > 0:
+        env = sides * int(halves[0])
+        raise ValueError(f"reset_mask: environments {env} and {env + 1} are one game: select both or neither")
+    if not mask.any():
+        raise ValueError("reset_mask selects no environment: select at least one")
+    return by_game[:, 0].copy()
+
+
+def read_seeds(seed: Any, games: int) -> list[int | None]:
+    """Return a seed for each game: s, s + 1, ... for an integer s, None for games that go on with their streams.
+
+    Raises:
+        ValueError: it is neither a non-negative integer nor a sequence of such, or None, for each game.
+    """
+    if seed is None:
+        return [None] * games
+    if isinstance(seed, (int, np.integer)):
+        first = check_seed(seed)
+        return [first + i for i in range(games)]
+    is_list = isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim > 0)
+    if not is_list or isinstance(seed, (str, bytes)):
+        raise ValueError(f"seed = {seed!r}: give a whole number from 0 on, or one for each game")
+    if len(seed) != games:
+        raise ValueError(f"seed: {len(seed)} seeds: give one for each of the {games} games")
+    return [None if single is None else check_seed(single) for single in seed]
