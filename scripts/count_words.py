@@ -90,6 +90,7 @@ ALLOWED = (
     Allowed(r"\w*drawn\w*|\w*DRAWN\w*", "src/geo_patrol/rendering", "drawn with a brush"),
     Allowed(r"\w*drawn\w*|\w*DRAWN\w*", "src/geo_patrol/flight/pictures", "drawn with a brush"),
     Allowed(r"phases?", "src/geo_patrol", "phases of a turn"),
+    Allowed(r"home_share", "", "a parameter of the agent `scripted`, part of its name"),
     Allowed(r"chance", "src/geo_patrol/saving.py", "a key of saved games"),
     Allowed(r"chance", "src/geo_patrol/config", "a key of configuration files"),
 )

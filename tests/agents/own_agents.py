@@ -11,7 +11,7 @@ from geo_patrol.agents.basic import RandomAgent
 
 
 class Polite(RandomAgent):
-    """Random under another name, that prints and wants the other encoding."""
+    """Random under another name, that prints and uses the other encoding."""
 
     name = "polite"
     observation = "onehot"
@@ -41,7 +41,7 @@ class Sleeps(RandomAgent):
 
 
 class Spins(RandomAgent):
-    """Hangs where no signal is heard: in compiled code that keeps the interpreter's lock."""
+    """Hangs where no signal is handled: in compiled code that keeps the interpreter's lock."""
 
     def act(self, *_):
         return 10 ** (10**10)
@@ -76,12 +76,12 @@ class Hogs(RandomAgent):
     """Takes all the memory that it can get; what it does not write to costs nothing."""
 
     def act(self, *_):
-        kept = []
+        arrays = []
         try:
             while True:
-                kept.append(np.zeros(2**24))
+                arrays.append(np.zeros(2**24))
         except MemoryError as error:
-            raise MemoryError(f"after {len(kept) / 8} GiB") from error
+            raise MemoryError(f"after {len(arrays) / 8} GiB") from error
 
 
 class Shouts(RandomAgent):

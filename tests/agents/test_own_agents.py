@@ -59,7 +59,7 @@ def test_loading_from_a_file_and_from_a_module(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("nowhere.py:Bot", r"agent 'nowhere.py:Bot': there is no file '.*nowhere.py'; give path/to/file.py:Name"),
         ("no_such_module:Bot", "agent 'no_such_module:Bot': there is no module 'no_such_module'; give"),
@@ -71,8 +71,8 @@ def test_loading_from_a_file_and_from_a_module(monkeypatch):
         ("mine", "give path/to/file.py:Name or module:Name"),
     ],
 )
-def test_what_is_wrong_with_a_name_is_said(name, told):
-    with pytest.raises(AgentError, match=told):
+def test_errors_of_names(name, message):
+    with pytest.raises(AgentError, match=message):
         load_agent(name)
 
 
@@ -82,7 +82,7 @@ def test_a_misspelt_name_of_ours_is_no_module_and_a_similar_one_is_suggested():
         make_agent("polcy:base")
 
 
-def test_a_file_with_a_fault_is_said(tmp_path):
+def test_an_error_in_a_file_is_reported(tmp_path):
     (tmp_path / "broken.py").write_text("import no_such_package_at_all\n")
     with pytest.raises(
         AgentError, match="cannot be made: ModuleNotFoundError: No module named 'no_such_package_at_all'"
@@ -94,18 +94,18 @@ def test_a_guarded_agent_plays_as_it_would_here_and_prints_elsewhere(guarded, ca
     agent = guarded("Polite")
     assert agent.observation == "onehot"
     there = play_match(agent, "idle", games=20, seed=5, on_failure="forfeit")
-    printed, said = capfd.readouterr()
+    printed, errors = capfd.readouterr()
     assert printed == ""
-    assert "thinking ..." in said
+    assert "thinking ..." in errors
     here = load_agent(own("Polite"))
-    here.name = agent.name  # on which its chance depends
+    here.name = agent.name  # its random stream depends on it
     for field in PER_GAME:
         np.testing.assert_array_equal(getattr(there, field), getattr(play_match(here, "idle", games=20, seed=5), field))
     assert there.failures == ()
 
 
-def ask(agent):
-    """Ask an agent for the orders of the first phase of two games."""
+def first_orders(agent):
+    """Return the orders of an agent in the first phase of two games."""
     agent.reset(np.ones(2, np.bool_))
     return order(agent)
 
@@ -119,7 +119,7 @@ needs_kill = pytest.mark.skipif(sys.platform == "win32", reason="no such signal"
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("Garbage", "act returned str: give a NumPy array"),
         pytest.param("Killed", "its process was ended by SIGKILL in act", marks=needs_kill),
@@ -127,10 +127,10 @@ needs_kill = pytest.mark.skipif(sys.platform == "win32", reason="no such signal"
         ("Exits", "its process ended with exit status 4 in act"),
     ],
 )
-def test_no_fault_of_an_agent_leaves_its_process(name, told, guarded):
+def test_no_fault_of_an_agent_leaves_its_process(name, message, guarded):
     agent = guarded(name)
-    with pytest.raises(AgentError, match=rf"^agent '{re.escape(own(name))}': {told}"):
-        ask(agent)
+    with pytest.raises(AgentError, match=rf"^agent '{re.escape(own(name))}': {message}"):
+        first_orders(agent)
 
 
 @pytest.mark.parametrize("name", ["Sleeps", "Spins"])
@@ -147,7 +147,7 @@ def test_an_agent_that_hangs_is_ended(name, guarded, monkeypatch):
 @pytest.mark.skipif(sys.platform != "linux", reason="no limits of memory")
 def test_an_agent_gets_half_of_the_memory_at_most(guarded):
     with pytest.raises(AgentError, match=r"act raised MemoryError: after .* GiB") as caught:
-        ask(guarded("Hogs"))
+        first_orders(guarded("Hogs"))
     taken = float(re.search(r"after (.*) GiB", str(caught.value))[1])
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
     assert taken <= machine / 2
@@ -157,24 +157,24 @@ def test_an_agent_that_hangs_when_games_begin_is_ended(guarded, monkeypatch):
     agent = guarded("Stalls")
     monkeypatch.setattr(guard, "CALL_SECONDS", 0.4)
     with pytest.raises(AgentError, match=r"reset took longer than 0\.42 s"):
-        ask(agent)
+        first_orders(agent)
     assert multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("Shouts", r"act raised ValueError: line one line two \?\[31m!{277}\.\.\."),
         ("Mute", "act raised Unspeakable, whose message cannot be read"),
     ],
 )
-def test_what_an_exception_says_is_made_fit_for_a_line(name, told):
-    with pytest.raises(AgentError, match=f"{told}$"):
+def test_messages_of_exceptions_fit_on_a_line(name, message):
+    with pytest.raises(AgentError, match=f"{message}$"):
         play_match(load_agent(own(name)), "idle", games=2)
 
 
 def test_orders_of_a_class_of_their_own_are_plain_outside(guarded):
-    assert type(ask(guarded("Disguises"))) is np.ndarray
+    assert type(first_orders(guarded("Disguises"))) is np.ndarray
 
 
 def test_an_agent_that_fails_loses_and_the_match_goes_on(guarded):
@@ -210,7 +210,7 @@ def test_a_failure_in_the_same_phase_is_a_draw():
     assert len(both.failures) == 4
 
 
-def test_games_lost_by_failing_are_kept_as_far_as_they_went(tmp_path):
+def test_games_lost_by_failing_are_saved_up_to_the_failure(tmp_path):
     raises, garbage, path = load_agent(own("Raises")), load_agent(own("Garbage")), tmp_path / "games.jsonl"
     result = play_match(raises, "idle", games=4, seed=3, save=path, on_failure="forfeit")
     games = list(ReplayReader(path))

@@ -8,7 +8,7 @@ from geo_patrol.board import adjacent_sectors, prograde, ring_of
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import RADIAL_IN, RADIAL_OUT
 
-FIGURES = [
+PATH_COSTS = [
     PathCosts(1, 3, ((5, 5, 10, 10), (1, 7, 2, 3)), (1, 0)),
     PathCosts(1, 4, ((5, 5, 10, 10), (0, 0, 0, 0)), (1, 2)),
     PathCosts(2, 2, ((5, 3, 10, 10), (10_000, 10_000, 10_000, 10_000)), (10_000, 1)),
@@ -16,66 +16,66 @@ FIGURES = [
 ]
 
 
-def moves_from(figures, sector):
+def moves_from(path_costs, sector):
     """List the moves of a sector: order, where it leads."""
     ring = ring_of(sector)
     for order in range(5):
-        off = (order == RADIAL_IN and ring == figures.inner_ring) or (
-            order == RADIAL_OUT and ring == figures.outer_ring
+        off = (order == RADIAL_IN and ring == path_costs.inner_ring) or (
+            order == RADIAL_OUT and ring == path_costs.outer_ring
         )
         if not off:
             yield order, destination(sector, order)
 
 
-def brute_force(figures, side, reach, target, sector, turns):
-    """Return the least fuel by trying every way, without looking anything up."""
-    costs, keeping = (0, *figures.move_costs[side]), figures.station_keeping_costs[side]
+def brute_force(path_costs, side, reach, target, sector, turns):
+    """Return the least fuel by trying every path, without a table."""
+    costs, keeping = (0, *path_costs.move_costs[side]), path_costs.station_keeping_costs[side]
     frontier = {sector: 0}
     for _ in range(turns):
         drifted = {}
-        for place, spent in frontier.items():
-            for order, ahead in moves_from(figures, place):
+        for here, spent in frontier.items():
+            for order, ahead in moves_from(path_costs, here):
                 there, price = prograde(ahead), spent + costs[order] + keeping
                 drifted[there] = min(price, drifted.get(there, price))
         frontier, target = drifted, prograde(target)
     ends = {target: 0}
     if reach == NEARBY:
-        ends |= dict.fromkeys(adjacent_sectors(target, figures.outer_ring), NEARBY_PREMIUM) | {target: 0}
+        ends |= dict.fromkeys(adjacent_sectors(target, path_costs.outer_ring), NEARBY_PREMIUM) | {target: 0}
     arrivals = [
         spent + costs[order] + ends[ahead]
-        for place, spent in frontier.items()
-        for order, ahead in moves_from(figures, place)
+        for sector, spent in frontier.items()
+        for order, ahead in moves_from(path_costs, sector)
         if ahead in ends
     ]
     return min([*arrivals, FAR])
 
 
-@pytest.mark.parametrize("figures", FIGURES, ids=str)
-def test_table_equals_brute_force(figures):
-    table = make_table(figures)
-    sectors = range((1 << figures.inner_ring) - 1, (1 << (figures.outer_ring + 1)) - 1)
+@pytest.mark.parametrize("path_costs", PATH_COSTS, ids=str)
+def test_table_equals_brute_force(path_costs):
+    table = make_table(path_costs)
+    sectors = range((1 << path_costs.inner_ring) - 1, (1 << (path_costs.outer_ring + 1)) - 1)
     generator = np.random.default_rng(0)
     horizon = table.prices.shape[-1]
     assert horizon >= 6
     for _ in range(400):
-        side, reach = (int(drawn) for drawn in generator.integers(2, size=2))
-        target, sector = (int(drawn) for drawn in generator.choice(sectors, 2))
+        side, reach = (int(number) for number in generator.integers(2, size=2))
+        target, sector = (int(number) for number in generator.choice(sectors, 2))
         turns = int(generator.integers(horizon))
-        place = side, reach, target, sector, turns
-        assert table.prices[place] == brute_force(figures, *place)
-        if table.prices[place] < FAR:
-            order, costs = table.moves[place], (0, *figures.move_costs[side])
-            ahead = dict(moves_from(figures, sector))[order]
-            rest = table.prices[place] - costs[order]
+        index = side, reach, target, sector, turns
+        assert table.prices[index] == brute_force(path_costs, *index)
+        if table.prices[index] < FAR:
+            order, costs = table.moves[index], (0, *path_costs.move_costs[side])
+            ahead = dict(moves_from(path_costs, sector))[order]
+            rest = table.prices[index] - costs[order]
             if turns > 0:
-                keeping = figures.station_keeping_costs[side]
+                keeping = path_costs.station_keeping_costs[side]
                 assert rest - keeping == table.prices[side, reach, prograde(target), prograde(ahead), turns - 1]
             else:
                 assert rest == (0 if ahead == target else NEARBY_PREMIUM)
 
 
-def test_known_ways_to_the_other_side_of_geo_patrol():
-    """An attack takes four turns at least; the cheapest way into the opposite sector takes eight drifts and 28 fuel."""
+def test_known_paths_to_the_other_side_of_geo_patrol():
+    """An attack takes four turns at least; the cheapest path into the opposite sector takes eight drifts and 28 fuel."""
     costs = (5, 5, 10, 10)
     table = find_table(PathCosts(1, 4, (costs, costs), (1, 1)))
     nearby, within = table.prices[0, NEARBY, 23, 15], table.prices[0, IN_SECTOR, 23, 15]
@@ -84,8 +84,8 @@ def test_known_ways_to_the_other_side_of_geo_patrol():
 
 
 def test_a_table_is_made_once():
-    figures = PathCosts(1, 2, ((1, 2, 3, 4), (5, 6, 7, 8)), (9, 10))
-    assert find_table(figures) is find_table(PathCosts(*figures))
+    path_costs = PathCosts(1, 2, ((1, 2, 3, 4), (5, 6, 7, 8)), (9, 10))
+    assert find_table(path_costs) is find_table(PathCosts(*path_costs))
 
 
 def test_tables_of_the_largest_boards_stay_small():

@@ -71,7 +71,7 @@ def test_it_beats_weak_agents():
     assert play_match("policy", "idle", games=200, seed=1).summary().total.win_rate > 0.97
 
 
-def test_orders_are_drawn_as_often_as_they_are_likely(position):
+def test_orders_are_sampled_from_their_probabilities(position):
     observations, masks = position
     agent = PolicyAgent()
     has_choice, logits = score_orders(agent.weights, observations, masks)
@@ -80,13 +80,13 @@ def test_orders_are_drawn_as_often_as_they_are_likely(position):
     orders = agent.act(observations[rows], masks[rows], np.random.default_rng(2))
     first_choice = int(has_choice[:flat].sum())
     for offset, number in enumerate(np.flatnonzero(has_choice[flat])):
-        chances = probabilities(logits[first_choice + offset : first_choice + offset + 1])[0]
-        drawn = np.bincount(orders[:, number], minlength=28) / len(rows)
-        assert np.abs(drawn - chances).max() < 0.02
-        assert drawn[chances == 0].sum() == 0
+        expected = probabilities(logits[first_choice + offset : first_choice + offset + 1])[0]
+        sampled = np.bincount(orders[:, number], minlength=28) / len(rows)
+        assert np.abs(sampled - expected).max() < 0.02
+        assert sampled[expected == 0].sum() == 0
 
 
-def test_greedy_takes_the_likeliest_and_needs_no_chance(position):
+def test_greedy_takes_the_mode_and_needs_no_randomness(position):
     observations, masks = position
     greedy = PolicyAgent(greedy=True)
     orders = greedy.act(observations, masks, np.random.default_rng(1))
@@ -113,7 +113,7 @@ def test_a_batch_is_its_rows(position):
     assert (np.isfinite(logits) == (masks[np.nonzero(has_choice)] > 0)).all()
 
 
-def test_twins_that_swap_places_swap_orders(small, position):
+def test_twins_that_swap_indices_swap_orders(small, position):
     """Enemy Patrols have no numbers to the network: what is aimed at one is aimed at whoever stands there."""
     observations, masks = (array.copy() for array in position)
     table = observations[:, :176].reshape(-1, 22, 8)
@@ -167,7 +167,7 @@ def test_a_failed_write_leaves_the_old_file(small, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"place": None}, "weights 'place' are missing"),
         ({"value": None}, "weights 'value' are missing"),
@@ -179,13 +179,13 @@ def test_a_failed_write_leaves_the_old_file(small, tmp_path):
         ({"pool_bias": np.full(5, np.inf, np.float32)}, "pool_bias holds numbers that are not finite"),
     ],
 )
-def test_wrong_weights(small, tmp_path, change, said):
+def test_wrong_weights(small, tmp_path, change, message):
     path = tmp_path / "stranger.safetensors"
     changed = {name: array for name, array in {**small, **change}.items() if array is not None}
     path.write_bytes(save(changed))
-    with pytest.raises(PolicyError, match=said):
+    with pytest.raises(PolicyError, match=message):
         make_agent(f"policy:{path}")
-    with pytest.raises(PolicyError, match=said):
+    with pytest.raises(PolicyError, match=message):
         PolicyAgent(changed)
 
 
@@ -243,9 +243,9 @@ def test_files_cut_off_and_bits_flipped(small, tmp_path):
         with pytest.raises(PolicyError):
             read_weights(path)
     generator = np.random.default_rng(3)
-    for place in generator.integers(len(whole) * 8, size=300):
+    for bit in generator.integers(len(whole) * 8, size=300):
         damaged = bytearray(whole)
-        damaged[place // 8] ^= 1 << (place % 8)
+        damaged[bit // 8] ^= 1 << (bit % 8)
         path.write_bytes(damaged)
         try:
             weights = read_weights(path)
@@ -255,7 +255,7 @@ def test_files_cut_off_and_bits_flipped(small, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("policy:bass", "there is no policy 'bass': give the path of a file of weights, or .*: base"),
         ("policy:nowhere.safetensors", "there is no policy 'nowhere.safetensors'"),
@@ -264,18 +264,18 @@ def test_files_cut_off_and_bits_flipped(small, tmp_path):
         ("policy:base,greed", "there is no policy 'base,greed'"),
     ],
 )
-def test_names_of_no_policy(name, said):
-    with pytest.raises(PolicyError, match=said):
+def test_names_of_no_policy(name, message):
+    with pytest.raises(PolicyError, match=message):
         make_agent(name)
 
 
 @pytest.mark.parametrize("rings", ["four", "five"])
 def test_scenarios_to_train_on_are_the_presets(rings):
-    """The variants of the presets' names hold the presets' figures."""
+    """The variants of the presets' names hold the presets' values."""
     scenarios = load_config(EXAMPLES / f"{rings}_rings.toml")
     envs = make_vec(scenarios, 400, observation="tokens")
-    drawn = {row.tobytes() for row in envs.reset(seed=1)[0]}
+    sampled = {row.tobytes() for row in envs.reset(seed=1)[0]}
     named = [variant.name for variant in scenarios.variants if variant.name in preset_names()]
     assert len(named) == {"four": 6, "five": 2}[rings]
     for preset in named:
-        assert {row.tobytes() for row in make_vec(preset, 1, observation="tokens").reset(seed=1)[0]} <= drawn, preset
+        assert {row.tobytes() for row in make_vec(preset, 1, observation="tokens").reset(seed=1)[0]} <= sampled, preset

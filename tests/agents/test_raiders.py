@@ -1,4 +1,4 @@
-"""The raiding family: turtle, raider, mixed: what they do, the same from both sides, better than chance everywhere."""
+"""The raiding family: turtle, raider, mixed: what they do, the same from both sides, better than random play everywhere."""
 
 import numpy as np
 import pytest
@@ -128,17 +128,21 @@ def test_as_many_guard_as_attack():
     assert (orders == GUARD).sum() == 3
     guards = np.flatnonzero(orders == GUARD)
     at_home = np.flatnonzero(batch.games[0]["sector"][0] == batch.games[0]["sector"][0, 0])[1:]
-    assert set(at_home) <= set(guards)  # it costs least there
+    assert set(at_home) <= set(guards)  # it costs lowest there
     assert ((orders[1:] > SHOOT) & (orders[1:] < COLLIDE)).sum() == 3  # the others within range shoot
 
 
-def test_the_hva_gives_way_as_often_as_told():
+def test_the_hva_evades_with_the_probability_dodge():
     batch = start(count=400)
     for game in batch.games:
         game["sector"][1, 1] = sector_at(4, 1)
-    for dodge, least, most in ((0.0, 0, 0), (0.5, 0.25, 0.5), (1.0, 0.6, 0.9)):  # one of four paths is off the board
+    for dodge, lowest, highest in (
+        (0.0, 0, 0),
+        (0.5, 0.25, 0.5),
+        (1.0, 0.6, 0.9),
+    ):  # one of four paths is off the board
         moves = orders_of(RaiderAgent(Raid(dodge=dodge)), batch, 0)[:, 0]
-        assert least <= (moves != NOOP).mean() <= most
+        assert lowest <= (moves != NOOP).mean() <= highest
 
 
 def test_a_displaced_hva_returns():
@@ -148,16 +152,16 @@ def test_a_displaced_hva_returns():
     assert batch.games[0]["sector"][0, 0] == batch.games[0]["goal"][0]
 
 
-@pytest.mark.parametrize(("name", "least"), [("turtle", 0.9), ("raider", 0.95), ("mixed", 0.75)])
+@pytest.mark.parametrize(("name", "lowest"), [("turtle", 0.9), ("raider", 0.95), ("mixed", 0.75)])
 @pytest.mark.parametrize("preset", preset_names())
-def test_every_preset_from_either_side_against_random(preset, name, least):
+def test_every_preset_from_either_side_against_random(preset, name, lowest):
     result = play_match(name, "random", config=preset, games=160, seed=5)
     for side in range(SIDES):
-        assert (result.winner[result.first_side == side] == 0).mean() >= least
+        assert (result.winner[result.first_side == side] == 0).mean() >= lowest
 
 
 @pytest.mark.parametrize("opponent", ["random", "idle"])
-def test_the_raider_beats_those_who_do_not_look(opponent):
+def test_the_raider_beats_agents_that_ignore_the_position(opponent):
     assert (play_match("raider", opponent, games=400, seed=1).winner == 0).mean() >= 0.97
 
 
@@ -191,14 +195,14 @@ def test_mirrored_positions_get_the_same_orders(name, phases):
 
 @pytest.mark.parametrize("name", SCRIPTS[:3])
 def test_rows_do_not_depend_on_the_rest_of_the_batch(name):
-    drawn = {"both.costs.prograde": {"low": 3, "high": 8}, "both.costs.radial_in": {"choices": [5, 10]}}
-    batch = start("geo_patrol", 30, **drawn)
+    sampled = {"both.costs.prograde": {"low": 3, "high": 8}, "both.costs.radial_in": {"choices": [5, 10]}}
+    batch = start("geo_patrol", 30, **sampled)
     play(batch, [make_agent("raider"), make_agent("raider")], 5)
     agent, seen, masks = make_agent(name), batch.observe("tokens")[:, 1], batch.masks()[:, 1]
     keys = np.arange(30, dtype=np.uint64)
     whole = agent.act_seeded(seen, masks, keys)
-    parts = [agent.act_seeded(seen[i : i + 1], masks[i : i + 1], keys[i : i + 1]) for i in range(30)]
-    np.testing.assert_array_equal(whole, np.concatenate(parts))
+    singles = [agent.act_seeded(seen[i : i + 1], masks[i : i + 1], keys[i : i + 1]) for i in range(30)]
+    np.testing.assert_array_equal(whole, np.concatenate(singles))
 
 
 def test_an_empty_batch():
@@ -208,7 +212,7 @@ def test_an_empty_batch():
         assert make_agent(name).act(seen, masks, np.random.default_rng(0)).shape == (0, 11)
 
 
-def test_masks_are_kept_to():
+def test_orders_comply_with_masks():
     batch = start()
     seen, masks = batch.observe("tokens")[:, 0], batch.masks()[:, 0].copy()
     masks[:, :, 1:] = 0
@@ -226,15 +230,15 @@ def test_mixed_draws_once_a_game():
     agent, batch = MixedAgent(), start(count=50)
     agent.reset(np.ones(50, np.bool_))
     play(batch, [agent, agent], 1)
-    drawn = agent._tactics.copy()
-    assert len(np.unique(drawn["defenders"])) > 3
+    sampled = agent._tactics.copy()
+    assert len(np.unique(sampled["defenders"])) > 3
     play(batch, [agent, agent], 3)
-    np.testing.assert_array_equal(agent._tactics, drawn)
+    np.testing.assert_array_equal(agent._tactics, sampled)
     new = np.arange(50) < 25
     agent.reset(new)
     orders_of(agent, batch, 0, seed=77)
-    assert (agent._tactics[25:] == drawn[25:]).all()
-    assert (agent._tactics[:25] != drawn[:25]).any()
+    assert (agent._tactics[25:] == sampled[25:]).all()
+    assert (agent._tactics[:25] != sampled[:25]).any()
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

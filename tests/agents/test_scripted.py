@@ -66,7 +66,7 @@ BOARDS = [(1, 1, 1), (2, 2, 2), (1, 1, 3), (3, 3, 5), (1, 4, 4), (2, 3, 6), (4, 
 
 
 def random_overrides(generator: np.random.Generator, board: tuple[int, int, int]) -> dict[str, object]:
-    """Draw a configuration with extreme figures."""
+    """Sample a configuration with extreme values."""
     overrides: dict[str, object] = dict(
         zip(("board.inner_ring", "board.goal_ring", "board.outer_ring"), board, strict=True)
     )
@@ -143,44 +143,44 @@ def test_rows_do_not_depend_on_the_rest_of_the_batch() -> None:
 
 
 @pytest.mark.parametrize("board", [(1, 4, 4), (1, 4, 5), (2, 3, 6)], ids=str)
-def test_ways_lead_where_they_promise_at_their_price(board: tuple[int, int, int]) -> None:
+def test_paths_lead_to_the_target_at_their_price(board: tuple[int, int, int]) -> None:
     inner, goal, outer = board
     rules = records(RULES, 1)
     rules["inner_ring"], rules["outer_ring"] = inner, outer
     rules["move_cost"][0, 0, 1:] = (5, 5, 10, 10)
     rules["station_keeping_cost"][0, 0] = 1
     sectors = 1 << (outer + 1)
-    steps, paths, scratch = np.zeros((sectors, MOVES), np.int64), make_paths(9), np.zeros(sectors, np.int64)
+    steps, paths, workspace = np.zeros((sectors, MOVES), np.int64), make_paths(9), np.zeros(sectors, np.int64)
     write_steps(inner, outer, steps)
     aim, start_sector = sector_at(goal, 1 << (goal - 1)), sector_at(goal, 0)
     for turns in range(9):
         sector, spent, target = start_sector, 0, aim
         if turns == 0:
-            find_paths(rules[0], 0, target, UNREACHABLE, steps, scratch, paths)
+            find_paths(rules[0], 0, target, UNREACHABLE, steps, workspace, paths)
         promised = paths[turns, PRICE, sector]
         if promised == UNREACHABLE:
             continue
         for left in range(turns, -1, -1):
-            find_paths(rules[0], 0, target, UNREACHABLE, steps, scratch, paths)
+            find_paths(rules[0], 0, target, UNREACHABLE, steps, workspace, paths)
             move = paths[left, MOVE, sector]
             spent += rules["move_cost"][0, 0, move] + (left > 0)
             sector = destination(sector, move)
             if left > 0:
                 sector, target = prograde(sector), prograde(target)
         assert (sector, spent) == (target, promised)
-        find_paths(rules[0], 0, aim, UNREACHABLE, steps, scratch, paths)
+        find_paths(rules[0], 0, aim, UNREACHABLE, steps, workspace, paths)
 
 
-def test_known_ways_to_the_other_side_of_geo_patrol() -> None:
-    """An attack takes four turns at least; the cheapest way into the opposite sector takes eight drifts and 28 fuel."""
+def test_known_paths_to_the_other_side_of_geo_patrol() -> None:
+    """An attack takes four turns at least; the cheapest path into the opposite sector takes eight drifts and 28 fuel."""
     rules = records(RULES, 1)
     rules["inner_ring"], rules["outer_ring"] = 1, 4
     rules["move_cost"][0, 0, 1:] = (5, 5, 10, 10)
     rules["station_keeping_cost"][0, 0] = 1
-    steps, paths, scratch = np.zeros((32, MOVES), np.int64), make_paths(9), np.zeros(32, np.int64)
+    steps, paths, workspace = np.zeros((32, MOVES), np.int64), make_paths(9), np.zeros(32, np.int64)
     write_steps(1, 4, steps)
-    find_paths(rules[0], 0, 23, 0, steps, scratch, paths)
+    find_paths(rules[0], 0, 23, 0, steps, workspace, paths)
     assert paths[:4, PRICE, 15].tolist() == [UNREACHABLE, UNREACHABLE, UNREACHABLE, 23]
-    find_paths(rules[0], 0, 23, UNREACHABLE, steps, scratch, paths)
+    find_paths(rules[0], 0, 23, UNREACHABLE, steps, workspace, paths)
     prices = paths[:, PRICE, 15]
     assert (prices.argmin(), prices.min()) == (8, 28)

@@ -102,7 +102,7 @@ def test_observations_are_not_planned_from():
         make_agent("search").act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
 
 
-def test_masks_are_kept_to():
+def test_orders_comply_with_masks():
     batch = start()
     masks = batch.masks()[:, 0].copy()
     masks[:, :5, 1:] = 0
@@ -153,8 +153,8 @@ def test_what_is_proposed_is_judged():
     batch = start()
     orders, proposer = _shot_that_wins(batch)
     agent = SearchAgent(Search(rollouts=64, candidates=2), own=[Raid(defenders=10, reach="sector")], proposer=proposer)
-    given = choose(agent, batch)
-    np.testing.assert_array_equal(given[0], orders)
+    chosen = choose(agent, batch)
+    np.testing.assert_array_equal(chosen[0], orders)
 
 
 def _shot_that_wins(batch):
@@ -185,7 +185,7 @@ def test_an_agent_named_in_the_name_proposes():
     assert (result.winner == 0).all()
 
 
-def test_a_budget_of_time_is_kept_to_and_counted():
+def test_a_budget_of_time_is_respected_and_counted():
     agent = search(budget="20ms")
     batch = start()
     choose(agent, batch)
@@ -240,7 +240,7 @@ class Clueless(RandomAgent):
 
     observation = "tokens"
 
-    def draw(self, observation, mask, count, generator, temperature=1.0):
+    def sample(self, observation, mask, count, generator, temperature=1.0):
         orders = self.act(np.repeat(observation[None], count, 0), np.repeat(mask[None], count, 0), generator)
         return orders, np.zeros(count)
 
@@ -278,13 +278,13 @@ def test_looking_ahead_sees_a_blow_that_decides():
 
 def test_a_hurried_search_thinks_for_a_moment(lookahead):
     hurried = lookahead.hurried()
-    assert (hurried.seconds, hurried.wanted_rollouts) == (0.0, 1)
-    assert (lookahead.seconds, lookahead.wanted_rollouts) == (0.0, 64)
+    assert (hurried.seconds, hurried.num_rollouts) == (0.0, 1)
+    assert (lookahead.seconds, lookahead.num_rollouts) == (0.0, 64)
 
 
 @pytest.mark.parametrize("phase", ["movement", "engagement"])
 @pytest.mark.parametrize("budget", [2, 10, 50])
-def test_who_looks_ahead_keeps_to_the_time_and_uses_it(monkeypatch, budget, phase):
+def test_lookahead_respects_and_uses_its_time(monkeypatch, budget, phase):
     """On a clock that 50 us are gone by for every position that is valued."""
     now = 0.0
 
@@ -331,12 +331,12 @@ def test_branches_begin_where_the_game_is_and_follow_its_rules():
     orders = batch.masks()[0].shape[2] - 1 - batch.masks()[0, :, :, ::-1].argmax(axis=2)  # the last that is legal
     branches.play(np.stack([orders] * 6))
     batch.step(orders)
-    for place in range(6):
-        assert (branches.masks[place] == batch.masks()[0]).all()
-        assert (branches.observations[place] == batch.observe("tokens")[0]).all()
+    for i in range(6):
+        assert (branches.masks[i] == batch.masks()[0]).all()
+        assert (branches.observations[i] == batch.observe("tokens")[0]).all()
 
 
-def test_branches_abreast_meet_the_same_chance_and_samples_another():
+def test_branches_of_a_sample_have_equal_random_numbers_and_samples_differ():
     batch = turn_begun()
     branches = Branches(batch, 0, np.uint64(7))
     branches.begin(5, 4, 3)
@@ -345,10 +345,10 @@ def test_branches_abreast_meet_the_same_chance_and_samples_another():
     assert len(set(keys[:, 0].tolist())) == 4
     again = Branches(batch, 0, np.uint64(7))
     again.begin(6, 1, 1)
-    assert again._games["rng_key"][0] == keys[1, 0]
+    assert again._batch.games["rng_key"][0] == keys[1, 0]
 
 
-def test_outcomes_stand_in_place_of_estimates():
+def test_outcomes_replace_estimates():
     batch = turn_begun()
     branches = Branches(batch, 0, np.uint64(7))
     branches.begin(0, 2, 1)
@@ -378,12 +378,12 @@ def test_the_enemy_that_moved_as_a_script_answers_as_that_script():
     assert sum(answers) == pytest.approx(96 / 4, abs=12)  # a quarter of the samples: 12 of the 48 orders
 
 
-def test_what_is_worth_the_same_is_chosen_by_the_policys_own_chances():
+def test_equal_values_are_decided_by_the_policys_probabilities():
     class Partial(Clueless):
         """Finds orders the likelier, the fewer satellites move prograde."""
 
-        def draw(self, observation, mask, count, generator, temperature=1.0):
-            orders, _ = super().draw(observation, mask, count, generator, temperature)
+        def sample(self, observation, mask, count, generator, temperature=1.0):
+            orders, _ = super().sample(observation, mask, count, generator, temperature)
             return orders, -(orders == PROGRADE).sum(axis=1).astype(float)
 
     proposed = []

@@ -16,7 +16,7 @@ class RandomAgent:
     observation: Encoding = "tokens"
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: it remembers nothing."""
+        """Do nothing: the agent is stateless."""
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
@@ -38,7 +38,7 @@ class IdleAgent:
     observation: Encoding = "tokens"
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: it remembers nothing."""
+        """Do nothing: the agent is stateless."""
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator

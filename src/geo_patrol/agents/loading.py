@@ -22,7 +22,7 @@ def split_location(name: str) -> tuple[str, str] | None:
     source, colon, attribute = name.rpartition(":")
     if not colon or not attribute.isidentifier():
         return None
-    is_module = all(part.isidentifier() for part in source.split("."))
+    is_module = all(word.isidentifier() for word in source.split("."))
     return (source, attribute) if _is_file(source) or is_module else None
 
 

@@ -1,4 +1,4 @@
-"""The agent ``policy``: draws its orders from a network's chances, or gives the likeliest."""
+"""The agent ``policy``: samples its actions from a network's probabilities, or takes the most likely ones."""
 
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,13 @@ _GREEDY = ",greedy"
 
 
 class PolicyAgent:
-    """Orders as a trained network does, on every board of up to five rings and from either side.
+    """Plays by a trained network, on every board of up to five rings and from either side.
 
     Args:
         source: the name of a policy that comes with the package, such as "base"; the path of a file of weights, see
             ``geo_patrol.agents.policy.weights``; or the weights themselves.
-        greedy: whether it gives the likeliest order of each satellite instead of drawing one. Mixing pays in these
-            games, so drawing usually wins more.
+        greedy: whether it takes the most likely order of each satellite instead of sampling one. Mixed strategies pay in
+            these games, so sampling usually wins more.
 
     Raises:
         PolicyError: there is no policy of that name, or a file holds something else.
@@ -37,16 +37,16 @@ class PolicyAgent:
     def __init__(self, source: str | Path | Weights = "base", *, greedy: bool = False) -> None:
         self.weights = _load(source)
         self.greedy = greedy
-        told = source if isinstance(source, str | Path) else "weights"
-        self.name = f"policy:{told}{_GREEDY if greedy else ''}"
+        label = source if isinstance(source, str | Path) else "weights"
+        self.name = f"policy:{label}{_GREEDY if greedy else ''}"
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: it decides from what it sees alone."""
+        """Do nothing: the agent is stateless."""
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Give the orders of one decision phase, (n, 11).
+        """Choose the orders of one decision phase, (n, 11).
 
         Raises:
             ValueError: observations or masks have another shape or type.
@@ -60,7 +60,7 @@ class PolicyAgent:
         orders[has_choice] = logits.argmax(axis=1)
         return orders
 
-    def draw(
+    def sample(
         self,
         observation: NDArray[np.int16],
         mask: NDArray[np.int8],
@@ -68,25 +68,25 @@ class PolicyAgent:
         generator: np.random.Generator,
         temperature: float = 1.0,
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Draw joint orders for one position, whether or not the agent is greedy.
+        """Sample joint orders for one position, whether or not the agent is greedy.
 
         Args:
             observation: (size,), in the encoding "tokens".
             mask: (11, 28), 1 where an order is legal.
-            count: how many to draw.
-            generator: where chance comes from.
+            count: the number of samples.
+            generator: the source of randomness.
             temperature: above 1 makes unlikely orders more frequent.
 
         Returns:
-            Orders, (count, 11), and the logarithms of their chances at temperature 1, (count,).
+            Orders, (count, 11), and their log-probabilities at temperature 1, (count,).
         """
         has_choice, logits = score_orders(self.weights, observation[None], mask[None])
         noise = generator.gumbel(size=(count, *logits.shape)).astype(np.float32)
-        drawn = (logits / np.float32(temperature) + noise).argmax(axis=2)
+        sampled = (logits / np.float32(temperature) + noise).argmax(axis=2)
         orders = np.full((count, SATELLITES), NOOP, np.int64)
-        orders[:, has_choice[0]] = drawn
-        chances = probabilities(logits)[np.arange(len(logits)), drawn]
-        return orders, np.log(np.maximum(chances, np.finfo(np.float32).tiny)).sum(axis=1)
+        orders[:, has_choice[0]] = sampled
+        likelihoods = probabilities(logits)[np.arange(len(logits)), sampled]
+        return orders, np.log(np.maximum(likelihoods, np.finfo(np.float32).tiny)).sum(axis=1)
 
     def value(self, observations: NDArray[np.int16]) -> NDArray[np.float32]:
         """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""

@@ -1,7 +1,7 @@
-"""From what a side sees to a score for each order, in NumPy alone.
+"""The policy's network in NumPy: from observations to logits and values.
 
-One small network is asked for every satellite: what it knows of the satellite, and a context that sums up the whole
-position, give scores of the orders without a target, and a query, which scores each attack by the key of its target.
+One small network is applied to every satellite: its embedding and a context, which summarizes the whole position, give
+the logits of the orders without a target, and a query, whose dot product with the key of a target scores an attack.
 ``geo_patrol.training.network`` is the same network in PyTorch.
 """
 
@@ -24,32 +24,32 @@ from geo_patrol.errors import PolicyError
 Floats = NDArray[np.float32]
 
 KIND_OF_ROW = np.array([0] + [1] * (SATELLITES - 1) + [2] + [3] * (SATELLITES - 1))
-"""Own HVA, own Patrols, enemy HVA, enemy Patrols, as their places in the tables of sectors."""
-SATELLITE_SCALES = np.array([figure.scale / figure.token_scale for figure in SATELLITE_FEATURES], np.float32)
-GAME_SCALES = np.array([figure.scale / figure.token_scale for figure in GAME_FEATURES], np.float32)
+"""Own HVA, own Patrols, enemy HVA, enemy Patrols, as their indices in the tables of sectors."""
+SATELLITE_SCALES = np.array([feature.scale / feature.token_scale for feature in SATELLITE_FEATURES], np.float32)
+GAME_SCALES = np.array([feature.scale / feature.token_scale for feature in GAME_FEATURES], np.float32)
 HIGHEST_INPUT = 10.0
-"""Figures are cut off here: limits that are next to none would drown the others."""
+"""Inputs are clipped here: practically unlimited limits would drown the others."""
 FLEETS = (np.arange(KINDS)[:, None] == KIND_OF_ROW).astype(np.float32) * np.array(
     [[1], [0.25], [1], [0.25]], np.float32
 )
 """What each satellite counts in the sums over own HVA, own Patrols, enemy HVA and enemy Patrols, (4, 22)."""
 ACTIVE = 2
-"""The place of "active" among a satellite's figures."""
+"""The index of "active" among a satellite's features."""
 
 
 class Inputs(NamedTuple):
-    """Observations as the network takes them."""
+    """The inputs of the network."""
 
     sectors: NDArray[np.int64]
     """(n, 22), the sector of each satellite, 0 if it is absent."""
-    figures: Floats
-    """(n, 22, figures of a satellite), scaled."""
+    features: Floats
+    """(n, 22, features of a satellite), scaled."""
     game: Floats
-    """(n, figures of the game), scaled."""
+    """(n, features of the game), scaled."""
 
 
 def read_inputs(observations: NDArray[np.int16]) -> Inputs:
-    """Take observations in the encoding "tokens" apart, (n, size).
+    """Split observations in the encoding "tokens", (n, size), into inputs.
 
     Raises:
         PolicyError: a satellite is on a ring that no policy knows.
@@ -58,9 +58,9 @@ def read_inputs(observations: NDArray[np.int16]) -> Inputs:
     sectors = table[..., 0].astype(np.int64)
     if sectors.size and sectors.max() >= SECTORS:
         raise PolicyError(f"the board has more than {SECTORS - 1} sectors: policies know boards of up to five rings")
-    figures = np.clip(table[..., 1:] * SATELLITE_SCALES, 0, HIGHEST_INPUT)
+    features = np.clip(table[..., 1:] * SATELLITE_SCALES, 0, HIGHEST_INPUT)
     game = np.clip(observations[:, TOKEN_TABLE_SIZE:] * GAME_SCALES, -HIGHEST_INPUT, HIGHEST_INPUT)
-    return Inputs(sectors, figures, game)
+    return Inputs(sectors, features, game)
 
 
 def score_orders(
@@ -109,8 +109,8 @@ def _relu(values: Floats) -> Floats:
 
 
 def _embed_satellites(weights: Weights, inputs: Inputs) -> Floats:
-    """Return what the network knows of each satellite by itself, (n, 22, width)."""
-    own, enemy = inputs.figures[:, :SATELLITES], inputs.figures[:, SATELLITES:]
+    """Return the embedding of each satellite, (n, 22, width)."""
+    own, enemy = inputs.features[:, :SATELLITES], inputs.features[:, SATELLITES:]
     known = weights["place"][inputs.sectors + KIND_OF_ROW * SECTORS]
     known[:, :SATELLITES] += own @ weights["own_figures"] + weights["number"]
     known[:, SATELLITES:] += enemy @ weights["enemy_figures"]
@@ -119,21 +119,21 @@ def _embed_satellites(weights: Weights, inputs: Inputs) -> Floats:
 
 
 def _sum_up(weights: Weights, inputs: Inputs, satellites: Floats) -> Floats:
-    """Return what the network knows of the whole position, (n, width)."""
-    is_active = inputs.figures[..., ACTIVE]
+    """Return the context of the whole position, (n, width)."""
+    is_active = inputs.features[..., ACTIVE]
     sums = (FLEETS * is_active[:, None]) @ satellites
     pool = np.concatenate([sums.reshape(len(sums), -1), inputs.game], axis=1)
-    first = _relu(pool @ weights["pool"] + _count_places(inputs) @ weights["board"] + weights["pool_bias"])
+    first = _relu(pool @ weights["pool"] + _count_sectors(inputs) @ weights["board"] + weights["pool_bias"])
     return _relu(first @ weights["context"] + weights["context_bias"])
 
 
-def _count_places(inputs: Inputs) -> Floats:
+def _count_sectors(inputs: Inputs) -> Floats:
     """Return how many active satellites of each kind are in each sector, (n, 4 * 63): quicker than their rows' sums."""
-    places = inputs.sectors + KIND_OF_ROW * SECTORS
-    flat = places + KINDS * SECTORS * np.arange(len(places))[:, None]
-    is_active = inputs.figures[..., ACTIVE]
-    counts = np.bincount(flat.ravel(), is_active.ravel(), minlength=KINDS * SECTORS * len(places))
-    return counts.astype(np.float32).reshape(len(places), KINDS * SECTORS)
+    indices = inputs.sectors + KIND_OF_ROW * SECTORS
+    flat = indices + KINDS * SECTORS * np.arange(len(indices))[:, None]
+    is_active = inputs.features[..., ACTIVE]
+    counts = np.bincount(flat.ravel(), is_active.ravel(), minlength=KINDS * SECTORS * len(indices))
+    return counts.astype(np.float32).reshape(len(indices), KINDS * SECTORS)
 
 
 def _score_attacks(
@@ -158,14 +158,14 @@ def _score_attacks(
 
 
 def probabilities(logits: Floats) -> Floats:
-    """Return how likely each order is, (choices, 28)."""
+    """Return the probabilities of orders, (choices, 28): the softmax of their logits."""
     likely = np.exp(logits - logits.max(axis=1, keepdims=True))
-    chances: Floats = likely / likely.sum(axis=1, keepdims=True)
-    return chances
+    normalized: Floats = likely / likely.sum(axis=1, keepdims=True)
+    return normalized
 
 
 def initial_weights(shapes: dict[str, tuple[int, ...]], generator: np.random.Generator) -> dict[str, Floats]:
-    """Return weights to begin a training with: all orders about alike, biases 0."""
+    """Sample weights to begin a training with: nearly uniform policies, biases 0."""
     weights: dict[str, Floats] = {}
     for name, shape in shapes.items():
         if len(shape) == 1:

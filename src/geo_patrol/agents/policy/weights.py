@@ -1,4 +1,4 @@
-"""The weights of a policy: their names and shapes, and how they are kept in files.
+"""The weights of a policy: their names and shapes, and the files that hold them.
 
 A file is in the safetensors format: plain numbers behind a header, nothing that could be executed, never larger in
 memory than on disk. A stranger's file is checked before anything is computed with it.
@@ -82,22 +82,22 @@ def widths_of(weights: Weights) -> Widths:
     )
 
 
-def write_weights(path: str | Path, weights: Weights, told: Mapping[str, str] | None = None) -> None:
-    """Write weights to a file, which is whole or not there at all.
+def write_weights(path: str | Path, weights: Weights, metadata: Mapping[str, str] | None = None) -> None:
+    """Write weights to a file, atomically.
 
     Args:
-        path: where to; a file that is there is replaced.
+        path: the file; an existing one is replaced.
         weights: arrays by name, as ``shapes`` says.
-        told: what the file shall say of itself, such as how it was trained.
+        metadata: strings for the header of the file, such as how it was trained.
 
     Raises:
-        PolicyError: a name, a shape or a figure is wrong.
+        PolicyError: a name, a shape or a value is wrong.
         OSError: the file cannot be written.
     """
     check_weights(weights, str(path))
     arrays = {name: np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
     with atomic_path(path) as temporary:
-        temporary.write_bytes(save(arrays, {**(told or {}), "format": FORMAT}))
+        temporary.write_bytes(save(arrays, {**(metadata or {}), "format": FORMAT}))
 
 
 def read_weights(path: str | Path) -> dict[str, NDArray[np.float32]]:
@@ -133,7 +133,7 @@ def check_weights(weights: Weights, where: str) -> None:
     """Do nothing if weights are a policy's.
 
     Raises:
-        PolicyError: one is missing, is unknown, or has a wrong shape, type or figure.
+        PolicyError: one is missing, is unknown, or has a wrong shape, type or value.
     """
     for name in ("place", "board", "order", "key"):
         if name not in weights:

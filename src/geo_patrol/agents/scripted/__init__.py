@@ -1,4 +1,4 @@
-"""Scripted players, in parts: reading the observation, finding paths, raids, evasion, fights; and the raiding family."""
+"""Scripted agents: ``scripted``, and the raiding family ``turtle``, ``raider``, ``mixed``."""
 
 from geo_patrol.agents.scripted.agent import ScriptedAgent
 from geo_patrol.agents.scripted.family import MixedAgent, RaiderAgent, TurtleAgent

@@ -1,4 +1,4 @@
-"""A scripted player: finds its paths exactly, weighs its engagements by the points that they are expected to gain."""
+"""The agent ``scripted``: exact path finding, and engagements by their expected gain in points."""
 
 from typing import Any
 
@@ -29,10 +29,10 @@ def decide(
     rules: Record,
     orders: IntArray,
 ) -> None:
-    """Give the orders of a batch.
+    """Write the orders of a batch.
 
     ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``keys``: (n,), ``orders``: (n, 11), overwritten.
-    ``game`` and ``rules`` are scratch records. The same key gives the same orders.
+    ``game`` and ``rules`` are buffers. The same key gives the same orders.
     """
     sectors = end_of_sectors(MAX_RING)
     plans = Plans(
@@ -66,11 +66,11 @@ class ScriptedAgent(SeededScript):
     the enemy HVA along the cheapest paths on which they arrive together, on the turn that balances cost and haste, if
     enough of them can pay for it. In the turn of the strike they spread over the sectors where that HVA may go. When
     enemies come within reach, the Patrols at home gather in the sector of their HVA, and if the strike is likely to
-    hit, the HVA steps aside, at random so that it cannot be foreseen. In an engagement every satellite in turn is
-    given the order that gains the most expected points: a shot, a collision, guarding, or none.
+    hit, the HVA evades, at random so that it cannot be foreseen. In an engagement every satellite in turn is
+    given the order with the highest expected gain in points: a shot, a collision, guarding, or none.
 
     Args:
-        style: figures of its judgement; the defaults were found by playing many variants against each other.
+        style: its parameters; the defaults were found by playing many variants against each other.
     """
 
     def __init__(self, style: Style | None = None) -> None:
@@ -80,7 +80,7 @@ class ScriptedAgent(SeededScript):
     def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Give the orders of one decision phase; equal observations and equal keys give equal orders.
+        """Choose the orders of one decision phase; equal observations and equal keys give equal orders.
 
         Raises:
             ValueError: observations or masks have another shape or type, or describe no board.

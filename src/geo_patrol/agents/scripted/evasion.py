@@ -14,8 +14,8 @@ from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import HVA, NOOP, OUT_OF_RANGE, SATELLITES, IntArray, Record
 from geo_patrol.jit import jitable
 
-POINT_OF_CHANCE = 0.02
-"""The chance to catch the enemy HVA for which a raider spends fuel worth a point."""
+PROBABILITY_PER_POINT = 0.02
+"""The probability of catching the enemy HVA for which a raider spends fuel worth a point."""
 
 
 @jitable
@@ -25,10 +25,10 @@ def unit_from(key: np.uint64) -> float:
 
 
 @jitable
-def odds_after(game: Record, rules: Record, side: int, number: int, order: int, place: int) -> float:
+def odds_after(game: Record, rules: Record, side: int, number: int, order: int, target: int) -> float:
     """Return the odds of a satellite's attack, after a move, on a target in a sector; 0 where it cannot attack."""
     sector = sector_of(game, side, number)
-    distance = range_between(destination(sector, order), place)
+    distance = range_between(destination(sector, order), target)
     if distance == OUT_OF_RANGE or not can_step(rules, sector, order):
         return 0.0
     kind = attack_kind(game, side, number)
@@ -37,16 +37,16 @@ def odds_after(game: Record, rules: Record, side: int, number: int, order: int, 
 
 
 @jitable
-def hit_chance(game: Record, rules: Record, side: int, place: int, raid: IntArray, style: Style) -> float:
-    """Estimate the chance that a side's HVA is hit this turn in a sector, ``raid`` being the attackers' paths."""
+def hit_probability(game: Record, rules: Record, side: int, target: int, raid: IntArray, style: Style) -> float:
+    """Estimate the probability that a side's HVA is hit this turn in a sector, ``raid`` being the attackers' paths."""
     missed = 1.0
     for number in range(1, SATELLITES):
         sector = game.sector[1 - side, number]
         if is_active(game, 1 - side, number) and raid[0, PRICE, sector] < UNREACHABLE:
-            expected = odds_after(game, rules, 1 - side, number, raid[0, MOVE, sector], place)
+            expected = odds_after(game, rules, 1 - side, number, raid[0, MOVE, sector], target)
             best = expected
             for order in range(MOVES):
-                best = max(best, odds_after(game, rules, 1 - side, number, order, place))
+                best = max(best, odds_after(game, rules, 1 - side, number, order, target))
             missed *= 1.0 - expected - style.foresight * (best - expected)
     return 1.0 - missed
 
@@ -60,7 +60,7 @@ def step_loss(game: Record, rules: Record, side: int, order: int, raid: IntArray
         return np.inf
     there = destination(here, order)
     worth = kill_worth(game, rules, side, style)
-    loss = hit_chance(game, rules, side, there, raid, style) * worth + cost * rules.weight[side, HVA]
+    loss = hit_probability(game, rules, side, there, raid, style) * worth + cost * rules.weight[side, HVA]
     return loss if there == game.goal[side] else loss + rules.goal_points[side]
 
 
@@ -68,33 +68,33 @@ def step_loss(game: Record, rules: Record, side: int, order: int, raid: IntArray
 def write_evasion(
     game: Record, rules: Record, side: int, raid: IntArray, style: Style, odds: NDArray[np.float64]
 ) -> None:
-    """Write the chances of the moves of a side's HVA under attack: those that lose less are likelier."""
-    least = np.inf
+    """Write the probabilities of the moves of a side's HVA under attack: a softmax of their expected losses, negated."""
+    lowest = np.inf
     for order in range(MOVES):
         odds[order] = step_loss(game, rules, side, order, raid, style)
-        least = min(least, odds[order])
+        lowest = min(lowest, odds[order])
     total = 0.0
     for order in range(MOVES):
-        odds[order] = math.exp((least - odds[order]) / style.temperature)
+        odds[order] = math.exp((lowest - odds[order]) / style.temperature)
         total += odds[order]
     for order in range(MOVES):
         odds[order] /= total
 
 
 @jitable
-def draw_move(odds: NDArray[np.float64], key: np.uint64) -> int:
-    """Draw a move by its chances."""
-    drawn = unit_from(key)
+def sample_move(odds: NDArray[np.float64], key: np.uint64) -> int:
+    """Sample a move from its probabilities."""
+    remaining = unit_from(key)
     for order in range(MOVES):
-        drawn -= odds[order]
-        if drawn < 0:
+        remaining -= odds[order]
+        if remaining < 0:
             return order
     return NOOP
 
 
 @jitable
 def move_along(game: Record, number: int, paths: IntArray, reserve: int) -> int:
-    """Return the first move of the cheapest way that leaves a reserve of fuel; of equals, the quickest."""
+    """Return the first move of the cheapest path that leaves a reserve of fuel; of equals, the quickest."""
     sector = game.sector[OWN, number]
     best, move = UNREACHABLE, NOOP
     for turns in range(len(paths)):
@@ -106,29 +106,29 @@ def move_along(game: Record, number: int, paths: IntArray, reserve: int) -> int:
 
 @jitable
 def move_hva(game: Record, rules: Record, plans: Plans, style: Style, key: np.uint64) -> int:
-    """Return the HVA's move: out of the way of a strike, or back to its goal sector, or none."""
+    """Return the HVA's move: an evasion of a strike, or back to its goal sector, or none."""
     here = sector_of(game, OWN, HVA)
-    if hit_chance(game, rules, OWN, here, plans.threat, style) >= style.dodge:
+    if hit_probability(game, rules, OWN, here, plans.threat, style) >= style.dodge:
         odds = np.zeros(MOVES)
         write_evasion(game, rules, OWN, plans.threat, style, odds)
-        return draw_move(odds, key)
+        return sample_move(odds, key)
     if here == game.goal[OWN]:
         return NOOP
-    find_paths(rules, OWN, int(np.int64(game.goal[OWN])), UNREACHABLE, plans.steps, plans.scratch, plans.home)
+    find_paths(rules, OWN, int(np.int64(game.goal[OWN])), UNREACHABLE, plans.steps, plans.workspace, plans.home)
     to_the_end = turns_to_end(game, rules) * rules.station_keeping_cost[OWN]
     return move_along(game, HVA, plans.home, min(to_the_end, game.fuel[OWN, HVA] // 2))
 
 
 @jitable
 def best_catch(
-    game: Record, rules: Record, number: int, mask: IntArray, places: IntArray, open_odds: NDArray[np.float64]
+    game: Record, rules: Record, number: int, mask: IntArray, targets: IntArray, open_odds: NDArray[np.float64]
 ) -> int:
-    """Return the move of a raider that catches the enemy HVA most likely where others do not yet."""
+    """Return the move of a raider that is most likely to catch the enemy HVA where the others so far miss it."""
     best, best_value = NOOP, 0.0
     for order in range(MOVES):
-        value = -rules.move_cost[OWN, order] * rules.weight[OWN, 1] * POINT_OF_CHANCE
-        for place in range(MOVES):
-            value += open_odds[place] * odds_after(game, rules, OWN, number, order, places[place])
+        value = -rules.move_cost[OWN, order] * rules.weight[OWN, 1] * PROBABILITY_PER_POINT
+        for i in range(MOVES):
+            value += open_odds[i] * odds_after(game, rules, OWN, number, order, targets[i])
         if mask[order] and value > best_value:
             best, best_value = order, value
     return best
@@ -139,15 +139,15 @@ def close_in(
     game: Record, rules: Record, masks: IntArray, strike: IntArray, style: Style, raiders: IntArray, orders: IntArray
 ) -> None:
     """Let raiders strike together, spread over the sectors where the enemy HVA may go."""
-    places = np.zeros(MOVES, np.int64)
-    open_odds = np.zeros(MOVES)  # that the HVA goes to each place and everybody so far misses it
+    targets = np.zeros(MOVES, np.int64)
+    open_odds = np.zeros(MOVES)  # that the HVA goes to each target sector and all raiders so far miss it
     write_evasion(game, rules, ENEMY, strike, style, open_odds)
     for order in range(MOVES):
-        places[order] = destination(sector_of(game, ENEMY, HVA), order)
+        targets[order] = destination(sector_of(game, ENEMY, HVA), order)
         open_odds[order] *= style.lead
     open_odds[NOOP] += 1.0 - style.lead
     for number in range(1, SATELLITES):
         if raiders[number]:
-            orders[number] = best_catch(game, rules, number, masks[number], places, open_odds)
-            for place in range(MOVES):
-                open_odds[place] *= 1.0 - odds_after(game, rules, OWN, number, orders[number], places[place])
+            orders[number] = best_catch(game, rules, number, masks[number], targets, open_odds)
+            for i in range(MOVES):
+                open_odds[i] *= 1.0 - odds_after(game, rules, OWN, number, orders[number], targets[i])

@@ -15,9 +15,9 @@ from geo_patrol.agents.scripted.perception import (
     split_by_path_costs,
 )
 from geo_patrol.agents.scripted.raid_engagement import order_engagement
-from geo_patrol.agents.scripted.raid_movement import Desk, make_desk, order_movement
+from geo_patrol.agents.scripted.raid_movement import RaidPlan, make_raid_plan, order_movement
 from geo_patrol.agents.scripted.seeded import SeededScript, sample_keys
-from geo_patrol.agents.scripted.tactics import TACTICS, Raid, draw_raid, raid_tactics, turtle_tactics, write_raid
+from geo_patrol.agents.scripted.tactics import TACTICS, Raid, raid_tactics, sample_raid, turtle_tactics, write_raid
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.legal_sets import write_legal_sets
 from geo_patrol.engine.sample import check_masks, read_mask
@@ -49,16 +49,16 @@ def order_side(
     paths: Paths,
     tactics: Record,
     key: np.uint64,
-    desk: Desk,
+    plan: RaidPlan,
     orders: IntArray,
 ) -> None:
-    """Give the orders of one side, (11,), in either phase; the same key gives the same orders.
+    """Write the orders of one side, (11,), in either phase; the same key gives the same orders.
 
-    ``legal``: (2, 11), sets; of the enemy's, the HVA's moves alone are looked at.
+    ``legal``: (2, 11), sets; of the enemy's, only the HVA's moves are used.
     """
     orders[:] = NOOP
     if game.phase == MOVEMENT:
-        order_movement(game, rules, legal, side, paths, tactics, key, desk, orders)
+        order_movement(game, rules, legal, side, paths, tactics, key, plan, orders)
     else:
         order_engagement(game, rules, legal, side, tactics, orders)
 
@@ -75,24 +75,24 @@ def order_rows(
     rules: Record,
     orders: IntArray,
 ) -> None:
-    """Give the orders of those rows of a batch for which some paths hold.
+    """Write the orders of those rows of a batch that share the path costs of ``paths``.
 
     ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``tactics``: (n,) or (1,) for all, ``keys``: (n,),
-    ``orders``: (n, 11), overwritten. ``game`` and ``rules`` are scratch records.
+    ``orders``: (n, 11), overwritten. ``game`` and ``rules`` are buffers.
     """
-    legal, desk = np.zeros((SIDES, SATELLITES), np.int32), make_desk()
+    legal, plan = np.zeros((SIDES, SATELLITES), np.int32), make_raid_plan()
     read_rules(observations[rows[0]], rules)
-    scratch = make_workspace(rules.outer_ring)
-    for place in range(len(rows)):
-        row = rows[place]
+    workspace = make_workspace(rules.outer_ring)
+    for i in range(len(rows)):
+        row = rows[i]
         read_rules(observations[row], rules)
         read_game(observations[row], game, rules)
         game.phase = MOVEMENT if observations[row, MOVEMENT_PHASE] else ENGAGEMENT
-        write_legal_sets(game, rules, scratch, legal)
+        write_legal_sets(game, rules, workspace, legal)
         for number in range(SATELLITES):
             legal[_OWN, number] &= read_mask(masks[row, number])
         tactic = tactics[row if len(tactics) > 1 else 0]
-        order_side(game, rules, legal, _OWN, paths, tactic, keys[row], desk, orders[row])
+        order_side(game, rules, legal, _OWN, paths, tactic, keys[row], plan, orders[row])
         for number in range(SATELLITES):
             if not (legal[_OWN, number] >> orders[row, number]) & 1:
                 orders[row, number] = NOOP
@@ -101,7 +101,7 @@ def order_rows(
 def order_batch(
     observations: NDArray[Any], action_masks: NDArray[np.int8], tactics: Records, keys: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
-    """Return the orders of a batch, (n, 11), by tactics, (n,) or (1,) for all, and keys, (n,).
+    """Return the orders of a batch, (n, 11), for tactics, (n,) or (1,) for all, and random keys, (n,).
 
     Raises:
         ValueError: observations or masks have another shape or type, or describe no board.
@@ -110,13 +110,13 @@ def order_batch(
     seen = check_observations(observations, len(masks))
     orders = np.zeros(masks.shape[:2], np.int64)
     game, rules = records(GAME, 1), records(RULES, 1)  # of this call alone: threads may share an agent
-    for figures, rows in split_by_path_costs(seen):
-        order_rows(seen, masks, rows, find_table(figures), tactics, keys, game[0], rules[0], orders)
+    for path_costs, rows in split_by_path_costs(seen):
+        order_rows(seen, masks, rows, find_table(path_costs), tactics, keys, game[0], rules[0], orders)
     return orders
 
 
 class _Tactician(SeededScript):
-    """Plays every game by the same tactics; remembers nothing."""
+    """Plays every game with the same tactics; stateless."""
 
     def __init__(self, name: str, tactics: Records) -> None:
         self.name = name
@@ -125,7 +125,7 @@ class _Tactician(SeededScript):
     def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Give the orders of one decision phase; equal observations and equal keys give equal orders.
+        """Choose the orders of one decision phase; equal observations and equal keys give equal orders.
 
         Raises:
             ValueError: observations or masks have another shape or type, or describe no board.
@@ -134,7 +134,7 @@ class _Tactician(SeededScript):
 
 
 class TurtleAgent(_Tactician):
-    """Guards its own HVA with everything, and does nothing else."""
+    """Guards its own HVA with all Patrols, and does nothing else."""
 
     def __init__(self) -> None:
         super().__init__("turtle", turtle_tactics())
@@ -153,9 +153,9 @@ class RaiderAgent(_Tactician):
 
 
 class MixedAgent:
-    """Plays every game as a raider whose parameters it draws when the game begins.
+    """Plays every game as a raider whose parameters are sampled when the game begins.
 
-    It remembers them, so a row of a batch must stay the same game until ``reset`` says otherwise.
+    It keeps them as state, so a row of a batch must stay the same game until ``reset`` marks it as new.
     """
 
     name = "mixed"
@@ -166,7 +166,7 @@ class MixedAgent:
         self._is_new = np.zeros(0, np.bool_)
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Hear that games begin, and forget what was drawn for the old ones."""
+        """Mark games as new; their parameters are sampled in the next ``act``."""
         if len(new_games) != len(self._is_new):
             self._tactics = records(TACTICS, len(new_games))
             self._is_new = np.ones(len(new_games), np.bool_)
@@ -175,14 +175,14 @@ class MixedAgent:
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Give the orders of one decision phase.
+        """Choose the orders of one decision phase.
 
         Raises:
             ValueError: observations or masks have another shape or type, or describe no board.
         """
         if len(action_masks) != len(self._is_new):
             self.reset(np.ones(len(action_masks), np.bool_))
-        for place in np.flatnonzero(self._is_new):
-            write_raid(draw_raid(generator), self._tactics[place])
+        for i in np.flatnonzero(self._is_new):
+            write_raid(sample_raid(generator), self._tactics[i])
         self._is_new[:] = False
         return order_batch(observations, action_masks, self._tactics, sample_keys(generator, len(action_masks)))

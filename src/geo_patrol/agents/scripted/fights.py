@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.raids import drawn_share
+from geo_patrol.agents.scripted.raids import diverted_fraction
 from geo_patrol.agents.scripted.valuation import ENEMY, NOBODY, OWN, Style, is_active, kill_worth, sector_of
 from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.state import (
@@ -26,24 +26,24 @@ from geo_patrol.engine.state import (
 from geo_patrol.jit import jitable_call
 
 GUARD_RISK = 0.5
-"""The chance that an attack drawn away by a guard destroys it."""
+"""The probability that an attack diverted by a guard destroys the guard."""
 UNGUARDED = 0.8
-"""The chance that an attack on the enemy HVA is not drawn away."""
+"""The probability that an attack on the enemy HVA is not diverted."""
 
 
 class Fight(NamedTuple):
-    """An engagement phase while its orders are being given."""
+    """The state of an engagement phase while its orders are chosen one by one."""
 
     threats: NDArray[np.float64]
-    """(11,): the chance that each enemy hits the own HVA, if its attack is not drawn away."""
+    """(11,): the probability that each enemy hits the own HVA, if its attack is not diverted."""
     near: NDArray[np.int64]
     """(11,): 1 where an enemy can attack the own HVA now."""
     attackers: int
-    """How many can."""
+    """How many enemies can attack the own HVA now."""
     alive: NDArray[np.float64]
-    """(11,): the chance that each enemy survives the orders given so far."""
+    """(11,): the probability that each enemy survives the orders so far."""
     aimed: NDArray[np.float64]
-    """(1,): the chance that an attack on the own HVA is not drawn away by the guards so far."""
+    """(1,): the probability that an attack on the own HVA is not diverted by the guards so far."""
 
 
 @jitable_call
@@ -94,8 +94,8 @@ def open_fight(game: Record, rules: Record) -> Fight:
 
 
 @jitable_call
-def loss_chance(fight: Fight, aimed: float, changed: int, threat: float) -> float:
-    """Return the chance that the own HVA is hit, if the threat by one enemy changed."""
+def loss_probability(fight: Fight, aimed: float, changed: int, threat: float) -> float:
+    """Return the probability that the own HVA is hit, if the threat by one enemy changed."""
     missed = 1.0
     for number in range(SATELLITES):
         missed *= 1.0 - aimed * (threat if number == changed else fight.threats[number])
@@ -104,8 +104,8 @@ def loss_chance(fight: Fight, aimed: float, changed: int, threat: float) -> floa
 
 @jitable_call
 def aimed_after_guard(fight: Fight, odds: float) -> float:
-    """Return the chance that an attack on the own HVA is not drawn away after one more guard."""
-    return fight.aimed[0] * (1.0 - drawn_share(odds, fight.attackers * fight.aimed[0]))
+    """Return the probability that an attack on the own HVA is not diverted after one more guard."""
+    return fight.aimed[0] * (1.0 - diverted_fraction(odds, fight.attackers * fight.aimed[0]))
 
 
 @jitable_call
@@ -119,9 +119,9 @@ def threat_after_attack(game: Record, fight: Fight, target: int, kind: int, odds
 def guard_value(game: Record, rules: Record, number: int, odds: float, worth: float, fight: Fight) -> float:
     """Return the points that a Patrol gains by guarding, its cost apart."""
     aimed = aimed_after_guard(fight, odds)
-    saved = loss_chance(fight, fight.aimed[0], NOBODY, 0.0) - loss_chance(fight, aimed, NOBODY, 0.0)
-    drawn = min((fight.aimed[0] - aimed) * fight.attackers, 1.0)
-    return saved * worth - drawn * GUARD_RISK * game.fuel[OWN, number] * rules.weight[OWN, 1]
+    saved = loss_probability(fight, fight.aimed[0], NOBODY, 0.0) - loss_probability(fight, aimed, NOBODY, 0.0)
+    diverted = min((fight.aimed[0] - aimed) * fight.attackers, 1.0)
+    return saved * worth - diverted * GUARD_RISK * game.fuel[OWN, number] * rules.weight[OWN, 1]
 
 
 @jitable_call
@@ -131,7 +131,9 @@ def attack_value(
     """Return the points that an attack on an enemy Patrol gains, its cost apart; ``worth`` is that of the own HVA."""
     gain = game.fuel[ENEMY, target] * rules.weight[ENEMY, 1] + (style.danger if fight.near[target] else 0.0)
     threat = threat_after_attack(game, fight, target, kind, odds)
-    saved = loss_chance(fight, fight.aimed[0], NOBODY, 0.0) - loss_chance(fight, fight.aimed[0], target, threat)
+    saved = loss_probability(fight, fight.aimed[0], NOBODY, 0.0) - loss_probability(
+        fight, fight.aimed[0], target, threat
+    )
     return odds * fight.alive[target] * gain + saved * worth
 
 
@@ -155,8 +157,8 @@ def order_value(game: Record, rules: Record, number: int, order: int, style: Sty
 
 
 @jitable_call
-def note_order(game: Record, rules: Record, number: int, order: int, fight: Fight) -> None:
-    """Take an order that has been given into account for the next ones."""
+def apply_order(game: Record, rules: Record, number: int, order: int, fight: Fight) -> None:
+    """Update the state of the engagement phase for an order."""
     kind, distance = engagement_kind(order), order_range(game, number, order)
     odds = rules.engagement_odds[OWN, kind, distance]
     if kind == GUARDING:
@@ -164,13 +166,13 @@ def note_order(game: Record, rules: Record, number: int, order: int, fight: Figh
         return
     target = attack_target(order)
     fight.threats[target] = threat_after_attack(game, fight, target, kind, odds)
-    # The enemy HVA may be guarded, so that hits on it are less certain than they look.
+    # The enemy HVA may be guarded, which makes hits on it less likely than the odds say.
     fight.alive[target] *= 1.0 - (odds * UNGUARDED if target == HVA else odds)
 
 
 @jitable_call
 def decide_engagement(game: Record, rules: Record, masks: IntArray, style: Style, orders: IntArray) -> None:
-    """Give the orders of an engagement phase: to each satellite in turn the one that gains most."""
+    """Write the orders of an engagement phase, greedily: for each satellite in turn the one with the highest expected gain."""
     fight = open_fight(game, rules)
     for number in range(SATELLITES):
         best, best_value = NOOP, 0.0
@@ -181,4 +183,4 @@ def decide_engagement(game: Record, rules: Record, masks: IntArray, style: Style
                     best, best_value = order, value
         orders[number] = best
         if best != NOOP:
-            note_order(game, rules, number, best, fight)
+            apply_order(game, rules, number, best, fight)

@@ -13,7 +13,7 @@ from geo_patrol.jit import jitable
 
 @jitable
 def count_spare(active: int, incoming: int, style: Style) -> int:
-    """Return how many of the active Patrols may leave home when so many enemies come."""
+    """Return how many of the active Patrols may leave home when ``incoming`` enemies approach."""
     defenders = max(active * style.home_share, incoming * style.defenders_per_raider)
     return max(active - int(defenders + 0.5), 0)
 
@@ -22,17 +22,17 @@ def count_spare(active: int, incoming: int, style: Style) -> int:
 def decide_movement(
     game: Record, rules: Record, masks: IntArray, plans: Plans, style: Style, key: np.uint64, orders: IntArray
 ) -> None:
-    """Give the orders of a movement phase."""
+    """Write the orders of a movement phase."""
     find_strikes(game, rules, OWN, style, plans, plans.strike)
     find_strikes(game, rules, ENEMY, style, plans, plans.threat)
     incoming = count_incoming(game, rules, plans.threat)
     raiders = np.zeros(SATELLITES, np.int64)
-    wanted = count_spare(count_active(game, OWN), incoming, style)
-    turns = plan_raid(game, rules, plans.strike, style, wanted, raiders)
+    num_spare = count_spare(count_active(game, OWN), incoming, style)
+    turns = plan_raid(game, rules, plans.strike, style, num_spare, raiders)
     orders[HVA] = move_hva(game, rules, plans, style, key)
     if incoming > 0:
         shelter = destination(sector_of(game, OWN, HVA), orders[HVA])
-        find_paths(rules, OWN, shelter, UNREACHABLE, plans.steps, plans.scratch, plans.home)
+        find_paths(rules, OWN, shelter, UNREACHABLE, plans.steps, plans.workspace, plans.home)
     for number in range(1, SATELLITES):
         if raiders[number]:
             orders[number] = plans.strike[turns, MOVE, game.sector[OWN, number]]

@@ -29,7 +29,7 @@ def read_parameters(agent: str, text: str, kind: type[_Parameters]) -> _Paramete
     """
     values: dict[str, Any] = {}
     for item in text.split(","):
-        name, equals, value = (part.strip() for part in item.partition("="))
+        name, equals, value = (word.strip() for word in item.partition("="))
         if not equals:
             raise ValueError(f"agent {agent!r}: {show(item)}: give parameters as name=value,name=value")
         if name not in kind._fields:

@@ -1,6 +1,6 @@
-"""Exact path finding over the rings: what it costs a satellite to come to a target on a given turn.
+"""Exact path finding over the rings: the cost for a satellite to reach a target on a certain turn.
 
-Everything drifts, on each ring at its own pace, so a plan is a way through sectors and turns. The search runs backward
+Everything drifts, on each ring at its own speed, so a plan is a path through sectors and turns. The search runs backward
 from the turn of arrival, over all sectors of the board at once, and so answers for every satellite of a side.
 """
 
@@ -22,12 +22,12 @@ from geo_patrol.engine.state import NOOP, RADIAL_IN, RADIAL_OUT, IntArray, Recor
 from geo_patrol.jit import jitable
 
 UNREACHABLE = 1 << 30
-"""The price of what cannot be done, and of what is to be avoided at any cost."""
+"""The price of what is impossible, or must be avoided at any cost."""
 
 MOVES = RADIAL_OUT + 1
 """Number of order codes of the movement phase."""
 PRICE, MOVE = 0, 1
-"""What is known of each way."""
+"""Rows of the table of a turn of arrival."""
 
 
 @jitable
@@ -38,7 +38,7 @@ def first_sector(inner_ring: int) -> int:
 
 @jitable
 def end_of_sectors(outer_ring: int) -> int:
-    """Return the number after the last sector of a board."""
+    """Return one past the last sector of a board."""
     return (1 << (outer_ring + 1)) - 1
 
 
@@ -64,7 +64,7 @@ def write_goals(target: int, adjacent_premium: int, start: int, end: int, prices
 
 
 @jitable
-def step_back(steps: IntArray, costs: IntArray, start: int, end: int, after: IntArray, way: IntArray) -> None:
+def step_back(steps: IntArray, costs: IntArray, start: int, end: int, after: IntArray, path: IntArray) -> None:
     """Go back over a movement phase: from the prices after it to the prices before it, and the moves to make."""
     for sector in range(start, end):
         best, move = after[sector], NOOP
@@ -72,43 +72,43 @@ def step_back(steps: IntArray, costs: IntArray, start: int, end: int, after: Int
             ahead = steps[sector, order]
             if ahead != EARTH and after[ahead] + costs[order] < best:
                 best, move = after[ahead] + costs[order], order
-        way[PRICE, sector] = best
-        way[MOVE, sector] = move
+        path[PRICE, sector] = best
+        path[MOVE, sector] = move
 
 
 @jitable
-def drift_back(station_keeping: int, start: int, end: int, way: IntArray, before: IntArray) -> None:
+def drift_back(station_keeping: int, start: int, end: int, path: IntArray, before: IntArray) -> None:
     """Go back over a drift phase: from the prices after it to the prices ``before`` it."""
     for sector in range(start, end):
-        before[sector] = min(way[PRICE, prograde(sector)] + station_keeping, UNREACHABLE)
+        before[sector] = min(path[PRICE, prograde(sector)] + station_keeping, UNREACHABLE)
 
 
 @jitable
 def make_paths(turns: int) -> IntArray:
-    """Allocate room for the paths of so many turns of arrival on the largest board."""
+    """Allocate the paths to ``turns`` turns of arrival on the largest board."""
     return np.zeros((turns, 2, end_of_sectors(MAX_RING)), np.int64)
 
 
 @jitable
 def find_paths(
-    rules: Record, side: int, target: int, adjacent_premium: int, steps: IntArray, scratch: IntArray, paths: IntArray
+    rules: Record, side: int, target: int, adjacent_premium: int, steps: IntArray, workspace: IntArray, paths: IntArray
 ) -> None:
     """Find the cheapest paths of a side's satellites to a target that drifts along.
 
     ``paths``: (turns, 2, sectors), overwritten. ``paths[t, PRICE, sector]`` is the fuel that it takes from a sector to be
     in range of the target after t drifts and one more movement phase, premium included, and ``paths[t, MOVE, sector]``
-    the first move on that way. ``adjacent_premium``: the price of arriving next to the target, not in its sector.
+    the first move on that path. ``adjacent_premium``: the price of arriving next to the target, not in its sector.
     """
     start, end = first_sector(rules.inner_ring), end_of_sectors(rules.outer_ring)
     ring, azimuth = ring_of(target), azimuth_of(target)
     keeping, costs = rules.station_keeping_cost[side], rules.move_cost[side]
     for turns in range(len(paths)):
-        way = paths[turns]
-        write_goals(sector_at(ring, azimuth + turns), adjacent_premium, start, end, scratch)
-        step_back(steps, costs, start, end, scratch, way)
+        path = paths[turns]
+        write_goals(sector_at(ring, azimuth + turns), adjacent_premium, start, end, workspace)
+        step_back(steps, costs, start, end, workspace, path)
         for _ in range(turns):
-            drift_back(keeping, start, end, way, scratch)
-            step_back(steps, costs, start, end, scratch, way)
+            drift_back(keeping, start, end, path, workspace)
+            step_back(steps, costs, start, end, workspace, path)
 
 
 @jitable

@@ -1,6 +1,6 @@
-"""The exact table of cheapest paths to a drifting target: made once for a set of rules, then looked up.
+"""The exact table of cheapest paths to a drifting target: computed once for a set of rules, then looked up.
 
-Everything drifts, on each ring at its own pace, but all at a known one. So the price of a way depends on the sector of
+Everything drifts, on each ring at its own but known speed. So the price of a path depends on the sector of
 the satellite, the sector of the target, and the number of turns to the arrival alone; what a satellite can afford is a
 comparison with its fuel. The table is filled backward in time, from the arrival.
 """
@@ -28,10 +28,10 @@ from geo_patrol.engine.state import NOOP, SIDES, IntArray, Record
 from geo_patrol.jit import jit
 
 IN_SECTOR, NEARBY = 0, 1
-"""Where a way ends: in the target's sector; or, if that is cheaper, next to it."""
+"""Where a path ends: in the target's sector; or, if that is cheaper, next to it."""
 REACHES = 2
 FAR = 32_767
-"""The price of what cannot be done. Tanks hold less."""
+"""The price of what is impossible: more than any fuel."""
 NEARBY_PREMIUM = 6
 """Fuel that arriving in the target's sector may cost more than arriving next to it: the odds there are better."""
 
@@ -49,11 +49,11 @@ class Paths(NamedTuple):
 
     prices: NDArray[np.int16]
     moves: NDArray[np.int8]
-    """The first move of each way, an order code; of moves at the same price, the lowest."""
+    """The first move of each path, an order code; of moves at the same price, the lowest."""
 
 
 class PathCosts(NamedTuple):
-    """The figures of the rules on which paths depend."""
+    """The parameters of the rules on which paths depend."""
 
     inner_ring: int
     outer_ring: int
@@ -63,21 +63,21 @@ class PathCosts(NamedTuple):
 
 
 def path_costs_of(rules: Record) -> PathCosts:
-    """Return the figures of a rules record."""
+    """Return the path costs of a rules record."""
     move_costs, keeping = rules["move_cost"].tolist(), rules["station_keeping_cost"].tolist()
     alpha, bravo = (tuple(costs[NOOP + 1 :]) for costs in move_costs)
     return PathCosts(int(rules["inner_ring"]), int(rules["outer_ring"]), (alpha, bravo), (keeping[0], keeping[1]))
 
 
 def turns_ahead(inner_ring: int, outer_ring: int) -> int:
-    """Return for how many turns of arrival a table has room.
+    """Return how many turns of arrival a table covers.
 
-    The cheapest way to the other side of a board goes in to its innermost ring and out again. The largest boards (ten
+    The cheapest path to the other side of a board goes in to its innermost ring and out again. The largest boards (ten
     rings) would take gigabytes; satellites could not pay for paths across them, and their tables look less far ahead.
     """
-    wanted = _TURNS_PER_RING * (outer_ring - inner_ring + 1) + _MORE_TURNS
+    turns = _TURNS_PER_RING * (outer_ring - inner_ring + 1) + _MORE_TURNS
     sectors = 1 << (outer_ring + 1)
-    return max(min(wanted, _MAX_PRICES // (SIDES * REACHES * sectors * sectors)), 1)
+    return max(min(turns, _MAX_PRICES // (SIDES * REACHES * sectors * sectors)), 1)
 
 
 @jit
@@ -87,7 +87,7 @@ def write_table(
     """Fill the table of one side and reach; ``prices`` and ``moves``: (sectors, sectors, turns)."""
     inner_ring, outer_ring = board
     start, end = first_sector(inner_ring), end_of_sectors(outer_ring)
-    steps, after, way = np.zeros((end, MOVES), np.int64), np.zeros(end, np.int64), np.zeros((2, end), np.int64)
+    steps, after, path = np.zeros((end, MOVES), np.int64), np.zeros(end, np.int64), np.zeros((2, end), np.int64)
     write_steps(inner_ring, outer_ring, steps)
     for turns in range(prices.shape[2]):
         for target in range(start, end):
@@ -97,45 +97,45 @@ def write_table(
                 ahead = prograde(target)
                 for sector in range(start, end):
                     after[sector] = int(prices[ahead, prograde(sector), turns - 1]) + station_keeping
-            step_back(steps, costs, start, end, after, way)
+            step_back(steps, costs, start, end, after, path)
             for sector in range(start, end):
-                price = way[PRICE, sector]
+                price = path[PRICE, sector]
                 prices[target, sector, turns] = min(price, FAR)
-                moves[target, sector, turns] = way[MOVE, sector] if price < FAR else NOOP
+                moves[target, sector, turns] = path[MOVE, sector] if price < FAR else NOOP
 
 
-def make_table(figures: PathCosts) -> Paths:
-    """Return the tables of both sides."""
-    board = figures.inner_ring, figures.outer_ring
-    sectors = end_of_sectors(figures.outer_ring)
+def make_table(path_costs: PathCosts) -> Paths:
+    """Compute the tables of both sides."""
+    board = path_costs.inner_ring, path_costs.outer_ring
+    sectors = end_of_sectors(path_costs.outer_ring)
     shape = (SIDES, REACHES, sectors, sectors, turns_ahead(*board))
     paths = Paths(np.full(shape, FAR, np.int16), np.zeros(shape, np.int8))
     for side in range(SIDES):
-        costs = np.array((0, *figures.move_costs[side]), np.int64)
-        keeping = figures.station_keeping_costs[side]
+        costs = np.array((0, *path_costs.move_costs[side]), np.int64)
+        keeping = path_costs.station_keeping_costs[side]
         for reach, premium in ((IN_SECTOR, UNREACHABLE), (NEARBY, NEARBY_PREMIUM)):
             write_table(board, costs, keeping, premium, paths.prices[side, reach], paths.moves[side, reach])
     return paths
 
 
-class _Shelf:
-    """Tables that were made before, those used last, up to a number of bytes. Threads may share it."""
+class _Cache:
+    """A least-recently-used cache of tables, limited in bytes and thread-safe."""
 
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._bytes = 0
         self._tables: OrderedDict[PathCosts, Paths] = OrderedDict()
         self._lock = Lock()
 
-    def find(self, figures: PathCosts) -> Paths:
-        """Return the tables for some figures, made if they are not there."""
+    def find(self, path_costs: PathCosts) -> Paths:
+        """Return the tables for path costs, computed if they are not cached."""
         with self._lock:
-            if figures in self._tables:
-                self._tables.move_to_end(figures)
-                return self._tables[figures]
-            paths = self._tables[figures] = make_table(figures)
+            if path_costs in self._tables:
+                self._tables.move_to_end(path_costs)
+                return self._tables[path_costs]
+            paths = self._tables[path_costs] = make_table(path_costs)
             self._bytes += _size(paths)
-            while self._bytes > self._most_bytes and len(self._tables) > 1:
+            while self._bytes > self._max_bytes and len(self._tables) > 1:
                 self._bytes -= _size(self._tables.popitem(last=False)[1])
             return paths
 
@@ -144,4 +144,4 @@ def _size(paths: Paths) -> int:
     return paths.prices.nbytes + paths.moves.nbytes
 
 
-find_table = _Shelf(_MAX_BYTES).find
+find_table = _Cache(_MAX_BYTES).find

@@ -1,4 +1,4 @@
-"""From an observation in tokens back to records of a game and its rules; side 0 is the own one."""
+"""Parsing of observations in tokens into records of a game and its rules; side 0 is the own one."""
 
 from typing import Any
 
@@ -17,61 +17,61 @@ from geo_patrol.engine.encodings import (
 from geo_patrol.engine.state import RADIAL_OUT, SATELLITES, SIDES, IntArray, Record
 from geo_patrol.jit import jitable_call
 
-_PLACE = {name: place for place, name in enumerate(observation_names("tokens"))}
+_INDEX = {name: index for index, name in enumerate(observation_names("tokens"))}
 _WHOSE = ("own", "enemy")
 _RANGES = ("same", "adjacent")
 _PER_MILLE = 0.001
-_FUEL = _PLACE["own_hva_fuel"]
-_AMMO = _PLACE["own_hva_ammo"]
-_SCORE = _PLACE["own_score"]
-MOVEMENT_PHASE = _PLACE["movement_phase"]
-_TURNS_LEFT = _PLACE["turns_left"]
-_GOAL_AZIMUTH = _PLACE["goal_azimuth_bit_0"]
-_INNER_RING, _OUTER_RING, _GOAL_RING = _PLACE["inner_ring"], _PLACE["outer_ring"], _PLACE["goal_ring"]
+_FUEL = _INDEX["own_hva_fuel"]
+_AMMO = _INDEX["own_hva_ammo"]
+_SCORE = _INDEX["own_score"]
+MOVEMENT_PHASE = _INDEX["movement_phase"]
+_TURNS_LEFT = _INDEX["turns_left"]
+_GOAL_AZIMUTH = _INDEX["goal_azimuth_bit_0"]
+_INNER_RING, _OUTER_RING, _GOAL_RING = _INDEX["inner_ring"], _INDEX["outer_ring"], _INDEX["goal_ring"]
 
 
-def _places(*names: str) -> IntArray:
-    """Return where figures of both sides stand in an observation: (2, figures)."""
-    return np.array([[_PLACE[f"{whose}_{name}"] for name in names] for whose in _WHOSE])
+def _indices(*names: str) -> IntArray:
+    """Return the indices of features of both sides in an observation, (2, features)."""
+    return np.array([[_INDEX[f"{whose}_{name}"] for name in names] for whose in _WHOSE])
 
 
-_MOVE_COSTS = _places("prograde_cost", "retrograde_cost", "radial_in_cost", "radial_out_cost")
-_STATION_KEEPING = _places("station_keeping_cost")
+_MOVE_COSTS = _indices("prograde_cost", "retrograde_cost", "radial_in_cost", "radial_out_cost")
+_STATION_KEEPING = _indices("station_keeping_cost")
 _KINDS = ("shoot", "collide", "guard")
-_ENGAGEMENT_COSTS = _places(*(f"{kind}_cost_{where}" for kind in _KINDS for where in _RANGES))
-_ENGAGEMENT_ODDS = _places(*(f"{kind}_odds_{where}" for kind in _KINDS for where in _RANGES))
-_POINTS = _places("goal_points", "adjacent_points", "win_score")
-_WEIGHTS = _places("hva_weight", "patrol_weight")
-_INITIAL_AMMO = _places("initial_hva_ammo", "initial_patrol_ammo")
+_ENGAGEMENT_COSTS = _indices(*(f"{kind}_cost_{where}" for kind in _KINDS for where in _RANGES))
+_ENGAGEMENT_ODDS = _indices(*(f"{kind}_odds_{where}" for kind in _KINDS for where in _RANGES))
+_POINTS = _indices("goal_points", "adjacent_points", "win_score")
+_WEIGHTS = _indices("hva_weight", "patrol_weight")
+_INITIAL_AMMO = _indices("initial_hva_ammo", "initial_patrol_ammo")
 _PATH_COSTS = np.array([_INNER_RING, _OUTER_RING, *_MOVE_COSTS.ravel(), *_STATION_KEEPING.ravel()])
 
 
 def check_observations(observations: Any, games: int) -> NDArray[np.int16]:
-    """Return observations in tokens, (n, size), in the one type and layout that the agent is compiled for.
+    """Return observations in tokens, (n, size), in the type and layout that the agents are compiled for.
 
     Raises:
-        ValueError: another shape or type, or figures that describe no board or no sector.
+        ValueError: another shape or type, or values that describe no board or no sector.
     """
     array = np.asarray(observations)
     if array.shape != (games, TOKEN_SIZE) or array.dtype != np.int16:
         right = f"({games}, {TOKEN_SIZE}), int16, as the encoding 'tokens' gives them"
         raise ValueError(f"observations of shape {array.shape}, {array.dtype}: give {right}")
-    inner, outer, goal = (array[:, place] for place in (_INNER_RING, _OUTER_RING, _GOAL_RING))
+    inner, outer, goal = (array[:, index] for index in (_INNER_RING, _OUTER_RING, _GOAL_RING))
     sectors = array[:, :TOKEN_TABLE_SIZE:TOKEN_COLUMNS]
     is_board = (inner >= 1) & (inner <= goal) & (goal <= outer) & (outer <= MAX_RING)
     if not is_board.all() or (array < 0).any() or (sectors >= sector_at(MAX_RING + 1, 0)).any():
-        raise ValueError("observations describe no board, or satellites beside it")
+        raise ValueError("observations describe no board, or satellites off it")
     return np.require(array, np.int16, ["C", "W"])
 
 
 def split_by_path_costs(observations: NDArray[np.int16]) -> list[tuple[PathCosts, NDArray[np.int64]]]:
-    """List the figures on which paths depend, each with the rows of a batch where they hold."""
-    figures = observations[:, _PATH_COSTS]
-    if len(figures) == 0:
+    """Group the rows of a batch by their path costs."""
+    path_costs = observations[:, _PATH_COSTS]
+    if len(path_costs) == 0:
         return []
-    if (figures == figures[0]).all():
-        return [(_as_path_costs(figures[0]), np.arange(len(figures)))]
-    different, kinds = np.unique(figures, axis=0, return_inverse=True)
+    if (path_costs == path_costs[0]).all():
+        return [(_as_path_costs(path_costs[0]), np.arange(len(path_costs)))]
+    different, kinds = np.unique(path_costs, axis=0, return_inverse=True)
     return [(_as_path_costs(row), np.flatnonzero(kinds.ravel() == kind)) for kind, row in enumerate(different)]
 
 
@@ -83,7 +83,7 @@ def _as_path_costs(row: NDArray[np.int16]) -> PathCosts:
 
 @jitable_call
 def read_rules(observation: IntArray, rules: Record) -> None:
-    """Read the figures of the rules; side 0 is the own one."""
+    """Read the rules; side 0 is the own one."""
     rules.inner_ring, rules.outer_ring = observation[_INNER_RING], observation[_OUTER_RING]
     rules.goal_ring = observation[_GOAL_RING]
     rules.turn_limit = observation[_TURNS_LEFT]  # counted from now
@@ -93,9 +93,9 @@ def read_rules(observation: IntArray, rules: Record) -> None:
         rules.station_keeping_cost[side] = observation[_STATION_KEEPING[side, 0]]
         for kind in range(3):
             for distance in range(2):
-                place = 2 * kind + distance
-                rules.engagement_cost[side, kind, distance] = observation[_ENGAGEMENT_COSTS[side, place]]
-                rules.engagement_odds[side, kind, distance] = observation[_ENGAGEMENT_ODDS[side, place]] * _PER_MILLE
+                index = 2 * kind + distance
+                rules.engagement_cost[side, kind, distance] = observation[_ENGAGEMENT_COSTS[side, index]]
+                rules.engagement_odds[side, kind, distance] = observation[_ENGAGEMENT_ODDS[side, index]] * _PER_MILLE
         rules.goal_points[side] = observation[_POINTS[side, 0]]
         rules.win_score[side] = observation[_POINTS[side, 2]]
         for kind in range(2):

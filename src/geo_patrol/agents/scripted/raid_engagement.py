@@ -1,4 +1,4 @@
-"""How scripts of the raiding family engage: who attacks the enemy HVA, who guards the own one, who shoots at whom."""
+"""How scripts of the raiding family engage: attacks on the enemy HVA, guards of the own one, shots at Patrols."""
 
 from geo_patrol.agents.scripted.paths import NEARBY
 from geo_patrol.engine.legality import range_between
@@ -63,23 +63,29 @@ def count_attackers(game: Record, side: int) -> int:
 
 
 @jitable
-def add_guards(game: Record, legal: IntArray, side: int, wanted: int, orders: IntArray) -> None:
-    """Let Patrols that have no order yet guard, as many as wanted: those in the HVA's sector first."""
+def add_guards(game: Record, legal: IntArray, side: int, num_guards: int, orders: IntArray) -> None:
+    """Let up to ``num_guards`` Patrols that have no order yet guard: those in the HVA's sector first."""
     for from_afar in range(2):
         for number in range(1, SATELLITES):
             is_here = game.sector[side, number] == game.sector[side, HVA]
-            if wanted > 0 and orders[number] == NOOP and (legal[side, number] >> GUARD) & 1 and is_here != from_afar:
+            if (
+                num_guards > 0
+                and orders[number] == NOOP
+                and (legal[side, number] >> GUARD) & 1
+                and is_here != from_afar
+            ):
                 orders[number] = GUARD
-                wanted -= 1
+                num_guards -= 1
 
 
 @jitable
 def order_engagement(
     game: Record, rules: Record, legal: IntArray, side: int, tactics: Record, orders: IntArray
 ) -> None:
-    """Give a side's orders of an engagement phase, (11,), which is all noop; ``legal``: (2, 11), sets.
+    """Write a side's orders of an engagement phase, (11,), which is all noop; ``legal``: (2, 11), sets.
 
-    Who can attack the enemy HVA does; as many as there are attackers guard the own one; the others shoot at Patrols.
+    Satellites that can attack the enemy HVA do; as many Patrols guard the own one as there are attackers; the others
+    shoot at Patrols.
     """
     if not tactics.raids:
         add_guards(game, legal, side, SATELLITES, orders)

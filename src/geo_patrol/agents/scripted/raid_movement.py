@@ -1,4 +1,4 @@
-"""How scripts of the raiding family move: raiders by the table of paths, defenders to their HVA, the HVA out of harm."""
+"""How scripts of the raiding family move: raiders by the table of paths, defenders to their HVA, the HVA evades."""
 
 from typing import NamedTuple
 
@@ -28,35 +28,35 @@ from geo_patrol.jit import jitable
 ALARM_TURNS = 2
 """Defenders gather when an enemy can attack their HVA within so many turns, this one included."""
 _PATIENCE = 0.75
-"""The share of the raiders that could ever arrive together for which a quick raid waits."""
+"""The fraction of the largest raid that could ever arrive together for which a quick raid waits."""
 _WORTH = 20.0
 """Fuel for which a cheap raid takes one more raider along."""
 _UNGUARDED = 0.5
-"""The chance that an attack on the enemy HVA is not drawn away."""
+"""The probability that an attack on the enemy HVA is not diverted."""
 _PENNY = 1e-6
-"""The chance to catch the enemy HVA for which a raider spends a unit of fuel: all that there is, if need be."""
+"""The probability of catching the enemy HVA for which a raider spends a unit of fuel: it only decides ties."""
 _SHIFT_11 = np.uint64(11)
 _UNIT = 1.0 / (1 << 53)
 
 
-class Desk(NamedTuple):
-    """Room for the plans of one side."""
+class RaidPlan(NamedTuple):
+    """The buffers in which the raid of one side is planned."""
 
     raiders: NDArray[np.int64]
     """(11,): 1 where a Patrol is on a raid."""
     open_odds: NDArray[np.float64]
-    """(MOVES,): that the enemy HVA goes to each place and everybody so far misses it."""
+    """(MOVES,): the probability that the enemy HVA makes each move and all raiders so far miss it."""
 
 
 @jitable
-def make_desk() -> Desk:
-    """Return room for plans."""
-    return Desk(np.zeros(SATELLITES, np.int64), np.zeros(MOVES))
+def make_raid_plan() -> RaidPlan:
+    """Allocate a raid plan."""
+    return RaidPlan(np.zeros(SATELLITES, np.int64), np.zeros(MOVES))
 
 
 @jitable
-def chance(key: np.uint64, number: int) -> float:
-    """Return one of the numbers from [0, 1) that belong to a key."""
+def uniform(key: np.uint64, number: int) -> float:
+    """Return the n-th uniform random number in [0, 1) of a key."""
     return np.int64(stream_number(key, np.uint64(number)) >> _SHIFT_11) * _UNIT
 
 
@@ -69,20 +69,20 @@ def attack_cost(game: Record, rules: Record, side: int, number: int) -> int:
 
 @jitable
 def can_pay(game: Record, rules: Record, side: int, number: int, price: int) -> bool:
-    """Tell whether a satellite can pay for a way and for an attack at its end."""
+    """Tell whether a satellite can pay for a path and for an attack at its end."""
     fuel = int(game.fuel[side, number])
     return price < fuel and price + attack_cost(game, rules, side, number) <= fuel
 
 
 @jitable
-def turns_to_attack(game: Record, rules: Record, side: int, number: int, paths: Paths, most: int) -> int:
-    """Return after how many drifts an enemy can attack a side's HVA where it drifts, ``most`` if not before."""
+def turns_to_attack(game: Record, rules: Record, side: int, number: int, paths: Paths, horizon: int) -> int:
+    """Return after how many drifts an enemy can attack a side's HVA where it drifts, ``horizon`` if not before."""
     if game.fuel[1 - side, number] > 0:
         row = paths.prices[1 - side, NEARBY, game.sector[side, HVA], game.sector[1 - side, number]]
-        for turns in range(min(most, len(row))):
+        for turns in range(min(horizon, len(row))):
             if can_pay(game, rules, 1 - side, number, int(row[turns])):
                 return turns
-    return most
+    return horizon
 
 
 @jitable
@@ -96,7 +96,7 @@ def soonest_attack(game: Record, rules: Record, side: int, paths: Paths) -> int:
 
 @jitable
 def path_home(paths: Paths, side: int, target: int, sector: int, fuel: int) -> int:
-    """Return the first move of the cheapest way into a sector that drifts along; of equals, the quickest."""
+    """Return the first move of the cheapest path into a sector that drifts along; of equals, the quickest."""
     prices, moves = paths.prices[side, IN_SECTOR, target, sector], paths.moves[side, IN_SECTOR, target, sector]
     best, move = FAR, NOOP
     for turns in range(len(prices)):
@@ -109,9 +109,9 @@ def path_home(paths: Paths, side: int, target: int, sector: int, fuel: int) -> i
 def move_hva(
     game: Record, legal: IntArray, side: int, paths: Paths, tactics: Record, alarm: int, key: np.uint64
 ) -> int:
-    """Return the HVA's move: aside when it can be attacked, drawn by chance, or back to its goal sector."""
-    if alarm == 0 and chance(key, 0) < tactics.dodge:
-        aside = PROGRADE + int(chance(key, 1) * (MOVES - PROGRADE))
+    """Return the HVA's move: aside at random when it can be attacked, or back to its goal sector."""
+    if alarm == 0 and uniform(key, 0) < tactics.dodge:
+        aside = PROGRADE + int(uniform(key, 1) * (MOVES - PROGRADE))
         return aside if (legal[side, HVA] >> aside) & 1 else NOOP
     here, goal = int(game.sector[side, HVA]), int(game.goal[side])
     return path_home(paths, side, goal, here, int(game.fuel[side, HVA])) if here != goal else NOOP
@@ -119,9 +119,9 @@ def move_hva(
 
 @jitable
 def count_arriving(
-    game: Record, rules: Record, side: int, prices: IntArray, turns: int, wanted: int
+    game: Record, rules: Record, side: int, prices: IntArray, turns: int, num_raiders: int
 ) -> tuple[int, float]:
-    """Count the Patrols that can attack after so many drifts, ``wanted`` at most; return their mean price too.
+    """Count the Patrols that can attack after so many drifts, at most ``num_raiders``; return their mean price too.
 
     ``prices``: (sectors, turns), to the enemy HVA.
     """
@@ -131,24 +131,24 @@ def count_arriving(
         if can_pay(game, rules, side, number, price):
             count += 1
             total += price
-    return min(count, wanted), total / max(count, 1)
+    return min(count, num_raiders), total / max(count, 1)
 
 
 @jitable
-def plan_arrival(game: Record, rules: Record, side: int, prices: IntArray, is_quick: bool, wanted: int) -> int:
-    """Return in how many turns a raid arrives, NOBODY if none can.
+def plan_arrival(game: Record, rules: Record, side: int, prices: IntArray, is_quick: bool, num_raiders: int) -> int:
+    """Return in how many turns a raid arrives, ``NOBODY`` if none can.
 
-    A quick one takes the next turn in which most of those arrive that ever could together, a cheap one that which costs
-    least.
+    A quick raid takes the next turn in which most of the largest possible raid can arrive together; a cheap one the turn
+    with the best trade of raiders against fuel.
     """
     horizon = prices.shape[1]
-    most = 0
+    largest = 0
     for turns in range(horizon):
-        most = max(most, count_arriving(game, rules, side, prices, turns, wanted)[0])
+        largest = max(largest, count_arriving(game, rules, side, prices, turns, num_raiders)[0])
     best, best_value = NOBODY, -np.inf
     for turns in range(horizon):
-        count, price = count_arriving(game, rules, side, prices, turns, wanted)
-        if is_quick and count > 0 and count >= most * _PATIENCE:
+        count, price = count_arriving(game, rules, side, prices, turns, num_raiders)
+        if is_quick and count > 0 and count >= largest * _PATIENCE:
             return turns
         if count > 0 and count * _WORTH - price > best_value:
             best, best_value = turns, count * _WORTH - price
@@ -157,10 +157,10 @@ def plan_arrival(game: Record, rules: Record, side: int, prices: IntArray, is_qu
 
 @jitable
 def mark_raiders(
-    game: Record, rules: Record, side: int, prices: IntArray, turns: int, wanted: int, raiders: IntArray
+    game: Record, rules: Record, side: int, prices: IntArray, turns: int, num_raiders: int, raiders: IntArray
 ) -> None:
     """Mark the Patrols whose paths to the enemy HVA are cheapest."""
-    for _ in range(wanted):
+    for _ in range(num_raiders):
         best, best_price = NOBODY, FAR
         for number in range(1, SATELLITES):
             price = int(prices[game.sector[side, number], turns])
@@ -172,9 +172,9 @@ def mark_raiders(
 
 
 @jitable
-def odds_at(game: Record, rules: Record, side: int, number: int, order: int, place: int) -> float:
+def odds_at(game: Record, rules: Record, side: int, number: int, order: int, target: int) -> float:
     """Return the odds of a satellite's attack, after a move, on a target in a sector; 0 where it cannot attack."""
-    distance = range_between(destination(int(game.sector[side, number]), order), place)
+    distance = range_between(destination(int(game.sector[side, number]), order), target)
     if distance == OUT_OF_RANGE:
         return 0.0
     kind = SHOT if game.ammo[side, number] > 0 else COLLISION
@@ -184,7 +184,7 @@ def odds_at(game: Record, rules: Record, side: int, number: int, order: int, pla
 
 @jitable
 def foresee_hva(legal_moves: int, lead: float, open_odds: NDArray[np.float64]) -> None:
-    """Write the chances of the enemy HVA's moves: it stays, or, with the chance ``lead``, goes anywhere alike."""
+    """Write the probabilities of the enemy HVA's moves: uniform with probability ``lead``, otherwise none."""
     moves = 0
     for order in range(PROGRADE, MOVES):
         moves += (legal_moves >> order) & 1
@@ -195,51 +195,58 @@ def foresee_hva(legal_moves: int, lead: float, open_odds: NDArray[np.float64]) -
 
 @jitable
 def close_in(
-    game: Record, rules: Record, legal: IntArray, side: int, reach: int, lead: float, desk: Desk, orders: IntArray
+    game: Record, rules: Record, legal: IntArray, side: int, reach: int, lead: float, plan: RaidPlan, orders: IntArray
 ) -> None:
-    """Let raiders go where they catch the enemy HVA most likely, each where those before it may miss it."""
+    """Choose raiders' moves greedily: each goes where it most likely catches an enemy HVA that those before it miss."""
     target = int(game.sector[1 - side, HVA])
-    foresee_hva(int(legal[1 - side, HVA]), lead, desk.open_odds)
+    foresee_hva(int(legal[1 - side, HVA]), lead, plan.open_odds)
     for number in range(1, SATELLITES):
-        if desk.raiders[number]:
+        if plan.raiders[number]:
             best, best_value = NOOP, 0.0
             for order in range(MOVES):
                 if (legal[side, number] >> order) & 1:
                     value = -_PENNY * rules.move_cost[side, order]
-                    for place in range(MOVES):
-                        aim = destination(target, place)
-                        if desk.open_odds[place] > 0.0:
+                    for i in range(MOVES):
+                        aim = destination(target, i)
+                        if plan.open_odds[i] > 0.0:
                             if reach == NEARBY or destination(int(game.sector[side, number]), order) == aim:
-                                value += desk.open_odds[place] * odds_at(game, rules, side, number, order, aim)
+                                value += plan.open_odds[i] * odds_at(game, rules, side, number, order, aim)
                     if value > best_value:
                         best, best_value = order, value
             orders[number] = best
-            for place in range(MOVES):
-                odds = odds_at(game, rules, side, number, best, destination(target, place))
-                desk.open_odds[place] *= 1.0 - odds * _UNGUARDED
+            for i in range(MOVES):
+                odds = odds_at(game, rules, side, number, best, destination(target, i))
+                plan.open_odds[i] *= 1.0 - odds * _UNGUARDED
 
 
 @jitable
 def send_raiders(
-    game: Record, rules: Record, legal: IntArray, side: int, paths: Paths, tactics: Record, desk: Desk, orders: IntArray
+    game: Record,
+    rules: Record,
+    legal: IntArray,
+    side: int,
+    paths: Paths,
+    tactics: Record,
+    plan: RaidPlan,
+    orders: IntArray,
 ) -> None:
-    """Order those Patrols on their way to the enemy HVA that do not stay at home."""
-    wanted = -tactics.defenders
+    """Write the moves of the Patrols on a raid against the enemy HVA."""
+    num_raiders = -tactics.defenders
     for number in range(1, SATELLITES):
-        wanted += game.fuel[side, number] > 0
-    if not tactics.raids or wanted <= 0:
+        num_raiders += game.fuel[side, number] > 0
+    if not tactics.raids or num_raiders <= 0:
         return
     target = int(game.sector[1 - side, HVA])
     prices, moves = paths.prices[side, tactics.reach, target], paths.moves[side, tactics.reach, target]
-    turns = plan_arrival(game, rules, side, prices, tactics.is_quick, wanted)
+    turns = plan_arrival(game, rules, side, prices, tactics.is_quick, num_raiders)
     if turns == NOBODY:
         return
-    mark_raiders(game, rules, side, prices, turns, wanted, desk.raiders)
+    mark_raiders(game, rules, side, prices, turns, num_raiders, plan.raiders)
     if turns == 0:
-        close_in(game, rules, legal, side, tactics.reach, tactics.lead, desk, orders)
+        close_in(game, rules, legal, side, tactics.reach, tactics.lead, plan, orders)
         return
     for number in range(1, SATELLITES):
-        if desk.raiders[number]:
+        if plan.raiders[number]:
             orders[number] = moves[game.sector[side, number], turns]
 
 
@@ -252,17 +259,17 @@ def order_movement(
     paths: Paths,
     tactics: Record,
     key: np.uint64,
-    desk: Desk,
+    plan: RaidPlan,
     orders: IntArray,
 ) -> None:
-    """Give a side's orders of a movement phase, (11,); ``legal``: (2, 11), sets."""
-    desk.raiders[:] = 0
+    """Write a side's orders of a movement phase, (11,); ``legal``: (2, 11), sets."""
+    plan.raiders[:] = 0
     alarm = soonest_attack(game, rules, side, paths)
     orders[HVA] = move_hva(game, legal, side, paths, tactics, alarm, key)
-    send_raiders(game, rules, legal, side, paths, tactics, desk, orders)
+    send_raiders(game, rules, legal, side, paths, tactics, plan, orders)
     if alarm < ALARM_TURNS:
         shelter = destination(int(game.sector[side, HVA]), orders[HVA])
         for number in range(1, SATELLITES):
-            if not desk.raiders[number]:
+            if not plan.raiders[number]:
                 sector, fuel = int(game.sector[side, number]), int(game.fuel[side, number])
                 orders[number] = path_home(paths, side, shelter, sector, fuel)

@@ -1,4 +1,4 @@
-"""Who goes on a raid against the enemy HVA, and when it strikes."""
+"""Planning of raids against the enemy HVA: the raiders, and the turn of the strike."""
 
 from typing import NamedTuple
 
@@ -33,17 +33,17 @@ from geo_patrol.engine.state import (
 from geo_patrol.jit import jitable
 
 STRIKE_TURNS, THREAT_TURNS, HOME_TURNS = 9, 3, 4
-"""How many turns ahead a raid is planned, enemies are seen coming, and a way home is looked for."""
+"""How many turns ahead a raid is planned, enemies are seen coming, and paths home are searched."""
 
 
 class Plans(NamedTuple):
-    """The paths of the Patrols to the enemy HVA, of the enemies to the own one, and home; and what finding them takes."""
+    """The paths of the Patrols to the enemy HVA, of the enemies to the own one, and home; with buffers."""
 
     strike: IntArray
     threat: IntArray
     home: IntArray
     steps: NDArray[np.int64]
-    scratch: NDArray[np.int64]
+    workspace: NDArray[np.int64]
 
 
 @jitable
@@ -59,12 +59,12 @@ def find_strikes(game: Record, rules: Record, side: int, style: Style, plans: Pl
     gain = rules.engagement_odds[side, kind, SAME_SECTOR] - rules.engagement_odds[side, kind, ADJACENT_SECTOR]
     premium = max(int(gain * style.premium), 0)
     target = sector_of(game, 1 - side, HVA)
-    find_paths(rules, side, target, premium, plans.steps, plans.scratch, paths)
+    find_paths(rules, side, target, premium, plans.steps, plans.workspace, paths)
 
 
 @jitable
 def can_strike(game: Record, rules: Record, side: int, number: int, price: int) -> bool:
-    """Tell whether a satellite can pay for a way and for an attack in the same sector at its end."""
+    """Tell whether a satellite can pay for a path and for an attack in the same sector at its end."""
     cost = rules.engagement_cost[side, attack_kind(game, side, number), SAME_SECTOR]
     return is_active(game, side, number) and price < UNREACHABLE and price + cost <= game.fuel[side, number]
 
@@ -104,10 +104,10 @@ def count_incoming(game: Record, rules: Record, threat: IntArray) -> int:
 
 
 @jitable
-def choose_raiders(game: Record, rules: Record, prices: IntArray, wanted: int, raiders: IntArray) -> int:
-    """Mark the Patrols to which a strike is cheapest; return how many they are, ``wanted`` at most."""
+def choose_raiders(game: Record, rules: Record, prices: IntArray, num_raiders: int, raiders: IntArray) -> int:
+    """Mark the Patrols for which a strike is cheapest, at most ``num_raiders``; return how many."""
     raiders[:] = 0
-    for chosen in range(wanted):
+    for chosen in range(num_raiders):
         best = NOBODY
         for number in range(1, SATELLITES):
             price = prices[game.sector[OWN, number]]
@@ -117,24 +117,24 @@ def choose_raiders(game: Record, rules: Record, prices: IntArray, wanted: int, r
         if best == NOBODY:
             return chosen
         raiders[best] = 1
-    return wanted
+    return num_raiders
 
 
 @jitable
-def drawn_share(odds: float, attacks: float) -> float:
-    """Return the share of so many attacks that one guard is expected to draw away."""
+def diverted_fraction(odds: float, attacks: float) -> float:
+    """Return the fraction of ``attacks`` that one guard is expected to divert."""
     if attacks <= 1.0:
         return odds
     return odds * (1.0 - GUARD_DECAY**attacks) / ((1.0 - GUARD_DECAY) * attacks)
 
 
 @jitable
-def strike_chance(rules: Record, attackers: int, guards: float) -> float:
-    """Estimate the chance that raiders who arrive together destroy the enemy HVA."""
+def strike_probability(rules: Record, attackers: int, guards: float) -> float:
+    """Estimate the probability that raiders who arrive together destroy the enemy HVA."""
     kind = SHOT if rules.initial_ammo[OWN, 1] > 0 else COLLISION
     aimed = float(attackers)
     for _ in range(int(guards + 0.5)):
-        aimed *= 1.0 - drawn_share(rules.engagement_odds[ENEMY, GUARDING, SAME_SECTOR], aimed)
+        aimed *= 1.0 - diverted_fraction(rules.engagement_odds[ENEMY, GUARDING, SAME_SECTOR], aimed)
     return 1.0 - (1.0 - rules.engagement_odds[OWN, kind, SAME_SECTOR]) ** aimed
 
 
@@ -149,17 +149,17 @@ def raid_cost(game: Record, rules: Record, prices: IntArray, raiders: IntArray) 
 
 
 @jitable
-def plan_raid(game: Record, rules: Record, strike: IntArray, style: Style, wanted: int, raiders: IntArray) -> int:
-    """Mark the raiders; return in how many turns they strike, NOBODY if no raid is worth it."""
+def plan_raid(game: Record, rules: Record, strike: IntArray, style: Style, num_raiders: int, raiders: IntArray) -> int:
+    """Mark the raiders; return in how many turns they strike, ``NOBODY`` if no raid is worth it."""
     worth = kill_worth(game, rules, ENEMY, style)
     guards = expected_guards(game, ENEMY, style)
     best, best_value = NOBODY, -np.inf
     if worth > 0 and not may_rest(game, rules):
         for turns in range(min(len(strike), turns_to_end(game, rules))):
-            count = choose_raiders(game, rules, strike[turns, PRICE], wanted, raiders)
-            chance = strike_chance(rules, count, guards)
-            value = chance * worth - raid_cost(game, rules, strike[turns, PRICE], raiders) - style.haste * turns
-            if count > 0 and chance >= style.threshold and value > best_value:
+            count = choose_raiders(game, rules, strike[turns, PRICE], num_raiders, raiders)
+            probability = strike_probability(rules, count, guards)
+            value = probability * worth - raid_cost(game, rules, strike[turns, PRICE], raiders) - style.haste * turns
+            if count > 0 and probability >= style.threshold and value > best_value:
                 best, best_value = turns, value
-    choose_raiders(game, rules, strike[max(best, 0), PRICE], wanted if best != NOBODY else 0, raiders)
+    choose_raiders(game, rules, strike[max(best, 0), PRICE], num_raiders if best != NOBODY else 0, raiders)
     return best

@@ -1,4 +1,4 @@
-"""What all scripts have in common: they remember nothing, and order from what they see and a key for each game."""
+"""The base class of stateless scripts, whose orders depend on an observation and a random key alone."""
 
 from typing import Any
 
@@ -25,17 +25,17 @@ def sample_keys(generator: np.random.Generator, num_rows: int) -> NDArray[np.uin
 
 
 class SeededScript:
-    """An agent whose orders in a game depend on what it sees there and on a key alone."""
+    """A stateless agent whose orders in a game depend on its observation and a random key alone."""
 
     observation: Encoding = "tokens"
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: it decides from what it sees alone."""
+        """Do nothing: the agent is stateless."""
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Give the orders of one decision phase.
+        """Choose the orders of one decision phase.
 
         Equal observations and an equal generator give equal orders.
 
@@ -47,7 +47,7 @@ class SeededScript:
     def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Give the orders of one decision phase; equal observations and equal keys give equal orders.
+        """Choose the orders of one decision phase; equal observations and equal keys give equal orders.
 
         Raises:
             ValueError: observations or masks have another shape or type, or describe no board.

@@ -1,11 +1,11 @@
-"""What scripts of the raiding family go by, and how it is written for compiled code."""
+"""The parameters of scripts of the raiding family, and their records for compiled code."""
 
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from geo_patrol.agents.scripted.valuation import Share
+from geo_patrol.agents.scripted.valuation import Fraction
 from geo_patrol.engine.state import PATROLS, Record, Records, records
 
 TACTICS = np.dtype(
@@ -33,11 +33,11 @@ class Raid(NamedTuple):
     reach: Literal["sector", "adjacent"] = "adjacent"
     """Whether they attack in the sector of the enemy HVA alone, or from an adjacent one too."""
     first: Literal["hva", "patrols"] = "hva"
-    """Whether shots are kept for the enemy HVA, or fired at enemy Patrols that come into the same sector."""
-    lead: Share = 0.5
-    """The chance that raiders expect the enemy HVA to give way in the turn of the strike."""
-    dodge: Share = 0.0
-    """The chance that the own HVA gives way when it can be attacked in this turn."""
+    """Whether shots are saved for the enemy HVA, or fired at enemy Patrols that come into the same sector."""
+    lead: Fraction = 0.5
+    """The probability that raiders expect the enemy HVA to give way in the turn of the strike."""
+    dodge: Fraction = 0.0
+    """The probability that the own HVA gives way when it can be attacked in this turn."""
 
 
 def write_raid(raid: Raid, tactics: Record) -> None:
@@ -53,19 +53,19 @@ def write_raid(raid: Raid, tactics: Record) -> None:
 def raid_tactics(*raids: Raid) -> Records:
     """Return the parameters of raiders as records."""
     tactics = records(TACTICS, len(raids))
-    for place, raid in enumerate(raids):
-        write_raid(raid, tactics[place])
+    for i, raid in enumerate(raids):
+        write_raid(raid, tactics[i])
     return tactics
 
 
 def turtle_tactics() -> Records:
-    """Return what a turtle goes by, one record."""
+    """Return the parameters of a turtle as one record."""
     tactics = records(TACTICS, 1)
     tactics["defenders"] = PATROLS
     return tactics
 
 
-DRAWN: dict[str, tuple[Any, ...]] = {
+RAID_CHOICES: dict[str, tuple[Any, ...]] = {
     "defenders": tuple(range(7)),
     "path": ("quick", "cheap"),
     "reach": ("sector", "adjacent"),
@@ -73,9 +73,9 @@ DRAWN: dict[str, tuple[Any, ...]] = {
     "lead": (0.0, 0.5, 1.0),
     "dodge": (0.0, 0.5, 1.0),
 }
-"""What the parameters of a raider are drawn from, each alike."""
+"""The values from which ``mixed`` samples the parameters of a raider, uniformly."""
 
 
-def draw_raid(generator: np.random.Generator) -> Raid:
-    """Draw the parameters of a raider."""
-    return Raid(**{name: choices[generator.integers(len(choices))] for name, choices in DRAWN.items()})
+def sample_raid(generator: np.random.Generator) -> Raid:
+    """Sample the parameters of a raider."""
+    return Raid(**{name: choices[generator.integers(len(choices))] for name, choices in RAID_CHOICES.items()})

@@ -1,4 +1,4 @@
-"""What a scripted player goes by: its style, and what satellites, HVAs and time are worth to it."""
+"""The parameters of ``scripted``, and its valuation of satellites, HVAs and time."""
 
 from typing import Annotated, NamedTuple
 
@@ -16,33 +16,33 @@ SAFE_TURNS = 3
 """A side that is ahead starts no raid when so few turns remain."""
 
 
-Share = Annotated[float, Field(ge=0, le=1)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
 Points = Annotated[float, Field(ge=0, le=1_000)]
 
 
 class Style(NamedTuple):
-    """What may differ from one scripted player to the next."""
+    """The parameters of ``scripted``."""
 
-    home_share: Share = 0.4
-    """The share of the active Patrols that do not go on a raid."""
+    home_share: Fraction = 0.4
+    """The fraction of the active Patrols that do not go on a raid."""
     defenders_per_raider: Annotated[float, Field(ge=0, le=10)] = 0.5
     """How many Patrols stay at home for each enemy that comes."""
     haste: Points = 4.0
     """Points that it is worth to strike one turn earlier."""
-    threshold: Share = 0.4
-    """The chance to destroy the enemy HVA that a raid must have."""
-    trust: Share = 0.3
-    """The chance that a Patrol near the enemy HVA guards it."""
+    threshold: Fraction = 0.4
+    """The probability of destroying the enemy HVA that a raid must have."""
+    trust: Fraction = 0.3
+    """The probability that a Patrol near the enemy HVA guards it."""
     premium: Points = 15.0
     """Fuel that better odds of a strike are worth, for a difference of one."""
     dodge: Annotated[float, Field(ge=0, le=2)] = 0.8
-    """The chance to be hit in place from which on the own HVA gives way."""
-    lead: Share = 0.8
-    """The chance that the enemy HVA is expected to give way."""
-    foresight: Share = 0.4
-    """The chance that raiders are expected to know where a HVA goes, instead of going for where it is."""
+    """The probability of being hit at which the own HVA evades."""
+    lead: Fraction = 0.8
+    """The probability that the enemy HVA is expected to evade."""
+    foresight: Fraction = 0.4
+    """The probability that raiders are expected to foresee where an HVA goes, instead of attacking where it is."""
     temperature: Annotated[float, Field(ge=0.1, le=1_000)] = 3.0
-    """Points by which the choice of where a HVA goes is blurred, so that it cannot be foreseen."""
+    """The temperature, in points, of the softmax from which an evading HVA's move is sampled."""
     ending: Points = 80.0
     """Points that winning at once is worth on top of the score, and that losing at once costs."""
     danger: Points = 4.0
@@ -51,13 +51,13 @@ class Style(NamedTuple):
 
 @jitable
 def sector_of(game: Record, side: int, number: int) -> int:
-    """Return the sector of a satellite, wide enough to calculate with."""
+    """Return the sector of a satellite, as a 64-bit integer."""
     return int(np.int64(game.sector[side, number]))
 
 
 @jitable
 def is_active(game: Record, side: int, number: int) -> bool:
-    """Tell whether a satellite is there and has fuel."""
+    """Tell whether a satellite is on the board and has fuel."""
     return bool(game.fuel[side, number] > 0)
 
 

@@ -1,4 +1,4 @@
-"""Searching players, in parts: the position read from an observation, candidates, rollouts, the budget."""
+"""Searching agents: candidates, rollouts to the end of the game, evaluation at the end of the turn, budgets."""
 
 from geo_patrol.agents.search.agent import SearchAgent
 from geo_patrol.agents.search.budget import Search

@@ -1,4 +1,4 @@
-"""A player that looks ahead: it plays candidate orders out to the end of the game and gives those that won most."""
+"""The agent ``search``: plays candidate orders out to the end of the game, and chooses those that won most."""
 
 import time
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from geo_patrol.agents.scripted.tactics import raid_tactics
 from geo_patrol.agents.search.budget import Search
 from geo_patrol.agents.search.candidates import add_mutations, propose_by_scripts, read_masks
 from geo_patrol.agents.search.rollouts import Enemies, roll_out
-from geo_patrol.agents.search.searcher import Searcher, better_half, choose, rounds_for, sample_actions
+from geo_patrol.agents.search.searcher import Searcher, choose, halve, rounds_for, sample_actions
 from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import GAME, MAX_OUTCOMES, OUTCOME, SATELLITES, Records, records
 from geo_patrol.game import Game
 
 OWN_RAIDS = (Raid(defenders=6), Raid(defenders=4), Raid(defenders=7), Raid(defenders=10))
-"""By what the own side may go on; the first is what it plays unless something else is better."""
+"""Scripts that continue for the own side; the orders of the first are played unless others are better."""
 ENEMY_RAIDS = (
     Raid(defenders=6),
     Raid(defenders=3),
@@ -28,15 +28,15 @@ ENEMY_RAIDS = (
     Raid(defenders=7),
     Raid(defenders=6, dodge=0.2, path="cheap"),
 )
-"""What the enemy may go by."""
+"""Scripts that the enemy may be."""
 
 _MAX_ROLLOUTS = 4096  # of one candidate
-_SAMPLES = 4  # orders that an agent is asked for that proposes, or that the enemy may be
+_SAMPLES = 4  # joint orders sampled from a proposer, and from each model of the enemy
 _SCRIPTS, _PROPOSALS, _MUTATIONS, _ROLLOUTS = (np.uint64(number) for number in range(4))
 
 
-class _Bout(NamedTuple):
-    """A decision: the position, and the candidates with what their rollouts were worth."""
+class _Decision(NamedTuple):
+    """A decision: the position, and the candidates with the values of their rollouts."""
 
     root: Records
     work: Records
@@ -52,16 +52,16 @@ class _Bout(NamedTuple):
 
 
 class SearchAgent(Searcher):
-    """Judges candidate orders by playing them out to the end of the game, and gives the best.
+    """Evaluates candidate orders by rollouts to the end of the game, and chooses the best.
 
-    Candidates are what scripts and a proposer would order, and mutations of that. They are played out, by scripts on
-    both sides, against a mixture of models of the enemy; after each of a few rounds the worse half is dropped. The
-    orders of the first script are given unless others are better beyond doubt.
+    Candidates are the orders of scripts and of a proposer, and mutations of them. Rollouts are played by scripts on both
+    sides, against a mixture of models of the enemy, and distributed by sequential halving, see ``halve``. The orders of
+    the first script are chosen unless others are better by ``doubt`` standard errors.
 
     Args:
         search: the budget and other parameters.
-        own: by what the own side goes on after its candidates; the first is the one to improve on.
-        enemies: what the enemy may go by.
+        own: scripts that continue for the own side after its candidates; the first is the baseline.
+        enemies: scripts that the enemy may be.
         models: other agents that the enemy may be; their orders of this phase are sampled.
         proposer: an agent that proposes candidates, such as a learned policy.
     """
@@ -83,41 +83,45 @@ class SearchAgent(Searcher):
     def _decide(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
         """Return the orders of one side in one game."""
         start = time.perf_counter()
-        bout = self._open(game, side, mask, key)
-        survivors = np.arange(len(bout.candidates))
+        decision = self._open(game, side, mask, key)
+        survivors = np.arange(len(decision.candidates))
         played, rounds = 0, rounds_for(len(survivors))
         for turn in range(rounds):
             deadline = start + self.seconds * (turn + 1) / rounds
-            played = self._judge(bout, survivors, played, rounds, deadline)
-            survivors = better_half(bout.values[:, :played], survivors)
-        chosen: NDArray[np.int64] = bout.candidates[choose(bout.values[:, :played], survivors, self.search.doubt)]
+            played = self._evaluate(decision, survivors, played, rounds, deadline)
+            survivors = halve(decision.values[:, :played], survivors)
+        chosen: NDArray[np.int64] = decision.candidates[
+            choose(decision.values[:, :played], survivors, self.search.doubt)
+        ]
         return chosen
 
-    def _open(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> _Bout:
-        """Find the candidates and what the enemy may do."""
+    def _open(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> _Decision:
+        """Collect the candidates and the models of the enemy."""
         batch = game.to_batch()
         root, rules = batch.games, batch.rules
         paths = find_table(path_costs_of(rules[0]))
-        most = self.search.candidates
-        candidates, tactics = np.zeros((most, SATELLITES), np.int64), np.zeros(most, np.int64)
+        num_candidates = self.search.candidates
+        candidates, tactics = np.zeros((num_candidates, SATELLITES), np.int64), np.zeros(num_candidates, np.int64)
         sets = read_masks(mask)
-        generator = np.random.default_rng(int(_chance(key, _PROPOSALS)))
-        room = most if self._proposer is None else max(most // 2, 1)  # the other half is for what is proposed
-        asked, script_key = min(room, 2 * len(self._own)), _chance(key, _SCRIPTS)
+        generator = np.random.default_rng(int(_subkey(key, _PROPOSALS)))
+        num_scripted = (
+            num_candidates if self._proposer is None else max(num_candidates // 2, 1)
+        )  # the other half is for the proposer
+        num_proposals, script_key = min(num_scripted, 2 * len(self._own)), _subkey(key, _SCRIPTS)
         count = propose_by_scripts(
-            root[0], rules[0], side, paths, sets, self._own, asked, script_key, candidates, tactics
+            root[0], rules[0], side, paths, sets, self._own, num_proposals, script_key, candidates, tactics
         )
         proposers = self._models if self._proposer is None else (self._proposer,)
         for proposer in proposers:
             for orders in sample_actions(proposer, game, side, self.search.samples or _SAMPLES, generator):
                 is_legal = ((sets >> orders) & 1).all()
-                if count < most and is_legal and not (candidates[:count] == orders).all(axis=1).any():
+                if count < num_candidates and is_legal and not (candidates[:count] == orders).all(axis=1).any():
                     candidates[count] = orders
                     count += 1
-        count = add_mutations(sets, count, count, _chance(key, _MUTATIONS), candidates, tactics)
+        count = add_mutations(sets, count, count, _subkey(key, _MUTATIONS), candidates, tactics)
         models = [sample_actions(model, game, 1 - side, _SAMPLES, generator) for model in self._models]
         expected = np.concatenate([np.zeros((0, SATELLITES), np.int64), *models])
-        return _Bout(
+        return _Decision(
             root=root,
             work=records(GAME, 1),
             rules=rules,
@@ -128,38 +132,40 @@ class SearchAgent(Searcher):
             values=np.zeros((count, _MAX_ROLLOUTS)),
             enemies=Enemies(self._enemies, expected),
             outcomes=records(OUTCOME, MAX_OUTCOMES),
-            key=_chance(key, _ROLLOUTS),
+            key=_subkey(key, _ROLLOUTS),
         )
 
-    def _judge(self, bout: _Bout, survivors: NDArray[np.int64], played: int, rounds: int, deadline: float) -> int:
-        """Play the candidates that stand out for one round; return how many rollouts each has had by now."""
-        step = max(self.wanted_rollouts // (rounds * len(survivors)), 1) if self.wanted_rollouts else 1
+    def _evaluate(
+        self, decision: _Decision, survivors: NDArray[np.int64], played: int, rounds: int, deadline: float
+    ) -> int:
+        """Play one round of rollouts of the survivors; return the number of rollouts of each so far."""
+        step = max(self.num_rollouts // (rounds * len(survivors)), 1) if self.num_rollouts else 1
         while played < _MAX_ROLLOUTS:
             step = min(step, _MAX_ROLLOUTS - played)
             roll_out(
-                bout.root,
-                bout.work,
-                bout.rules[0],
-                bout.side,
-                bout.paths,
-                bout.candidates,
-                bout.tactics,
+                decision.root,
+                decision.work,
+                decision.rules[0],
+                decision.side,
+                decision.paths,
+                decision.candidates,
+                decision.tactics,
                 self._own,
-                bout.enemies,
+                decision.enemies,
                 survivors,
-                bout.key,
+                decision.key,
                 played,
                 step,
-                bout.values,
-                bout.outcomes,
+                decision.values,
+                decision.outcomes,
             )
             played += step
             self.rollouts += step * len(survivors)
-            if self.wanted_rollouts or time.perf_counter() >= deadline:
+            if self.num_rollouts or time.perf_counter() >= deadline:
                 break
         return played
 
 
-def _chance(key: np.uint64, number: np.uint64) -> np.uint64:
-    """Return one of the keys that belong to a key; compiled functions return plain integers."""
+def _subkey(key: np.uint64, number: np.uint64) -> np.uint64:
+    """Return one of the keys derived from a key; compiled functions return plain integers."""
     return np.uint64(stream_number(key, number))

@@ -1,4 +1,4 @@
-"""Copies of one position, played on side by side to the end of a turn."""
+"""Copies of one position, played in parallel to the end of a turn."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from geo_patrol.engine.state import NOBODY, ORDERS, SATELLITES, SIDES
 
 
 class Branches:
-    """Copies of one position, played on side by side.
+    """Copies of one position, played in parallel.
 
     Args:
         batch: the position, a batch of one; not modified.

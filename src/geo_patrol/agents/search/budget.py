@@ -1,4 +1,4 @@
-"""The parameters of a search: how they are read from a name, and what they say about its budget."""
+"""The parameters of a search, how they are parsed from a name, and its budget."""
 
 import re
 from typing import Annotated, NamedTuple
@@ -22,11 +22,11 @@ class Search(NamedTuple):
     rollouts: Annotated[int, Field(ge=0, le=100_000)] = 0
     """The number of rollouts for one decision, about; 0: by time. The same number always plays the same."""
     candidates: Annotated[int, Field(ge=2, le=256)] = 16
-    """Joint orders that are judged, at most."""
+    """The maximum number of joint orders that are evaluated."""
     doubt: Annotated[float, Field(ge=0, le=10)] = 0.0
     """Standard errors by which others must beat the first script's orders."""
     samples: Annotated[int, Field(ge=0, le=64)] = 0
-    """Joint orders that the proposer is asked for in each decision; 0: 4, or 24 of a policy."""
+    """Joint orders sampled from the proposer in each decision; 0: 4, or 24 of a policy."""
     propose: str = ""
     """The name of an agent that proposes candidates, such as "policy:base"; its parameters may hold commas."""
 

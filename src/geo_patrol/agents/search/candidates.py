@@ -1,10 +1,10 @@
-"""Joint orders worth judging: what scripts would order, and mutations of that."""
+"""Candidates: the joint orders of scripts, and mutations of them."""
 
 import numpy as np
 
 from geo_patrol.agents.scripted.family import order_side
 from geo_patrol.agents.scripted.paths import Paths
-from geo_patrol.agents.scripted.raid_movement import make_desk
+from geo_patrol.agents.scripted.raid_movement import make_raid_plan
 from geo_patrol.agents.search.rollouts import below
 from geo_patrol.engine.legal_sets import write_legal_sets
 from geo_patrol.engine.rng import stream_number
@@ -19,7 +19,7 @@ MAX_CHANGES = 3
 
 @jit
 def is_known(candidates: IntArray, tactics: IntArray, count: int) -> bool:
-    """Tell whether the candidate after the first ``count`` stands among them."""
+    """Tell whether the candidate at index ``count`` equals one before it."""
     for other in range(count):
         same = tactics[other] == tactics[count]
         for number in range(SATELLITES):
@@ -31,12 +31,12 @@ def is_known(candidates: IntArray, tactics: IntArray, count: int) -> bool:
 
 @jit
 def mutate(legal: IntArray, key: np.uint64, orders: IntArray) -> None:
-    """Give a few satellites another legal order, drawn by chance."""
+    """Replace the orders of a few satellites by random legal ones."""
     for change in range(1 + below(stream_number(key, np.uint64(0)), MAX_CHANGES)):
         number = below(stream_number(key, np.uint64(2 * change + 1)), SATELLITES)
         choices = int(legal[number])
-        drawn = below(stream_number(key, np.uint64(2 * change + 2)), count_legal(choices))
-        orders[number] = nth_legal(choices, drawn)
+        choice = below(stream_number(key, np.uint64(2 * change + 2)), count_legal(choices))
+        orders[number] = nth_legal(choices, choice)
 
 
 @jit
@@ -47,25 +47,25 @@ def propose_by_scripts(
     paths: Paths,
     mask: IntArray,
     own_tactics: Records,
-    wanted: int,
+    num_proposals: int,
     key: np.uint64,
     candidates: IntArray,
     tactics: IntArray,
 ) -> int:
-    """Write what scripts would order, each in turn, and return how many different candidates there are.
+    """Write the orders of scripts, each in turn, and return the number of distinct candidates.
 
-    ``mask``: (11,), sets of the orders that the agent may give; ``wanted``: how often a script is asked.
+    ``mask``: (11,), sets of the orders that the agent may give; ``num_proposals``: how often a script is called.
     """
-    legal, desk = np.empty((SIDES, SATELLITES), np.int32), make_desk()
+    legal, plan = np.empty((SIDES, SATELLITES), np.int32), make_raid_plan()
     write_legal_sets(game, rules, make_workspace(rules.outer_ring), legal)
     for number in range(SATELLITES):
         legal[side, number] &= mask[number]
     count = 0
-    for asked in range(wanted):
+    for asked in range(num_proposals):
         tactic = asked % len(own_tactics)
         orders = candidates[count]
         script_key = stream_number(key, np.uint64(asked))
-        order_side(game, rules, legal, side, paths, own_tactics[tactic], script_key, desk, orders)
+        order_side(game, rules, legal, side, paths, own_tactics[tactic], script_key, plan, orders)
         tactics[count] = tactic
         for number in range(SATELLITES):
             if not (legal[side, number] >> orders[number]) & 1:

@@ -1,4 +1,4 @@
-"""Playing positions to the end, many at once, to judge orders."""
+"""Rollouts: positions played to the end of the game by scripts."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.family import order_side
 from geo_patrol.agents.scripted.paths import Paths
-from geo_patrol.agents.scripted.raid_movement import Desk, make_desk
+from geo_patrol.agents.scripted.raid_movement import RaidPlan, make_raid_plan
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.legal_sets import write_legal_sets
 from geo_patrol.engine.rng import mix, stream_number
@@ -18,16 +18,16 @@ from geo_patrol.jit import jit
 
 _SHIFT_32 = np.uint64(32)
 _ONE = np.uint64(1)
-_MARGIN_SHARE, _MARGIN_SCALE = 0.05, 0.001
+_MARGIN_WEIGHT, _MARGIN_SCALE = 0.05, 0.001
 
 
-class Room(NamedTuple):
-    """Room to play a game in."""
+class RolloutBuffers(NamedTuple):
+    """The buffers of a game."""
 
     legal: NDArray[np.int32]
     orders: NDArray[np.int64]
-    scratch: Workspace
-    desk: Desk
+    workspace: Workspace
+    plan: RaidPlan
     outcomes: Records
 
 
@@ -38,13 +38,13 @@ def below(bits: np.uint64, count: int) -> int:
 
 
 @jit
-def make_room(outer_ring: int, outcomes: Records) -> Room:
-    """Return room for games on a board of so many rings."""
-    return Room(
+def make_buffers(outer_ring: int, outcomes: Records) -> RolloutBuffers:
+    """Allocate the buffers for games on a board."""
+    return RolloutBuffers(
         np.empty((SIDES, SATELLITES), np.int32),
         np.empty((SIDES, SATELLITES), np.int64),
         make_workspace(outer_ring),
-        make_desk(),
+        make_raid_plan(),
         outcomes,
     )
 
@@ -55,32 +55,60 @@ def value_of(game: Record, side: int) -> float:
     winner = winner_of(game)
     outcome = 0.5 if winner == NOBODY else (1.0 if winner == side else 0.0)
     margin = float(game.score[side] - game.score[1 - side])
-    return outcome + _MARGIN_SHARE * min(max(margin * _MARGIN_SCALE, -1.0), 1.0)
+    return outcome + _MARGIN_WEIGHT * min(max(margin * _MARGIN_SCALE, -1.0), 1.0)
 
 
 class Enemies(NamedTuple):
-    """Models of the enemy, all alike likely."""
+    """Models of the enemy, all with equal probabilities."""
 
     tactics: Records
-    """(m,): scripts, which order anew in every rollout."""
+    """(m,): scripts, which choose anew in every rollout."""
     orders: IntArray
-    """(k, 11): first orders of other agents; they go on by the first of the tactics."""
+    """(k, 11): first orders of other agents; the first of the scripts continues."""
 
 
 @jit
 def play_out(
-    game: Record, rules: Record, paths: Paths, planner: int, own: Record, enemy: Record, key: np.uint64, room: Room
+    game: Record,
+    rules: Record,
+    paths: Paths,
+    planner: int,
+    own: Record,
+    enemy: Record,
+    key: np.uint64,
+    buffers: RolloutBuffers,
 ) -> float:
-    """Play a game by scripts from the orders in ``room`` to its end; return its value to the side ``planner``."""
+    """Play a game by scripts from the orders in ``buffers`` to its end; return its value to the side ``planner``."""
     while True:
-        play_orders(game, rules, room.legal, room.orders, room.outcomes)
+        play_orders(game, rules, buffers.legal, buffers.orders, buffers.outcomes)
         if game.done:
             return value_of(game, planner)
-        write_legal_sets(game, rules, room.scratch, room.legal)
+        write_legal_sets(game, rules, buffers.workspace, buffers.legal)
         for side in range(SIDES):
             key = mix(key + _ONE)
             tactics = own if side == planner else enemy
-            order_side(game, rules, room.legal, side, paths, tactics, key, room.desk, room.orders[side])
+            order_side(game, rules, buffers.legal, side, paths, tactics, key, buffers.plan, buffers.orders[side])
+
+
+@jit
+def order_enemy(
+    game: Record,
+    rules: Record,
+    side: int,
+    paths: Paths,
+    enemies: Enemies,
+    model: int,
+    key: np.uint64,
+    buffers: RolloutBuffers,
+    orders: IntArray,
+) -> None:
+    """Write the first orders of a model of the enemy, (11,); models are numbered, scripts first."""
+    num_scripts = len(enemies.tactics)
+    if model < num_scripts:
+        write_legal_sets(game, rules, buffers.workspace, buffers.legal)
+        order_side(game, rules, buffers.legal, side, paths, enemies.tactics[model], key, buffers.plan, orders)
+    else:
+        orders[:] = enemies.orders[model - num_scripts]
 
 
 @jit
@@ -101,44 +129,39 @@ def roll_out(
     values: NDArray[np.float64],
     outcomes: Records,
 ) -> None:
-    """Judge candidates by playing them out: the n-th rollout of each meets the same enemy orders and the same chance.
+    """Play rollouts of candidates; the n-th of each meets the same enemy orders and the same random numbers.
 
     Args:
-        root: (1,), the position; left alone.
-        work: (1,), room for a game.
+        root: (1,), the position; not modified.
+        work: (1,), the buffer of a game.
         rules: its rules.
         side: the planning side.
         paths: the tables of both sides.
         candidates: (c, 11) joint orders.
-        tactics: (c,), by which of ``own_tactics`` the own side goes on after each.
-        own_tactics: what the own side may go by.
-        enemies: what the enemy may do.
-        survivors: the numbers of the candidates that are judged.
-        key: where all chance comes from.
+        tactics: (c,), the index of the script in ``own_tactics`` that continues after each.
+        own_tactics: scripts of the own side.
+        enemies: models of the enemy.
+        survivors: indices of the candidates to evaluate.
+        key: the random key of all rollouts.
         first: the number of the first rollout of each.
-        count: rollouts for each.
+        count: rollouts of each.
         values: (c, rollouts), receives the value of each rollout.
-        outcomes: room for one engagement.
+        outcomes: the buffer of an engagement.
     """
-    room = make_room(rules.outer_ring, outcomes)
-    game, models = work[0], len(enemies.tactics)
-    expected = np.zeros(SATELLITES, np.int64)
+    buffers = make_buffers(rules.outer_ring, outcomes)
+    game, num_scripts = work[0], len(enemies.tactics)
+    enemy_orders = np.zeros(SATELLITES, np.int64)
     for number in range(first, first + count):
-        chance = stream_number(key, np.uint64(number))
-        model = below(chance, models + len(enemies.orders))
-        enemy = enemies.tactics[model if model < models else 0]
-        write_legal_sets(root[0], rules, room.scratch, room.legal)
-        if model < models:
-            order_side(root[0], rules, room.legal, 1 - side, paths, enemy, mix(chance), room.desk, expected)
-        else:
-            expected[:] = enemies.orders[model - models]
-        for place in range(len(survivors)):
-            candidate = survivors[place]
+        rollout_key = stream_number(key, np.uint64(number))
+        model = below(rollout_key, num_scripts + len(enemies.orders))
+        order_enemy(root[0], rules, 1 - side, paths, enemies, model, mix(rollout_key), buffers, enemy_orders)
+        enemy = enemies.tactics[model if model < num_scripts else 0]
+        for candidate in survivors:
             work[0] = root[0]
-            game.rng_key = mix(chance + _ONE)
+            game.rng_key = mix(rollout_key + _ONE)
             game.rng_counter = np.uint64(0)
-            write_legal_sets(game, rules, room.scratch, room.legal)
-            room.orders[side] = candidates[candidate]
-            room.orders[1 - side] = expected
+            write_legal_sets(game, rules, buffers.workspace, buffers.legal)
+            buffers.orders[side] = candidates[candidate]
+            buffers.orders[1 - side] = enemy_orders
             own = own_tactics[tactics[candidate]]
-            values[candidate, number] = play_out(game, rules, paths, side, own, enemy, chance, room)
+            values[candidate, number] = play_out(game, rules, paths, side, own, enemy, rollout_key, buffers)

@@ -1,4 +1,4 @@
-"""What all searching agents have in common: a budget for each decision, and games that are decided one by one."""
+"""The base class of searching agents: a budget for each decision, and games planned one by one."""
 
 import copy
 import math
@@ -33,14 +33,14 @@ class Searcher:
     def __init__(self, search: Search) -> None:
         self.search = search
         self.name = describe_search(search)
-        self.seconds, self.wanted_rollouts = read_budget(search)
+        self.seconds, self.num_rollouts = read_budget(search)
         self.decisions = 0
         self.rollouts = 0
 
     def hurried(self) -> Self:
-        """Return a copy that thinks for a moment only, and calls all compiled code that this one calls."""
+        """Return a copy with the smallest budget, which calls all compiled code that this one calls."""
         other = copy.copy(self)
-        other.seconds, other.wanted_rollouts = 0.0, 1
+        other.seconds, other.num_rollouts = 0.0, 1
         return other
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
@@ -90,16 +90,19 @@ class Searcher:
 
 
 def rounds_for(candidates: int) -> int:
-    """Return in how many rounds one of so many candidates is found."""
+    """Return the number of rounds of sequential halving for so many candidates."""
     return max(math.ceil(math.log2(max(candidates, 2))), 1)
 
 
-def better_half(values: NDArray[np.float64], survivors: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the better half of the candidates that stand, and the first one in any case.
+def halve(values: NDArray[np.float64], survivors: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the survivors of a round: the half with the higher mean values. The first candidate always survives.
+
+    This is sequential halving (Karnin, Koren and Somekh 2013; Jamieson and Talwalkar 2016 call it successive halving):
+    each round spends the same part of the budget on the remaining candidates and drops half of them.
 
     Args:
-        values: (candidates, rollouts), what each was worth.
-        survivors: the numbers of those that stand, the first one in front.
+        values: (candidates, rollouts), the value of each rollout.
+        survivors: indices of the remaining candidates, the first one in front.
     """
     others = survivors[1:]
     ranked = others[np.argsort(-values[others].mean(axis=1), kind="stable")]
