@@ -93,6 +93,7 @@ ALLOWED = (
     Allowed(r"home_share", "", "a parameter of the agent `scripted`, part of its name"),
     Allowed(r"chance", "src/geo_patrol/saving.py", "a key of saved games"),
     Allowed(r"chance", "src/geo_patrol/config", "a key of configuration files"),
+    Allowed(r"given", "tests", "Hypothesis's decorator"),
 )
 
 PHRASES = (

@@ -1,4 +1,4 @@
-"""Every index of an observation is what its name says."""
+"""Every element of an observation has the value that its name says."""
 
 import re
 from functools import cache
@@ -25,14 +25,14 @@ def relative(game, side, sector):
     return int(sector_at(ring, int(azimuth_of(sector)) - start))
 
 
-def side_figures(config, fleet):
+def side_features(config, fleet):
     patrols = config.patrols
     weight = 100 / (fleet * patrols.fuel) if patrols.weight == "auto" else patrols.weight
     costs = {f"{name}_cost": (getattr(config.costs, name), 0.1, 1) for name in COSTS}
     for kind in ENGAGEMENTS:
-        for place, where in enumerate(("same", "adjacent")):
-            costs[f"{kind}_cost_{where}"] = (getattr(config.costs, kind)[place], 0.1, 1)
-            costs[f"{kind}_odds_{where}"] = (getattr(config.odds, kind)[place], 1, 1000)
+        for distance, where in enumerate(("same", "adjacent")):
+            costs[f"{kind}_cost_{where}"] = (getattr(config.costs, kind)[distance], 0.1, 1)
+            costs[f"{kind}_odds_{where}"] = (getattr(config.odds, kind)[distance], 1, 1000)
     return {
         "patrols": (fleet, 0.1, 1),
         "initial_hva_fuel": (config.hva.fuel, 0.01, 1),
@@ -49,7 +49,7 @@ def side_figures(config, fleet):
 
 
 def expected(game, side):
-    """Name everything that a side should see: value, scale in "onehot", scale in "tokens"."""
+    """Return what a side should observe by names: value, scale in "onehot", scale in "tokens"."""
     enemy = SIDES[1 - SIDES.index(side)]
     config, board = game.config, game.config.board
     code = config.rules == "code"
@@ -71,8 +71,8 @@ def expected(game, side):
     hvas = {"own": game.satellite(side, 0).sector, "enemy": game.satellite(enemy, 0).sector}
     for whose, name in (("own", side), ("enemy", enemy)):
         fleet = game.satellites(name)
-        figures = side_figures(config.side(name), len(fleet) - 1)
-        named |= {f"{whose}_{figure}": value for figure, value in figures.items()}
+        features = side_features(config.side(name), len(fleet) - 1)
+        named |= {f"{whose}_{name}": feature for name, feature in features.items()}
         for satellite in fleet:
             prefix = f"{whose}_hva" if satellite.id.number == 0 else f"{whose}_patrol_{satellite.id.number}"
             named[f"{prefix}_sector"] = (relative(game, side, satellite.sector), 1, 1)
@@ -97,32 +97,32 @@ def compare(game, side, encoding):
     values = game.observation(side, encoding)
     named = expected(game, side)
     assert len(names) == len(values) == len(set(names))
-    unseen = set(named)
-    for (name, satellite, sector), value in zip(parsed(tuple(names)), values.tolist(), strict=True):
+    unobserved = set(named)
+    for (name, satellite, sector), element in zip(parsed(tuple(names)), values.tolist(), strict=True):
         if satellite:
             where = named.get(satellite, (None,))[0]
-            assert value == (where == sector), name
-            unseen.discard(satellite)
+            assert element == (where == sector), name
+            unobserved.discard(satellite)
             continue
-        figure, scale, token_scale = named.get(name, (0, 1, 1))
-        unseen.discard(name)
+        value, scale, token_scale = named.get(name, (0, 1, 1))
+        unobserved.discard(name)
         if encoding == "onehot":
-            assert abs(value - figure * scale) <= 1e-6 * figure + 1e-30, name
+            assert abs(element - value * scale) <= 1e-6 * value + 1e-30, name
         else:
-            assert value == min(int(figure * token_scale + 0.5), 32_767), name
-    assert unseen == set()
+            assert element == min(int(value * token_scale + 0.5), 32_767), name
+    assert unobserved == set()
 
 
 @settings(max_examples=30)
 @given(games())
-def test_names_tell_what_stands_where(game):
+def test_elements_are_what_their_names_say(game):
     for side in SIDES:
         for encoding in ("onehot", "tokens"):
             compare(game, side, encoding)
 
 
 @pytest.mark.parametrize("preset", preset_names())
-def test_names_tell_what_stands_where_in_presets(preset):
+def test_elements_are_what_their_names_say_in_presets(preset):
     game = Game(preset, seed=1)
     for phases in (0, 1, 6, 9):
         play_on(game, phases, phases)
@@ -139,13 +139,13 @@ def test_sizes_are_the_same_for_all_presets(encoding, size, kind):
     assert len(observation_names(encoding)) == size
 
 
-def test_larger_boards_have_more_room_in_onehot_alone():
+def test_larger_boards_lengthen_only_onehot():
     for outer_ring in range(6, 11):
         assert len(observation_names("tokens", outer_ring)) == 249
         assert len(observation_names("onehot", outer_ring)) == 1591 + 22 * (2 ** (outer_ring + 1) - 64)
 
 
-def test_patrols_that_a_side_has_not_are_all_zero():
+def test_absent_patrols_are_all_zero():
     names = observation_names("onehot")
     observation = Game("case5", seed=1).observation("alpha")
     absent = [value for name, value in zip(names, observation, strict=True) if name.startswith("enemy_patrol_5_")]
@@ -153,7 +153,7 @@ def test_patrols_that_a_side_has_not_are_all_zero():
     assert not any(absent)
 
 
-def test_a_position_by_hand_is_seen_from_both_sides():
+def test_a_position_observed_by_both_sides():
     game = arrange(small(2), {0: (16, 70), 1: (22, 40, 0)}, {0: (23, 90), 1: (7, 100)}, turn=4, goals=(19, 27))
     names = observation_names("tokens")
     alpha, bravo = (dict(zip(names, game.observation(side, "tokens").tolist(), strict=True)) for side in SIDES)
@@ -176,7 +176,7 @@ def test_bounds_are_those_of_the_names(encoding):
     assert all(np.isfinite(list(bounds.values())))
 
 
-def test_figures_too_large_for_tokens_are_cut_off():
+def test_values_too_large_for_tokens_are_clipped():
     game = Game(load_config("geo_patrol", {"both.points.win": 1_000_000, "both.hva.weight": 100}), seed=1)
-    seen = dict(zip(observation_names("tokens"), game.observation("alpha", "tokens").tolist(), strict=True))
-    assert seen["own_win_score"] == seen["own_hva_weight"] == 32_767
+    observed = dict(zip(observation_names("tokens"), game.observation("alpha", "tokens").tolist(), strict=True))
+    assert observed["own_win_score"] == observed["own_hva_weight"] == 32_767

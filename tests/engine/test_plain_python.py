@@ -32,7 +32,7 @@ def run(**variables):
     return json.loads(result.stdout)
 
 
-def test_large_figures_and_odds_are_the_same_without_compilation():
+def test_large_values_and_odds_are_the_same_without_compilation():
     compiled = run()
     assert compiled[0] == {"alpha": 100_100, "bravo": 100_100}
     assert run(NUMBA_DISABLE_JIT="1") == compiled

@@ -1,4 +1,4 @@
-"""Properties that hold for every game on every board, whatever is ordered."""
+"""Properties of every game on every board, with any orders."""
 
 import json
 import os
@@ -26,9 +26,9 @@ play_seeds = st.integers(0, 2**32)
 odd_codes = st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 40) | st.sampled_from([-(2**63), 2**63 - 1, 28, 2**32])
 
 
-def price(game, side, order):
-    """Return what the rules ask for an order, or None where they forbid it: the rules once more, in plain words."""
-    figures = game.config.side(side)
+def expected_cost(game, side, order):
+    """Return the fuel that an order costs by the rules, or None for an illegal one: an independent implementation."""
+    config = game.config.side(side)
     own, enemy = game.satellites(side), game.satellites("bravo" if side == "alpha" else "alpha")
     satellite, hva = own[order.satellite], own[0]
     if order.action in MOVES:
@@ -37,7 +37,7 @@ def price(game, side, order):
         board = game.config.board
         if (order.action, satellite.ring) in (("radial_in", board.inner_ring), ("radial_out", board.outer_ring)):
             return None
-        return getattr(figures.costs, order.action)
+        return getattr(config.costs, order.action)
     if game.phase != "engagement":
         return None
 
@@ -53,7 +53,7 @@ def price(game, side, order):
         return None
     if (order.action == "shoot" and satellite.ammo == 0) or (order.action != "shoot" and order.satellite == 0):
         return None
-    return getattr(figures.costs, order.action)[near]
+    return getattr(config.costs, order.action)[near]
 
 
 def engine(game):
@@ -61,7 +61,7 @@ def engine(game):
 
 
 def environment(game, kind=geo_patrol_v0.parallel_env, **arguments):
-    """Return an environment in which a game goes on."""
+    """Return an environment that continues a game."""
     env = kind(config=game.config, **arguments)
     env.reset(seed=0)
     saved = env.save()
@@ -80,7 +80,7 @@ def through_json(saved):
 
 
 @given(games())
-def test_masks_are_what_the_rules_say_and_orders_cost_what_they_say(game):
+def test_masks_and_costs_follow_the_rules(game):
     for side in SIDES:
         mask = game.action_mask(side)
         fleet = game.satellites(side)
@@ -89,7 +89,7 @@ def test_masks_are_what_the_rules_say_and_orders_cost_what_they_say(game):
         for satellite in fleet:
             for code in range(1, state.ORDERS):
                 order = Order.from_code(satellite.id.number, code)
-                cost = price(game, side, order)
+                cost = expected_cost(game, side, order)
                 is_legal = not game.is_over and satellite.fuel > 0 and cost is not None and cost <= satellite.fuel
                 assert bool(mask[satellite.id.number, code]) == is_legal, (side, str(order))
                 assert game.is_legal(side, order) == is_legal
@@ -101,11 +101,14 @@ def test_legal_orders_are_accepted_and_charged_exactly(game, seed):
     orders = random_orders(game, np.random.default_rng(seed))
     record, rules = engine(game.copy())
     codes = np.array([orders["alpha"], orders["bravo"]])
-    prices = [
-        [0 if code == 0 else price(game, side, Order.from_code(number, code)) for number, code in enumerate(codes[s])]
+    costs = [
+        [
+            0 if code == 0 else expected_cost(game, side, Order.from_code(number, code))
+            for number, code in enumerate(codes[s])
+        ]
         for s, side in enumerate(SIDES)
     ]
-    expected = record.fuel - np.array(prices)
+    expected = record.fuel - np.array(costs)
     if game.phase == "movement":
         play_movement(record, rules, codes)
     else:
@@ -117,17 +120,17 @@ def test_legal_orders_are_accepted_and_charged_exactly(game, seed):
 
 
 @given(games(), st.lists(st.lists(odd_codes, min_size=11, max_size=11), min_size=2, max_size=2))
-def test_every_other_code_counts_as_illegal_and_is_a_noop(game, codes):
+def test_all_other_codes_count_as_illegal_and_become_noop(game, codes):
     assume(not game.is_over)
     env, expected = environment(game), game.copy()
-    kept, illegal = {}, {}
-    for side, given_codes in zip(SIDES, codes, strict=True):
+    resolved, illegal = {}, {}
+    for side, side_codes in zip(SIDES, codes, strict=True):
         mask = game.action_mask(side)
-        legal = [0 <= code < state.ORDERS and bool(mask[number, code]) for number, code in enumerate(given_codes)]
-        kept[side] = np.where(legal, given_codes, 0)
+        legal = [0 <= code < state.ORDERS and bool(mask[number, code]) for number, code in enumerate(side_codes)]
+        resolved[side] = np.where(legal, side_codes, 0)
         illegal[side] = legal.count(False)
-    _, _, _, _, infos = env.step({side: np.array(given) for side, given in zip(SIDES, codes, strict=True)})
-    expected.step(**kept)
+    _, _, _, _, infos = env.step({side: np.array(numbers) for side, numbers in zip(SIDES, codes, strict=True)})
+    expected.step(**resolved)
     assert {side: infos[side]["illegal_orders"] for side in SIDES} == illegal
     assert env.game() == expected
 
@@ -137,10 +140,10 @@ def test_every_other_code_counts_as_illegal_and_is_a_noop(game, codes):
 
 @settings(max_examples=80)
 @given(configs(), seeds, play_seeds)
-def test_what_never_rises_and_what_stays_on_the_board(config, seed, play_seed):
+def test_fuel_and_ammo_never_rise_and_satellites_stay_on_the_board(config, seed, play_seed):
     game = Game(config, seed=seed)
     generator = np.random.default_rng(play_seed)
-    most_turns = config.turn_limit + (config.rules == "code")
+    max_turns = config.turn_limit + (config.rules == "code")
     phases = 0
     while not game.is_over:
         before = engine(game.copy())[0]
@@ -159,8 +162,8 @@ def test_what_never_rises_and_what_stays_on_the_board(config, seed, play_seed):
             for satellite in game.satellites(side):
                 assert config.board.inner_ring <= satellite.ring <= config.board.outer_ring
         assert len(game.outcomes) <= state.MAX_OUTCOMES
-    assert game.turn <= most_turns
-    assert phases <= 2 * most_turns
+    assert game.turn <= max_turns
+    assert phases <= 2 * max_turns
     assert game.reasons
 
 
@@ -173,15 +176,15 @@ def test_score_is_goal_points_and_fuel_points(game):
     game.step()
     for side in SIDES:
         fleet, goal, points = before[side]
-        figures = game.config.side(side)
+        config = game.config.side(side)
         near = fleet[0].sector in adjacent_sectors(goal)
-        earned = figures.points.goal if fleet[0].sector == goal else figures.points.adjacent if near else 0
+        earned = config.points.goal if fleet[0].sector == goal else config.points.adjacent if near else 0
         points += earned if fleet[0].fuel else 0
         assert game.goal_points[side] == points
-        weight = figures.patrols.weight
+        weight = config.patrols.weight
         if weight == "auto":
-            weight = 100 / ((len(fleet) - 1) * figures.patrols.fuel)
-        fuel = figures.hva.weight * fleet[0].fuel + weight * sum(satellite.fuel for satellite in fleet[1:])
+            weight = 100 / ((len(fleet) - 1) * config.patrols.fuel)
+        fuel = config.hva.weight * fleet[0].fuel + weight * sum(satellite.fuel for satellite in fleet[1:])
         assert game.scores[side] in {points + int(fuel - 1e-3), points + int(fuel + 1e-3)}
 
 
@@ -189,7 +192,7 @@ def test_score_is_goal_points_and_fuel_points(game):
 
 
 @given(games(configs(symmetric=True)))
-def test_swapped_sides_see_the_same(game):
+def test_mirrored_games_give_the_same_observations(game):
     twin = Game.restore(mirrored(game.save()))
     for mine, theirs in (SIDES, SIDES[::-1]):
         assert np.array_equal(game.action_mask(mine), twin.action_mask(theirs))
@@ -198,21 +201,21 @@ def test_swapped_sides_see_the_same(game):
 
 
 @st.composite
-def symmetric_without_chance(draw):
-    """A symmetric game without luck but in the order of collisions: all shots hit or none, nothing else succeeds."""
-    figures = draw(configs(symmetric=True)).to_dict()
+def deterministic_symmetric_configs(draw):
+    """Return symmetric configurations that are random only in the order of collisions: all shots hit or none, all else fails."""
+    values = draw(configs(symmetric=True)).to_dict()
     hit = draw(st.sampled_from([0, 1]))
     for side in SIDES:
-        figures[side]["odds"] = {"shoot": [hit, hit], "collide": [0, 0], "guard": [0, 0]}
-    return load_config(figures)
+        values[side]["odds"] = {"shoot": [hit, hit], "collide": [0, 0], "guard": [0, 0]}
+    return load_config(values)
 
 
 def without_collisions(codes):
     return np.where((codes >= state.COLLIDE) & (codes < state.GUARD), state.NOOP, codes)
 
 
-@given(games(symmetric_without_chance(), max_phases=10), play_seeds)
-def test_swapped_sides_play_the_same(game, seed):
+@given(games(deterministic_symmetric_configs(), max_phases=10), play_seeds)
+def test_mirrored_games_play_the_same(game, seed):
     assume(not game.is_over)
     env, twin = environment(game), environment(Game.restore(mirrored(game.save())))
     generator = np.random.default_rng(seed)
@@ -247,7 +250,7 @@ def test_rewards_add_up_to_the_final_score_difference(config, seed):
 
 
 @given(configs(), seeds)
-def test_outcome_rewards_tell_the_winner(config, seed):
+def test_outcome_rewards_follow_from_the_winner(config, seed):
     env = geo_patrol_v0.parallel_env(config=config, reward="outcome")
     env.reset(seed=seed)
     earlier, last = [], {}
@@ -272,20 +275,20 @@ def test_saved_games_have_the_same_future(game, seed):
 
 
 def roll_out(env, steps):
-    """Play an environment on with its own sampled orders; return all that it says."""
-    seen = []
+    """Continue an environment with its own sampled orders; return all that it returns."""
+    returned = []
     for _ in range(steps):
         if isinstance(env, SoloGeoPatrol):
-            seen.append(env.step(env.sample_action()) if not env._is_over else None)
+            returned.append(env.step(env.sample_action()) if not env._is_over else None)
         elif hasattr(env, "agent_selection"):
             if env.agents:
                 agent = env.agent_selection
                 dead = env.terminations[agent] or env.truncations[agent]
                 env.step(None if dead else env.sample_actions()[agent])
-                seen.append((dict(env.rewards), dict(env.terminations), dict(env.infos), env.agents[:]))
+                returned.append((dict(env.rewards), dict(env.terminations), dict(env.infos), env.agents[:]))
         else:
-            seen.append(env.step(env.sample_actions()) if env.agents else None)
-    return repr(seen), env.save()
+            returned.append(env.step(env.sample_actions()) if env.agents else None)
+    return repr(returned), env.save()
 
 
 @pytest.mark.parametrize(
@@ -326,7 +329,7 @@ def test_aec_environment_is_saved_between_alpha_and_bravo():
 
 
 @given(games(max_phases=20), play_seeds)
-def test_copies_have_the_same_future_and_leave_the_original_alone(game, seed):
+def test_copies_have_the_same_future_and_are_independent(game, seed):
     before = game.save()
     copy = play_on(game.copy(), 20, seed)
     assert game.save() == before
@@ -334,7 +337,7 @@ def test_copies_have_the_same_future_and_leave_the_original_alone(game, seed):
 
 
 @given(games(max_phases=20), seeds)
-def test_nothing_in_a_fork_leads_back_to_the_chance_of_the_game(game, seed):
+def test_forks_do_not_reveal_the_random_stream_of_the_game(game, seed):
     real, forked = game.save()["chance"], game.fork(seed).save()["chance"]
     assert real["key"] not in forked.values()
     for key in forked.values():
@@ -344,7 +347,7 @@ def test_nothing_in_a_fork_leads_back_to_the_chance_of_the_game(game, seed):
 
 
 @given(games(max_phases=20), seeds)
-def test_forks_stand_alike_with_fresh_chance(game, seed):
+def test_forks_have_the_same_position_and_another_random_stream(game, seed):
     fork = game.fork(seed + 2**63)
     assert fork.is_same_position(game)
     assert fork.fork(seed + 2**63) == fork
@@ -352,7 +355,7 @@ def test_forks_stand_alike_with_fresh_chance(game, seed):
     assert game.fork() != game.fork()
 
 
-def test_forks_draw_anew():
+def test_forks_have_independent_outcomes():
     game = arrange(small(odds={"shoot": [0.5, 0.5]}), {0: 15, 1: 15, 2: 15, 3: 15}, {0: 23, 1: 15, 2: 15, 3: 15})
     orders = {"alpha": "P1 shoot P1; P2 shoot P2; P3 shoot P3", "bravo": "P1 shoot P1; P2 shoot P2; P3 shoot P3"}
 
@@ -372,9 +375,9 @@ def test_games_of_a_batch_are_bit_for_bit_single_games(config, count, seed, enco
     compare_batch(config, count, seed, encoding)
 
 
-def test_drawn_games_of_a_batch_are_bit_for_bit_single_games():
-    drawn = {"both.patrols.fuel": {"low": 40, "high": 100}, "both.odds.shoot": [{"low": 0, "high": 1}, 0.5]}
-    compare_batch(load_config("geo_patrol", drawn), 64, 11, "onehot")
+def test_randomized_games_of_a_batch_are_bit_for_bit_single_games():
+    sampled = {"both.patrols.fuel": {"low": 40, "high": 100}, "both.odds.shoot": [{"low": 0, "high": 1}, 0.5]}
+    compare_batch(load_config("geo_patrol", sampled), 64, 11, "onehot")
 
 
 def compare_batch(config, count, seed, encoding):

@@ -1,4 +1,4 @@
-"""The rules chapter by chapter, in positions arranged by hand.
+"""The rules chapter by chapter, in constructed positions.
 
 On the four-ring board alpha's goal sector is 15 (next to it 16, 30 and 7), bravo's is 23 (next to it 22, 24 and 11).
 """
@@ -16,7 +16,7 @@ NEVER = {"shoot": [0, 0], "collide": [0, 0], "guard": [0, 0]}
 HVAS = {"alpha": {0: 15}, "bravo": {0: 23}}
 
 
-def figures(game, side, field):
+def satellite_values(game, side, field):
     return [getattr(satellite, field) for satellite in game.satellites(side)]
 
 
@@ -29,7 +29,7 @@ def reasons(game):
 
 
 def frequencies(game, view, times=1500, **orders):
-    """How often each value is seen after a phase, with fresh chance each time."""
+    """Return the frequency of each value after a phase, over forks with different random streams."""
     seen = Counter()
     for seed in range(times):
         fork = game.fork(seed)
@@ -43,10 +43,10 @@ def frequencies(game, view, times=1500, **orders):
 
 def test_setup_of_geo_patrol():
     game = Game("geo_patrol", seed=1)
-    assert figures(game, "alpha", "sector") == [15, 29, 29, 30, 30, 15, 15, 16, 16, 17, 17]
-    assert figures(game, "bravo", "sector") == [23, 21, 21, 22, 22, 23, 23, 24, 24, 25, 25]
-    assert figures(game, "alpha", "fuel") == [100] * 11
-    assert figures(game, "bravo", "ammo") == [0] + [1] * 10
+    assert satellite_values(game, "alpha", "sector") == [15, 29, 29, 30, 30, 15, 15, 16, 16, 17, 17]
+    assert satellite_values(game, "bravo", "sector") == [23, 21, 21, 22, 22, 23, 23, 24, 24, 25, 25]
+    assert satellite_values(game, "alpha", "fuel") == [100] * 11
+    assert satellite_values(game, "bravo", "ammo") == [0] + [1] * 10
     assert game.goals == {"alpha": 15, "bravo": 23}
     assert game.scores == {"alpha": 200, "bravo": 200}
 
@@ -54,7 +54,7 @@ def test_setup_of_geo_patrol():
 @pytest.mark.parametrize("preset", ["od2d", "king_of_the_hill"])
 def test_setup_on_five_rings(preset):
     game = Game(preset, seed=1)
-    assert figures(game, "alpha", "sector") == [15, 29, 30, 30, 30, 15, 15, 16, 16, 16, 17]
+    assert satellite_values(game, "alpha", "sector") == [15, 29, 30, 30, 30, 15, 15, 16, 16, 16, 17]
     assert game.config.board.outer_ring == 5
 
 
@@ -67,7 +67,7 @@ def test_setup_of_unequal_fleets(case, alpha, bravo):
 
 def test_count_takes_the_patrols_nearest_to_the_goal():
     config = small(patrols={"formation": [[-2, 2], [1, 1], [-1, 1], [0, 1]], "count": 3})
-    assert figures(Game(config, seed=1), "alpha", "sector") == [15, 16, 30, 15]
+    assert satellite_values(Game(config, seed=1), "alpha", "sector") == [15, 16, 30, 15]
 
 
 # Movement
@@ -131,11 +131,11 @@ def test_engagement_costs_and_odds_by_range(preset, where, action):
         assert game.satellite("alpha", 1 + near).fuel == 100 - costs[action][near] - 1
 
 
-@pytest.mark.parametrize(("sector", "rate"), [(15, 0.8), (16, 0.4), (30, 0.4), (7, 0.4)])
-def test_engagement_hits_as_often_as_the_odds_say(sector, rate):
+@pytest.mark.parametrize(("sector", "probability"), [(15, 0.8), (16, 0.4), (30, 0.4), (7, 0.4)])
+def test_engagement_hits_as_often_as_the_odds_say(sector, probability):
     game = arrange(small(), {0: 15, 1: (15, 100)}, {0: 23, 1: sector})
     seen = frequencies(game, lambda played: played.satellite("bravo", 1).destroyed, alpha="P1 shoot P1")
-    assert seen[True] == pytest.approx(rate, abs=0.05)
+    assert seen[True] == pytest.approx(probability, abs=0.05)
 
 
 @pytest.mark.parametrize("sector", [14, 17, 8, 23])
@@ -272,7 +272,7 @@ def test_guard_takes_the_redirected_attack_with_the_probability_it_had_against_t
     assert shot.probability == 0.4  # attacker and guard stood in one sector, the HVA in the next
 
 
-def test_guard_is_destroyed_in_place_of_its_hva():
+def test_guard_is_destroyed_instead_of_its_hva():
     game = arrange(small(odds=ALWAYS), {0: 15, 1: 15}, {0: 23, 1: 15})
     game.step(alpha="P1 guard", bravo="P1 shoot HVA")
     assert game.satellite("alpha", 1).destroyed
@@ -306,7 +306,7 @@ def test_shots_are_simultaneous_so_that_both_may_fall():
 def test_shots_at_one_target_all_count():
     game = arrange(small(odds=ALWAYS), {0: 15, 1: 15, 2: 15}, {0: 23, 1: 15})
     assert len(game.step(alpha="P1 shoot P1; P2 shoot P1")) == 2
-    assert figures(game, "alpha", "ammo")[1:3] == [0, 0]
+    assert satellite_values(game, "alpha", "ammo")[1:3] == [0, 0]
 
 
 @pytest.mark.parametrize("odds", [ALWAYS, NEVER])
@@ -317,8 +317,8 @@ def test_collision_moves_the_attacker_hit_or_miss_and_destroys_both_or_none(odds
     assert game.satellite("bravo", 1).sector == 17
     hit = odds is ALWAYS
     assert (game.satellite("alpha", 1).destroyed, game.satellite("bravo", 1).destroyed) == (hit, hit)
-    assert figures(game, "alpha", "fuel")[1] == (0 if hit else 69)
-    assert figures(game, "bravo", "fuel")[1] == (0 if hit else 99)
+    assert satellite_values(game, "alpha", "fuel")[1] == (0 if hit else 69)
+    assert satellite_values(game, "bravo", "fuel")[1] == (0 if hit else 99)
 
 
 @pytest.mark.parametrize("hit", ["attacker", "target"])
@@ -366,10 +366,10 @@ def test_collisions_of_two_with_each_other_are_resolved_one_after_the_other():
 
 def test_drift_moves_everything_one_sector_prograde_destroyed_satellites_too():
     game = arrange(small(odds=ALWAYS), {0: 15, 1: 30, 2: (14, 0)}, {0: 23, 1: 30, 2: 2})
-    before = {side: figures(game, side, "sector") for side in ("alpha", "bravo")}
+    before = {side: satellite_values(game, side, "sector") for side in ("alpha", "bravo")}
     game.step(alpha="P1 shoot P1")
     for side in ("alpha", "bravo"):
-        assert figures(game, side, "sector") == [prograde(sector) for sector in before[side]]
+        assert satellite_values(game, side, "sector") == [prograde(sector) for sector in before[side]]
     assert game.satellite("bravo", 1).destroyed
     assert game.goals == {"alpha": 16, "bravo": 24}
     assert (game.turn, game.phase) == (2, "movement")
@@ -378,7 +378,7 @@ def test_drift_moves_everything_one_sector_prograde_destroyed_satellites_too():
 def test_drift_station_keeping_never_takes_fuel_below_zero():
     game = arrange(small(costs={"station_keeping": 5}), {0: 15, 1: (8, 3), 2: (8, 5), 3: (8, 6)}, HVAS["bravo"])
     game.step()
-    assert figures(game, "alpha", "fuel") == [95, 0, 0, 1, 0]
+    assert satellite_values(game, "alpha", "fuel") == [95, 0, 0, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -580,7 +580,7 @@ def test_book_and_code_fuel_points_before_the_floor(rules):
     assert lost > 20
 
 
-# The books' figure
+# The worked example of the books
 
 
 def test_worked_example_of_the_books():
@@ -590,9 +590,9 @@ def test_worked_example_of_the_books():
         bravo=["P1 retrograde", "P2 radial in", "P3 radial in", "P7 radial in", "P8 radial in", "P10 prograde"],
     )
     assert game.step() == ()
-    assert figures(game, "alpha", "sector") == [16, 7, 7, 7, 15, 16, 16, 17, 8, 8, 19]
-    assert figures(game, "alpha", "fuel") == [99, 89, 89, 89, 99, 99, 99, 99, 89, 89, 94]
-    assert figures(game, "bravo", "sector") == [24, 21, 11, 11, 23, 24, 24, 12, 12, 25, 27]
-    assert figures(game, "bravo", "fuel") == [99, 94, 89, 89, 99, 99, 99, 89, 89, 99, 94]
+    assert satellite_values(game, "alpha", "sector") == [16, 7, 7, 7, 15, 16, 16, 17, 8, 8, 19]
+    assert satellite_values(game, "alpha", "fuel") == [99, 89, 89, 89, 99, 99, 99, 99, 89, 89, 94]
+    assert satellite_values(game, "bravo", "sector") == [24, 21, 11, 11, 23, 24, 24, 12, 12, 25, 27]
+    assert satellite_values(game, "bravo", "fuel") == [99, 94, 89, 89, 99, 99, 99, 89, 89, 99, 94]
     assert game.scores == {"alpha": 204, "bravo": 205}
     assert (game.turn, game.phase) == (2, "movement")

@@ -1,4 +1,4 @@
-"""The environments keep the promises of PettingZoo and Gymnasium, and those of their own docstrings."""
+"""The environments conform to PettingZoo's and Gymnasium's interfaces and to their own docstrings."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
 from geo_patrol.sides import SIDES
 
-with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in the old way
+with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in a deprecated way
     warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)
     from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
     from pettingzoo.test.max_cycles_test import max_cycles_test
@@ -39,19 +39,19 @@ NOOPS = np.zeros(11, np.int64)
 BOTH_NOOPS = {"alpha": NOOPS, "bravo": NOOPS}
 INFO_KEYS = {"illegal_orders", "score", "enemy_score", "turn", "phase", "reasons"}
 
-SETTLED = (
+EXPECTED_WARNINGS = (
     'We recommend agents to be named in the format <descriptor>_<number>, like "player_0"',
     "Observation space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
     "Observation is not a NumPy array",
     "Action space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
 )
-"""What PettingZoo would rather have: agents alpha and bravo, Dict observations, MultiDiscrete actions are settled."""
+"""Warnings of PettingZoo's tests: agents alpha and bravo, Dict observations and MultiDiscrete actions are intended."""
 
 
 @pytest.fixture
-def settled_interface():
+def ignore_expected_warnings():
     with warnings.catch_warnings():
-        for message in SETTLED:
+        for message in EXPECTED_WARNINGS:
             warnings.filterwarnings("ignore", message, UserWarning, r"pettingzoo\.test\.api_test")
         yield
 
@@ -66,7 +66,7 @@ def test_parallel_api(options, capsys):
 
 @every_option
 @pytest.mark.parametrize("make", [geo_patrol_v0.env, geo_patrol_v0.raw_env])
-@pytest.mark.usefixtures("settled_interface")
+@pytest.mark.usefixtures("ignore_expected_warnings")
 def test_api(make, options, capsys):
     api_test(make(**options), num_cycles=150)
     assert "Passed API test" in capsys.readouterr().out
@@ -162,20 +162,20 @@ def test_same_seed_same_roll_out(name):
     assert not same(first, other)
 
 
-def test_reset_without_a_seed_goes_on_with_the_stream():
+def test_reset_without_a_seed_continues_the_stream():
     env = geo_patrol_v0.parallel_env()
-    chances = [env.reset(seed=1) and env.save()["game"]["chance"]]
+    streams = [env.reset(seed=1) and env.save()["game"]["chance"]]
     for _ in range(3):
         for _ in range(30):
             if env.agents:
                 env.step(env.sample_actions())
         env.reset()
-        chances.append(env.save()["game"]["chance"])
-    assert len({chance["key"] for chance in chances}) == 1
-    assert len({chance["counter"] for chance in chances}) == 4
+        streams.append(env.save()["game"]["chance"])
+    assert len({stream["key"] for stream in streams}) == 1
+    assert len({stream["counter"] for stream in streams}) == 4
     fresh = geo_patrol_v0.parallel_env()
     fresh.reset()
-    assert fresh.save()["game"]["chance"] != chances[0]
+    assert fresh.save()["game"]["chance"] != streams[0]
 
 
 def test_two_boards_in_one_process():
@@ -218,7 +218,7 @@ def test_configurations_pickle():
 @pytest.mark.parametrize("preset", preset_names())
 @pytest.mark.parametrize("mask_in", ["obs", "info"])
 @pytest.mark.parametrize("encoding", ["onehot", "tokens"])
-def test_observations_are_in_their_spaces_and_infos_alike(preset, encoding, mask_in):
+def test_observations_are_in_their_spaces_and_infos_have_the_same_keys(preset, encoding, mask_in):
     env = geo_patrol_v0.parallel_env(config=preset, observation=encoding, mask_in=mask_in)
     observations, infos = env.reset(seed=11)
     keys = INFO_KEYS | ({"action_mask"} if mask_in == "info" else set())
@@ -268,21 +268,21 @@ def arrays(value):
 @pytest.mark.parametrize("mask_in", ["obs", "info"])
 def test_returned_arrays_are_never_reused(mask_in):
     env = geo_patrol_v0.parallel_env(mask_in=mask_in)
-    seen = [array for part in env.reset(seed=1) for array in arrays(part)]
+    seen = [array for returned in env.reset(seed=1) for array in arrays(returned)]
     for _ in range(10):
         orders = env.sample_actions()
         seen += orders.values()
         observations, *_, infos = env.step(orders)
         seen += arrays(observations) + arrays(infos) + [env.action_masks("alpha"), env.state()]
-    kept = [array.copy() for array in seen]
+    copies = [array.copy() for array in seen]
     for _ in range(10):
         env.step(env.sample_actions())
-    assert all(np.array_equal(before, after) for before, after in zip(kept, seen, strict=True))
-    places = [array.__array_interface__["data"][0] for array in seen]
-    assert len(set(places)) == len(places)
+    assert all(np.array_equal(before, after) for before, after in zip(copies, seen, strict=True))
+    addresses = [array.__array_interface__["data"][0] for array in seen]
+    assert len(set(addresses)) == len(addresses)
 
 
-def test_actions_are_left_alone():
+def test_actions_are_not_modified():
     env = geo_patrol_v0.parallel_env()
     env.reset(seed=1)
     orders = {side: np.full(11, 27) for side in SIDES}
@@ -291,7 +291,7 @@ def test_actions_are_left_alone():
 
 
 @pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, SoloGeoPatrol])
-def test_masks_stand_in_one_place_alone(make):
+def test_masks_are_returned_where_mask_in_says(make):
     for mask_in in ("obs", "info", "none"):
         env = make(mask_in=mask_in)
         observation, info = env.reset(seed=1)
@@ -393,7 +393,7 @@ def test_solo_plays_as_parallel_does():
 def test_order_space_samples_legal_orders_by_seed():
     env = geo_patrol_v0.parallel_env()
     env.reset(seed=1)
-    drawn = set()
+    sampled = set()
     for step in range(60):
         mask = env.action_masks("alpha")
         spaces = [OrderSpace(seed=step), OrderSpace(seed=step)]
@@ -403,26 +403,26 @@ def test_order_space_samples_legal_orders_by_seed():
         assert mask[np.arange(11), orders[0]].all()
         assert spaces[0].contains(orders[0])
         assert np.array_equal(spaces[0].sample(tuple(mask)), spaces[1].sample(mask))
-        drawn.add(orders[0].tobytes())
+        sampled.add(orders[0].tobytes())
         env.step(env.sample_actions() if env.agents else BOTH_NOOPS)
         if not env.agents:
             env.reset()
-    assert len(drawn) > 20
+    assert len(sampled) > 20
 
 
-def test_order_space_samples_each_legal_order_alike():
+def test_order_space_samples_legal_orders_uniformly():
     space, mask = OrderSpace(seed=1), np.zeros((11, 28), np.int8)
     mask[:, [0, 3, 27]] = 1
-    drawn = np.array([space.sample(mask) for _ in range(3000)])
-    codes, counts = np.unique(drawn, return_counts=True)
+    sampled = np.array([space.sample(mask) for _ in range(3000)])
+    codes, counts = np.unique(sampled, return_counts=True)
     assert codes.tolist() == [0, 3, 27]
-    assert counts / drawn.size == pytest.approx([1 / 3] * 3, abs=0.01)
-    assert abs(np.corrcoef(drawn.T) - np.eye(11)).max() < 0.1
+    assert counts / sampled.size == pytest.approx([1 / 3] * 3, abs=0.01)
+    assert abs(np.corrcoef(sampled.T) - np.eye(11)).max() < 0.1
     assert set(np.unique(OrderSpace(seed=1).sample(np.zeros((11, 28))))) == {0}
 
 
 @pytest.mark.parametrize("preset", preset_names())
-def test_sampled_actions_are_legal_and_leave_the_chance_of_the_game_alone(preset):
+def test_sampled_actions_are_legal_and_do_not_use_the_random_stream_of_the_game(preset):
     env = geo_patrol_v0.parallel_env(config=preset)
     env.reset(seed=6)
     while env.agents:
@@ -485,10 +485,10 @@ def test_aec_plays_as_parallel_does():
     assert totals["alpha"] == scores["alpha"] - scores["bravo"] == -totals["bravo"]
 
 
-# Drawn scenarios
+# Randomized scenarios
 
 SCENARIOS = Path(__file__).parents[2] / "examples" / "random_scenarios.toml"
-DRAWN = {
+RANDOMIZED = {
     "extends": "geo_patrol",
     "both": {
         "patrols": {"count": {"low": 3, "high": 10}, "fuel": {"low": 40, "high": 100}, "ammo": {"choices": [0, 4]}},
@@ -503,8 +503,8 @@ def rules_of(env):
     return env.single.batch.rules[0]
 
 
-def test_drawn_figures_are_in_their_ranges_and_drawn_anew():
-    env = geo_patrol_v0.parallel_env(config=DRAWN)
+def test_sampled_values_are_in_their_ranges_and_change_at_resets():
+    env = geo_patrol_v0.parallel_env(config=RANDOMIZED)
     env.reset(seed=1)
     seen = {"fleet": set(), "fuel": set(), "ammo": set(), "odds": set(), "points": [], "sector": set()}
     for _ in range(400):
@@ -531,8 +531,8 @@ def test_drawn_figures_are_in_their_ranges_and_drawn_anew():
     assert np.mean([points == 12 for points in seen["points"]]) == pytest.approx(3 / 4, abs=0.08)
 
 
-def test_drawn_figures_follow_from_the_seed():
-    one, other = geo_patrol_v0.parallel_env(config=DRAWN), geo_patrol_v0.parallel_env(config=DRAWN)
+def test_sampled_values_follow_from_the_seed():
+    one, other = geo_patrol_v0.parallel_env(config=RANDOMIZED), geo_patrol_v0.parallel_env(config=RANDOMIZED)
     for seed in (1, 1, 2):
         first, second = one.reset(seed=seed), other.reset(seed=seed)
         assert same(first, second)
@@ -540,8 +540,8 @@ def test_drawn_figures_follow_from_the_seed():
     assert not same(one.reset(seed=1), other.reset(seed=2))
 
 
-def test_drawn_figures_are_the_same_in_a_batch():
-    config = load_config(DRAWN)
+def test_sampled_values_are_the_same_in_a_batch():
+    config = load_config(RANDOMIZED)
     batch = Batch(config, 16)
     batch.seed(range(16))
     batch.reset()
@@ -554,7 +554,7 @@ def test_drawn_figures_are_the_same_in_a_batch():
 
 
 def test_mirrored_fleets_are_equal():
-    env = geo_patrol_v0.parallel_env(config=DRAWN, overrides={"mirror": True}, mask_in="none")
+    env = geo_patrol_v0.parallel_env(config=RANDOMIZED, overrides={"mirror": True}, mask_in="none")
     env.reset(seed=1)
     fleets = set()
     for _ in range(50):
@@ -564,9 +564,9 @@ def test_mirrored_fleets_are_equal():
     assert len(fleets) > 3
 
 
-def test_overrides_win_over_variants_and_draws():
+def test_overrides_take_precedence_over_variants_and_ranges():
     overrides = {"bravo.points.goal": 7, "both.patrols.ammo": 2}
-    env = geo_patrol_v0.parallel_env(config=DRAWN, overrides=overrides | {"mirror": False})
+    env = geo_patrol_v0.parallel_env(config=RANDOMIZED, overrides=overrides | {"mirror": False})
     env.reset(seed=1)
     for _ in range(20):
         assert rules_of(env).goal_points[1] == 7
@@ -574,7 +574,7 @@ def test_overrides_win_over_variants_and_draws():
         env.reset()
 
 
-def test_drawn_scenarios_of_the_examples_play():
+def test_randomized_scenarios_of_the_examples():
     env = geo_patrol_v0.parallel_env(config=SCENARIOS)
     parallel_roll_out(env, 3, 200)
     alike = 0
@@ -585,9 +585,9 @@ def test_drawn_scenarios_of_the_examples_play():
     assert 60 < alike < 140
 
 
-def test_another_configuration_is_refused_with_its_fault():
+def test_invalid_variants_are_refused():
     with pytest.raises(ConfigError, match=r"variants\.0\.alpha\.hva\.fuel = 0"):
-        geo_patrol_v0.parallel_env(config={**DRAWN, "variants": [{"name": "x", "alpha": {"hva": {"fuel": 0}}}]})
+        geo_patrol_v0.parallel_env(config={**RANDOMIZED, "variants": [{"name": "x", "alpha": {"hva": {"fuel": 0}}}]})
 
 
 # Rendering

@@ -132,7 +132,7 @@ def test_step_before_reset():
 
 @pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.raw_env, SoloGeoPatrol])
 @pytest.mark.parametrize("method", ["game", "render"])
-def test_reading_before_reset(make, method):
+def test_inspection_before_reset(make, method):
     with pytest.raises(RuntimeError, match="call reset first"):
         getattr(make(render_mode="ansi"), method)()
 

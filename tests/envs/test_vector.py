@@ -14,10 +14,17 @@ LONG = bool(os.environ.get("GEO_PATROL_LONG_TESTS"))
 """The full product of presets, sizes, threads and encodings over 2,000 phases."""
 
 
-def play_both(config, games, steps, *, threads=1, autoreset="next_step", seed=5, spoils=False, look=True, **options):
+def play_both(
+    config, games, steps, *, threads=1, autoreset="next_step", seed=5, scrambles=False, compares_games=True, **options
+):
     envs = make_vec(config, games, threads=threads, autoreset=autoreset, **options)
     finished = assert_plays_as_singles(
-        envs, Singles(config, games, mode=autoreset, **options), steps, seed=seed, spoils=spoils, games=look
+        envs,
+        Singles(config, games, mode=autoreset, **options),
+        steps,
+        seed=seed,
+        scrambles=scrambles,
+        games=compares_games,
     )
     envs.close()
     return finished
@@ -34,7 +41,7 @@ def test_both_sides_of_every_configuration(config, encoding):
 def test_all_modes_and_masks_with_illegal_orders(mode, mask_in):
     for config in ("case1", RANDOM_SCENARIOS):
         options = {"observation": "tokens", "mask_in": mask_in, "max_cycles": 40}
-        assert play_both(config, 5, 130, autoreset=mode, spoils=True, **options) >= 20
+        assert play_both(config, 5, 130, autoreset=mode, scrambles=True, **options) >= 20
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
@@ -49,12 +56,12 @@ def test_one_side_against_an_opponent(mode, seats, opponent):
 @pytest.mark.parametrize("opponent", [None, "scripted", "random"])
 def test_threads(mode, opponent):
     options = {"observation": "tokens", "opponent": opponent, "max_cycles": 20, "threads": 2}
-    assert play_both(RANDOM_SCENARIOS, 70, 45, autoreset=mode, look=False, **options) >= 140
+    assert play_both(RANDOM_SCENARIOS, 70, 45, autoreset=mode, compares_games=False, **options) >= 140
 
 
 def test_forfeits():
     overrides = {"illegal_orders": "forfeit"}
-    assert play_both("od2d", 6, 40, overrides=overrides, spoils=True, observation="tokens") > 100
+    assert play_both("od2d", 6, 40, overrides=overrides, scrambles=True, observation="tokens") > 100
 
 
 @pytest.mark.skipif(not LONG, reason="takes half an hour: set GEO_PATROL_LONG_TESTS=1")
@@ -63,12 +70,12 @@ def test_forfeits():
 @pytest.mark.parametrize(("games", "threads"), [(1, 1), (7, 1), (64, 1), (64, 2)])
 def test_two_thousand_phases(config, encoding, games, threads):
     for mode in ("next_step", "same_step") if games < 64 else ("next_step",):
-        play_both(config, games, 2000, threads=threads, observation=encoding, autoreset=mode, look=games < 64)
+        play_both(config, games, 2000, threads=threads, observation=encoding, autoreset=mode, compares_games=games < 64)
 
 
 @pytest.mark.skipif(not LONG, reason="takes half an hour: set GEO_PATROL_LONG_TESTS=1")
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: Path(config).stem)
 def test_a_thousand_games(config, threads):
-    play_both(config, 1000, 150, threads=threads, observation="tokens", look=False)
-    play_both(config, 1000, 60, threads=threads, observation="tokens", opponent="scripted", look=False)
+    play_both(config, 1000, 150, threads=threads, observation="tokens", compares_games=False)
+    play_both(config, 1000, 60, threads=threads, observation="tokens", opponent="scripted", compares_games=False)

@@ -33,7 +33,7 @@ def test_made_by_id(preset):
 
 
 def test_made_by_id_for_self_play():
-    """The number that is asked for is one of slots, and a game fills two."""
+    """``num_envs`` counts environments, of which a game has two."""
     envs = gymnasium.make_vec(environment_id("case1"), num_envs=8, opponent=None, **TOKENS)
     assert (envs.num_envs, envs.unwrapped.num_games) == (8, 4)
     assert envs.reset(seed=1)[0].shape == (8, 249)
@@ -108,15 +108,15 @@ def test_infos_as_lists(mode, mask_in):
     lists = roll(wrappers.DictInfoToList(make_vec("case1", 2, **options)))
     tables = roll(make_vec("case1", 2, **options))
     for (_, _, _, _, rows), (_, _, _, _, table) in zip(lists, tables, strict=True):
-        for slot, row in enumerate(rows):
-            assert row["score"] == table["score"][slot]
-            assert ("finished_episode" in row) == bool(table["_finished_episode"][slot])
-            if mode == "same_step" and table["_final_obs"][slot]:
-                assert row["final_info"]["turn"] == table["final_info"]["turn"][slot]
+        for i, row in enumerate(rows):
+            assert row["score"] == table["score"][i]
+            assert ("finished_episode" in row) == bool(table["_finished_episode"][i])
+            if mode == "same_step" and table["_final_obs"][i]:
+                assert row["final_info"]["turn"] == table["final_info"]["turn"][i]
                 if mask_in == "obs":
-                    assert_same(row["final_obs"], {key: value[slot] for key, value in table["final_obs"].items()})
+                    assert_same(row["final_obs"], {key: value[i] for key, value in table["final_obs"].items()})
                 else:
-                    assert_same(row["final_obs"], table["final_obs"][slot])
+                    assert_same(row["final_obs"], table["final_obs"][i])
 
 
 def test_wrappers_of_observations_and_rewards():
@@ -136,20 +136,20 @@ def test_wrappers_of_observations_and_rewards():
     assert np.isfinite([returned[1] for returned in normal]).all()
 
 
-# Beside Gymnasium's own vector environment
+# Comparison with SyncVectorEnv
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("mask_in", ["obs", "info"])
-def test_the_same_as_gymnasiums_own(mode, mask_in):
+def test_agrees_with_sync_vector_env(mode, mask_in):
     options = {"opponent": "scripted", "mask_in": mask_in, "max_cycles": 9, **TOKENS}
     envs = make_vec("case1", 4, autoreset=mode, **options)
     autoreset = AutoresetMode[mode.upper()]
     sync = SyncVectorEnv([lambda: SoloGeoPatrol("case1", **options)] * 4, autoreset_mode=autoreset)
     assert envs.metadata["autoreset_mode"] == sync.metadata["autoreset_mode"]
     assert envs.observation_space == sync.observation_space
-    (seen, infos), (expected, their_infos) = envs.reset(seed=7), sync.reset(seed=7)
-    assert_same(seen, expected)
+    (observations, infos), (expected, their_infos) = envs.reset(seed=7), sync.reset(seed=7)
+    assert_same(observations, expected)
     for step in range(60):
         actions = envs.sample_actions()
         returned, expected = envs.step(actions), sync.step(actions)
@@ -160,16 +160,16 @@ def test_the_same_as_gymnasiums_own(mode, mask_in):
         for name in ("_final_obs", "_final_info"):
             if mode == "same_step" and name in their_infos:
                 assert_same(infos[name], their_infos[name])
-        for slot in np.flatnonzero(their_infos.get("_final_obs", [])):
-            ours, theirs = infos["final_obs"], their_infos["final_obs"][slot]
-            one = {key: value[slot] for key, value in ours.items()} if mask_in == "obs" else ours[slot]
+        for row in np.flatnonzero(their_infos.get("_final_obs", [])):
+            ours, theirs = infos["final_obs"], their_infos["final_obs"][row]
+            one = {key: value[row] for key, value in ours.items()} if mask_in == "obs" else ours[row]
             assert_same(one, theirs)
             for name in set(their_infos["final_info"]):
-                assert_same(infos["final_info"][name][slot], their_infos["final_info"][name][slot])
+                assert_same(infos["final_info"][name][row], their_infos["final_info"][name][row])
         over = returned[2] | returned[3]
         if mode == "disabled" and over.any():
-            (seen, _), (expected, _) = (one.reset(options={"reset_mask": over.copy()}) for one in (envs, sync))
-            assert_same(seen, expected)
+            (observations, _), (expected, _) = (one.reset(options={"reset_mask": over.copy()}) for one in (envs, sync))
+            assert_same(observations, expected)
 
 
 # Resets
@@ -177,24 +177,26 @@ def test_the_same_as_gymnasiums_own(mode, mask_in):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_resets_of_some_games_with_and_without_seeds(mode):
-    random, options = np.random.default_rng(4), {"max_cycles": 4, **TOKENS}
+    rng, options = np.random.default_rng(4), {"max_cycles": 4, **TOKENS}
     envs, singles = make_vec("case1", 6, autoreset=mode, **options), Singles("case1", 6, mode=mode, **options)
     assert_same(envs.reset(seed=3), singles.reset(range(3, 9)))
     for step in range(60):
         if step % 5 == 4 or (mode == "disabled" and any(game.is_over for game in singles.games)):
-            which = random.random(6) < 0.4
-            which |= np.array([game.is_over for game in singles.games]) if mode == "disabled" else step % 9 == 0
-            which[0] |= not which.any()
-            seeds = [int(seed) if seed < 50 else None for seed in random.integers(0, 100, 6)]
-            given = [None, seeds, np.int64(step), step, tuple(seeds)][step % 5]
+            mask = rng.random(6) < 0.4
+            mask |= np.array([game.is_over for game in singles.games]) if mode == "disabled" else step % 9 == 0
+            mask[0] |= not mask.any()
+            seeds = [int(seed) if seed < 50 else None for seed in rng.integers(0, 100, 6)]
+            seed_argument = [None, seeds, np.int64(step), step, tuple(seeds)][step % 5]
             used = (
-                [None] * 6 if given is None else (seeds if isinstance(given, (list, tuple)) else range(step, step + 6))
+                [None] * 6
+                if seed_argument is None
+                else (seeds if isinstance(seed_argument, (list, tuple)) else range(step, step + 6))
             )
-            begun = envs.reset(seed=given, options={"reset_mask": which.repeat(2), "unknown": 1})
-            expected = singles.reset(used, which)
-            for slot in np.flatnonzero(which.repeat(2)):
-                assert_same(begun[0][slot], expected[0][slot])
-            assert_same(begun, expected)
+            returned = envs.reset(seed=seed_argument, options={"reset_mask": mask.repeat(2), "unknown": 1})
+            expected = singles.reset(used, mask)
+            for row in np.flatnonzero(mask.repeat(2)):
+                assert_same(returned[0][row], expected[0][row])
+            assert_same(returned, expected)
         actions = envs.sample_actions()
         assert_same(envs.step(actions), singles.step(actions), f"step {step}")
 
@@ -218,7 +220,7 @@ def test_finished_games_are_not_stepped_when_nothing_resets_them():
     for _ in range(4):
         over = envs.step(envs.sample_actions())[3]
     assert over.all()
-    before = [envs.game(place) for place in range(3)]
+    before = [envs.game(i) for i in range(3)]
     with pytest.raises(RuntimeError, match="3 games are over, the first is game 0: reset them with reset_mask"):
         envs.step(envs.sample_actions())
     envs.reset(options={"reset_mask": np.array([True, True, False, False, True, True])})
@@ -230,20 +232,20 @@ def test_finished_games_are_not_stepped_when_nothing_resets_them():
     assert not envs.step(envs.sample_actions())[3].any()
 
 
-def test_a_reset_without_seed_is_a_new_game_and_with_none_before_by_chance():
+def test_a_first_reset_without_seed_is_random():
     one, other = (make_vec("geo_patrol", 4, **TOKENS) for _ in range(2))
     one.reset(), other.reset()
     assert one.game(0) != other.game(0)
-    assert len({one.game(place).save()["chance"]["key"] for place in range(4)}) == 4
+    assert len({one.game(i).save()["chance"]["key"] for i in range(4)}) == 4
     one.reset(seed=[5, None, 5, None])
     assert one.game(0) == one.game(2)
     assert one.game(1) != one.game(3)
 
 
 @pytest.mark.parametrize("seed", [4, [4, 9, 2]])
-def test_seeds_decide_what_agents_without_keys_draw(seed):
-    class Drawing:
-        name, observation = "drawing", "tokens"
+def test_seeds_determine_the_generator_of_agents(seed):
+    class Sampling:
+        name, observation = "sampling", "tokens"
 
         def reset(self, new_games):
             pass
@@ -251,7 +253,7 @@ def test_seeds_decide_what_agents_without_keys_draw(seed):
         def act(self, observations, action_masks, generator):
             return geo_patrol.make_agent("random").act(observations, action_masks, generator)
 
-    one, other = (make_vec("case1", 3, opponent=Drawing(), **TOKENS) for _ in range(2))
+    one, other = (make_vec("case1", 3, opponent=Sampling(), **TOKENS) for _ in range(2))
     one.reset()
     one.step(one.sample_actions())
     assert_same(one.reset(seed=seed), other.reset(seed=seed))
@@ -292,11 +294,11 @@ def test_before_reset_and_after_close():
     for call in calls:
         with pytest.raises(RuntimeError, match="call reset"):
             call()
-    seen, _ = envs.reset(seed=1)
-    before = seen.copy()
+    observations, _ = envs.reset(seed=1)
+    before = observations.copy()
     envs.close()
     envs.close()
     for call in (*calls, envs.reset):
         with pytest.raises(RuntimeError, match="the environment is closed"):
             call()
-    assert_same(seen, before)
+    assert_same(observations, before)

@@ -1,4 +1,4 @@
-"""Wrong arguments of a vector environment get one clear message, and nothing has changed after it."""
+"""Invalid arguments of a vector environment raise one clear error and have no side effects."""
 
 import re
 
@@ -156,15 +156,15 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_actions_of_all_kinds_are_played_alike_and_left_alone(kind):
+def test_actions_of_all_array_types_are_equivalent_and_not_modified(kind):
     envs, twin = pair()
     compiled = len(_signatures())
     for _ in range(12):
         actions = twin.sample_actions()
-        given = KINDS[kind](actions.copy())
-        before = np.array(given)
-        assert_same(envs.step(given), twin.step(actions))
-        assert (np.asarray(given) == before).all()
+        passed = KINDS[kind](actions.copy())
+        before = np.array(passed)
+        assert_same(envs.step(passed), twin.step(actions))
+        assert (np.asarray(passed) == before).all()
     assert len(_signatures()) == compiled, "another kind of array is compiled anew"
 
 
@@ -174,7 +174,7 @@ def _signatures():
     return getattr(step_games, "signatures", [])
 
 
-def test_huge_codes_are_illegal_and_no_more():
+def test_huge_codes_count_as_illegal():
     envs, twin = pair()
     huge = [-(2**63), -1, 28, 2**31, 2**63 - 1]
     for code in huge:
@@ -235,7 +235,7 @@ def test_masks(mask, message):
     assert_unchanged(envs, twin)
 
 
-def test_the_first_reset_begins_all_games():
+def test_the_first_reset_must_start_all_games():
     envs = make_vec("case1", 2, **TOKENS)
     with pytest.raises(ValueError, match="the first reset starts all games: select every environment"):
         envs.reset(seed=1, options={"reset_mask": np.array([True, True, False, False])})
@@ -244,15 +244,15 @@ def test_the_first_reset_begins_all_games():
 
 
 @pytest.mark.parametrize("options", [[1], "reset_mask", 3])
-def test_options_that_are_no_table(options):
+def test_options_that_are_not_a_dict(options):
     envs, twin = pair()
     with pytest.raises(ValueError, match=r"options = .*: give a dict"):
         envs.reset(options=options)
     assert_unchanged(envs, twin)
 
 
-@pytest.mark.parametrize("place", [3, -1, True, 1.0, None, "0"])
-def test_games_that_there_are_not(place):
+@pytest.mark.parametrize("index", [3, -1, True, 1.0, None, "0"])
+def test_game_indices_out_of_range(index):
     envs, _ = pair()
-    with pytest.raises(ValueError, match=re.escape(f"game {place!r}: give a whole number from 0 to 2")):
-        envs.game(place)
+    with pytest.raises(ValueError, match=re.escape(f"game {index!r}: give a whole number from 0 to 2")):
+        envs.game(index)

@@ -1,4 +1,4 @@
-"""Arrays that a vector environment returns are the caller's, unless it is told to reuse them."""
+"""Arrays that a vector environment returns belong to the caller, unless ``copy=False`` reuses them."""
 
 import gc
 import tracemalloc
@@ -16,7 +16,7 @@ MODES = ("next_step", "same_step", "disabled")
 
 
 def arrays_in(returned, path=""):
-    """Yield all arrays of nested tuples and dicts with their places."""
+    """Yield all arrays of nested tuples and dicts with their paths."""
     if isinstance(returned, np.ndarray):
         yield path, returned
         return
@@ -25,7 +25,7 @@ def arrays_in(returned, path=""):
         yield from arrays_in(value, f"{path}/{key}")
 
 
-WAYS = {
+REFERENCES = {
     "itself": lambda array: array,
     "view": lambda array: array[-1:],
     "view of a view": lambda array: array[1:][..., :1].reshape(-1),
@@ -40,30 +40,30 @@ WAYS = {
 }
 
 
-def look(held):
-    """Return the bytes that something held shows now."""
-    owner = getattr(held, "__self__", None)
+def current_bytes(reference):
+    """Return the bytes that a reference to an array shows now."""
+    owner = getattr(reference, "__self__", None)
     if owner is not None and hasattr(owner, "_arr"):
-        held = owner._arr
-    return np.asarray(held.copy() if isinstance(held, np.flatiter) else held).tobytes()
+        reference = owner._arr
+    return np.asarray(reference.copy() if isinstance(reference, np.flatiter) else reference).tobytes()
 
 
 @settings(max_examples=25)
 @given(data=st.data())
-def test_nothing_that_is_held_is_written_to(data):
+def test_returned_arrays_are_not_written_to_while_referenced(data):
     mode, mask_in = data.draw(st.sampled_from(MODES)), data.draw(st.sampled_from(["obs", "info"]))
     opponent = data.draw(st.sampled_from([None, "random"]))
     envs = make_vec("case1", 3, opponent=opponent, autoreset=mode, mask_in=mask_in, observation="tokens", max_cycles=6)
-    random = np.random.default_rng(data.draw(st.integers(0, 99)))
-    share = data.draw(st.sampled_from([0.02, 0.3, 1.0]))
-    held, over = [], np.zeros(envs.num_envs, bool)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    fraction = data.draw(st.sampled_from([0.02, 0.3, 1.0]))
+    references, over = [], np.zeros(envs.num_envs, bool)
 
     def hold(returned, step):
         for path, array in arrays_in(returned):
-            if random.random() < share:
-                way = random.choice(list(WAYS))
-                kept = WAYS[way](array)
-                held.append((step, f"{path}, {way}", kept, look(kept)))
+            if rng.random() < fraction:
+                kind = rng.choice(list(REFERENCES))
+                reference = REFERENCES[kind](array)
+                references.append((step, f"{path}, {kind}", reference, current_bytes(reference)))
 
     hold(envs.reset(seed=1), 0)
     for step in range(45):
@@ -75,12 +75,14 @@ def test_nothing_that_is_held_is_written_to(data):
         over = returned[2] | returned[3]
         hold(returned, step)
         del returned, actions
-        for since, what, kept, copy in held:
-            assert look(kept) == copy, f"{what}, held since step {since}, was written to in step {step}"
-        held = [one for one in held if step - one[0] < 20]
+        for since, what, reference, copy in references:
+            assert current_bytes(reference) == copy, (
+                f"{what}, referenced since step {since}, was written to in step {step}"
+            )
+        references = [one for one in references if step - one[0] < 20]
 
 
-def test_what_the_caller_does_to_arrays_is_his_business():
+def test_writing_to_returned_arrays_has_no_effect_on_the_environment():
     envs, twin = (make_vec("case1", 4, observation="tokens", mask_in="obs", max_cycles=9) for _ in range(2))
     envs.reset(seed=1), twin.reset(seed=1)
     for _ in range(40):
@@ -89,7 +91,7 @@ def test_what_the_caller_does_to_arrays_is_his_business():
         returned = envs.step(actions)
         assert_same(returned, twin.step(actions))
         for path, array in arrays_in((returned, actions)):
-            if not array.flags.writeable:  # those that say that all slots have a figure
+            if not array.flags.writeable:  # masks of infos that are valid for all environments
                 assert path.split("/")[-1].startswith("_")
                 continue
             array[:] = 1
@@ -123,27 +125,27 @@ def test_a_loop_that_reuses_arrays_allocates_nothing(mode, opponent):
     tracemalloc.start()
     try:
         loop(150)
-        # Python keeps small objects to use them again, a few more now and then; what leaks does so in every round
+        # Python caches small objects and sometimes a few more of them; a leak grows in every round
         rounds, quiet = [], []
         while len(quiet) < 2 and len(rounds) < 10:
             rounds.append(growth_and_peak())
-            quiet = [found for found in rounds if found[0] <= 8000]
+            quiet = [growth for growth in rounds if growth[0] <= 8000]
     finally:
         tracemalloc.stop()
     assert len(quiet) == 2, rounds
-    peak = max(found[1] for found in quiet)
-    if opponent != "scripted":  # which is asked outside the engine
+    peak = max(growth[1] for growth in quiet)
+    if opponent != "scripted":  # which acts outside the engine
         assert peak < 300_000 < size
 
 
-def test_three_frames_are_enough_for_a_plain_loop():
+def test_a_loop_that_drops_old_arrays_reuses_their_memory():
     envs = make_vec("case1", 8, observation="tokens")
-    places = set()
-    seen, _ = envs.reset(seed=0)
+    addresses = set()
+    observations, _ = envs.reset(seed=0)
     for _ in range(50):
-        seen, *_ = envs.step(envs.sample_actions())
-        places.add(seen.__array_interface__["data"][0])
-    assert len(places) <= 3
+        observations, *_ = envs.step(envs.sample_actions())
+        addresses.add(observations.__array_interface__["data"][0])
+    assert len(addresses) <= 3
 
 
 def test_a_dropped_environment_is_gone_at_once():

@@ -1,4 +1,4 @@
-"""Opponents of a vector environment: mixtures, agents of all kinds, and those that go wrong."""
+"""Opponents of a vector environment: mixtures, agents of all kinds, and agents that fail."""
 
 import gc
 import itertools
@@ -15,16 +15,16 @@ OPTIONS = {"observation": "tokens", "mask_in": "none"}
 
 
 class Passive:
-    """Remembers nothing and does nothing; notes what it was asked."""
+    """A stateless agent that orders nothing; records its calls."""
 
     observation = "tokens"
     stateless = True
 
     def __init__(self, name="passive"):
-        self.name, self.rows, self.heard = name, [], []
+        self.name, self.rows, self.resets = name, [], []
 
     def reset(self, new_games):
-        self.heard.append(new_games)
+        self.resets.append(new_games)
 
     def act(self, observations, action_masks, generator):
         self.rows.append(len(observations))
@@ -34,7 +34,7 @@ class Passive:
 
 
 class Remembering(Passive):
-    """Keeps a row for every game: how many phases it has played since it heard of it."""
+    """A stateful agent: counts the phases of each game since the reset of its row."""
 
     stateless = False
 
@@ -52,7 +52,7 @@ class Remembering(Passive):
 
 
 class Busy(Passive):
-    """Gives every satellite the last of its legal orders."""
+    """A stateless agent that gives every satellite the last of its legal orders."""
 
     def act(self, observations, action_masks, generator):
         return super().act(observations, action_masks, generator) + 27 - np.argmax(action_masks[..., ::-1], axis=2)
@@ -67,18 +67,18 @@ def play(envs, steps):
 
 
 @pytest.mark.parametrize("weights", [(1, 1, 1), (5, 3, 1), (0.01, 0, 0.03)])
-def test_opponents_are_drawn_by_their_weights(weights):
+def test_opponents_are_sampled_by_their_weights(weights):
     names = ("random", "idle", "scripted")
     envs = make_vec("case1", 900, opponent=dict(zip(names, weights, strict=True)), **OPTIONS)
-    drawn = np.concatenate([envs.reset(seed=1000 * round_)[1]["opponent"] for round_ in range(4)])
+    sampled = np.concatenate([envs.reset(seed=1000 * round_)[1]["opponent"] for round_ in range(4)])
     known = [name for name, weight in zip(names, weights, strict=True) if weight]
     assert envs.opponent_names == tuple(known)
-    counts = np.bincount(drawn, minlength=len(known))
+    counts = np.bincount(sampled, minlength=len(known))
     expected = np.array([weight for weight in weights if weight], float)
-    assert stats.chisquare(counts, expected / expected.sum() * len(drawn)).pvalue > 1e-4
+    assert stats.chisquare(counts, expected / expected.sum() * len(sampled)).pvalue > 1e-4
 
 
-def test_later_episodes_draw_anew_and_independently():
+def test_later_episodes_sample_opponents_independently():
     envs = make_vec("case1", 400, opponent={"random": 1, "idle": 1}, max_cycles=1, **OPTIONS)
     rounds = [envs.reset(seed=3)[1]["opponent"].copy()]
     for _ in range(3):
@@ -90,21 +90,21 @@ def test_later_episodes_draw_anew_and_independently():
 
 def test_new_opponents_are_for_new_games():
     envs = make_vec("case1", 60, opponent="idle", seats="alternate", **OPTIONS)
-    places = envs.reset(seed=1)[1]["opponent"].copy()
-    assert set(places) == {0}
+    opponents = envs.reset(seed=1)[1]["opponent"].copy()
+    assert set(opponents) == {0}
     envs.set_opponents({"random": 1, "scripted": 2})
     assert envs.opponent_names == ("idle", "random", "scripted")
-    began, seen = np.zeros(60, bool), set()
+    started, seen = np.zeros(60, bool), set()
     for _ in range(160):
-        over = began
+        over = started
         _, _, terminations, truncations, infos = envs.step(envs.sample_actions())
-        assert (infos["opponent"][~over] == places[~over]).all()
+        assert (infos["opponent"][~over] == opponents[~over]).all()
         assert set(infos["opponent"][over]) <= {1, 2}
-        places = infos["opponent"].copy()
-        began = terminations | truncations
+        opponents = infos["opponent"].copy()
+        started = terminations | truncations
         finished = infos["finished_episode"]["opponent"]
-        assert (finished[began] == places[began]).all()
-        seen |= set(places[over])
+        assert (finished[started] == opponents[started]).all()
+        seen |= set(opponents[over])
     assert seen == {1, 2}
     envs.set_opponents("idle")
     assert envs.opponent_names == ("idle", "random", "scripted")
@@ -128,38 +128,38 @@ def test_both_sides_have_no_opponents():
         make_vec("case1", 2).set_opponents("random")
 
 
-def test_opponents_that_are_no_longer_drawn_are_let_go():
+def test_opponents_that_are_no_longer_sampled_are_released():
     first, second = Passive("first"), Passive("second")
-    gone, kept = weakref.ref(first), weakref.ref(second)
+    released, current = weakref.ref(first), weakref.ref(second)
     envs = make_vec("case1", 6, opponent=first, max_cycles=10, **OPTIONS)
     envs.reset(seed=1)
     play(envs, 3)
     envs.set_opponents(second)
     del first, second
     play(envs, 6)
-    assert gone() is not None, "games against it go on"
+    assert released() is not None, "games against it go on"
     play(envs, 4)
     gc.collect()
-    assert gone() is None
-    assert kept() is not None
+    assert released() is None
+    assert current() is not None
     assert envs.opponent_names == ("first", "second")
 
 
 # Agents by protocol
 
 
-def test_agents_without_memory_get_their_own_games_alone():
+def test_stateless_agents_get_only_their_own_games():
     passive = Passive()
     envs = make_vec("case1", 50, opponent=[(passive, 1), ("random", 1)], **OPTIONS)
     for _ in range(30):
         opponents = envs.reset()[1]["opponent"].copy()
         envs.step(envs.sample_actions())
         assert passive.rows[-1] == (opponents == 0).sum()
-    assert passive.heard == []
+    assert passive.resets == []
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
-def test_agents_with_memory_keep_a_row_of_every_game(mode):
+def test_stateful_agents_have_a_row_for_every_game(mode):
     games = 40
     agents = [Remembering(games, "one"), Remembering(games, "two")]
     envs = make_vec("case1", games, opponent=[(agent, 1) for agent in agents], autoreset=mode, max_cycles=7, **OPTIONS)
@@ -171,8 +171,8 @@ def test_agents_with_memory_keep_a_row_of_every_game(mode):
         _, _, terminations, truncations, infos = envs.step(envs.sample_actions())
         plays = ~over
         ages[plays] += 1
-        for place, agent in enumerate(agents):
-            mine = plays & (opponents == place)
+        for index, agent in enumerate(agents):
+            mine = plays & (opponents == index)
             assert (agent.ages[mine] == ages[mine]).all()
             assert agent.rows[-1] == games
         over = terminations | truncations
@@ -182,20 +182,22 @@ def test_agents_with_memory_keep_a_row_of_every_game(mode):
         if mode != "next_step":
             over = np.zeros(games, bool)
     for agent in agents:
-        for heard in agent.heard:
-            assert heard.shape == (games,)
-            assert heard.any()
-    begun = sum(heard.sum() for agent in agents for heard in agent.heard)
-    assert begun == games * {"next_step": 8, "same_step": 9, "disabled": 9}[mode], "each heard of its own games, once"
+        for mask in agent.resets:
+            assert mask.shape == (games,)
+            assert mask.any()
+    started = sum(mask.sum() for agent in agents for mask in agent.resets)
+    assert started == games * {"next_step": 8, "same_step": 9, "disabled": 9}[mode], (
+        "each is reset for its own games, once"
+    )
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_each_game_gets_the_orders_of_its_own_opponent(place):
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_each_game_gets_the_orders_of_its_own_opponent(index):
     agents = [Busy(), Remembering(60), Busy()]
     agents[2].stateless = False
     envs = make_vec("case1", 60, opponent=[*((agent, 1) for agent in agents), ("idle", 1)], **OPTIONS)
-    alone = make_vec("case1", 60, opponent=agents[place], **OPTIONS)
-    mine = envs.reset(seed=1)[1]["opponent"] == place
+    alone = make_vec("case1", 60, opponent=agents[index], **OPTIONS)
+    mine = envs.reset(seed=1)[1]["opponent"] == index
     alone.reset(seed=1)
     assert mine.any()
     for _ in range(12):
@@ -205,25 +207,25 @@ def test_each_game_gets_the_orders_of_its_own_opponent(place):
         mine &= ~theirs[2]  # the next episode may be against another one
 
 
-def test_what_an_agent_sees_is_what_the_other_side_of_the_game_sees():
-    class Looking(Passive):
+def test_opponents_observe_the_other_side_of_each_game():
+    class Observer(Passive):
         def act(self, observations, action_masks, generator):
-            self.seen, self.masks = observations, action_masks
+            self.observations, self.masks = observations, action_masks
             return super().act(observations, action_masks, generator)
 
-    looking = Looking()
-    envs = make_vec("od2d", 6, opponent=looking, seats="alternate", **OPTIONS)
+    observer = Observer()
+    envs = make_vec("od2d", 6, opponent=observer, seats="alternate", **OPTIONS)
     envs.reset(seed=9)
     for _ in range(12):
-        boards = [envs.game(place) for place in range(6)]
+        boards = [envs.game(i) for i in range(6)]
         envs.step(envs.sample_actions())
-        for place, board in enumerate(boards):
-            side = ("bravo", "alpha")[place % 2]
-            assert_same(looking.seen[place], board.observation(side, "tokens"))
-            assert_same(looking.masks[place], board.action_mask(side))
+        for i, board in enumerate(boards):
+            side = ("bravo", "alpha")[i % 2]
+            assert_same(observer.observations[i], board.observation(side, "tokens"))
+            assert_same(observer.masks[i], board.action_mask(side))
 
 
-# Agents that go wrong
+# Agents that fail
 
 
 def failing(orders):
@@ -237,12 +239,12 @@ def failing(orders):
     return Failing("Eve")
 
 
-def shout(count):
+def raise_key_error(count):
     raise KeyError("no such thing")
 
 
 WRONG = [
-    (shout, "agent 'Eve': act raised KeyError: 'no such thing'"),
+    (raise_key_error, "agent 'Eve': act raised KeyError: 'no such thing'"),
     (lambda _: None, "agent 'Eve': act returned NoneType: give a NumPy array"),
     (lambda count: [[0] * 11] * count, "agent 'Eve': act returned list: give a NumPy array"),
     (lambda count: np.zeros((count, 10), int), r"agent 'Eve': act returned orders of shape \(6, 10\): give \(6, 11\)"),
@@ -253,7 +255,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("orders", "message"), WRONG, ids=[message[13:60] for _, message in WRONG])
-def test_agents_that_fail_play_nothing(orders, message):
+def test_a_failing_agent_stops_the_step_before_any_game_is_played(orders, message):
     agents = [failing(orders), failing(orders)]
     envs, twin = (make_vec("case1", 6, opponent=agent, seats="bravo", **OPTIONS) for agent in agents)
     for one in (envs, twin):
@@ -261,12 +263,12 @@ def test_agents_that_fail_play_nothing(orders, message):
     for step in range(12):
         actions = twin.sample_actions()
         if step % 4 == 2:
-            before = [envs.game(place) for place in range(6)]
+            before = [envs.game(i) for i in range(6)]
             agents[0].fails = True
             with pytest.raises(AgentError, match=message):
                 envs.step(actions)
             agents[0].fails = False
-            assert [envs.game(place) for place in range(6)] == before
+            assert [envs.game(i) for i in range(6)] == before
         assert_same(envs.step(actions), twin.step(actions))
 
 
@@ -281,8 +283,8 @@ def test_illegal_orders_of_agents_count_as_noop():
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
-def test_an_agent_that_fails_to_hear_of_new_games_hears_of_them_again(mode):
-    class Deaf(Remembering):
+def test_a_reset_that_failed_is_repeated(mode):
+    class FailingReset(Remembering):
         fails = False
 
         def reset(self, new_games):
@@ -290,7 +292,7 @@ def test_an_agent_that_fails_to_hear_of_new_games_hears_of_them_again(mode):
                 raise OSError("not now")
             super().reset(new_games)
 
-    agents = [Deaf(5), Remembering(5)]
+    agents = [FailingReset(5), Remembering(5)]
     envs, twin = (make_vec("case1", 5, opponent=agent, autoreset=mode, max_cycles=4, **OPTIONS) for agent in agents)
     for one in (envs, twin):
         one.reset(seed=3)
@@ -307,8 +309,8 @@ def test_an_agent_that_fails_to_hear_of_new_games_hears_of_them_again(mode):
         assert agents[0].ages.tolist() == agents[1].ages.tolist()
 
 
-def test_who_has_heard_is_not_told_again_when_another_fails():
-    class Deaf(Remembering):
+def test_agents_are_not_reset_again_when_another_fails():
+    class FailingReset(Remembering):
         fails = True
 
         def reset(self, new_games):
@@ -316,7 +318,7 @@ def test_who_has_heard_is_not_told_again_when_another_fails():
                 raise OSError
             super().reset(new_games)
 
-    agents = [Remembering(8, "first"), Deaf(8, "second")]
+    agents = [Remembering(8, "first"), FailingReset(8, "second")]
     envs = make_vec("case1", 8, opponent=[(agent, 1) for agent in agents], **OPTIONS)
     opponents = envs.reset(seed=1)[1]["opponent"].copy()
     for _ in range(2):
@@ -324,21 +326,21 @@ def test_who_has_heard_is_not_told_again_when_another_fails():
             envs.step(envs.sample_actions())
     agents[1].fails = False
     envs.step(envs.sample_actions())
-    for place, agent in enumerate(agents):
-        assert_same(agent.heard, [opponents == place])
+    for index, agent in enumerate(agents):
+        assert_same(agent.resets, [opponents == index])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_keyed_agents_that_fail_in_a_thread(threads):
-    class Keyed:
+def test_seeded_agents_that_fail_in_a_thread(threads):
+    class Seeded:
         name, observation = "Kay", "tokens"
         fails = 0
 
         def reset(self, new_games):
-            raise AssertionError("it remembers nothing")
+            raise AssertionError("seeded agents are stateless")
 
         def act(self, observations, action_masks, generator):
-            raise AssertionError("it is asked by keys")
+            raise AssertionError("act_seeded replaces act")
 
         def act_seeded(self, observations, action_masks, keys):
             assert len(np.unique(keys)) == len(keys)
@@ -348,17 +350,17 @@ def test_keyed_agents_that_fail_in_a_thread(threads):
                 raise ZeroDivisionError
             return make_agent("random").act_seeded(observations, action_masks, keys) if rows else None
 
-    agent = Keyed()
+    agent = Seeded()
     envs = make_vec("case1", 80, opponent=agent, threads=threads, **OPTIONS)
     envs.reset(seed=1)
     play(envs, 5)
     for failures in (1, 2):
-        before = [envs.game(place) for place in range(80)]
+        before = [envs.game(i) for i in range(80)]
         agent.fails = failures
         for _ in range(failures if threads == 1 else 1):
             with pytest.raises(AgentError, match="agent 'Kay': act_seeded raised ZeroDivisionError"):
                 envs.step(envs.sample_actions())
-        assert [envs.game(place) for place in range(80)] == before
+        assert [envs.game(i) for i in range(80)] == before
         agent.fails = 0
         play(envs, 5)
     envs.close()
@@ -366,7 +368,7 @@ def test_keyed_agents_that_fail_in_a_thread(threads):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_opponent_in_one_mixture_with_threads(threads):
-    """Opponents that act in the engine, by keys, at once with and without memory; batch and threads change nothing."""
+    """Opponents inside the engine, seeded, stateless and stateful; results do not depend on batches and threads."""
     games = 70
     mixture = [("random", 1), ("idle", 1), ("scripted", 2), (Passive(), 1), (Remembering(games), 1)]
     envs = make_vec("case3", games, opponent=mixture, threads=threads, seats="alternate", max_cycles=30, **OPTIONS)
@@ -379,8 +381,8 @@ def test_every_opponent_in_one_mixture_with_threads(threads):
     for _ in range(60):
         actions = np.concatenate([half.sample_actions() for half in halves])
         whole = envs.step(actions)
-        parts = [half.step(orders) for half, orders in zip(halves, (actions[:20], actions[20:]), strict=True)]
-        for place in range(4):
-            assert_same(whole[place], np.concatenate([part[place] for part in parts]))
-        assert_same(whole[4]["opponent"], np.concatenate([part[4]["opponent"] for part in parts]))
+        returned = [half.step(orders) for half, orders in zip(halves, (actions[:20], actions[20:]), strict=True)]
+        for column in range(4):
+            assert_same(whole[column], np.concatenate([half_returned[column] for half_returned in returned]))
+        assert_same(whole[4]["opponent"], np.concatenate([half_returned[4]["opponent"] for half_returned in returned]))
     envs.close()

@@ -1,4 +1,4 @@
-"""Threads, forks and batches change nothing, and threads end."""
+"""Results do not depend on threads, forks and the split into batches; threads end."""
 
 import gc
 import itertools
@@ -13,20 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import configs, seeds
-from vector_reference import assert_same, spoil
+from vector_reference import assert_same, scramble
 
 from geo_patrol import make_vec
 from geo_patrol.envs.threads import WorkerPool
 from geo_patrol.envs.vector import GAMES_PER_THREAD, split
 
 
-def joined(parts):
-    """Put what batches returned side by side."""
-    if isinstance(parts[0], dict):
-        return {key: joined([part[key] for part in parts]) for key in parts[0]}
-    if isinstance(parts[0], tuple):
-        return tuple(joined(pieces) for pieces in zip(*parts, strict=True))
-    return np.concatenate(parts)
+def joined(batches):
+    """Concatenate what batches returned."""
+    if isinstance(batches[0], dict):
+        return {key: joined([batch[key] for batch in batches]) for key in batches[0]}
+    if isinstance(batches[0], tuple):
+        return tuple(joined(halves) for halves in zip(*batches, strict=True))
+    return np.concatenate(batches)
 
 
 @settings(max_examples=12)
@@ -40,22 +40,22 @@ def joined(parts):
     threads=st.integers(1, 3),
     max_cycles=st.sampled_from([None, 1, 2, 7]),
 )
-def test_batches_and_threads_change_nothing(config, seed, mode, opponent, encoding, cut, threads, max_cycles):
+def test_results_do_not_depend_on_batches_and_threads(config, seed, mode, opponent, encoding, cut, threads, max_cycles):
     options = {"opponent": opponent, "autoreset": mode, "observation": encoding, "max_cycles": max_cycles}
     envs = make_vec(config, 70, threads=threads, **options)
-    parts = [make_vec(config, cut, **options), make_vec(config, 70 - cut, **options)]
-    places = (0, cut)
-    begun = [part.reset(seed=seed + place) for part, place in zip(parts, places, strict=True)]
-    assert_same(envs.reset(seed=seed), joined(begun))
-    random = np.random.default_rng(0)
+    batches = [make_vec(config, cut, **options), make_vec(config, 70 - cut, **options)]
+    starts = (0, cut)
+    returned = [batch.reset(seed=seed + start) for batch, start in zip(batches, starts, strict=True)]
+    assert_same(envs.reset(seed=seed), joined(returned))
+    rng = np.random.default_rng(0)
     space, middle = envs.single_observation_space, cut * (2 if opponent is None else 1)
     for _ in range(14):
         actions = envs.sample_actions()
-        assert_same(actions, joined([part.sample_actions() for part in parts]))
-        actions = spoil(actions, random)
+        assert_same(actions, joined([batch.sample_actions() for batch in batches]))
+        actions = scramble(actions, rng)
         whole = envs.step(actions)
-        pieces = [part.step(orders) for part, orders in zip(parts, np.split(actions, [middle]), strict=True)]
-        assert_same(whole, joined(pieces))
+        halves = [batch.step(orders) for batch, orders in zip(batches, np.split(actions, [middle]), strict=True)]
+        assert_same(whole, joined(halves))
         assert space.contains(whole[0][0])
         if opponent is None:
             rewards = whole[1].reshape(-1, 2)
@@ -183,7 +183,7 @@ def test_a_pool_runs_all_shards_whatever_fails(failing):
     pool.shut_down()
 
 
-def test_a_run_that_is_interrupted_is_waited_for():
+def test_an_interrupted_run_waits_for_its_workers():
     pool, done = WorkerPool(2), []
 
     def slow(shard):
@@ -200,7 +200,7 @@ def test_a_run_that_is_interrupted_is_waited_for():
     pool.shut_down()
 
 
-def test_an_interrupted_step_asks_for_a_reset(monkeypatch):
+def test_an_interrupted_step_requires_a_reset(monkeypatch):
     envs, twin = (make_vec("case1", 64, threads=2, observation="tokens") for _ in range(2))
     for one in (envs, twin):
         one.reset(seed=1)
@@ -244,21 +244,21 @@ envs, twin = make(), make()
 for one in (envs, twin):
     one.reset(seed=1)
 actions = np.zeros((4000, 11), np.int64)
-heard = interruptions = 0
+received = interruptions = 0
 is_stepping, running = False, True
-def hear(*_):
-    global heard, is_stepping
-    heard += 1
-    if is_stepping:  # anywhere else nobody would catch it
+def interrupted(*_):
+    global received, is_stepping
+    received += 1
+    if is_stepping:  # elsewhere it would not be caught
         is_stepping = False
         raise KeyboardInterrupt
-signal.signal(signal.SIGINT, hear)
+signal.signal(signal.SIGINT, interrupted)
 def interrupt():
     while running:
         time.sleep(0.003)
-        before = heard
+        before = received
         _thread.interrupt_main()
-        while running and heard == before:
+        while running and received == before:
             time.sleep(0.001)
 thread = threading.Thread(target=interrupt, daemon=True)
 thread.start()
@@ -304,22 +304,22 @@ read, write = os.pipe()
 child = os.fork()
 if child == 0:
     for _ in range(3):
-        seen = envs.step(actions)[0]
-    os.write(write, np.int64(seen.astype(np.int64).sum()).tobytes())
+        observations = envs.step(actions)[0]
+    os.write(write, np.int64(observations.astype(np.int64).sum()).tobytes())
     envs.close()
     del envs
     os._exit(0)
 for _ in range(3):
-    seen = envs.step(actions)[0]
+    observations = envs.step(actions)[0]
 assert os.waitpid(child, 0)[1] == 0
-assert np.frombuffer(os.read(read, 8), np.int64)[0] == seen.astype(np.int64).sum()
+assert np.frombuffer(os.read(read, 8), np.int64)[0] == observations.astype(np.int64).sum()
 envs.close()
 print("ok")
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
-def test_a_fork_plays_on_with_threads_of_its_own():
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_has_threads_of_its_own():
     result = run_script(FORKED)
     assert (result.stdout, result.stderr) == ("ok\n", "")
 
