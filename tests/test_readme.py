@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from geo_patrol import Game, game, load_config
+from geo_patrol.board_text import board_text
 from geo_patrol.cli.app import app
 from geo_patrol.envs import vector
-from geo_patrol.rendering.text import board_text
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         RecordingError,
     )
     from geo_patrol.evaluation import MatchResult, play_match
-    from geo_patrol.game import Game, Satellite
-    from geo_patrol.notation import EndReason, Order, Outcome, SatelliteId, read_reasons
+    from geo_patrol.game import Game
+    from geo_patrol.notation import EndReason, Order, Outcome, Satellite, SatelliteId, read_reasons
     from geo_patrol.replays import Recorder, Replay, ReplayReader, read_replay
 
 __all__ = [
@@ -80,8 +80,8 @@ _MODULES = {
         "PolicyError",
         "RecordingError",
     ),
-    "geo_patrol.game": ("Game", "Satellite"),
-    "geo_patrol.notation": ("EndReason", "Order", "Outcome", "SatelliteId", "read_reasons"),
+    "geo_patrol.game": ("Game",),
+    "geo_patrol.notation": ("EndReason", "Order", "Outcome", "Satellite", "SatelliteId", "read_reasons"),
     "geo_patrol.replays": ("Recorder", "Replay", "ReplayReader", "read_replay"),
     "geo_patrol.config.preset_files": ("preset_names",),
     "geo_patrol.config.presets": ("load_config",),

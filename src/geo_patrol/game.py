@@ -1,13 +1,12 @@
-"""``Game``: one game, pleasant to hold."""
+"""``Game``: one game in progress."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import azimuth_of, ring_of
+from geo_patrol.board_text import position_text
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
@@ -28,6 +27,7 @@ from geo_patrol.notation import (
     Orders,
     Outcome,
     Phase,
+    Satellite,
     SatelliteId,
     as_order,
     read_orders,
@@ -37,40 +37,6 @@ from geo_patrol.notation import (
 )
 from geo_patrol.saving import restore_game, save_game
 from geo_patrol.sides import SIDES, Side
-
-
-@dataclass(frozen=True)
-class Satellite:
-    """A satellite as it is now.
-
-    Attributes:
-        id: its side and number; 0 is the HVA.
-        sector: where it is.
-        fuel: units of fuel left.
-        ammo: rounds left.
-        destroyed: whether it was shot or collided.
-    """
-
-    id: SatelliteId
-    sector: int
-    fuel: int
-    ammo: int
-    destroyed: bool
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it has fuel: it then takes orders and can be attacked."""
-        return self.fuel > 0
-
-    @property
-    def ring(self) -> int:
-        """The ring of its sector."""
-        return int(ring_of(self.sector))
-
-    @property
-    def azimuth(self) -> int:
-        """The azimuth of its sector on that ring."""
-        return int(azimuth_of(self.sector))
 
 
 class Game:
@@ -84,7 +50,7 @@ class Game:
 
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
-        seed: where chance comes from, a whole number from 0, taken modulo 2^64; None takes one from the operating
+        seed: of the random stream, a whole number from 0, taken modulo 2^64; None takes one from the operating
             system.
         overrides: single values of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
 
@@ -109,11 +75,11 @@ class Game:
     def _rules(self) -> state.Record:
         return self._batch.rules[0]
 
-    # What there is to see
+    # Properties
 
     @property
     def config(self) -> GameConfig:
-        """The configuration, as it was before anything was drawn."""
+        """The configuration, with its ranges and choices, before any of them is sampled."""
         return self._batch.config
 
     @property
@@ -149,17 +115,17 @@ class Game:
     @property
     def scores(self) -> dict[Side, int]:
         """Points of each side when they were last counted: goal points so far and fuel points."""
-        return {"alpha": int(self._game.score[0]), "bravo": int(self._game.score[1])}
+        return dict(zip(SIDES, self._game.score.tolist(), strict=True))
 
     @property
     def goal_points(self) -> dict[Side, int]:
         """Goal points of each side so far."""
-        return {"alpha": int(self._game.goal_points[0]), "bravo": int(self._game.goal_points[1])}
+        return dict(zip(SIDES, self._game.goal_points.tolist(), strict=True))
 
     @property
     def goals(self) -> dict[Side, int]:
         """The goal sector of each side now."""
-        return {"alpha": int(self._game.goal[0]), "bravo": int(self._game.goal[1])}
+        return dict(zip(SIDES, self._game.goal.tolist(), strict=True))
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -167,13 +133,13 @@ class Game:
         return read_outcomes(self._batch.outcomes, self._batch.outcome_count)
 
     def satellites(self, side: Side) -> tuple[Satellite, ...]:
-        """Return a side's satellites, HVA first; the place in the tuple is the number."""
-        place, games = _side_index(side), self._batch.games
-        fleet = 1 + int(self._batch.rules["patrol_count"][0, place])
-        # Whole rows: asking a record for every figure takes ten times as long.
-        rows = (games[field][0, place, :fleet].tolist() for field in ("sector", "fuel", "ammo", "destroyed"))
+        """Return a side's satellites, HVA first: the index in the tuple is the number."""
+        index, games = _side_index(side), self._batch.games
+        fleet = 1 + int(self._batch.rules["patrol_count"][0, index])
+        # Whole rows: reading a record value by value takes ten times as long.
+        rows = (games[field][0, index, :fleet].tolist() for field in ("sector", "fuel", "ammo", "destroyed"))
         return tuple(
-            Satellite(_id(place, number), sector, fuel, ammo, bool(destroyed))
+            Satellite(SatelliteId(side, number), sector, fuel, ammo, bool(destroyed))
             for number, (sector, fuel, ammo, destroyed) in enumerate(zip(*rows, strict=True))
         )
 
@@ -183,20 +149,16 @@ class Game:
         Raises:
             OrderError: the side has none of that number.
         """
-        place = _side_index(side)
-        fleet = range(1 + int(self._rules.patrol_count[place]))
-        if isinstance(number, bool) or number not in fleet:
-            raise OrderError(f"satellite {number!r}: {side} has 0 (HVA) to {self._rules.patrol_count[place]}")
-        return self._satellite(place, int(number))
-
-    def _satellite(self, side: int, number: int) -> Satellite:
-        game = self._game
+        index, game = _side_index(side), self._game
+        last = int(self._rules.patrol_count[index])
+        if isinstance(number, bool) or number not in range(last + 1):
+            raise OrderError(f"satellite {number!r}: {side} has 0 (HVA) to {last}")
         return Satellite(
-            id=_id(side, number),
-            sector=int(game.sector[side, number]),
-            fuel=int(game.fuel[side, number]),
-            ammo=int(game.ammo[side, number]),
-            destroyed=bool(game.destroyed[side, number]),
+            id=SatelliteId(side, int(number)),
+            sector=int(game.sector[index, number]),
+            fuel=int(game.fuel[index, number]),
+            ammo=int(game.ammo[index, number]),
+            destroyed=bool(game.destroyed[index, number]),
         )
 
     def action_mask(self, side: Side) -> NDArray[np.int8]:
@@ -205,12 +167,12 @@ class Game:
         return mask
 
     def observation(self, side: Side, encoding: Encoding = "onehot") -> NDArray[Any]:
-        """Return what a side sees, as the environments give it; ``observation_names`` tells what stands where."""
+        """Return what a side sees, as in the environments; ``observation_names`` names its components."""
         observation: NDArray[Any] = self._batch.observe(encoding)[0, _side_index(side)]
         return observation
 
     def legal_orders(self, side: Side) -> dict[int, tuple[Order, ...]]:
-        """Return the legal orders of each of a side's satellites by number; noop always is one."""
+        """Return the legal orders of each of a side's satellites by number; noop is always among them."""
         mask = self.action_mask(side)
         fleet = len(self.satellites(side))
         return {
@@ -219,7 +181,7 @@ class Game:
         }
 
     def is_legal(self, side: Side, order: Order | str) -> bool:
-        """Tell whether a side may give an order now: allowed in the phase, in range, and paid for."""
+        """Return whether a side may give an order now: the phase, range and fuel allow it."""
         order = as_order(order)
         return bool(self._batch.episodes["legal"][0, _side_index(side), order.satellite] >> order.code & 1)
 
@@ -284,23 +246,23 @@ class Game:
     # Copies
 
     def copy(self) -> Self:
-        """Return an independent copy with the same chance to come: given the same orders, it plays the same."""
+        """Return an independent copy with the same random stream: given the same orders, it plays the same."""
         twin = object.__new__(type(self))
         twin._batch = self._batch.copy()
         return twin
 
     def fork(self, seed: int | None = None) -> Self:
-        """Return an independent copy with fresh chance, for planners: what it draws says nothing of this game's future.
+        """Return an independent copy with a new random stream, for planners: it reveals nothing of this game's future.
 
         Args:
-            seed: where the fresh chance comes from; None takes one from the operating system.
+            seed: of the new stream; None takes one from the operating system.
         """
         twin = self.copy()
         fork_stream(twin._game, fresh_seed() if seed is None else check_seed(seed))
         return twin
 
     def save(self) -> dict[str, Any]:
-        """Return the game as plain data that ``json.dumps`` takes, chance included, at any phase of a turn."""
+        """Return the game as plain data that ``json.dumps`` takes, random stream included, at any phase of a turn."""
         return save_game(self._batch)
 
     @classmethod
@@ -316,7 +278,7 @@ class Game:
 
     @classmethod
     def restore(cls, saved: Mapping[str, Any]) -> Self:
-        """Rebuild a saved game; it goes on exactly as the original would. The last outcomes are not kept.
+        """Rebuild a saved game; it goes on exactly as the original would. The last outcomes are not saved.
 
         Raises:
             RecordingError: the data are not a saved game, or damaged.
@@ -325,11 +287,11 @@ class Game:
         return cls.from_batch(restore_game(saved))
 
     def is_same_position(self, other: "Game") -> bool:
-        """Tell whether another game stands exactly as this one, chance left aside."""
+        """Return whether another game is in the same position, whatever its random stream."""
         return self.config == other.config and _visible(self._batch) == _visible(other._batch)
 
     def __eq__(self, other: object) -> bool:
-        """Two games are equal if they stand alike and the same chance is to come."""
+        """Two games are equal if position and random stream are the same."""
         if not isinstance(other, Game):
             return NotImplemented
         streams = [(game._game.rng_key, game._game.rng_counter) for game in (self, other)]
@@ -343,8 +305,6 @@ class Game:
         return f"<Game {self.config.title!r}: turn {self.turn}, {self.phase}, score {scores}{end}>"
 
     def __str__(self) -> str:
-        from geo_patrol.rendering.text import position_text  # noqa: PLC0415 - pictures know games, not games pictures
-
         return position_text(self)
 
 
@@ -354,12 +314,8 @@ def _side_index(side: str) -> int:
     return SIDES.index(side)
 
 
-def _id(side: int, number: int) -> SatelliteId:
-    return SatelliteId("alpha" if side == state.ALPHA else "bravo", number)
-
-
 def _visible(batch: Batch) -> tuple[bytes, bytes]:
-    """Return the game and its rules without what only chance and the last phase's bookkeeping know."""
+    """Return the game and its rules without the random stream and the bookkeeping of the last phase."""
     game = batch.games.copy()
     for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders"):
         game[field] = 0

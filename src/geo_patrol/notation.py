@@ -12,6 +12,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.board import azimuth_of, ring_of
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError
 from geo_patrol.sides import SIDES, Side
@@ -21,6 +22,7 @@ Phase: TypeAlias = Literal["movement", "engagement", "drift"]
 PHASES: tuple[Phase, ...] = ("movement", "engagement", "drift")
 MOVES = ("noop", "prograde", "retrograde", "radial_in", "radial_out")
 ENGAGEMENTS = ("shoot", "collide", "guard")
+_ACTIONS = (*MOVES, *ENGAGEMENTS)
 _FIRST_CODE = {"shoot": state.SHOOT, "collide": state.COLLIDE}
 
 _SHORT_NAME = re.compile(r"(?:(?P<hva>hva)|p(?P<number>\d{1,2}))", re.IGNORECASE | re.ASCII)
@@ -75,6 +77,40 @@ def _parse_number(text: str, order: str) -> int:
     return int(match["number"] or 0)
 
 
+@dataclass(frozen=True)
+class Satellite:
+    """A satellite as it is now.
+
+    Attributes:
+        id: its side and number; 0 is the HVA.
+        sector: where it is.
+        fuel: units of fuel left.
+        ammo: rounds left.
+        destroyed: whether it was shot or collided.
+    """
+
+    id: SatelliteId
+    sector: int
+    fuel: int
+    ammo: int
+    destroyed: bool
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it has fuel: it then takes orders and can be attacked."""
+        return self.fuel > 0
+
+    @property
+    def ring(self) -> int:
+        """The ring of its sector."""
+        return int(ring_of(self.sector))
+
+    @property
+    def azimuth(self) -> int:
+        """The azimuth of its sector on that ring."""
+        return int(azimuth_of(self.sector))
+
+
 @dataclass(frozen=True, order=True)
 class Order:
     """An order of one satellite; prints and parses as "P3 shoot HVA", "P4 radial_in", "P1 guard".
@@ -95,8 +131,8 @@ class Order:
     def __post_init__(self) -> None:
         if not _is_number(self.satellite):
             raise OrderError(f"order: satellite = {self.satellite!r}: give a number from 0 (HVA) to {state.PATROLS}")
-        if self.action not in (*MOVES, *ENGAGEMENTS):
-            raise OrderError(f"order: action = {self.action!r}: give one of {', '.join((*MOVES, *ENGAGEMENTS))}")
+        if self.action not in _ACTIONS:
+            raise OrderError(f"order: action = {self.action!r}: give one of {', '.join(_ACTIONS)}")
         if self.action in _FIRST_CODE and not _is_number(self.target):
             raise OrderError(
                 f"order: target = {self.target!r}: {self.action} needs an enemy's number, 0 to {state.PATROLS}"
@@ -148,10 +184,8 @@ class Order:
             )
         satellite = _parse_number(words[0], text)
         action = words[1]
-        if action not in (*MOVES, *ENGAGEMENTS):
-            raise OrderError(
-                f"order {text!r}: {action!r} is no action; give one of {', '.join((*MOVES, *ENGAGEMENTS))}"
-            )
+        if action not in _ACTIONS:
+            raise OrderError(f"order {text!r}: {action!r} is no action; give one of {', '.join(_ACTIONS)}")
         if (action in _FIRST_CODE) != (len(words) == 3):
             needs = "needs a target, such as HVA or P3" if action in _FIRST_CODE else "takes no target"
             raise OrderError(f"order {text!r}: {action} {needs}")
@@ -183,14 +217,12 @@ class Outcome:
     success: bool
 
     def __str__(self) -> str:
-        who = self.guardian if self.action == "guard" else self.attacker
+        result = f"{'success' if self.success else 'failure'} at {self.probability:.0%}"
         if self.action != "guard":
-            return f"{who} {self.action} {self.target}: {'success' if self.success else 'failure'} at {self.probability:.0%}"
+            return f"{self.attacker} {self.action} {self.target}: {result}"
         if self.attacker is None:
-            return f"{who} guard: no attacker"
-        return (
-            f"{who} guard against {self.attacker}: {'success' if self.success else 'failure'} at {self.probability:.0%}"
-        )
+            return f"{self.guardian} guard: no attacker"
+        return f"{self.guardian} guard against {self.attacker}: {result}"
 
 
 @dataclass(frozen=True, order=True)
@@ -302,7 +334,10 @@ def read_orders(orders: Orders) -> Sequence[Order]:
     if isinstance(orders, str):
         return [Order.parse(text) for text in orders.split(";") if text.strip()]
     if isinstance(orders, Mapping):
-        return [_named_order(satellite, action) for satellite, action in orders.items()]
+        return [
+            Order.parse(f"{key if isinstance(key, str) else short_name(key)} {action}")
+            for key, action in orders.items()
+        ]
     if isinstance(orders, np.ndarray):
         if orders.shape != (state.SATELLITES,) or orders.dtype.kind not in "iu":
             raise OrderError(f"orders of shape {orders.shape}, {orders.dtype}: give {state.SATELLITES} whole numbers")
@@ -312,8 +347,3 @@ def read_orders(orders: Orders) -> Sequence[Order]:
     except TypeError:
         raise OrderError(f"orders {orders!r}: give texts or Order objects") from None
     return [as_order(order) for order in listed]
-
-
-def _named_order(satellite: int | str, action: str) -> Order:
-    name = satellite if isinstance(satellite, str) else short_name(satellite)
-    return Order.parse(f"{name} {action}")

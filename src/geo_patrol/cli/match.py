@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeAlias
 
 import typer
@@ -60,13 +59,18 @@ def match(
 
     Prints wins, win rate with its 95 % interval (Wilson), points and turns by side, and how games ended.
     """
+    from geo_patrol.evaluation.match import check_games
+    from geo_patrol.replays import save_path
+
     _check_outputs(json, csv, show)
-    resolved = _check_arguments([first, second], config, overrides, games, seed, move_time)
+    with bad_input():
+        check_games(games)
+    resolved = campaign.check_arguments([first, second], config, overrides, seed, move_time, processes=None)
     json_writer = partial(write_json, source=config, overrides=overrides or [])
     writers: dict[str, Writer] = {
         target: writer for target, writer in ((json, json_writer), (csv, write_csv)) if target is not None
     }
-    replay_file = None if save is None else _replay_path(save, f"{first} {second}")
+    replay_file = None if save is None else save_path(save, f"{first} {second}")
     with ExitStack() as stack:  # files are opened before anything is played
         files = {path: stack.enter_context(output_file(path)) for path in writers if path != campaign.STDOUT}
         agents, options = (first, second), {"games": games, "seed": seed, "save": replay_file}
@@ -76,9 +80,7 @@ def match(
     if campaign.STDOUT in writers:  # after the files, because the reader of a pipe may be gone
         writers[campaign.STDOUT](result, sys.stdout)
     if show:
-        from geo_patrol.cli.show import print_first_game
-
-        print_first_game(result)
+        _print_first_game(result)
     if not quiet and campaign.STDOUT not in writers:
         from geo_patrol.cli.table import print_match
 
@@ -87,28 +89,25 @@ def match(
         print(f"The games are in {replay_file}; look at one with: geo-patrol replay {replay_file}", file=sys.stderr)
 
 
+def _print_first_game(result: "MatchResult") -> None:
+    from geo_patrol.game import Game
+    from geo_patrol.runner import replay_orders
+    from geo_patrol.textplay.transcript import game_text
+
+    first, second = result.agents
+    seed = int(result.seeds[0])
+    print(f"GAME 0 of {len(result):,}: {first} (alpha) against {second} (bravo), seed of the game {seed}\n")
+    phases = replay_orders(result.config, seed, result.first_game)
+    for paragraph in game_text(Game(result.config, seed=seed), phases, result.agents):
+        print(paragraph)
+
+
 def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
     """Check that no two outputs go to the same place."""
     if json is not None and csv is not None and os.path.realpath(json) == os.path.realpath(csv):
         raise InputError(f"--json and --csv both go to {json}: give two files")
     if show and campaign.STDOUT in (json, csv):
         raise InputError("--show prints to standard output: give --json or --csv a file")
-
-
-def _check_arguments(
-    agents: list[str], config: str, overrides: list[str] | None, games: int, seed: int | None, move_time: float
-) -> "GameConfig":
-    from geo_patrol.evaluation.match import check_games
-
-    with bad_input():
-        check_games(games)
-    return campaign.check_arguments(agents, config, overrides, seed, move_time, processes=None)
-
-
-def _replay_path(target: str, players: str) -> Path:
-    from geo_patrol.replays import save_path
-
-    return save_path(target, players)
 
 
 def _play(

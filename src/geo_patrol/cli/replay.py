@@ -4,6 +4,7 @@ import csv as csv_format
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -29,9 +30,7 @@ def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A replay: .jsonl, .jsonl.gz or .jsonl.zst.")],
     game: Annotated[int, typer.Option("--game", "-g", metavar="N", min=0, help="Which game of the file, from 0.")] = 0,
     text: Annotated[bool, typer.Option("--text", help="Print the game turn by turn instead of a window.")] = False,
-    gif: Annotated[
-        Path | None, typer.Option("--gif", metavar="FILE", help="Write the game as an animated GIF.")
-    ] = None,
+    gif: Annotated[Path | None, typer.Option("--gif", metavar="FILE", help="Write the game as a GIF.")] = None,
     mp4: Annotated[Path | None, typer.Option("--mp4", metavar="FILE", help="Write the game as a film.")] = None,
     png: Annotated[
         str | None,
@@ -159,14 +158,15 @@ class _Phases:
 
 def _print(reader: "ReplayReader", number: int) -> bool:
     """Print one game; return whether it follows the rules."""
-    from geo_patrol.cli.show import print_game
     from geo_patrol.replays import find_game, start
+    from geo_patrol.textplay.transcript import game_text
 
     replay = find_game(reader, number)
     phases = _Phases(replay)
     alpha, bravo = replay.agents
     print(f"GAME {number} of {reader.path.name}: {alpha} (alpha) against {bravo} (bravo)\n")
-    print_game(start(replay), phases, replay.agents)
+    for paragraph in game_text(start(replay), phases, replay.agents):
+        print(paragraph)
     return phases.report()
 
 
@@ -198,23 +198,19 @@ def _watch(timeline: "Timeline", name: str) -> None:
         raise InputError(f"{error}; or give --text, --png TURN, --gif FILE or --mp4 FILE") from None
 
 
+@dataclass(frozen=True)
 class _Pictures:
     """The pictures and films of a game to export."""
 
-    def __init__(
-        self,
-        gif: Path | None,
-        mp4: Path | None,
-        png: str | None,
-        output: Path | None,
-        size: tuple[int, int] | None,
-        speed: float,
-    ) -> None:
-        self._gif, self._mp4, self._png, self._output = gif, mp4, png, output
-        self._size, self._speed = size, speed
+    gif: Path | None
+    mp4: Path | None
+    png: str | None
+    output: Path | None
+    size: tuple[int, int] | None
+    speed: float
 
     def __bool__(self) -> bool:
-        return any(target is not None for target in (self._gif, self._mp4, self._png))
+        return any(target is not None for target in (self.gif, self.mp4, self.png))
 
     def write(self, timeline: "Timeline", source: Path) -> None:
         """Write the files and print their paths.
@@ -225,15 +221,15 @@ class _Pictures:
         from geo_patrol.rendering.exports import save_gif, save_mp4, save_png
 
         with bad_input():
-            if self._png is not None:
-                index = moment_of(timeline, self._png)
-                path = self._output or Path(f"{source.name.partition('.')[0]}-turn-{self._png}.png")
-                save_png(timeline, index, path, self._size or (1280, 720))
+            if self.png is not None:
+                index = moment_of(timeline, self.png)
+                path = self.output or Path(f"{source.name.partition('.')[0]}-turn-{self.png}.png")
+                save_png(timeline, index, path, self.size or (1280, 720))
                 print(f"written: {path}")
-            for film, save, usual in ((self._gif, save_gif, (800, 450)), (self._mp4, save_mp4, (1280, 720))):
+            for film, save, usual in ((self.gif, save_gif, (800, 450)), (self.mp4, save_mp4, (1280, 720))):
                 if film is not None:
                     with progress_bar(f"drawing {film.name}") as progress:
-                        save(timeline, film, self._size or usual, self._speed, progress)
+                        save(timeline, film, self.size or usual, self.speed, progress)
                     print(f"written: {film}")
 
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pygame
 
-from geo_patrol.game import Satellite
-from geo_patrol.notation import SatelliteId
+from geo_patrol.notation import Satellite, SatelliteId
 from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.painter import Painter
 from geo_patrol.rendering.window import GameWindow, WindowClosedError

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from geo_patrol.board import ring_of
-from geo_patrol.game import Game, Satellite
-from geo_patrol.notation import SatelliteId
+from geo_patrol.game import Game
+from geo_patrol.notation import Satellite, SatelliteId
 from geo_patrol.scenes.geometry import BoardGeometry, Polar, middle_angle, sector_angle
 from geo_patrol.scenes.theme import MIN_NUMBERED_RADIUS, SATELLITE_RADIUS, SATELLITE_SPACING
 from geo_patrol.sides import SIDES

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from geo_patrol.game import Game, Satellite
+from geo_patrol.game import Game
+from geo_patrol.notation import Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout
 from geo_patrol.scenes.satellites import full_fuel, satellite_shape, style_of

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from geo_patrol.board import are_adjacent
-from geo_patrol.game import Satellite
-from geo_patrol.notation import SatelliteId
+from geo_patrol.notation import Satellite, SatelliteId
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.anchors import by_sector, crowded_sectors, satellite_anchors
 from geo_patrol.scenes.board import outline_shape

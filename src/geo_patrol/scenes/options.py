@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from geo_patrol.game import Satellite
-from geo_patrol.notation import SatelliteId, short_name
+from geo_patrol.notation import Satellite, SatelliteId, short_name
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.anchors import Anchors
 from geo_patrol.scenes.buttons import ButtonState, button_shapes

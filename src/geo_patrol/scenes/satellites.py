@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geo_patrol.config.ranges import largest
-from geo_patrol.game import Game, Satellite
+from geo_patrol.game import Game
+from geo_patrol.notation import Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.shapes import Box, Circle, Color, PlainShape, Point, Polygon, Polyline, Symbol, Text, Use, blend
 from geo_patrol.sides import Side

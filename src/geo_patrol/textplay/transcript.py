@@ -1,11 +1,11 @@
 """Games as text: positions, phases and results."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from geo_patrol.board_text import board_text, fleets_text, heading_text, outcomes_text
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
-from geo_patrol.rendering.text import board_text, fleets_text, heading_text, outcomes_text
 from geo_patrol.runner import PlayedPhase
 from geo_patrol.sides import SIDES
 
@@ -15,6 +15,22 @@ WIDTH = 80
 def position_text(game: Game) -> str:
     """Return heading, board and both fleets."""
     return f"{heading_text(game)}\n\n{board_text(game)}\n\n{fleets_text(game)}"
+
+
+def game_text(start: Game, phases: Iterable[PlayedPhase], names: tuple[str, str]) -> Iterator[str]:
+    """Yield a game paragraph by paragraph: orders, engagements and scores, and the board at the start and the end.
+
+    Args:
+        start: the initial position.
+        phases: the phases.
+        names: names of the agents of alpha and bravo.
+    """
+    yield position_text(start)
+    game = start
+    for phase in phases:
+        yield ("\n" if phase.name == "movement" else "") + phase_text(phase)
+        game = phase.game
+    yield f"\n{position_text(game)}\n\n{result_text(game, *names)}\n"
 
 
 def phase_text(phase: PlayedPhase) -> str:

@@ -88,4 +88,5 @@ def _make_env(game_config: GameConfig, num_games: int, league: League | None) ->
         observation="tokens",
         reward="score",
         autoreset="same_step",
+        copy=False,  # what a step returns is copied into the rows of the batch, or used, before the next step
     )

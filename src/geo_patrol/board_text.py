@@ -1,18 +1,15 @@
 """A position, a fleet and an engagement as plain text."""
 
-from __future__ import annotations
+# ruff: noqa: D102 - the members of Position are documented in Game
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Protocol
 
 from geo_patrol.board import azimuth_of, ring_of, sector_at
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.notation import EndReason, Outcome, Phase, Satellite, SatelliteId
 from geo_patrol.sides import SIDES, Side
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from geo_patrol.game import Game, Satellite
-    from geo_patrol.notation import Outcome, SatelliteId
 
 _DRAWN_RINGS = 5
 """Boards up to this ring are drawn round; further out there is no room for the letters."""
@@ -20,13 +17,37 @@ _COLUMNS_PER_RING = 8
 _ROWS_PER_RING = 4
 
 
-def position_text(game: Game) -> str:
+class Position(Protocol):
+    """The properties of a ``Game`` that its text shows."""
+
+    @property
+    def config(self) -> GameConfig: ...
+    @property
+    def turn(self) -> int: ...
+    @property
+    def phase(self) -> Phase: ...
+    @property
+    def is_over(self) -> bool: ...
+    @property
+    def reasons(self) -> tuple[EndReason, ...]: ...
+    @property
+    def winner(self) -> Side | None: ...
+    @property
+    def scores(self) -> dict[Side, int]: ...
+    @property
+    def goals(self) -> dict[Side, int]: ...
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]: ...
+    def satellites(self, side: Side) -> tuple[Satellite, ...]: ...
+
+
+def position_text(game: Position) -> str:
     """Return a whole position: heading, board, both fleets, and the outcomes of an engagement that led to it."""
     sections = [heading_text(game), board_text(game), fleets_text(game)]
     return "\n\n".join([*sections, outcomes_text(game.outcomes)] if game.outcomes else sections)
 
 
-def heading_text(game: Game) -> str:
+def heading_text(game: Position) -> str:
     """Return title, turn, phase and score in a line; for a finished game, how it ended."""
     scores = game.scores
     line = (
@@ -38,7 +59,7 @@ def heading_text(game: Game) -> str:
     return f"{line} | {result}: {', '.join(map(str, game.reasons))}"
 
 
-def board_text(game: Game) -> str:
+def board_text(game: Position) -> str:
     """Return the board.
 
     Up to ring 5 it is drawn round, azimuth 0 on the right and prograde counterclockwise: "A" and "B" are the HVAs,
@@ -50,7 +71,7 @@ def board_text(game: Game) -> str:
     return _listed_board(game)
 
 
-def _occupants(game: Game) -> dict[int, str]:
+def _occupants(game: Position) -> dict[int, str]:
     """Return a label for every sector where something is: satellites with fuel, and the goals."""
     labels: dict[int, str] = {}
     for side, hva, patrol in zip(SIDES, "AB", "ab", strict=True):
@@ -65,7 +86,7 @@ def _occupants(game: Game) -> dict[int, str]:
     return labels
 
 
-def _round_board(game: Game) -> str:
+def _round_board(game: Position) -> str:
     board = game.config.board
     labels = _occupants(game)
     rows, columns = board.outer_ring * _ROWS_PER_RING, board.outer_ring * _COLUMNS_PER_RING
@@ -89,7 +110,7 @@ def _round_board(game: Game) -> str:
     return "\n".join(line[indent:] for line in lines)
 
 
-def _listed_board(game: Game) -> str:
+def _listed_board(game: Position) -> str:
     board = game.config.board
     labels = _occupants(game)
     lines = []
@@ -99,8 +120,8 @@ def _listed_board(game: Game) -> str:
     return "\n".join(lines)
 
 
-def fleets_text(game: Game) -> str:
-    """Return both fleets side by side: sector, place (ring/azimuth), fuel and ammo."""
+def fleets_text(game: Position) -> str:
+    """Return both fleets side by side: sector, position (ring/azimuth), fuel and ammo."""
     tables = [_fleet_lines(side, game.satellites(side)) for side in SIDES]
     height = max(map(len, tables))
     width = max(len(line) for table in tables for line in table)
