@@ -91,7 +91,7 @@ def test_sweep_prints_and_writes_its_table(tmp_path):
     )
     rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+)% .*$", ran.stdout, re.MULTILINE)
     as_alpha = next(iter(result.win_rates().values()))
-    assert rows == [(*cell, f"{100 * rate.rate:.1f}") for cell, rate in zip(result.cells, as_alpha, strict=True)]
+    assert rows == [(*cell, f"{100 * rate.win_rate:.1f}") for cell, rate in zip(result.cells, as_alpha, strict=True)]
     written = json.loads((tmp_path / "sweep.json").read_text())
     assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
     listed = read_csv(tmp_path / "sweep.csv")

@@ -27,7 +27,7 @@ def test_every_cell_is_the_match_of_its_configuration():
     as_alpha, as_bravo = sweep.win_rates().values()
     summary = sweep.matches[3].summary()
     assert (as_alpha[3].wins, as_alpha[3].games) == (summary.as_alpha.wins, 3)
-    assert as_bravo[3].interval == summary.as_bravo.win_interval
+    assert as_bravo[3].win_interval == summary.as_bravo.win_interval
 
 
 def test_an_agent_against_itself_shows_the_sides():

@@ -12,8 +12,7 @@ import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once
 from geo_patrol.cli.options import ANY_AGENT
-from geo_patrol.cli.output import output_file
-from geo_patrol.cli.progress import progress_bar
+from geo_patrol.cli.output import output_file, progress_bar
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.files import atomic_path
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, plain_errors
-from geo_patrol.cli.plain import plain_table
+from geo_patrol.cli.output import plain_table
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import typer
 
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.options import OverridesOption
-from geo_patrol.cli.output import output_file
-from geo_patrol.cli.progress import progress_bar
+from geo_patrol.cli.output import output_file, progress_bar
 
 if TYPE_CHECKING:
     from geo_patrol.flight import Flight, Mission, Solution

@@ -16,8 +16,7 @@ from geo_patrol.cli import campaign
 from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.loading import quick
 from geo_patrol.cli.options import ConfigOption, OverridesOption
-from geo_patrol.cli.output import output_file
-from geo_patrol.cli.progress import progress_bar
+from geo_patrol.cli.output import output_file, progress_bar
 from geo_patrol.versions import versions
 
 if TYPE_CHECKING:

@@ -1,11 +1,15 @@
-"""Files that commands write for other programs."""
+"""Output of commands: files for other programs, tables, and progress bars on standard error."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from geo_patrol.cli.errors import InputError
 from geo_patrol.files import atomic_write
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 
 @contextmanager
@@ -21,3 +25,47 @@ def output_file(target: str) -> Iterator[TextIO]:
         except OSError as error:
             raise InputError(f"{target} cannot be written: {error.strerror}") from None
         yield stream
+
+
+def plain_table(*headings: str, numbers: Sequence[str] = ()) -> "Table":
+    """Return an empty table with a line below its headings and no frame; columns of numbers follow those of text."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def print_heading(heading: str, settings: str) -> "Console":
+    """Print a bold heading and a line of settings; return the console for the rest."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    console.print(Text(heading, style="bold"), soft_wrap=True)
+    console.print(Text(settings), soft_wrap=True)
+    console.print()
+    return console
+
+
+def percent_interval(interval: Sequence[float]) -> str:
+    """Format an interval of a proportion, such as ``47.6-61.3%``."""
+    low, high = interval
+    return f"{100 * low:.1f}-{high:.1%}"
+
+
+@contextmanager
+def progress_bar(label: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar during the block if standard error is a terminal; yields a function of (completed, total)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -12,8 +12,7 @@ import typer
 
 from geo_patrol.cli.errors import FAILED, InputError, bad_input, plain_errors
 from geo_patrol.cli.loading import load_rules
-from geo_patrol.cli.output import output_file
-from geo_patrol.cli.progress import progress_bar
+from geo_patrol.cli.output import output_file, progress_bar
 from geo_patrol.errors import RecordingError
 
 if TYPE_CHECKING:

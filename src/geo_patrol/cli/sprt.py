@@ -9,7 +9,7 @@ import typer
 from geo_patrol.cli import campaign
 from geo_patrol.cli.errors import bad_input, plain_errors
 from geo_patrol.cli.options import ConfigOption, OverridesOption
-from geo_patrol.cli.plain import percent_interval
+from geo_patrol.cli.output import percent_interval, print_heading
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation import SprtResult
@@ -59,17 +59,13 @@ def sprt(
 
 def print_sprt(result: "SprtResult", source: str) -> None:
     """Print the decision and the statistics behind it."""
-    from rich.console import Console
     from rich.text import Text
 
     from geo_patrol.evaluation.statistics import score_to_elo
 
-    console = Console(highlight=False)
     match, test = result.match, result.test
     first, second = match.agents
-    console.print(Text(f"{first} against {second}", style="bold"), soft_wrap=True)
-    console.print(Text(f"{match.config.title} ({source}), seed {match.seed}"), soft_wrap=True)
-    console.print()
+    console = print_heading(f"{first} against {second}", f"{match.config.title} ({source}), seed {match.seed}")
     counts = ", ".join(
         f"{score}: {count:,}" for score, count in zip(("0", "1/2", "1", "3/2", "2"), result.counts, strict=True)
     )

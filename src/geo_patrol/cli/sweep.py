@@ -10,8 +10,7 @@ import typer
 from geo_patrol.cli import campaign
 from geo_patrol.cli.errors import bad_input, plain_errors
 from geo_patrol.cli.options import ConfigOption, OverridesOption
-from geo_patrol.cli.output import output_file
-from geo_patrol.cli.plain import percent_interval, plain_table
+from geo_patrol.cli.output import output_file, percent_interval, plain_table, print_heading
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
@@ -85,14 +84,9 @@ def write_folder(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
 
 def print_sweep(result: "Sweep", source: str) -> None:
     """Print a row for every cell."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False)
     first, second = result.agents
-    console.print(Text(f"{first} against {second}, {result.games:,} games per cell", style="bold"), soft_wrap=True)
-    console.print(Text(f"{result.title} ({source}), seed {result.seed}"), soft_wrap=True)
-    console.print()
+    heading = f"{first} against {second}, {result.games:,} games per cell"
+    console = print_heading(heading, f"{result.title} ({source}), seed {result.seed}")
     if len(result.cells) > _MAX_ROWS:
         console.print(f"{len(result.cells):,} cells are too many to print: --out DIR or --json FILE keeps them")
     else:
@@ -112,7 +106,7 @@ def _table(result: "Sweep") -> Any:
         table.add_column("95% interval", justify="right", no_wrap=True)
     table.add_column("draws", justify="right", no_wrap=True)
     for cell, draws, *win_rates in zip(result.cells, result.draw_rates(), *result.win_rates().values(), strict=True):
-        texts = [text for rate in win_rates for text in (f"{rate.rate:.1%}", percent_interval(rate.interval))]
+        texts = [text for rate in win_rates for text in (f"{rate.win_rate:.1%}", percent_interval(rate.win_interval))]
         table.add_row(*cell, *texts, f"{draws:.1%}")
     return table
 

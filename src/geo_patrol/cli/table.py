@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from geo_patrol.cli.plain import percent_interval, plain_table
+from geo_patrol.cli.output import percent_interval, plain_table, print_heading
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation.results import Ending, MatchResult, Summary, Tally
@@ -22,13 +21,10 @@ _ENDINGS = {
 
 def print_match(result: "MatchResult", source: str, overrides: list[str]) -> None:
     """Print a match: results by side and in total, how games ended, and games per second."""
-    console = Console(highlight=False)
     summary = result.summary()
     first, second = result.agents
-    console.print(Text(f"{first} against {second}", style="bold"), soft_wrap=True)
-    settings = "".join(f", {override}" for override in overrides)
-    console.print(Text(f"{result.config.title} ({source}{settings}), seed {result.seed}"), soft_wrap=True)
-    console.print()
+    settings = ", ".join([source, *overrides])
+    console = print_heading(f"{first} against {second}", f"{result.config.title} ({settings}), seed {result.seed}")
     console.print(_results_table(first, summary))
     console.print()
     console.print(_endings_table(result.agents, summary.total.endings))
@@ -50,10 +46,8 @@ def _has_several_reasons(tally: "Tally") -> bool:
 
 
 def _results_table(first: str, summary: "Summary") -> Table:
-    table = plain_table()
-    table.add_column(f"{first} as")
-    for heading in ("games", "wins", "draws", "losses", "win rate", "95% interval", "margin", "turns"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    numbers = ("games", "wins", "draws", "losses", "win rate", "95% interval", "margin", "turns")
+    table = plain_table(f"{first} as", numbers=numbers)
     table.add_row("alpha", *_cells(summary.as_alpha))
     table.add_row("bravo", *_cells(summary.as_bravo))
     table.add_row("either", *_cells(summary.total), style="bold")

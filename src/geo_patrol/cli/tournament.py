@@ -10,8 +10,7 @@ import typer
 from geo_patrol.cli import campaign
 from geo_patrol.cli.errors import bad_input, plain_errors
 from geo_patrol.cli.options import ConfigOption, OverridesOption
-from geo_patrol.cli.output import output_file
-from geo_patrol.cli.plain import percent_interval, plain_table
+from geo_patrol.cli.output import output_file, percent_interval, plain_table, print_heading
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -114,13 +113,8 @@ def _record_columns(prefix: str, record: dict[str, Any]) -> dict[str, Any]:
 
 def print_tournament(result: "Tournament", source: str) -> None:
     """Print ratings, pairings, win rates of alpha against bravo, the equilibrium, and the agents' errors."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    console.print(Text(f"{len(result.agents)} agents, {result.games:,} games per pairing", style="bold"))
-    console.print(Text(f"{result.config.title} ({source}), seed {result.seed}"), soft_wrap=True)
-    console.print()
+    heading = f"{len(result.agents)} agents, {result.games:,} games per pairing"
+    console = print_heading(heading, f"{result.config.title} ({source}), seed {result.seed}")
     _print_ratings(console, result)
     _print_pairings(console, result)
     _print_sides(console, result)
@@ -136,10 +130,8 @@ def _names(result: "Tournament") -> list[str]:
 
 def _print_ratings(console: "Console", result: "Tournament") -> None:
     ratings, names = result.ratings, _names(result)
-    table = plain_table()
-    table.add_column("agent", overflow="fold")
-    for heading in ("Elo", "95% interval", "games", "wins", "as alpha", "as bravo", "draws"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    numbers = ("Elo", "95% interval", "games", "wins", "as alpha", "as bravo", "draws")
+    table = plain_table("agent", numbers=numbers)
     for agent in ratings.elo.argsort()[::-1].tolist():
         low, high = ratings.intervals[agent]
         total = result.record(agent)
@@ -170,10 +162,8 @@ def _print_ratings(console: "Console", result: "Tournament") -> None:
 
 def _print_pairings(console: "Console", result: "Tournament") -> None:
     names = _names(result)
-    table = plain_table()
-    table.add_column("pairing", overflow="fold")
-    for heading in ("wins", "draws", "win rate", "95% interval", "as alpha", "as bravo"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    numbers = ("wins", "draws", "win rate", "95% interval", "as alpha", "as bravo")
+    table = plain_table("pairing", numbers=numbers)
     for first, second in result.pairings:
         if first == second:
             continue
@@ -197,10 +187,8 @@ def _print_sides(console: "Console", result: "Tournament") -> None:
     if not 2 < size <= _MAX_COLUMNS:
         return
     names = _names(result)
-    table = plain_table()
-    table.add_column("alpha wins (row: alpha, column: bravo)", overflow="fold")
-    for number in range(size):
-        table.add_column(str(number + 1), justify="right", no_wrap=True)
+    numbers = [str(number + 1) for number in range(size)]
+    table = plain_table("alpha wins (row: alpha, column: bravo)", numbers=numbers)
     for alpha in range(size):
         counts = result.counts[alpha]
         cells = [

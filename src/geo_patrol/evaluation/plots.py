@@ -9,7 +9,8 @@ import numpy as np
 
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.evaluation.names import short_names
-from geo_patrol.evaluation.sweep import Sweep, WinRate
+from geo_patrol.evaluation.results import WinRate
+from geo_patrol.evaluation.sweep import Sweep
 from geo_patrol.evaluation.tournament import Tournament
 
 MAX_PANELS = 24
@@ -68,7 +69,7 @@ def plot_sweep(sweep: Sweep, target: Path | str | BinaryIO) -> None:
                 _lines(axis, sweep, cells)
             else:
                 shape = (*sweep.shape[:2], further)
-                values = np.array([cell.rate for cell in cells]).reshape(shape)[:, :, row]
+                values = np.array([cell.win_rate for cell in cells]).reshape(shape)[:, :, row]
                 intervals = np.array([_interval(cell) for cell in cells]).reshape(shape)[:, :, row]
                 _heat(axis, values, sweep.variations[0].values, sweep.variations[1].values, intervals)
                 axis.set_ylabel(sweep.variations[0].key)
@@ -93,8 +94,8 @@ def _figure(width: float, height: float) -> Any:
 
 def _lines(axis: Any, sweep: Sweep, cells: list[WinRate]) -> None:
     values = sweep.variations[0].values
-    rates = np.array([cell.rate for cell in cells])
-    margin = np.abs(np.array([cell.interval for cell in cells]).T - rates)
+    rates = np.array([cell.win_rate for cell in cells])
+    margin = np.abs(np.array([cell.win_interval for cell in cells]).T - rates)
     axis.errorbar(range(len(values)), rates, yerr=margin, fmt="o-", capsize=4)
     axis.set_xticks(range(len(values)), values)
     axis.set_ylim(-0.03, 1.03)
@@ -117,7 +118,7 @@ def _heat(axis: Any, rates: Any, rows: Sequence[str], columns: Sequence[str], be
 
 
 def _interval(cell: WinRate) -> str:
-    low, high = cell.interval
+    low, high = cell.win_interval
     return f"{100 * low:.1f}-{100 * high:.1f}"
 
 

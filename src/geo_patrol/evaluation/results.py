@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -53,25 +53,46 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class Tally:
+class WinRate:
+    """Wins, draws and losses of an agent or a side, and its win rate.
+
+    Attributes:
+        wins, draws, losses: counts.
+        win_rate: wins / games; a draw is no win.
+        win_interval: its 95 % Wilson interval.
+        score: mean score per game; a draw scores 1/2.
+    """
+
+    wins: int
+    draws: int
+    losses: int
+    games: int = field(init=False)
+    win_rate: float = field(init=False)
+    win_interval: tuple[float, float] = field(init=False)
+    score: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        games = self.wins + self.draws + self.losses
+        for name, value in (
+            ("games", games),
+            ("win_rate", self.wins / games),
+            ("win_interval", wilson_interval(self.wins, games)),
+            ("score", (self.wins + self.draws / 2) / games),
+        ):
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Tally(WinRate):
     """Summary statistics of games, from the point of view of the first agent.
 
     Attributes:
-        games, wins, draws, losses: counts; a win is the first agent's.
-        win_rate: wins / games; a draw is no win.
-        win_interval: its 95 % Wilson interval.
         mean_score_difference: mean of the first agent's points minus the second's.
         mean_turns: mean number of turns played, the last one included.
         endings: the number of games that ended for each reason.
         illegal_orders: of the first and of the second agent, in all games.
     """
 
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    win_rate: float
-    win_interval: tuple[float, float]
     mean_score_difference: float
     mean_turns: float
     endings: dict[str, Ending]
@@ -153,16 +174,11 @@ class MatchResult:
 
     def _tally(self, mask: NDArray[np.bool_]) -> Tally:
         """Summarise the games of a mask, (games,)."""
-        games, winner = int(mask.sum()), self.winner[mask]
-        wins = int((winner == FIRST).sum())
-        illegal = self.illegal_orders[mask].sum(axis=0)
+        winner, illegal = self.winner[mask], self.illegal_orders[mask].sum(axis=0)
         return Tally(
-            games=games,
-            wins=wins,
+            wins=int((winner == FIRST).sum()),
             draws=int((winner == DRAW).sum()),
             losses=int((winner == SECOND).sum()),
-            win_rate=wins / games,
-            win_interval=wilson_interval(wins, games),
             mean_score_difference=float((self.scores[mask, FIRST] - self.scores[mask, SECOND]).mean()),
             mean_turns=float(self.turns[mask].mean()),
             endings=_count_endings(self.reasons[mask], self.first_side[mask]),

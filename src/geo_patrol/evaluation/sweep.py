@@ -9,14 +9,14 @@ from math import prod
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
 from geo_patrol.evaluation.match import check_games
-from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult
-from geo_patrol.evaluation.statistics import wilson_interval
+from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, WinRate
 from geo_patrol.evaluation.tasks import PlannedMatch
 
 MAX_CELLS = 10_000
@@ -85,22 +85,6 @@ def _expand(text: str, piece: str) -> Iterator[str]:
         yield str(low + i * step)
 
 
-@dataclass(frozen=True)
-class WinRate:
-    """A win rate with its interval.
-
-    Attributes:
-        wins, games: counts.
-        rate: wins / games; a draw is no win.
-        interval: its 95 % Wilson interval.
-    """
-
-    wins: int
-    games: int
-    rate: float
-    interval: tuple[float, float]
-
-
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """A finished sweep.
@@ -166,7 +150,7 @@ class Sweep:
             "cells": [
                 {
                     "values": dict(zip((variation.key for variation in self.variations), cell, strict=True)),
-                    "win_rates": {label: asdict(values[i]) for label, values in rates.items()},
+                    "win_rates": {label: _to_dict(values[i]) for label, values in rates.items()},
                     "draw_rate": float((match.winner == DRAW).mean()),
                     "mean_turns": float(match.turns.mean()),
                     "illegal_orders": match.illegal_orders.sum(axis=0).tolist(),
@@ -177,19 +161,24 @@ class Sweep:
         }
 
 
-def _win_rate(won: Any) -> WinRate:
-    wins, games = int(np.sum(won)), len(won)
-    return WinRate(wins, games, wins / games, wilson_interval(wins, games))
-
-
 def _first_wins(match: MatchResult, side: int) -> WinRate:
     """Return the first agent's win rate on a side."""
-    return _win_rate(match.winner[match.first_side == side] == FIRST)
+    winner = match.winner[match.first_side == side]
+    return _win_rate(winner == FIRST, winner == DRAW)
 
 
 def _side_wins(match: MatchResult, side: int) -> WinRate:
     """Return the win rate of a side, whichever agent played it."""
-    return _win_rate((match.winner != DRAW) & ((match.winner ^ match.first_side) == side))
+    draws = match.winner == DRAW
+    return _win_rate(~draws & ((match.winner ^ match.first_side) == side), draws)
+
+
+def _win_rate(wins: NDArray[np.bool_], draws: NDArray[np.bool_]) -> WinRate:
+    return WinRate(int(wins.sum()), int(draws.sum()), int((~wins & ~draws).sum()))
+
+
+def _to_dict(rate: WinRate) -> dict[str, Any]:
+    return {"wins": rate.wins, "games": rate.games, "rate": rate.win_rate, "interval": rate.win_interval}
 
 
 def play_sweep(

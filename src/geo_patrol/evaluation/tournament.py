@@ -1,7 +1,7 @@
 """Round-robin tournaments."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Unpack
@@ -16,41 +16,10 @@ from geo_patrol.evaluation.bradley_terry import Ratings, fit_ratings
 from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
 from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
-from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult
-from geo_patrol.evaluation.statistics import wilson_interval
+from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate
 from geo_patrol.evaluation.tasks import PlannedMatch
 
 MAX_AGENTS = 100
-
-
-@dataclass(frozen=True)
-class Record:
-    """Results of one agent against another, or against all others.
-
-    Attributes:
-        wins, draws, losses: counts.
-        win_rate: wins / games; a draw is no win.
-        win_interval: its 95 % Wilson interval.
-        score: mean score per game; a draw scores 1/2.
-    """
-
-    wins: int
-    draws: int
-    losses: int
-    games: int = field(init=False)
-    win_rate: float = field(init=False)
-    win_interval: tuple[float, float] = field(init=False)
-    score: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        games = self.wins + self.draws + self.losses
-        for name, value in (
-            ("games", games),
-            ("win_rate", self.wins / games),
-            ("win_interval", wilson_interval(self.wins, games)),
-            ("score", (self.wins + self.draws / 2) / games),
-        ):
-            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True)
@@ -119,13 +88,13 @@ class Tournament:
         """Bradley-Terry ratings."""
         return fit_ratings(self.counts)
 
-    def record(self, agent: int, opponent: int | None = None, side: int | None = None) -> Record:
+    def record(self, agent: int, opponent: int | None = None, side: int | None = None) -> WinRate:
         """Return an agent's results against one opponent or all others, as alpha (0), bravo (1) or both (None)."""
         rows = self.counts[agent] if side != BRAVO else np.zeros_like(self.counts[agent])
         columns = self.counts[:, agent, ::-1] if side != ALPHA else np.zeros_like(rows)
         others = [other for other in range(len(self.agents)) if other != agent] if opponent is None else [opponent]
         wins, draws, losses = (rows + columns)[others].sum(axis=0).tolist()
-        return Record(wins, draws, losses)
+        return WinRate(wins, draws, losses)
 
     @cached_property
     def payoffs(self) -> NDArray[np.float64]:
