@@ -53,6 +53,12 @@ def random_pair(rng: np.random.Generator, high: int) -> list[int]:
     return [int(cost) for cost in rng.integers(0, high + 1, 2)]
 
 
+def random_fuel(rng: np.random.Generator) -> int | dict[str, int]:
+    """Return an amount of fuel, or now and then a range from which each reset samples one."""
+    low, high = sorted(int(fuel) for fuel in rng.integers(1, 201, 2))
+    return {"low": low, "high": high} if rng.random() < 0.1 else low
+
+
 def random_side(rng: np.random.Generator) -> dict[str, Any]:
     """Return all values of one side."""
     patrols = int(rng.integers(1, 11))
@@ -68,7 +74,7 @@ def random_side(rng: np.random.Generator) -> dict[str, Any]:
         },
         "patrols": {
             "formation": [[int(offset), int(count)] for offset, count in zip(offsets, counts, strict=True) if count],
-            "fuel": int(rng.integers(1, 201)),
+            "fuel": random_fuel(rng),
             "ammo": int(rng.integers(0, 4)),
             "weight": "auto" if rng.random() < 0.5 else round(float(rng.random() * 2), 3),
         },
@@ -118,10 +124,11 @@ def scramble(rng: np.random.Generator, actions: NDArray[np.int64]) -> NDArray[np
 def judge_every_order(games: Records, rules: Records, legality: NDArray[np.int8]) -> None:
     """Write the legality of each order by itself, (n, 2, 11, 28), as the rules define it."""
     for i in range(len(games)):
+        game, rule = games[i], rules[i if len(rules) > 1 else 0]
         for side in range(SIDES):
             for number in range(SATELLITES):
                 for code in range(ORDERS):
-                    legality[i, side, number, code] = is_legal(games[i], rules[0], side, number, code)
+                    legality[i, side, number, code] = is_legal(game, rule, side, number, code)
 
 
 def allows(masks: NDArray[np.int8], actions: NDArray[np.int64]) -> NDArray[np.bool_]:
