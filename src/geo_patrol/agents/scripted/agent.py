@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.fights import decide_engagement
+from geo_patrol.agents.scripted.fights import Fight, decide_engagement, make_fight
 from geo_patrol.agents.scripted.movement import decide_movement
 from geo_patrol.agents.scripted.parameters import describe_parameters
-from geo_patrol.agents.scripted.pathfinding import MOVES, end_of_sectors, make_paths, write_steps
+from geo_patrol.agents.scripted.pathfinding import write_steps
 from geo_patrol.agents.scripted.perception import MOVEMENT_PHASE, check_observations, read_game, read_rules
-from geo_patrol.agents.scripted.raids import HOME_TURNS, STRIKE_TURNS, THREAT_TURNS, Plans
+from geo_patrol.agents.scripted.raids import Plans, make_plans
 from geo_patrol.agents.scripted.seeded import SeededScript
 from geo_patrol.agents.scripted.valuation import Style
-from geo_patrol.board import MAX_RING
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import GAME, NOOP, RULES, SATELLITES, IntArray, Record, records
 from geo_patrol.jit import jit
@@ -27,23 +26,16 @@ def decide(
     keys: NDArray[np.uint64],
     game: Record,
     rules: Record,
+    plans: Plans,
+    fight: Fight,
     orders: IntArray,
 ) -> None:
     """Write the orders of a batch.
 
-    ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``keys``: (n,), ``orders``: (n, 11), overwritten.
-    ``game`` and ``rules`` are buffers. The same key gives the same orders.
+    ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``keys``: (n,), ``orders``: (n, 11), all noop.
+    ``game``, ``rules``, ``plans`` and ``fight`` are buffers. The same key gives the same orders.
     """
-    sectors = end_of_sectors(MAX_RING)
-    plans = Plans(
-        make_paths(STRIKE_TURNS),
-        make_paths(THREAT_TURNS),
-        make_paths(HOME_TURNS),
-        np.zeros((sectors, MOVES), np.int64),
-        np.zeros(sectors, np.int64),
-    )
     inner_ring, outer_ring = 0, 0
-    orders[:] = NOOP
     for row in range(len(observations)):
         read_rules(observations[row], rules)
         read_game(observations[row], game, rules)
@@ -53,7 +45,7 @@ def decide(
         if observations[row, MOVEMENT_PHASE]:
             decide_movement(game, rules, masks[row], plans, style, keys[row], orders[row])
         else:
-            decide_engagement(game, rules, masks[row], style, orders[row])
+            decide_engagement(game, rules, masks[row], style, fight, orders[row])
         for number in range(SATELLITES):
             if not masks[row, number, orders[row, number]]:
                 orders[row, number] = NOOP
@@ -87,7 +79,7 @@ class ScriptedAgent(SeededScript):
         """
         masks = check_masks(action_masks)
         seen = check_observations(observations, len(masks))
-        orders = np.empty(masks.shape[:2], np.int64)
+        orders = np.full(masks.shape[:2], NOOP, np.int64)
         game, rules = records(GAME, 1), records(RULES, 1)  # of this call alone: threads may share the agent
-        decide(seen, masks, self.style, keys, game[0], rules[0], orders)
+        decide(seen, masks, self.style, keys, game[0], rules[0], make_plans(), make_fight(), orders)
         return orders

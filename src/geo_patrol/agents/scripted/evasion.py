@@ -12,19 +12,19 @@ from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import HVA, NOOP, OUT_OF_RANGE, SATELLITES, IntArray, Record
-from geo_patrol.jit import jitable
+from geo_patrol.jit import jitable_call
 
 PROBABILITY_PER_POINT = 0.02
 """The probability of catching the enemy HVA for which a raider spends fuel worth a point."""
 
 
-@jitable
+@jitable_call
 def unit_from(key: np.uint64) -> float:
     """Return the number from [0, 1) that belongs to a key."""
     return np.int64(stream_number(key, np.uint64(0)) >> np.uint64(11)) * (1.0 / (1 << 53))
 
 
-@jitable
+@jitable_call
 def odds_after(game: Record, rules: Record, side: int, number: int, order: int, target: int) -> float:
     """Return the odds of a satellite's attack, after a move, on a target in a sector; 0 where it cannot attack."""
     sector = sector_of(game, side, number)
@@ -36,7 +36,7 @@ def odds_after(game: Record, rules: Record, side: int, number: int, order: int, 
     return rules.engagement_odds[side, kind, distance] if cost <= game.fuel[side, number] else 0.0
 
 
-@jitable
+@jitable_call
 def hit_probability(game: Record, rules: Record, side: int, target: int, raid: IntArray, style: Style) -> float:
     """Estimate the probability that a side's HVA is hit this turn in a sector, ``raid`` being the attackers' paths."""
     missed = 1.0
@@ -51,7 +51,7 @@ def hit_probability(game: Record, rules: Record, side: int, target: int, raid: I
     return 1.0 - missed
 
 
-@jitable
+@jitable_call
 def step_loss(game: Record, rules: Record, side: int, order: int, raid: IntArray, style: Style) -> float:
     """Return the points that a side expects to lose by a move of its HVA under attack."""
     here = sector_of(game, side, HVA)
@@ -64,7 +64,7 @@ def step_loss(game: Record, rules: Record, side: int, order: int, raid: IntArray
     return loss if there == game.goal[side] else loss + rules.goal_points[side]
 
 
-@jitable
+@jitable_call
 def write_evasion(
     game: Record, rules: Record, side: int, raid: IntArray, style: Style, odds: NDArray[np.float64]
 ) -> None:
@@ -81,7 +81,7 @@ def write_evasion(
         odds[order] /= total
 
 
-@jitable
+@jitable_call
 def sample_move(odds: NDArray[np.float64], key: np.uint64) -> int:
     """Sample a move from its probabilities."""
     remaining = unit_from(key)
@@ -92,7 +92,7 @@ def sample_move(odds: NDArray[np.float64], key: np.uint64) -> int:
     return NOOP
 
 
-@jitable
+@jitable_call
 def move_along(game: Record, number: int, paths: IntArray, reserve: int) -> int:
     """Return the first move of the cheapest path that leaves a reserve of fuel; of equals, the quickest."""
     sector = game.sector[OWN, number]
@@ -104,22 +104,21 @@ def move_along(game: Record, number: int, paths: IntArray, reserve: int) -> int:
     return move
 
 
-@jitable
+@jitable_call
 def move_hva(game: Record, rules: Record, plans: Plans, style: Style, key: np.uint64) -> int:
     """Return the HVA's move: an evasion of a strike, or back to its goal sector, or none."""
     here = sector_of(game, OWN, HVA)
     if hit_probability(game, rules, OWN, here, plans.threat, style) >= style.dodge:
-        odds = np.zeros(MOVES)
-        write_evasion(game, rules, OWN, plans.threat, style, odds)
-        return sample_move(odds, key)
+        write_evasion(game, rules, OWN, plans.threat, style, plans.odds)
+        return sample_move(plans.odds, key)
     if here == game.goal[OWN]:
         return NOOP
-    find_paths(rules, OWN, int(np.int64(game.goal[OWN])), UNREACHABLE, plans.steps, plans.workspace, plans.home)
+    find_paths(rules, OWN, int(np.int64(game.goal[OWN])), UNREACHABLE, plans.steps, plans.prices, plans.home)
     to_the_end = turns_to_end(game, rules) * rules.station_keeping_cost[OWN]
     return move_along(game, HVA, plans.home, min(to_the_end, game.fuel[OWN, HVA] // 2))
 
 
-@jitable
+@jitable_call
 def best_catch(
     game: Record, rules: Record, number: int, mask: IntArray, targets: IntArray, open_odds: NDArray[np.float64]
 ) -> int:
@@ -134,20 +133,17 @@ def best_catch(
     return best
 
 
-@jitable
-def close_in(
-    game: Record, rules: Record, masks: IntArray, strike: IntArray, style: Style, raiders: IntArray, orders: IntArray
-) -> None:
-    """Let raiders strike together, spread over the sectors where the enemy HVA may go."""
-    targets = np.zeros(MOVES, np.int64)
-    open_odds = np.zeros(MOVES)  # that the HVA goes to each target sector and all raiders so far miss it
-    write_evasion(game, rules, ENEMY, strike, style, open_odds)
+@jitable_call
+def close_in(game: Record, rules: Record, masks: IntArray, plans: Plans, style: Style, orders: IntArray) -> None:
+    """Choose raiders' moves greedily: each goes where it most likely catches an enemy HVA that those before it miss."""
+    targets, open_odds = plans.targets, plans.odds  # that the HVA goes to each target and all raiders so far miss it
+    write_evasion(game, rules, ENEMY, plans.strike, style, open_odds)
     for order in range(MOVES):
         targets[order] = destination(sector_of(game, ENEMY, HVA), order)
         open_odds[order] *= style.lead
     open_odds[NOOP] += 1.0 - style.lead
     for number in range(1, SATELLITES):
-        if raiders[number]:
+        if plans.raiders[number]:
             orders[number] = best_catch(game, rules, number, masks[number], targets, open_odds)
             for i in range(MOVES):
                 open_odds[i] *= 1.0 - odds_after(game, rules, OWN, number, orders[number], targets[i])

@@ -38,12 +38,23 @@ class Fight(NamedTuple):
     """(11,): the probability that each enemy hits the own HVA, if its attack is not diverted."""
     near: NDArray[np.int64]
     """(11,): 1 where an enemy can attack the own HVA now."""
-    attackers: int
-    """How many enemies can attack the own HVA now."""
+    attackers: NDArray[np.int64]
+    """(1,): how many enemies can attack the own HVA now."""
     alive: NDArray[np.float64]
     """(11,): the probability that each enemy survives the orders so far."""
     aimed: NDArray[np.float64]
     """(1,): the probability that an attack on the own HVA is not diverted by the guards so far."""
+
+
+def make_fight() -> Fight:
+    """Allocate the state of an engagement phase."""
+    return Fight(
+        np.zeros(SATELLITES),
+        np.zeros(SATELLITES, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(SATELLITES),
+        np.zeros(1),
+    )
 
 
 @jitable_call
@@ -82,15 +93,14 @@ def threat_odds(game: Record, rules: Record, number: int) -> float:
 
 
 @jitable_call
-def open_fight(game: Record, rules: Record) -> Fight:
-    """Return the state of an engagement phase before any order."""
-    threats, near, alive = np.zeros(SATELLITES), np.zeros(SATELLITES, np.int64), np.ones(SATELLITES)
-    attackers = 0
+def open_fight(game: Record, rules: Record, fight: Fight) -> None:
+    """Write the state of an engagement phase before any order."""
+    fight.attackers[0], fight.aimed[0] = 0, 1.0
     for number in range(SATELLITES):
-        threats[number] = threat_odds(game, rules, number)
-        near[number] = threats[number] > 0
-        attackers += near[number]
-    return Fight(threats, near, attackers, alive, np.ones(1))
+        fight.threats[number] = threat_odds(game, rules, number)
+        fight.near[number] = fight.threats[number] > 0
+        fight.attackers[0] += fight.near[number]
+        fight.alive[number] = 1.0
 
 
 @jitable_call
@@ -105,7 +115,7 @@ def loss_probability(fight: Fight, aimed: float, changed: int, threat: float) ->
 @jitable_call
 def aimed_after_guard(fight: Fight, odds: float) -> float:
     """Return the probability that an attack on the own HVA is not diverted after one more guard."""
-    return fight.aimed[0] * (1.0 - diverted_fraction(odds, fight.attackers * fight.aimed[0]))
+    return fight.aimed[0] * (1.0 - diverted_fraction(odds, fight.attackers[0] * fight.aimed[0]))
 
 
 @jitable_call
@@ -120,7 +130,7 @@ def guard_value(game: Record, rules: Record, number: int, odds: float, worth: fl
     """Return the points that a Patrol gains by guarding, its cost apart."""
     aimed = aimed_after_guard(fight, odds)
     saved = loss_probability(fight, fight.aimed[0], NOBODY, 0.0) - loss_probability(fight, aimed, NOBODY, 0.0)
-    diverted = min((fight.aimed[0] - aimed) * fight.attackers, 1.0)
+    diverted = min((fight.aimed[0] - aimed) * fight.attackers[0], 1.0)
     return saved * worth - diverted * GUARD_RISK * game.fuel[OWN, number] * rules.weight[OWN, 1]
 
 
@@ -171,9 +181,11 @@ def apply_order(game: Record, rules: Record, number: int, order: int, fight: Fig
 
 
 @jitable_call
-def decide_engagement(game: Record, rules: Record, masks: IntArray, style: Style, orders: IntArray) -> None:
+def decide_engagement(
+    game: Record, rules: Record, masks: IntArray, style: Style, fight: Fight, orders: IntArray
+) -> None:
     """Write the orders of an engagement phase, greedily: for each satellite in turn the one with the highest expected gain."""
-    fight = open_fight(game, rules)
+    open_fight(game, rules, fight)
     for number in range(SATELLITES):
         best, best_value = NOOP, 0.0
         for order in range(SHOOT, ORDERS):

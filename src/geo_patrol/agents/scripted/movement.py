@@ -8,17 +8,17 @@ from geo_patrol.agents.scripted.raids import Plans, count_incoming, find_strikes
 from geo_patrol.agents.scripted.valuation import ENEMY, OWN, Style, count_active, sector_of
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import HVA, SATELLITES, IntArray, Record
-from geo_patrol.jit import jitable
+from geo_patrol.jit import jitable_call
 
 
-@jitable
+@jitable_call
 def count_spare(active: int, incoming: int, style: Style) -> int:
     """Return how many of the active Patrols may leave home when ``incoming`` enemies approach."""
     defenders = max(active * style.home_share, incoming * style.defenders_per_raider)
     return max(active - int(defenders + 0.5), 0)
 
 
-@jitable
+@jitable_call
 def decide_movement(
     game: Record, rules: Record, masks: IntArray, plans: Plans, style: Style, key: np.uint64, orders: IntArray
 ) -> None:
@@ -26,17 +26,17 @@ def decide_movement(
     find_strikes(game, rules, OWN, style, plans, plans.strike)
     find_strikes(game, rules, ENEMY, style, plans, plans.threat)
     incoming = count_incoming(game, rules, plans.threat)
-    raiders = np.zeros(SATELLITES, np.int64)
+    raiders = plans.raiders
     num_spare = count_spare(count_active(game, OWN), incoming, style)
     turns = plan_raid(game, rules, plans.strike, style, num_spare, raiders)
     orders[HVA] = move_hva(game, rules, plans, style, key)
     if incoming > 0:
         shelter = destination(sector_of(game, OWN, HVA), orders[HVA])
-        find_paths(rules, OWN, shelter, UNREACHABLE, plans.steps, plans.workspace, plans.home)
+        find_paths(rules, OWN, shelter, UNREACHABLE, plans.steps, plans.prices, plans.home)
     for number in range(1, SATELLITES):
         if raiders[number]:
             orders[number] = plans.strike[turns, MOVE, game.sector[OWN, number]]
         elif incoming > 0:
             orders[number] = move_along(game, number, plans.home, 0)
     if turns == 0:
-        close_in(game, rules, masks, plans.strike, style, raiders, orders)
+        close_in(game, rules, masks, plans, style, orders)

@@ -19,7 +19,7 @@ from geo_patrol.board import (
 )
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import NOOP, RADIAL_IN, RADIAL_OUT, IntArray, Record
-from geo_patrol.jit import jitable
+from geo_patrol.jit import jitable_call
 
 UNREACHABLE = 1 << 30
 """The price of what is impossible, or must be avoided at any cost."""
@@ -30,19 +30,19 @@ PRICE, MOVE = 0, 1
 """Rows of the table of a turn of arrival."""
 
 
-@jitable
+@jitable_call
 def first_sector(inner_ring: int) -> int:
     """Return the first sector of a board."""
     return (1 << inner_ring) - 1
 
 
-@jitable
+@jitable_call
 def end_of_sectors(outer_ring: int) -> int:
     """Return one past the last sector of a board."""
     return (1 << (outer_ring + 1)) - 1
 
 
-@jitable
+@jitable_call
 def write_steps(inner_ring: int, outer_ring: int, steps: IntArray) -> None:
     """Write where each move leads from each sector of a board: ``steps[sector, order]``, the Earth where off the board."""
     for sector in range(first_sector(inner_ring), end_of_sectors(outer_ring)):
@@ -51,7 +51,7 @@ def write_steps(inner_ring: int, outer_ring: int, steps: IntArray) -> None:
             steps[sector, order] = ahead if inner_ring <= ring_of(ahead) <= outer_ring else EARTH
 
 
-@jitable
+@jitable_call
 def write_goals(target: int, adjacent_premium: int, start: int, end: int, prices: IntArray) -> None:
     """Price every sector by its range to the target: in it, adjacent to it, or out of range."""
     for sector in range(start, end):
@@ -63,7 +63,7 @@ def write_goals(target: int, adjacent_premium: int, start: int, end: int, prices
     prices[target] = 0
 
 
-@jitable
+@jitable_call
 def step_back(steps: IntArray, costs: IntArray, start: int, end: int, after: IntArray, path: IntArray) -> None:
     """Go back over a movement phase: from the prices after it to the prices before it, and the moves to make."""
     for sector in range(start, end):
@@ -76,20 +76,19 @@ def step_back(steps: IntArray, costs: IntArray, start: int, end: int, after: Int
         path[MOVE, sector] = move
 
 
-@jitable
+@jitable_call
 def drift_back(station_keeping: int, start: int, end: int, path: IntArray, before: IntArray) -> None:
     """Go back over a drift phase: from the prices after it to the prices ``before`` it."""
     for sector in range(start, end):
         before[sector] = min(path[PRICE, prograde(sector)] + station_keeping, UNREACHABLE)
 
 
-@jitable
 def make_paths(turns: int) -> IntArray:
     """Allocate the paths to ``turns`` turns of arrival on the largest board."""
     return np.zeros((turns, 2, end_of_sectors(MAX_RING)), np.int64)
 
 
-@jitable
+@jitable_call
 def find_paths(
     rules: Record, side: int, target: int, adjacent_premium: int, steps: IntArray, workspace: IntArray, paths: IntArray
 ) -> None:
@@ -111,7 +110,7 @@ def find_paths(
             step_back(steps, costs, start, end, workspace, path)
 
 
-@jitable
+@jitable_call
 def can_step(rules: Record, sector: int, order: int) -> bool:
     """Tell whether a move from a sector stays on the board."""
     ring = ring_of(sector) + (order == RADIAL_OUT) - (order == RADIAL_IN)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.pathfinding import PRICE, UNREACHABLE, find_paths
+from geo_patrol.agents.scripted.pathfinding import MOVES, PRICE, UNREACHABLE, end_of_sectors, find_paths, make_paths
 from geo_patrol.agents.scripted.valuation import (
     ENEMY,
     NOBODY,
@@ -30,7 +30,7 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
 )
-from geo_patrol.jit import jitable
+from geo_patrol.jit import jitable_call
 
 STRIKE_TURNS, THREAT_TURNS, HOME_TURNS = 9, 3, 4
 """How many turns ahead a raid is planned, enemies are seen coming, and paths home are searched."""
@@ -43,33 +43,54 @@ class Plans(NamedTuple):
     threat: IntArray
     home: IntArray
     steps: NDArray[np.int64]
-    workspace: NDArray[np.int64]
+    prices: NDArray[np.int64]
+    raiders: NDArray[np.int64]
+    """(11,): 1 where a Patrol is on a raid."""
+    targets: NDArray[np.int64]
+    """(MOVES,): the sectors where the enemy HVA may go."""
+    odds: NDArray[np.float64]
+    """(MOVES,): the probabilities of the moves of an HVA under attack."""
 
 
-@jitable
+def make_plans() -> Plans:
+    """Allocate plans for the largest board."""
+    sectors = end_of_sectors(MAX_RING)
+    return Plans(
+        make_paths(STRIKE_TURNS),
+        make_paths(THREAT_TURNS),
+        make_paths(HOME_TURNS),
+        np.zeros((sectors, MOVES), np.int64),
+        np.zeros(sectors, np.int64),
+        np.zeros(SATELLITES, np.int64),
+        np.zeros(MOVES, np.int64),
+        np.zeros(MOVES),
+    )
+
+
+@jitable_call
 def attack_kind(game: Record, side: int, number: int) -> int:
     """Return how a satellite attacks: by shots while it has ammo."""
     return SHOT if game.ammo[side, number] > 0 else COLLISION
 
 
-@jitable
+@jitable_call
 def find_strikes(game: Record, rules: Record, side: int, style: Style, plans: Plans, paths: IntArray) -> None:
     """Find the paths of a side's satellites to the enemy's HVA."""
     kind = SHOT if rules.initial_ammo[side, 1] > 0 else COLLISION
     gain = rules.engagement_odds[side, kind, SAME_SECTOR] - rules.engagement_odds[side, kind, ADJACENT_SECTOR]
     premium = max(int(gain * style.premium), 0)
     target = sector_of(game, 1 - side, HVA)
-    find_paths(rules, side, target, premium, plans.steps, plans.workspace, paths)
+    find_paths(rules, side, target, premium, plans.steps, plans.prices, paths)
 
 
-@jitable
+@jitable_call
 def can_strike(game: Record, rules: Record, side: int, number: int, price: int) -> bool:
     """Tell whether a satellite can pay for a path and for an attack in the same sector at its end."""
     cost = rules.engagement_cost[side, attack_kind(game, side, number), SAME_SECTOR]
     return is_active(game, side, number) and price < UNREACHABLE and price + cost <= game.fuel[side, number]
 
 
-@jitable
+@jitable_call
 def is_home(game: Record, side: int, number: int) -> bool:
     """Tell whether a satellite is about its own HVA: at most one ring and an eighth of a turn away."""
     sector, hva = sector_of(game, side, number), sector_of(game, side, HVA)
@@ -82,7 +103,7 @@ def is_home(game: Record, side: int, number: int) -> bool:
     return min(away, turn - away) * 8 <= turn
 
 
-@jitable
+@jitable_call
 def expected_guards(game: Record, side: int, style: Style) -> float:
     """Return how many guards a side's HVA is expected to have."""
     count = 0
@@ -91,7 +112,7 @@ def expected_guards(game: Record, side: int, style: Style) -> float:
     return count * style.trust
 
 
-@jitable
+@jitable_call
 def count_incoming(game: Record, rules: Record, threat: IntArray) -> int:
     """Count the enemy Patrols that can attack the own HVA within the next turns."""
     count = 0
@@ -103,10 +124,11 @@ def count_incoming(game: Record, rules: Record, threat: IntArray) -> int:
     return count
 
 
-@jitable
+@jitable_call
 def choose_raiders(game: Record, rules: Record, prices: IntArray, num_raiders: int, raiders: IntArray) -> int:
     """Mark the Patrols for which a strike is cheapest, at most ``num_raiders``; return how many."""
-    raiders[:] = 0
+    for number in range(SATELLITES):
+        raiders[number] = 0
     for chosen in range(num_raiders):
         best = NOBODY
         for number in range(1, SATELLITES):
@@ -120,7 +142,7 @@ def choose_raiders(game: Record, rules: Record, prices: IntArray, num_raiders: i
     return num_raiders
 
 
-@jitable
+@jitable_call
 def diverted_fraction(odds: float, attacks: float) -> float:
     """Return the fraction of ``attacks`` that one guard is expected to divert."""
     if attacks <= 1.0:
@@ -128,7 +150,7 @@ def diverted_fraction(odds: float, attacks: float) -> float:
     return odds * (1.0 - GUARD_DECAY**attacks) / ((1.0 - GUARD_DECAY) * attacks)
 
 
-@jitable
+@jitable_call
 def strike_probability(rules: Record, attackers: int, guards: float) -> float:
     """Estimate the probability that raiders who arrive together destroy the enemy HVA."""
     kind = SHOT if rules.initial_ammo[OWN, 1] > 0 else COLLISION
@@ -138,7 +160,7 @@ def strike_probability(rules: Record, attackers: int, guards: float) -> float:
     return 1.0 - (1.0 - rules.engagement_odds[OWN, kind, SAME_SECTOR]) ** aimed
 
 
-@jitable
+@jitable_call
 def raid_cost(game: Record, rules: Record, prices: IntArray, raiders: IntArray) -> float:
     """Return the points that a raid burns on its way."""
     fuel = 0
@@ -148,7 +170,7 @@ def raid_cost(game: Record, rules: Record, prices: IntArray, raiders: IntArray) 
     return fuel * rules.weight[OWN, 1]
 
 
-@jitable
+@jitable_call
 def plan_raid(game: Record, rules: Record, strike: IntArray, style: Style, num_raiders: int, raiders: IntArray) -> int:
     """Mark the raiders; return in how many turns they strike, ``NOBODY`` if no raid is worth it."""
     worth = kill_worth(game, rules, ENEMY, style)

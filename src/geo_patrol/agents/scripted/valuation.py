@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from geo_patrol.engine.state import HVA, SATELLITES, SIDES, Record
-from geo_patrol.jit import jitable
+from geo_patrol.jit import jitable_call
 
 OWN, ENEMY = 0, 1
 """The sides of a position as the agent sees it."""
@@ -49,19 +49,19 @@ class Style(NamedTuple):
     """Points that it is worth to destroy an enemy near the own HVA."""
 
 
-@jitable
+@jitable_call
 def sector_of(game: Record, side: int, number: int) -> int:
     """Return the sector of a satellite, as a 64-bit integer."""
     return int(np.int64(game.sector[side, number]))
 
 
-@jitable
+@jitable_call
 def is_active(game: Record, side: int, number: int) -> bool:
     """Tell whether a satellite is on the board and has fuel."""
     return bool(game.fuel[side, number] > 0)
 
 
-@jitable
+@jitable_call
 def count_active(game: Record, side: int) -> int:
     """Count the active Patrols of a side."""
     count = 0
@@ -70,7 +70,7 @@ def count_active(game: Record, side: int) -> int:
     return count
 
 
-@jitable
+@jitable_call
 def kill_worth(game: Record, rules: Record, side: int, style: Style) -> float:
     """Return the points that it is worth to destroy a side's HVA, negative where that side would win by it."""
     points = game.fuel[side, HVA] * rules.weight[side, HVA]
@@ -78,7 +78,7 @@ def kill_worth(game: Record, rules: Record, side: int, style: Style) -> float:
     return points + style.ending if margin > 0 else margin - style.ending
 
 
-@jitable
+@jitable_call
 def turns_to_end(game: Record, rules: Record) -> int:
     """Return how many turns remain, this one included, if both HVAs earn their goal points and nothing is burnt."""
     turns = max(int(rules.turn_limit), 1)
@@ -90,7 +90,7 @@ def turns_to_end(game: Record, rules: Record) -> int:
     return turns
 
 
-@jitable
+@jitable_call
 def may_rest(game: Record, rules: Record) -> bool:
     """Tell whether the game is about to be won by drifting along."""
     turns = turns_to_end(game, rules)
