@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numba.core.dispatcher
 import numba.core.event
 from numba.extending import register_jitable
 
@@ -109,6 +110,18 @@ def jit(function: _Function) -> _Function:
         return cast("_Function", compiled(function))
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+def resolve(function: _Function, *arguments: Any) -> _Function:
+    """Return what a ``jit`` function runs for arguments of these types.
+
+    Calling it saves Numba's look at the types of all arguments, which takes a microsecond where there are many; it must
+    not be called with other types, which it does not notice.
+    """
+    if not isinstance(function, numba.core.dispatcher.Dispatcher):
+        return function  # compilation is off
+    types = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
+    return cast("_Function", function.compile(types))
 
 
 def jitable(function: _Function) -> _Function:

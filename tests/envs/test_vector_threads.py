@@ -16,8 +16,7 @@ from strategies import configs, seeds
 from vector_reference import assert_same, scramble
 
 from geo_patrol import make_vec
-from geo_patrol.envs.threads import WorkerPool
-from geo_patrol.envs.vector import GAMES_PER_THREAD, split
+from geo_patrol.envs.threads import GAMES_PER_THREAD, WorkerPool, split
 
 
 def joined(batches):

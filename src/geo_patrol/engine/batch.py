@@ -1,22 +1,22 @@
 """A batch of games: the one pipeline through which every game is set up, played and described, a single one or many."""
 
 import copy
+import functools
 import operator
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.encodings import Encoding, check_encoding, observation_size
+from geo_patrol.engine.buffers import Buffers
+from geo_patrol.engine.encodings import Encoding, check_encoding
 from geo_patrol.engine.episodes import (
     EPISODE,
     NO_OPPONENTS,
-    RESULT,
     SETTINGS,
-    STATISTICS,
     Opponents,
     reset_games,
     seed_games,
@@ -36,6 +36,7 @@ from geo_patrol.engine.state import (
     records,
 )
 from geo_patrol.engine.steps import step_games
+from geo_patrol.jit import resolve
 
 
 def fresh_seed() -> int:
@@ -58,65 +59,8 @@ def check_seed(seed: Any) -> int:
     return number
 
 
-class Buffers:
-    """The arrays that a step of a batch writes; n environments, that is games or sides of games.
-
-    Args:
-        num_envs: how many environments.
-        encoding: of the observations; None for no observations.
-        outer_ring: of the board, which observations depend on.
-        masks: whether action masks are written.
-        zeros: whether all arrays are zero at first; otherwise observations, masks and actions are uninitialized.
-    """
-
-    def __init__(
-        self, num_envs: int, encoding: Encoding | None, outer_ring: int, *, masks: bool = True, zeros: bool = False
-    ) -> None:
-        self.results = np.zeros(num_envs, _RESULT)
-        """(n,), dtype ``episodes.RESULT``."""
-        self.statistics = np.zeros(num_envs, _STATISTICS)
-        """(n,), dtype ``episodes.STATISTICS``: of episodes that ended in the step, zero elsewhere."""
-        empty = np.zeros if zeros else np.empty
-        self.sampled = empty((num_envs, SATELLITES), np.int64)
-        """(n, 11), random legal actions, if they were asked for."""
-        self.masks = empty((num_envs if masks else 0, SATELLITES, ORDERS), np.int8)
-        """(n, 11, 28), 1 where an order is legal."""
-        rows = {name: num_envs if name == encoding else 0 for name in ("onehot", "tokens")}
-        self.onehot = empty((rows["onehot"], observation_size("onehot", outer_ring)), np.float32)
-        self.tokens = empty((rows["tokens"], observation_size("tokens", outer_ring)), np.int16)
-
-    @property
-    def observations(self) -> NDArray[Any]:
-        """(n, size), in the encoding; (0, size) without one."""
-        return self.tokens if len(self.tokens) > 0 else self.onehot
-
-    def renew(self) -> None:
-        """Replace observations and masks by new arrays: those that were returned belong to the caller."""
-        self.masks = np.empty(self.masks.shape, np.int8)
-        if len(self.tokens) > 0:
-            self.tokens = np.empty(self.tokens.shape, np.int16)
-        else:
-            self.onehot = np.empty(self.onehot.shape, np.float32)
-
-    def copy(self) -> "Buffers":
-        """Return an independent copy."""
-        twin = copy.copy(self)
-        for name, array in vars(self).items():
-            setattr(twin, name, array.copy())
-        return twin
-
-    def omit_arrays(self) -> None:
-        """Let nothing be written but results, statistics and sampled actions."""
-        self.masks, self.onehot, self.tokens = self.masks[:0], self.onehot[:0], self.tokens[:0]
-
-    def clear(self) -> None:
-        """Set results and statistics to zero, as after a reset."""
-        self.results.view(np.uint8)[:] = 0
-        self.statistics.view(np.uint8)[:] = 0
-
-
-_RESULT, _STATISTICS = np.dtype((np.record, RESULT)), np.dtype((np.record, STATISTICS))
 _NO_ACTIONS = np.empty((0, SATELLITES), np.int64)
+_ACTION_TYPE = np.dtype(np.int64)
 
 
 class Shard(NamedTuple):
@@ -126,6 +70,14 @@ class Shard(NamedTuple):
     stop: int
     outcomes: Records
     """(128,): the outcomes of the last engagement of its last game."""
+
+
+@functools.cache
+def _resolve_step() -> Callable[..., int]:
+    """Return the compiled step for arrays as every batch has them."""
+    flags, buffers = np.ones(1, np.bool_), Buffers(0, None, 1)
+    state = records(GAME, 1), records(RULES, 1), records(EPISODE, 1), records(SETTINGS, 1), records(OUTCOME, 1)
+    return resolve(step_games, 0, 0, flags, True, *state, _NO_ACTIONS, *vars(buffers).values())
 
 
 class Batch:
@@ -164,12 +116,14 @@ class Batch:
         self.settings = records(SETTINGS, 1)
         self.settings[0] = (sides, reward == "outcome", min(max_cycles or 0, 1 << 62), first_seat, alternates, 0)
         self.scenario = make_scenario(config)
-        self.rules = records(RULES, num_games if config.is_randomized else 1)
-        if not config.is_randomized:
+        self._is_randomized = config.is_randomized
+        self.rules = records(RULES, num_games if self._is_randomized else 1)
+        if not self._is_randomized:
             sample_rules(self.games[0], self.scenario, self.rules[0], as_words(self.rules)[0])
         self.buffers = self.make_buffers()
         self._rows, self._all = np.arange(num_games), np.ones(num_games, np.bool_)
         self._whole = Shard(0, num_games, self.outcomes)
+        self._step_games = _resolve_step()
 
     def __len__(self) -> int:
         return len(self.games)
@@ -225,18 +179,16 @@ class Batch:
     def reset(self, rows: NDArray[np.int64] | None = None, opponents: Opponents = NO_OPPONENTS) -> None:
         """Start new episodes of the games at ``rows``, or of all; their random streams go on."""
         rows = self._rows if rows is None else rows
-        if self.config.is_randomized:
+        if self._is_randomized:
             sample_rules_of_games(rows, self.games, self.rules, as_words(self.rules), self.scenario)
-        reset_games(
-            rows, self.games, self.rules, self.episodes, self.settings, opponents, not self.config.is_randomized
-        )
+        reset_games(rows, self.games, self.rules, self.episodes, self.settings, opponents, not self._is_randomized)
 
     def set_up_again(self) -> None:
         """Set up all games from their setup keys, as for a saved game that goes on."""
         words = as_words(self.rules)
         for i in range(len(self)):
             rules = self.rules[i if len(self.rules) > 1 else 0]
-            if self.config.is_randomized:
+            if self._is_randomized:
                 sample_rules(self.games[i], self.scenario, rules, words[i])
             set_up_game(self.games[i], rules)
 
@@ -263,7 +215,27 @@ class Batch:
         Returns:
             How many episodes ended.
         """
-        return self._step(True, actions, buffers, samples, self._all, self._whole if shard is None else shard)
+        if actions.dtype is not _ACTION_TYPE or not actions.flags.c_contiguous:
+            actions = np.require(actions, np.int64, ["C"])
+        here, out = shard or self._whole, buffers or self.buffers
+        return self._step_games(
+            here.start,
+            here.stop,
+            self._all,
+            True,
+            self.games,
+            self.rules,
+            self.episodes,
+            self.settings,
+            here.outcomes,
+            actions,
+            out.results,
+            out.statistics,
+            out.sampled if samples else _NO_ACTIONS,
+            out.masks,
+            out.onehot,
+            out.tokens,
+        )
 
     def describe(
         self, buffers: Buffers | None = None, *, samples: bool = False, selected: NDArray[np.bool_] | None = None
@@ -278,41 +250,18 @@ class Batch:
         Returns:
             The buffers.
         """
-        buffers = self.buffers if buffers is None else buffers
-        self._step(False, _NO_ACTIONS, buffers, samples, self._all if selected is None else selected, self._whole)
-        return buffers
-
-    def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """Sample legal actions, (num_envs, 11), into the batch's own buffers, and return them."""
-        return self._describe_legal(samples=True, selected=selected).sampled
-
-    def _describe_legal(self, *, samples: bool = False, selected: NDArray[np.bool_] | None = None) -> Buffers:
-        """Describe games without observations and masks."""
-        buffers = copy.copy(self.buffers)
-        buffers.omit_arrays()
-        return self.describe(buffers, samples=samples, selected=selected)
-
-    def _step(
-        self,
-        plays: bool,
-        actions: NDArray[np.int64],
-        buffers: Buffers | None,
-        samples: bool,
-        selected: NDArray[np.bool_],
-        shard: Shard,
-    ) -> int:
-        out = self.buffers if buffers is None else buffers
-        count: int = step_games(
-            shard.start,
-            shard.stop,
-            selected,
-            plays,
+        out = buffers or self.buffers
+        self._step_games(
+            0,
+            len(self.games),
+            self._all if selected is None else selected,
+            False,
             self.games,
             self.rules,
             self.episodes,
             self.settings,
-            shard.outcomes,
-            actions,
+            self.outcomes,
+            _NO_ACTIONS,
             out.results,
             out.statistics,
             out.sampled if samples else _NO_ACTIONS,
@@ -320,7 +269,15 @@ class Batch:
             out.onehot,
             out.tokens,
         )
-        return count
+        return out
+
+    def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Sample legal actions, (num_envs, 11), into the batch's own buffers, and return them."""
+        return self._describe_legal(samples=True, selected=selected).sampled
+
+    def _describe_legal(self, *, samples: bool = False, selected: NDArray[np.bool_] | None = None) -> Buffers:
+        """Describe games without observations and masks."""
+        return self.describe(self.buffers.without_arrays(), samples=samples, selected=selected)
 
     def legal_actions(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Return the actions of both sides of every game, (n, 2, 11), with illegal orders replaced by noop."""

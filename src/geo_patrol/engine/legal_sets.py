@@ -137,6 +137,8 @@ def write_legal_sets(game: Record, rules: Record, workspace: Workspace, legal: I
 
 _BITS_TO_BYTES = 0x00204081
 """Multiplying four bits by it moves each of them to the lowest bit of a byte of its own."""
+_BYTES_OF_BITS = np.array([sum((byte >> bit & 1) << (8 * bit) for bit in range(8)) for byte in range(256)], np.uint64)
+"""Eight bits as eight bytes of 0 and 1."""
 
 
 @jitable
@@ -149,6 +151,20 @@ def write_mask(legal: IntArray, words: IntArray) -> None:
         orders = int(legal[number])
         for word in range(MASK_WORDS):
             words[number, word] = (((orders >> (4 * word)) & 0xF) * _BITS_TO_BYTES) & 0x01010101
+
+
+@jitable
+def write_masks(legal: IntArray, words: NDArray[np.uint64]) -> None:
+    """Expand both sides' sets of legal orders, (2, 11), into their action masks, in half the time of ``write_mask``.
+
+    ``words``: (77,), the memory of (2, 11, 28) int8: two satellites, 56 bits, fill seven words of eight bytes.
+    """
+    for pair in range(SATELLITES):
+        first, second = 2 * pair, 2 * pair + 1
+        orders = int(legal[first // SATELLITES, first % SATELLITES])
+        orders |= int(legal[second // SATELLITES, second % SATELLITES]) << ORDERS
+        for word in range(MASK_WORDS):
+            words[MASK_WORDS * pair + word] = _BYTES_OF_BITS[(orders >> (8 * word)) & 0xFF]
 
 
 def sets_to_masks(legal: NDArray[np.int32]) -> NDArray[np.int8]:

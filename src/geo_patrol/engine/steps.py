@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.episodes import alphas_reward, clear_statistics, gather_orders, write_statistics
-from geo_patrol.engine.legal_sets import write_legal_sets, write_mask
+from geo_patrol.engine.legal_sets import write_legal_sets, write_mask, write_masks
 from geo_patrol.engine.observe import find_positions, observe_onehot, observe_tokens
 from geo_patrol.engine.rng import next_key
 from geo_patrol.engine.sample import sample_side, sample_sides
-from geo_patrol.engine.state import ALPHA, SIDES, IntArray, Record, Records
+from geo_patrol.engine.state import ALPHA, ORDERS, SATELLITES, SIDES, IntArray, Record, Records
 from geo_patrol.engine.turn import play_orders
 from geo_patrol.engine.workspace import Workspace, make_workspace
 from geo_patrol.jit import jit, jitable
@@ -179,16 +179,20 @@ def observe_games(
 
 @jitable
 def mask_games(
-    start: int, stop: int, selected: NDArray[np.bool_], episodes: Records, settings: Record, words: IntArray
+    start: int, stop: int, selected: NDArray[np.bool_], episodes: Records, settings: Record, masks: NDArray[np.int8]
 ) -> None:
-    """Write the action masks of the selected games; ``words``: (num_envs, 11, 7) int32, see ``write_mask``."""
-    two_sides = settings.sides == SIDES
-    for i in range(start, stop):
-        if selected[i] and two_sides:
-            for side in range(SIDES):
-                write_mask(episodes[i].legal[side], words[SIDES * i + side])
-        elif selected[i]:
-            write_mask(episodes[i].legal[side_at_seat(episodes[i], settings)], words[i])
+    """Write the action masks of the selected games; ``masks``: (num_envs, 11, 28), contiguous."""
+    if settings.sides == SIDES:
+        size = SIDES * SATELLITES * ORDERS // 8
+        words = masks.reshape(masks.size).view(np.uint64)
+        for i in range(start, stop):
+            if selected[i]:
+                write_masks(episodes[i].legal, words[i * size : (i + 1) * size])
+    else:
+        narrow_words = masks.view(np.int32)
+        for i in range(start, stop):
+            if selected[i]:
+                write_mask(episodes[i].legal[side_at_seat(episodes[i], settings)], narrow_words[i])
 
 
 @jit
@@ -206,7 +210,7 @@ def step_games(
     results: Records,
     statistics: Records,
     sampled: IntArray,
-    masks: IntArray,
+    masks: NDArray[np.int8],
     onehot: NDArray[np.float32],
     tokens: NDArray[np.int16],
 ) -> int:
@@ -221,17 +225,16 @@ def step_games(
         rules: (n,), or (1,) for all games.
         episodes: (n,), modified in place.
         settings: (1,).
-        outcomes: receives the outcomes of an engagement; afterwards those of the last game.
+        outcomes: (128,), receives the outcomes of an engagement; afterwards those of the last game.
         actions: (num_envs, 11) order codes.
         results: (num_envs,).
         statistics: (num_envs,), of episodes that end in this step, zero elsewhere.
-        sampled: (num_envs, 11), receives random legal actions for the next phase; (0, 11): none are sampled.
-        masks: (num_envs, 11, 28) int8, or (0, 11, 28).
-        onehot: (num_envs, size), receives observations in this encoding, or (0, size).
-        tokens: the same for the other encoding.
+        sampled: (num_envs, 11), receives random legal actions; here and below, arrays without rows are not written.
+        masks: (num_envs, 11, 28).
+        onehot: (num_envs, size).
+        tokens: (num_envs, size).
 
-    Returns:
-        How many episodes ended.
+    Returns: how many episodes ended.
     """
     workspace, setting, count = make_workspace(rules[0].outer_ring), settings[0], 0
     if plays:
@@ -244,5 +247,5 @@ def step_games(
     if len(onehot) > 0:
         observe_games(start, stop, selected, games, rules, episodes, setting, workspace, onehot, observe_onehot)
     if len(masks) > 0:
-        mask_games(start, stop, selected, episodes, setting, masks.view(np.int32))
+        mask_games(start, stop, selected, episodes, setting, masks)
     return count

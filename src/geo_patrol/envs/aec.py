@@ -1,7 +1,7 @@
 """The PettingZoo AEC environment: alpha orders, then bravo, and neither sees the other's orders of the phase."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
+from typing import Annotated, Any, ClassVar, Literal, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -11,11 +11,10 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from geo_patrol.config.presets import ConfigSource, Overrides
+from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import SATELLITES
-from geo_patrol.envs.arguments import MaskIn, Reward, check_orders
+from geo_patrol.envs.arguments import GameOptions, MaskIn, check_orders
 from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.single_game import ALPHA, BRAVO
@@ -40,16 +39,10 @@ class _SavedAec(BaseModel):
     cumulative_rewards: _Numbers
 
 
-class Options(TypedDict, total=False):
-    """Arguments of the environments besides the configuration, see ``ParallelGeoPatrol``."""
+class Options(GameOptions, total=False):
+    """Keyword arguments of ``ParallelGeoPatrol``, which describes them."""
 
-    overrides: Overrides | None
-    observation: Encoding
     mask_in: MaskIn
-    reward: Reward
-    max_cycles: int | None
-    render_mode: str | None
-    render_size: tuple[int, int]
 
 
 class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]

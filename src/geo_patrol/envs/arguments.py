@@ -1,19 +1,33 @@
 """Checks of the arguments of environments."""
 
-from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from geo_patrol.config.presets import Overrides
 from geo_patrol.engine.batch import check_seed
+from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
-from geo_patrol.errors import show
+from geo_patrol.errors import show, suggest
 
 Reward: TypeAlias = Literal["score", "outcome"]
 MaskIn: TypeAlias = Literal["obs", "info", "none"]
 Seats: TypeAlias = Literal["both", "alpha", "bravo", "alternate"]
+
+
+class GameOptions(TypedDict, total=False):
+    """Keyword arguments that the environments of a single game share; ``ParallelGeoPatrol`` describes them."""
+
+    overrides: Overrides | None
+    observation: Encoding
+    reward: Reward
+    max_cycles: int | None
+    render_mode: str | None
+    render_size: tuple[int, int]
+
 
 MAX_GAMES = 1 << 20
 MAX_THREADS = 256
@@ -23,6 +37,16 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise ValueError for a value that is not among the choices."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} = {value!r}: give {' or '.join(map(repr, choices))}")
+
+
+def check_names(options: Mapping[str, Any], kind: type[Any]) -> None:
+    """Raise TypeError for options that a ``TypedDict`` does not have."""
+    for name in options:
+        if name not in kind.__annotations__:
+            known = ", ".join(kind.__annotations__)
+            raise TypeError(
+                f"unexpected keyword argument {name!r}{suggest(name, kind.__annotations__)}; there are {known}"
+            )
 
 
 def check_options(mask_in: Any, reward: Any, max_cycles: Any) -> None:

@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from geo_patrol.agents import Agent, make_agent
@@ -18,6 +19,7 @@ from geo_patrol.agents.protocol import (
     is_stateless,
     reset_agent,
 )
+from geo_patrol.config.presets import Overrides
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.episodes import (
@@ -29,6 +31,7 @@ from geo_patrol.engine.episodes import (
     choose_opponent_actions,
 )
 from geo_patrol.engine.state import SATELLITES
+from geo_patrol.envs.arguments import MaskIn, Reward, Seats
 from geo_patrol.envs.threads import WorkerPool
 from geo_patrol.errors import show
 
@@ -39,6 +42,21 @@ Opponent: TypeAlias = str | Agent
 Mixture: TypeAlias = Opponent | Mapping[Any, float] | Sequence[tuple[Opponent, float]]
 """One opponent, or several with weights: ``"random"``, ``{"random": 1, "scripted": 3}``, or pairs of agent and
 weight."""
+
+
+class VectorOptions(TypedDict, total=False):
+    """Keyword arguments of ``VectorGeoPatrol`` and ``make_vec``, which describe them."""
+
+    overrides: Overrides | None
+    opponent: Mixture | None
+    seats: Seats | None
+    threads: int
+    autoreset: str | AutoresetMode
+    mask_in: MaskIn
+    observation: Encoding
+    reward: Reward
+    max_cycles: int | None
+    copy: bool
 
 
 class _Player(NamedTuple):

@@ -22,8 +22,8 @@ ALPHA, BRAVO = "alpha", "bravo"
 
 _ACTIONS_SHAPE = (SIDES, SATELLITES)
 
-View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], list[Any]]
-"""Observations (2, size), action masks (2, 11, 28), and a tuple of the fields of ``episodes.RESULT`` for each side."""
+View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], NDArray[np.void]]
+"""Observations (2, size), action masks (2, 11, 28), and results (2,), dtype ``episodes.RESULT``."""
 
 _Stream = Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
 _Orders = Annotated[list[Annotated[int, Field(ge=0, lt=ORDERS)]], Field(min_length=SATELLITES, max_length=SATELLITES)]
@@ -93,7 +93,7 @@ class SingleGame:
         buffers = self.batch.buffers
         buffers.renew()
         self.batch.describe()
-        return buffers.observations, buffers.masks, buffers.results.tolist()
+        return buffers.observations, buffers.masks, buffers.results
 
     def step(self, actions: NDArray[np.int64]) -> View:
         """Play a phase with the actions of both sides, (2, 11), and return what ``view`` does."""
@@ -102,7 +102,7 @@ class SingleGame:
         buffers.sampled = np.empty(_ACTIONS_SHAPE, np.int64)
         self.batch.step(actions, samples=True)
         self._has_sampled = True
-        return buffers.observations, buffers.masks, buffers.results.tolist()
+        return buffers.observations, buffers.masks, buffers.results
 
     def sample_actions(self) -> NDArray[np.int64]:
         """Sample legal actions for both sides, (2, 11), from a stream of their own: the game's stream is not used."""

@@ -1,7 +1,7 @@
 """The Gymnasium environment: one side against an agent."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, Unpack, get_args
 
 import gymnasium
 import numpy as np
@@ -11,12 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.protocol import SeededAgent, check_agent, compute_actions, compute_seeded_actions
-from geo_patrol.config.presets import ConfigSource, Overrides
+from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import check_seed
-from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
-from geo_patrol.envs.arguments import MaskIn, Reward, check_choice, check_orders
+from geo_patrol.envs.arguments import GameOptions, MaskIn, check_choice, check_names, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.single_game import ALPHA, BRAVO, SingleGame, View
 from geo_patrol.envs.spaces import OrderSpace, box, masked
@@ -94,37 +93,29 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         self,
         config: ConfigSource = "geo_patrol",
         *,
-        overrides: Overrides | None = None,
         opponent: str | Agent = "random",
         seat: Seat = "alpha",
-        observation: Encoding = "onehot",
         mask_in: MaskIn = "info",
-        reward: Reward = "score",
-        max_cycles: int | None = None,
-        render_mode: str | None = None,
-        render_size: tuple[int, int] = RENDER_SIZE,
+        **options: Unpack[GameOptions],
     ) -> None:
-        EzPickle.__init__(
-            self,
-            config,
-            overrides=overrides,
-            opponent=opponent,
-            seat=seat,
-            observation=observation,
-            mask_in=mask_in,
-            reward=reward,
-            max_cycles=max_cycles,
-            render_mode=render_mode,
-            render_size=render_size,
-        )
-        self._display = Display(render_mode, render_size)
+        EzPickle.__init__(self, config, opponent=opponent, seat=seat, mask_in=mask_in, **options)
+        check_names(options, GameOptions)
+        observation = options.get("observation", "onehot")
+        self.render_mode = options.get("render_mode")
+        self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
         check_choice("seat", seat, get_args(Seat))
         self.opponent = check_agent(make_agent(opponent) if isinstance(opponent, str) else opponent, "opponent")
-        self._single = SingleGame(config, overrides, observation, reward, mask_in, max_cycles)
+        self._single = SingleGame(
+            config,
+            options.get("overrides"),
+            observation,
+            options.get("reward", "score"),
+            mask_in,
+            options.get("max_cycles"),
+        )
         self._seat_choice = seat
         self._seat = 0
         self._is_over = True
-        self.render_mode = render_mode
         vector = box(self.config, observation)
         self.observation_space = masked(vector) if mask_in == "obs" else vector
         self.action_space = OrderSpace()
@@ -158,7 +149,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
     def _pack(self, view: View) -> tuple[Any, dict[str, Any]]:
         observations, masks, results = view
         seat = self._seat
-        _, _, _, _, illegal_orders, score, enemy_score, turn, phase, reasons, _, _ = results[seat]
+        _, _, _, _, illegal_orders, score, enemy_score, turn, phase, reasons, _, _ = results.item(seat)
         info: dict[str, Any] = {
             "illegal_orders": illegal_orders,
             "score": score,
@@ -191,7 +182,8 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         orders[self._seat] = check_orders(action, self.seat)
         orders[1 - self._seat] = self._opponent_action()
         view = self._single.step(orders)
-        reward, terminated, truncated, *_ = view[2][self._seat]
+        result: Any = view[2].item(self._seat)
+        reward, terminated, truncated = result[:3]
         self._is_over = terminated or truncated
         self._display.step(self._single)
         observation, info = self._pack(view)

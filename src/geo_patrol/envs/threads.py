@@ -4,6 +4,7 @@ A step takes half a millisecond, of which a ``ThreadPoolExecutor`` with its futu
 return the result. Here each thread has two queues instead: one of work, one that wakes the thread waiting for it.
 """
 
+import itertools
 import os
 import threading
 import weakref
@@ -11,6 +12,22 @@ from collections.abc import Callable
 from queue import SimpleQueue
 
 Work = Callable[[int], None]
+GAMES_PER_THREAD = 32
+"""Minimum number of games of a thread."""
+HEAD_START = 64
+"""Games that are played, approximately, while another thread wakes up."""
+
+
+def split(games: int, threads: int) -> list[tuple[int, int]]:
+    """Split games into one shard for each thread: the first index and the one after the last of each.
+
+    The caller's thread, which plays the first shard, starts while the others are being woken, so it gets more games, as
+    far as the others keep enough of them.
+    """
+    shards = max(min(threads, games // GAMES_PER_THREAD), 1)
+    head_start = min(HEAD_START, games // 8, games - shards * GAMES_PER_THREAD) if shards > 1 else 0
+    ends = [0, *(head_start + (games - head_start) * shard // shards for shard in range(1, shards + 1))]
+    return list(itertools.pairwise(ends))
 
 
 class _Worker:

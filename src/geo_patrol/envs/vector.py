@@ -1,8 +1,7 @@
 """The native vector environment: many games, one call into the engine."""
 
-import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -11,49 +10,32 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from geo_patrol.config.presets import ConfigSource, Overrides, load_config
+from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import Batch, Buffers, fresh_seed
-from geo_patrol.engine.encodings import Encoding, check_encoding
-from geo_patrol.engine.episodes import INFO_FIELDS, STATISTICS
+from geo_patrol.engine.batch import Batch, fresh_seed
+from geo_patrol.engine.buffers import Buffers
+from geo_patrol.engine.encodings import check_encoding
 from geo_patrol.engine.state import SIDES
 from geo_patrol.envs.arguments import (
     MAX_GAMES,
     MAX_THREADS,
-    MaskIn,
-    Reward,
-    Seats,
     check_actions,
     check_count,
+    check_names,
     check_options,
     check_seats,
     read_autoreset,
     read_reset_mask,
     read_seeds,
 )
-from geo_patrol.envs.opponents import Mixture, OpponentTable
+from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
-from geo_patrol.envs.threads import WorkerPool
+from geo_patrol.envs.threads import WorkerPool, split
+from geo_patrol.envs.vector_outputs import Packer
 from geo_patrol.errors import show
 from geo_patrol.game import Game
 
 _FIRST_SEAT = {"both": 0, "alpha": 0, "bravo": 1, "alternate": 0}
-GAMES_PER_THREAD = 32
-"""Minimum number of games of a thread."""
-HEAD_START = 64
-"""Games that are played, approximately, while another thread wakes up."""
-
-
-def split(games: int, threads: int) -> list[tuple[int, int]]:
-    """Split games into one shard for each thread: the first index and the one after the last of each.
-
-    The caller's thread, which plays the first shard, starts while the others are being woken, so it gets more games, as
-    far as the others keep enough of them.
-    """
-    shards = max(min(threads, games // GAMES_PER_THREAD), 1)
-    head_start = min(HEAD_START, games // 8, games - shards * GAMES_PER_THREAD) if shards > 1 else 0
-    ends = [0, *(head_start + (games - head_start) * shard // shards for shard in range(1, shards + 1))]
-    return list(itertools.pairwise(ends))
 
 
 class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle):
@@ -110,33 +92,22 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     """
 
     def __init__(
-        self,
-        config: ConfigSource = "geo_patrol",
-        num_games: int = 1,
-        *,
-        overrides: Overrides | None = None,
-        opponent: Mixture | None = None,
-        seats: Seats | None = None,
-        threads: int = 1,
-        autoreset: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        mask_in: MaskIn = "info",
-        observation: Encoding = "onehot",
-        reward: Reward = "score",
-        max_cycles: int | None = None,
-        copy: bool = True,
+        self, config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Unpack[VectorOptions]
     ) -> None:
-        options = {name: value for name, value in locals().items() if name not in ("self", "config", "num_games")}
         EzPickle.__init__(self, config, num_games, **options)
+        check_names(options, VectorOptions)
+        observation, opponent = options.get("observation", "onehot"), options.get("opponent")
+        reward, max_cycles = options.get("reward", "score"), options.get("max_cycles")
+        mask_in, self._copy = options.get("mask_in", "info"), options.get("copy", True)
         check_encoding(observation)
         check_options(mask_in, reward, max_cycles)
         self.num_games = check_count("num_games", num_games, MAX_GAMES)
-        self._mode = read_autoreset(autoreset)
-        seats = check_seats(seats, has_opponent=opponent is not None)
-        self._config = load_config(config, overrides)
+        self._mode = read_autoreset(options.get("autoreset", AutoresetMode.NEXT_STEP))
+        seats = check_seats(options.get("seats"), has_opponent=opponent is not None)
+        self._config = load_config(config, options.get("overrides"))
         self._opponents = OpponentTable()
         if opponent is not None:
             self._opponents.set(opponent)
-        self._mask_in, self._copy = mask_in, copy
         self._batch = Batch(
             self._config,
             self.num_games,
@@ -155,20 +126,18 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self.single_action_space = OrderSpace()
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._observation_space: spaces.Space[Any] | None = None
-        shards = split(self.num_games, check_count("threads", threads, MAX_THREADS))
+        shards = split(self.num_games, check_count("threads", options.get("threads", 1), MAX_THREADS))
         self._shards = [self._batch.shard(start, stop) for start, stop in shards]
         self._shard_rows = [np.arange(start, stop) for start, stop in shards]
         self._pool = WorkerPool(len(shards))
-        self._all_envs = np.ones(self.num_envs, np.bool_)
-        self._all_envs.flags.writeable = False
+        has_final = self._mode is AutoresetMode.SAME_STEP
+        self._packer = Packer(self._batch, mask_in, has_final=has_final, copy=self._copy)
         self._is_started = False
         self._is_seeded = np.zeros(self.num_games, np.bool_)
         self._new_games = np.zeros(self.num_games, np.bool_)  # that the opponents have not been notified of
         self._num_over = 0
         self._samples = False  # whether actions were asked for since the last step
         self._has_sampled = False
-        self._last: Buffers | None = None  # what finished episodes ended with, in mode SAME_STEP
-        self._last_rows = np.empty(0, np.int64)
 
     # Properties
 
@@ -279,7 +248,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             buffers.sampled[:] = before.sampled  # of games that go on
             self._batch.sample_actions(mask)
         self._is_started = True
-        return self._observations(buffers), self._infos(buffers)
+        return self._packer.observations(buffers), self._packer.infos(buffers)
 
     def _new_buffers(self) -> Buffers:
         """Return the buffers that the next step writes to: new arrays, or with ``copy=False`` the same ones."""
@@ -318,40 +287,38 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             AgentError: an opponent raised an exception, or returned something other than orders.
         """
         self._check_started()
-        orders, batch = check_actions(actions, self.num_envs), self._batch
-        samples = self._samples = self._samples and not self._has_sampled  # those of the last step were not used
+        orders = check_actions(actions, self.num_envs)
+        self._samples &= not self._has_sampled  # those of the last step were not used
         if self._mode is AutoresetMode.DISABLED and self._num_over:
-            over = np.flatnonzero(batch.episodes["is_over"])
+            over = np.flatnonzero(self._batch.episodes["is_over"])
             raise RuntimeError(f"{len(over)} games are over, the first is game {over[0]}: reset them with reset_mask")
         if self._sides == 1:
-            self._opponents.reset(batch, self._new_games)
-            self._opponents.act(batch, self._shard_rows, self._pool, self.np_random)
+            self._opponents.reset(self._batch, self._new_games)
+            self._opponents.act(self._batch, self._shard_rows, self._pool, self.np_random)
         self._is_started = (
             False  # until all is done: if it is interrupted, some games have been played, others have not
         )
         buffers = self._new_buffers()
+        self._play(orders, buffers)
+        infos = self._packer.infos(buffers)
+        if self._mode is AutoresetMode.SAME_STEP and self._num_over:  # after the infos, which copy the final ones
+            self._batch.describe(buffers, samples=self._samples, selected=self._reset_over(is_new=False))
+            self._num_over = 0
+        self._is_started, self._has_sampled, results = True, self._samples, buffers.results
+        observations = self._packer.observations(buffers)
+        return observations, results["reward"], results["terminated"], results["truncated"], infos
+
+    def _play(self, orders: NDArray[np.int64], buffers: Buffers) -> None:
+        """Reset the games that wait for it, and play the others, on all threads."""
         if self._num_over:
             self._reset_over(is_new=True)
         counts = [0] * len(self._shards)
 
         def step_shard(shard: int) -> None:
-            counts[shard] = batch.step(orders, buffers, samples=samples, shard=self._shards[shard])
+            counts[shard] = self._batch.step(orders, buffers, samples=self._samples, shard=self._shards[shard])
 
         self._pool.run(step_shard)
         self._num_over = sum(counts)
-        infos = self._infos(buffers)
-        if self._mode is AutoresetMode.SAME_STEP and self._num_over:  # after the infos, which copy the final ones
-            batch.describe(buffers, samples=samples, selected=self._reset_over(is_new=False))
-            self._num_over = 0
-        self._is_started, self._has_sampled = True, samples
-        results = buffers.results
-        return (
-            self._observations(buffers),
-            results["reward"],
-            results["terminated"],
-            results["truncated"],
-            infos,
-        )
 
     def _reset_over(self, *, is_new: bool) -> NDArray[np.bool_]:
         """Reset the games whose episodes are over, and return a mask of them; new ones are not played in this step."""
@@ -360,45 +327,6 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._batch.episodes["is_new"][over] = is_new
         self._new_games |= over
         return over
-
-    # Observations and infos
-
-    def _observations(self, buffers: Buffers) -> Any:
-        """Return observations, with masks if they are part of them."""
-        if self._mask_in == "obs":
-            return {"observation": buffers.observations, "action_mask": buffers.masks}
-        return buffers.observations
-
-    def _infos(self, buffers: Buffers) -> dict[str, Any]:
-        finished = buffers.results["is_finished"]
-        infos = self._info_of(buffers, self._all_envs)
-        infos |= {"finished_episode": _with_masks(buffers.statistics, STATISTICS.names, finished)}
-        infos |= {"_finished_episode": finished}
-        if self._mode is AutoresetMode.SAME_STEP:
-            final = self._final(buffers)
-            infos |= {"final_obs": self._observations(final), "_final_obs": finished}
-            infos |= {"final_info": self._info_of(final, finished), "_final_info": finished}
-        return infos
-
-    def _info_of(self, buffers: Buffers, mask: NDArray[np.bool_]) -> dict[str, Any]:
-        infos = _with_masks(buffers.results, INFO_FIELDS, mask)
-        if self._mask_in == "info":
-            infos["action_mask"], infos["_action_mask"] = buffers.masks, mask
-        return infos
-
-    def _final(self, buffers: Buffers) -> Buffers:
-        """Return what finished episodes ended with, zero in other rows."""
-        if self._copy or self._last is None:
-            final = self._last = self._batch.make_buffers(zeros=True)
-        else:
-            final = self._last
-            for array in (final.results, final.masks, final.observations):
-                array[self._last_rows] = 0
-        rows = self._last_rows = np.flatnonzero(buffers.results["is_finished"])
-        final.results[rows] = buffers.results[rows]
-        final.masks[rows] = buffers.masks[rows]
-        final.observations[rows] = buffers.observations[rows]
-        return final
 
     def close_extras(self, **_: Any) -> None:
         """End the threads."""
@@ -409,17 +337,9 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         return f"<{type(self).__name__} {self._config.title!r}: {self.num_games} games, {self.num_envs} environments>"
 
 
-def _with_masks(
-    records: NDArray[np.void], names: tuple[str, ...] | None, mask: NDArray[np.bool_]
-) -> dict[str, NDArray[Any]]:
-    """Return fields by their names, each followed by a mask of the rows that it is valid for."""
-    fields: dict[str, NDArray[Any]] = {}
-    for name in names or ():
-        fields[name], fields[f"_{name}"] = records[name], mask
-    return fields
-
-
-def make_vec(config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Any) -> VectorGeoPatrol:
+def make_vec(
+    config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Unpack[VectorOptions]
+) -> VectorGeoPatrol:
     """Create a vector environment.
 
     Args:
@@ -438,17 +358,3 @@ def make_vec(config: ConfigSource = "geo_patrol", num_games: int = 1, **options:
     (256, 1650)
     """
     return VectorGeoPatrol(config, num_games, **options)
-
-
-def make_registered(*, num_envs: int, opponent: Mixture | None = "random", **arguments: Any) -> VectorGeoPatrol:
-    """Create what ``gymnasium.make_vec`` asks for: ``num_envs`` environments, a game each, or in self-play two per game.
-
-    Raises:
-        ValueError: self-play with an odd number of environments, or what ``VectorGeoPatrol`` raises.
-    """
-    games = check_count("num_envs", num_envs, MAX_GAMES)
-    if opponent is None:
-        if games % SIDES:
-            raise ValueError(f"num_envs = {num_envs}: give an even number: in self-play a game has two")
-        games //= SIDES
-    return VectorGeoPatrol(num_games=games, opponent=opponent, **arguments)
