@@ -15,6 +15,7 @@ from geo_patrol.cli.sprt import sprt
 from geo_patrol.cli.sweep import sweep
 from geo_patrol.cli.tournament import tournament
 from geo_patrol.cli.verify import verify
+from geo_patrol.cli.warmup import warmup
 from geo_patrol.cli.watch import watch
 
 _EXAMPLES = """\
@@ -79,3 +80,4 @@ app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)
 app.command(short_help="Train a best response to an agent.")(exploit)
 app.command(short_help="Play NASA's flight games: in a window, as text, or solved.")(fly)
+app.command(short_help="Compile ahead what the first use would compile.")(warmup)

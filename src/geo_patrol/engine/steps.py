@@ -214,33 +214,30 @@ def step_games(
     onehot: NDArray[np.float32],
     tokens: NDArray[np.int16],
 ) -> int:
-    """Play one decision phase of games, and write what follows from it.
+    """Play one decision phase of games, write what follows from it, and return how many episodes ended.
 
     Args:
         start: index of the first game. Row i of the outputs is game i's; with two sides, rows 2i and 2i + 1 are.
         stop: one more than the index of the last game.
         selected: (n,), the games to describe.
-        plays: whether to play; otherwise the selected games are only described, and results other than infos stay.
-        games: (n,), modified in place.
+        plays: whether to play; otherwise results other than infos stay.
+        games: (n,), modified in place, like episodes.
         rules: (n,), or (1,) for all games.
-        episodes: (n,), modified in place.
+        episodes: (n,).
         settings: (1,).
         outcomes: (128,), receives the outcomes of an engagement; afterwards those of the last game.
         actions: (num_envs, 11) order codes.
         results: (num_envs,).
         statistics: (num_envs,), of episodes that end in this step, zero elsewhere.
-        sampled: (num_envs, 11), receives random legal actions; here and below, arrays without rows are not written.
+        sampled: (num_envs, 11), random legal actions; here and below, arrays without rows are not written.
         masks: (num_envs, 11, 28).
         onehot: (num_envs, size).
         tokens: (num_envs, size).
-
-    Returns: how many episodes ended.
     """
     workspace, setting, count = make_workspace(rules[0].outer_ring), settings[0], 0
     if plays:
-        count = play_games(
-            start, stop, games, rules, episodes, setting, workspace, outcomes, actions, results, statistics
-        )
+        buffers = results, statistics
+        count = play_games(start, stop, games, rules, episodes, setting, workspace, outcomes, actions, *buffers)
     describe_games(start, stop, selected, games, rules, episodes, setting, workspace, results, sampled)
     if len(tokens) > 0:
         observe_games(start, stop, selected, games, rules, episodes, setting, workspace, tokens, observe_tokens)

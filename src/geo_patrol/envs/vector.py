@@ -83,11 +83,6 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
 
     A pickled or copied environment is one that has not been reset.
 
-    >>> envs = make_vec("case1", 256, observation="tokens")
-    >>> observations, infos = envs.reset(seed=0)
-    >>> observations.shape, infos["action_mask"].shape
-    ((512, 249), (512, 11, 28))
-
     Version history: v0, first release.
     """
 
@@ -138,8 +133,6 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._num_over = 0
         self._samples = False  # whether actions were asked for since the last step
         self._has_sampled = False
-
-    # Properties
 
     @property
     def config(self) -> GameConfig:
@@ -207,8 +200,6 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._opponents.set(opponent)
         self._ezpickle_kwargs["opponent"] = opponent
 
-    # Reset
-
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
@@ -238,7 +229,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         if first_seed is not None:
             super().reset(seed=first_seed % 2**63)
         self._new_games |= mask
-        self._reset_games(mask)
+        self._batch.reset(np.flatnonzero(mask), self._opponents.choices)
         self._num_over = int(np.count_nonzero(self._batch.episodes["is_over"]))
         before, buffers = self._batch.buffers, self._new_buffers()
         buffers.clear()
@@ -256,9 +247,6 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             self._batch.buffers = self._batch.make_buffers()
         return self._batch.buffers
 
-    def _reset_games(self, mask: NDArray[np.bool_]) -> None:
-        self._batch.reset(np.flatnonzero(mask), self._opponents.choices)
-
     def _seed_games(self, seeds: list[int | None], mask: NDArray[np.bool_]) -> None:
         """Restart the streams of selected games that have a seed, and of those that never had one."""
         has_seed = np.array([seed is not None for seed in seeds])
@@ -266,8 +254,6 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         numbers = [seeds[row] for row in rows]
         self._batch.seed([fresh_seed() if number is None else number for number in numbers], rows)
         self._is_seeded[rows] = True
-
-    # Step
 
     def step(
         self, actions: NDArray[Any]
@@ -323,7 +309,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     def _reset_over(self, *, is_new: bool) -> NDArray[np.bool_]:
         """Reset the games whose episodes are over, and return a mask of them; new ones are not played in this step."""
         over: NDArray[np.bool_] = self._batch.episodes["is_over"] != 0
-        self._reset_games(over)
+        self._batch.reset(np.flatnonzero(over), self._opponents.choices)
         self._batch.episodes["is_new"][over] = is_new
         self._new_games |= over
         return over
@@ -352,9 +338,9 @@ def make_vec(
         ConfigError: the configuration is invalid.
         ValueError: another argument is invalid.
 
-    >>> envs = make_vec("geo_patrol", 256, opponent="random")
+    >>> envs = make_vec("case1", 256, observation="tokens")
     >>> observations, infos = envs.reset(seed=0)
-    >>> observations.shape
-    (256, 1650)
+    >>> observations.shape, infos["action_mask"].shape
+    ((512, 249), (512, 11, 28))
     """
     return VectorGeoPatrol(config, num_games, **options)

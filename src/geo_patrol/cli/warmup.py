@@ -1,0 +1,20 @@
+"""``geo-patrol warmup``: compile ahead what the first use would compile."""
+
+from geo_patrol.cli.errors import leave_at_once, plain_errors
+
+
+@plain_errors
+def warmup() -> None:
+    """Compile the engine, the agents and the flight games for this machine, and keep the result.
+
+    The first use of the package compiles what it needs, which takes half a minute in all. Run this where that should
+    not happen: when an image is built, before tests in parallel, before a class. It takes a second where all is compiled.
+    """
+    with leave_at_once():
+        from geo_patrol.jit import CACHE_FOLDER
+        from geo_patrol.warmup import warmup as compile_pieces
+
+        for name, seconds in compile_pieces():
+            print(f"{name}: ready after {seconds:.1f} s")
+        if CACHE_FOLDER is None:
+            print("Nothing was kept: no folder is writable. Set NUMBA_CACHE_DIR to one that is.")

@@ -1,0 +1,65 @@
+"""Compiling ahead what the first use of the package would compile: for images, continuous integration and classes."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from geo_patrol.envs.parallel import ParallelGeoPatrol
+from geo_patrol.envs.vector import make_vec
+from geo_patrol.evaluation.match import play_match
+from geo_patrol.flight.envs import SpaceshipCommander
+from geo_patrol.flight.missions import load_mission
+from geo_patrol.flight.solver import solve
+from geo_patrol.game import Game
+
+
+def warmup() -> Iterator[tuple[str, float]]:
+    """Compile what environments, matches, windows and the flight games call, as far as it is not in the cache.
+
+    Yields:
+        The name of each piece when it is ready, and the seconds that it took.
+    """
+    for name, compile_piece in _PIECES.items():
+        start = time.perf_counter()
+        compile_piece()
+        yield name, time.perf_counter() - start
+
+
+def _compile_environments() -> None:
+    env = ParallelGeoPatrol()
+    observations, _ = env.reset(seed=0)
+    env.step(env.sample_actions())
+    env.action_space("alpha").sample(observations["alpha"]["action_mask"])
+    ranges = {"alpha.patrols.fuel": {"low": 50, "high": 100}}
+    settings: list[dict[str, Any]] = [{"opponent": "random"}, {"overrides": ranges, "observation": "tokens"}]
+    for options in settings:
+        envs = make_vec(num_games=2, **options)
+        envs.reset(seed=0)
+        envs.step(envs.sample_actions())
+    game = Game(seed=0)
+    game.fork(1).cost("alpha", "P1 prograde")
+
+
+def _compile_scripted_agents() -> None:
+    for name in ("scripted", "raider", "turtle"):
+        play_match(name, "random", games=2, seed=0)
+
+
+def _compile_search() -> None:
+    for name in ("search:1ms", "search:1ms,propose=policy:base"):
+        play_match(name, "idle", config="geo_patrol", overrides={"turn_limit": 1}, games=2, seed=0)
+
+
+def _compile_flight_games() -> None:
+    env = SpaceshipCommander()
+    env.reset(seed=0)
+    env.step(env.sample_action())
+    solve(load_mission("sample"))
+
+
+_PIECES: dict[str, Callable[[], None]] = {
+    "environments": _compile_environments,
+    "scripted agents": _compile_scripted_agents,
+    "searching agents": _compile_search,
+    "flight games": _compile_flight_games,
+}

@@ -1,0 +1,40 @@
+"""Compiling ahead."""
+
+import os
+import subprocess
+import sys
+
+from typer.testing import CliRunner
+
+from geo_patrol.cli.app import app
+
+USE = """
+import numba.core.event
+from geo_patrol import geo_patrol_v0, make_vec, play_match
+
+class Compiled(numba.core.event.Listener):
+    def on_start(self, event):
+        raise SystemExit(f"compiled: {event.data['dispatcher'].py_func.__qualname__}")
+
+    def on_end(self, event): ...
+
+numba.core.event.register("numba:compile", Compiled())
+env = geo_patrol_v0.parallel_env()
+env.reset(seed=0)
+env.step(env.sample_actions())
+for options in ({}, {"observation": "tokens"}, {"opponent": "random"}, {"opponent": "scripted"}):
+    envs = make_vec("case1", 2, **options)
+    envs.reset(seed=0)
+    envs.step(envs.sample_actions())
+play_match("scripted", "random", games=2, seed=0)
+"""
+
+
+def test_warmup_compiles_what_environments_and_scripted_matches_call():
+    result = CliRunner().invoke(app, ["warmup"])
+    assert result.exit_code == 0, result.output
+    pieces = [line.partition(":")[0] for line in result.stdout.splitlines()]
+    assert pieces == ["environments", "scripted agents", "searching agents", "flight games"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    use = subprocess.run([sys.executable, "-c", USE], capture_output=True, text=True, check=False, env=environment)
+    assert use.returncode == 0, use.stderr
