@@ -1,4 +1,4 @@
-"""Compilation: the ``jit`` decorator of every compiled function, and the folder where the results are kept.
+"""Compilation: the ``jit`` decorator of every compiled function, and the folder where the results are note.
 
 ``NUMBA_DISABLE_JIT=1`` runs the same source as plain Python, for debugging and coverage.
 """
@@ -91,7 +91,7 @@ def _remove_old_kernels(base: Path, keep: str) -> None:
 
 
 CACHE_FOLDER = None if numba.config.DISABLE_JIT else _find_cache_folder()  # type: ignore[attr-defined]
-"""Where compiled code is kept between runs; None if nothing is writable or compilation is off."""
+"""Where compiled code is note between runs; None if nothing is writable or compilation is off."""
 
 
 def jit(function: _Function) -> _Function:
@@ -176,8 +176,8 @@ class _Announcer(numba.core.event.Listener):
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # noqa: T201
 
     def _report(self, piece: str) -> None:
-        kept = "" if CACHE_FOLDER is not None else " (no folder is writable to keep the result)"
-        text = f"geo_patrol: compiling {piece} for this machine, once{kept} ..."
+        note = "" if CACHE_FOLDER is not None else " (no folder is writable to keep the result)"
+        text = f"geo_patrol: compiling {piece} for this machine, once{note} ..."
         if sys.stderr.isatty():
             print(f"\r\x1b[K{text} {self._functions} functions", end="", file=sys.stderr, flush=True)  # noqa: T201
         elif self._depth == 1 and piece not in self._announced:

@@ -1,9 +1,9 @@
-"""What an observation holds, number by number, in two encodings: names, bounds, scales and sizes.
+"""The features of observations in two encodings: names, bounds, scales and sizes.
 
-- "onehot", float32: for each satellite its sector one-hot, fuel, ammo and flags; then the features, scaled.
-- "tokens", int16: for each satellite its sector number, fuel, ammo and flags; then the features, as whole numbers.
+- "onehot", float32: for each satellite its sector one-hot, fuel, ammo and flags; then the features of the game, scaled.
+- "tokens", int16: for each satellite its sector number, fuel, ammo and flags; then the features of the game, as integers.
 
-All features of the rules are included, so that one network can play every preset. ``observe`` writes them.
+All values of the rules are included, so that one network can play every preset. ``observe`` writes them.
 """
 
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
@@ -34,7 +34,7 @@ class Feature(NamedTuple):
     highest: float
     """Its highest possible value; the lowest is 0."""
     scale: float = 1.0
-    """What it is multiplied by in "onehot"."""
+    """What "onehot" multiplies it by."""
     token_scale: float = 1.0
     """What it is multiplied by in "tokens", before it is rounded and cut off at 32,767."""
 
@@ -51,7 +51,7 @@ SATELLITE_FEATURES = (
     Feature("same_sector_as_enemy_hva", 1),
     Feature("adjacent_to_enemy_hva", 1),
 )
-"""What both encodings tell of each satellite, after its sector."""
+"""The features of each satellite in both encodings, after its sector."""
 
 _SIDE_FEATURES = (
     Feature("patrols", MAX_PATROLS, 1 / 10),
@@ -96,9 +96,9 @@ GAME_FEATURES = (
     Feature("code_rules", 1),
     *(feature._replace(name=f"{whose}_{feature.name}") for whose in ("own", "enemy") for feature in _SIDE_FEATURES),
 )
-"""What both encodings tell after the satellites."""
+"""The features that follow the satellites in both encodings."""
 
-NUM_CHANGING_FEATURES = 6 + GOAL_AZIMUTH_BITS  # those at the beginning that change from one phase to the next
+NUM_CHANGING_FEATURES = 6 + GOAL_AZIMUTH_BITS  # the first ones, which change from one phase to the next
 assert len(GAME_FEATURES) == NUM_CHANGING_FEATURES + NUM_RULE_FEATURES
 NUM_GAME_FEATURES = len(GAME_FEATURES)
 NUM_SATELLITE_FEATURES = len(SATELLITE_FEATURES)
@@ -112,7 +112,7 @@ TOKEN_TABLE_SIZE = OBSERVED_SATELLITES * TOKEN_COLUMNS
 TOKEN_SIZE = TOKEN_TABLE_SIZE + NUM_GAME_FEATURES
 HIGHEST_TOKEN = 32_767
 
-_RINGS_AT_LEAST = 5
+_MIN_RINGS = 5
 
 
 def check_encoding(encoding: Any) -> Encoding:
@@ -127,27 +127,19 @@ def check_encoding(encoding: Any) -> Encoding:
     return checked
 
 
-NO_SLOTS = 0
-
-
-def sector_slots(encoding: Encoding, outer_ring: int) -> int:
-    """Return how many sectors the one-hot part has room for: those of five rings (62), or more on larger boards."""
-    return int(2 ** (max(outer_ring, _RINGS_AT_LEAST) + 1) - 2) if encoding == "onehot" else NO_SLOTS
+def num_sectors(outer_ring: int) -> int:
+    """Return the width of the one-hot encoding of a sector: the sectors of five rings (62), or more on larger boards."""
+    return int(2 ** (max(outer_ring, _MIN_RINGS) + 1) - 2)
 
 
 def observation_size(encoding: Encoding, outer_ring: int) -> int:
     """Return the length of an observation."""
     if encoding == "tokens":
         return TOKEN_SIZE
-    return OBSERVED_SATELLITES * (sector_slots(encoding, outer_ring) + NUM_SATELLITE_FEATURES) + NUM_GAME_FEATURES
+    return OBSERVED_SATELLITES * (num_sectors(outer_ring) + NUM_SATELLITE_FEATURES) + NUM_GAME_FEATURES
 
 
-def observation_dtype(encoding: Encoding) -> type[np.int16 | np.float32]:
-    """Return the scalar type of an observation."""
-    return np.int16 if encoding == "tokens" else np.float32
-
-
-def observation_names(encoding: Encoding, outer_ring: int = _RINGS_AT_LEAST) -> list[str]:
+def observation_names(encoding: Encoding, outer_ring: int = _MIN_RINGS) -> list[str]:
     """Name every index of an observation, such as ``own_patrol_3_fuel`` or ``enemy_hva_sector_15``.
 
     A sector number here is relative: the ring as it is, the azimuth counted from the own goal sector's.
@@ -163,7 +155,7 @@ def observation_names(encoding: Encoding, outer_ring: int = _RINGS_AT_LEAST) -> 
             if encoding == "tokens":
                 names.append(f"{satellite}_sector")
             else:
-                names += [f"{satellite}_sector_{sector}" for sector in range(1, sector_slots(encoding, outer_ring) + 1)]
+                names += [f"{satellite}_sector_{sector}" for sector in range(1, num_sectors(outer_ring) + 1)]
             names += [f"{satellite}_{feature.name}" for feature in SATELLITE_FEATURES]
     return names + [feature.name for feature in GAME_FEATURES]
 
@@ -172,14 +164,12 @@ def observation_bounds(encoding: Encoding, outer_ring: int) -> NDArray[np.float3
     """Return the highest value of every index of an observation; the lowest is 0 everywhere."""
     if encoding == "tokens":
         row = [
-            sector_slots("onehot", MAX_RING),
+            num_sectors(MAX_RING),
             *(feature.highest * feature.token_scale for feature in SATELLITE_FEATURES),
         ]
         tail = [feature.highest * feature.token_scale for feature in GAME_FEATURES]
         return np.minimum(row * OBSERVED_SATELLITES + tail, HIGHEST_TOKEN).astype(np.int16)
-    row = [1.0] * sector_slots(encoding, outer_ring) + [
-        feature.highest * feature.scale for feature in SATELLITE_FEATURES
-    ]
+    row = [1.0] * num_sectors(outer_ring) + [feature.highest * feature.scale for feature in SATELLITE_FEATURES]
     return np.array(
         row * OBSERVED_SATELLITES + [feature.highest * feature.scale for feature in GAME_FEATURES], np.float32
     )

@@ -20,18 +20,18 @@ FLAT_MASK_SHAPE = (SATELLITES * ORDERS,)
 class OrderSpace(spaces.MultiDiscrete):
     """Orders of one side: an order code, 0 to 27, for each of eleven satellites, as int64.
 
-    ``sample`` takes the action mask of an observation as it is, an (11, 28) array.
+    ``sample`` accepts the action mask of an observation, an (11, 28) array.
     """
 
     def __init__(self, seed: int | np.random.Generator | None = None) -> None:
         super().__init__([ORDERS] * SATELLITES, dtype=np.int64, seed=seed)
 
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[np.int64]:
-        """Draw orders, each of a satellite's legal ones with equal chances.
+        """Sample orders: for each satellite one of the allowed ones, all with equal probabilities.
 
         Args:
-            mask: (11, 28) or (308,) array, 1 where an order may be drawn; None allows all. A tuple of eleven arrays, as
-                ``MultiDiscrete`` takes, will do as well. A satellite with nothing allowed gets a noop.
+            mask: (11, 28) or (308,) array, 1 where an order is allowed; None allows all. A tuple of eleven arrays, as
+                ``MultiDiscrete`` takes, is accepted too. A satellite without an allowed order gets a noop.
             probability: as in ``MultiDiscrete``.
 
         Raises:
@@ -49,17 +49,17 @@ class OrderSpace(spaces.MultiDiscrete):
 
 
 class BatchedOrderSpace(spaces.MultiDiscrete):
-    """Orders of many slots, (slots, 11) int64; what Gymnasium's ``batch_space`` makes of an ``OrderSpace``."""
+    """Orders of many environments, (num_envs, 11) int64: the batched ``OrderSpace`` of Gymnasium's ``batch_space``."""
 
-    def __init__(self, slots: int, seed: int | np.random.Generator | None = None) -> None:
-        super().__init__(np.full((slots, SATELLITES), ORDERS), dtype=np.int64, seed=seed)
+    def __init__(self, num_envs: int, seed: int | np.random.Generator | None = None) -> None:
+        super().__init__(np.full((num_envs, SATELLITES), ORDERS), dtype=np.int64, seed=seed)
 
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[np.int64]:
-        """Draw orders, each of a satellite's legal ones with equal chances.
+        """Sample orders: for each satellite one of the allowed ones, all with equal probabilities.
 
         Args:
-            mask: (slots, 11, 28) or (slots, 308) array, 1 where an order may be drawn; None allows all. A satellite
-                with nothing allowed gets a noop.
+            mask: (num_envs, 11, 28) or (num_envs, 308) array, 1 where an order is allowed; None allows all. A satellite
+                without an allowed order gets a noop.
             probability: as in ``MultiDiscrete``.
 
         Raises:
@@ -69,10 +69,10 @@ class BatchedOrderSpace(spaces.MultiDiscrete):
             return super().sample(mask=mask, probability=probability)
         if mask is None:
             return self.np_random.integers(ORDERS, size=self.shape)
-        masks, slots = np.asarray(mask, np.int8), self.shape[0]
-        if masks.shape not in ((slots, *MASK_SHAPE), (slots, *FLAT_MASK_SHAPE)):
-            raise ValueError(f"mask of shape {masks.shape}: give {(slots, *MASK_SHAPE)}")
-        return sample_legal(masks.reshape(slots, *MASK_SHAPE), self.np_random)
+        masks, num_envs = np.asarray(mask, np.int8), self.shape[0]
+        if masks.shape not in ((num_envs, *MASK_SHAPE), (num_envs, *FLAT_MASK_SHAPE)):
+            raise ValueError(f"mask of shape {masks.shape}: give {(num_envs, *MASK_SHAPE)}")
+        return sample_legal(masks.reshape(num_envs, *MASK_SHAPE), self.np_random)
 
 
 @batch_space.register(OrderSpace)
@@ -81,7 +81,7 @@ def _batch_orders(space: OrderSpace, n: int = 1) -> BatchedOrderSpace:
 
 
 def box(config: GameConfig, encoding: Encoding) -> spaces.Box:
-    """Return the space of bare observations: 1-D, from 0 to a bound of its own for every index."""
+    """Return the space of observation vectors: 1-D, from 0 to a bound for every index."""
     high = observation_bounds(encoding, config.board.outer_ring)
     return spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
 

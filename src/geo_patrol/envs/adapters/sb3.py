@@ -19,15 +19,15 @@ with optional_import("sb3"):
 
 Indices = int | Iterable[int] | None
 
-_OF_ALL_SLOTS = ("action_masks", "sample_actions")
-"""Methods that return a row for every slot."""
+_SHARED_ATTRIBUTES = ("action_masks", "sample_actions")
+"""Methods that return a row for every environment."""
 _STATISTICS = ("score", "enemy_score", "reasons", "outcome", "illegal_orders", "seat", "opponent")
 
 
 class SB3VecEnv(VecEnv):
-    """A ``VectorGeoPatrol`` as a ``VecEnv``: a slot is what Stable-Baselines3 calls an environment.
+    """A ``VectorGeoPatrol`` as a ``VecEnv`` of Stable-Baselines3.
 
-    It makes no copies but of the observations that episodes end with. The info of a slot is an empty dict in all steps
+    Only the last observations of episodes are copied. The info of an environment is an empty dict in all steps
     but the last of an episode, where it holds what ``Monitor`` and ``DummyVecEnv`` would have written:
 
     - ``terminal_observation``;
@@ -37,7 +37,7 @@ class SB3VecEnv(VecEnv):
       ``finished_episode`` of ``VectorGeoPatrol``;
     - ``is_success``: the game was won. The libraries log its mean as ``rollout/success_rate``.
 
-    ``env_method("action_masks")`` gives a (308,) bool mask a slot, where sb3-contrib looks for it.
+    ``env_method("action_masks")`` returns a (308,) bool mask for each environment, as sb3-contrib expects.
 
     Args:
         envs: the games, with ``autoreset="same_step"``.
@@ -60,7 +60,7 @@ class SB3VecEnv(VecEnv):
         self.envs.set_opponents(opponent)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal orders of every slot, flat: (slots, 308) bool."""
+        """Return the legal orders of every environment, flat: (num_envs, 308) bool."""
         return self.envs.action_masks()
 
     # Playing
@@ -75,14 +75,14 @@ class SB3VecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Keep the actions, (slots, 11) order codes, for ``step_wait``."""
+        """Keep the actions, (num_envs, 11) order codes, for ``step_wait``."""
         self._actions = actions
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play one decision phase of every game.
 
         Returns:
-            Observations, rewards (slots,) float32, whether an episode ended (slots,) bool, and infos.
+            Observations, rewards (num_envs,) float32, whether an episode ended (num_envs,) bool, and infos.
 
         Raises:
             RuntimeError: there are no actions to play.
@@ -92,24 +92,24 @@ class SB3VecEnv(VecEnv):
         actions, self._actions = self._actions, None
         observations, rewards, terminations, truncations, batch = self.envs.step(actions)
         infos = self._empty_infos()
-        for slot in np.flatnonzero(batch["_finished_episode"]):
-            infos[slot] = self._last_info(batch, int(slot), truncated=bool(truncations[slot]))
+        for i in np.flatnonzero(batch["_finished_episode"]):
+            infos[i] = self._last_info(batch, int(i), truncated=bool(truncations[i]))
         return observations, rewards.astype(np.float32), terminations | truncations, infos
 
     def _empty_infos(self) -> list[dict[str, Any]]:
         # A dict each: wrappers and callbacks may write into one. A thousand cost 20 us.
         return [{} for _ in range(self.num_envs)]
 
-    def _last_info(self, batch: dict[str, Any], slot: int, *, truncated: bool) -> dict[str, Any]:
+    def _last_info(self, batch: dict[str, Any], i: int, *, truncated: bool) -> dict[str, Any]:
         finished = batch["finished_episode"]
-        episode: dict[str, Any] = {name: int(finished[name][slot]) for name in _STATISTICS}
+        episode: dict[str, Any] = {name: int(finished[name][i]) for name in _STATISTICS}
         episode |= {
-            "r": float(finished["return"][slot]),
-            "l": int(finished["length"][slot]),
+            "r": float(finished["return"][i]),
+            "l": int(finished["length"][i]),
             "t": round(time.perf_counter() - self._start, 6),
         }
         return {
-            "terminal_observation": _copy_row(batch["final_obs"], slot),
+            "terminal_observation": _copy_row(batch["final_obs"], i),
             "TimeLimit.truncated": truncated,
             "episode": episode,
             "is_success": episode["outcome"] == 1,
@@ -122,14 +122,14 @@ class SB3VecEnv(VecEnv):
     # What one asks of single environments
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute of the games, the same for every slot asked about."""
-        return [getattr(self.envs, attr_name)] * len(self._slots(indices))
+        """Return an attribute of the games, the same for every environment asked for."""
+        return [getattr(self.envs, attr_name)] * len(self._env_indices(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute of the games, for all slots at once.
+        """Set an attribute of the games, for all environments at once.
 
         Raises:
-            ValueError: only some slots are meant.
+            ValueError: only some environments are selected.
         """
         self._check_all(f"set_attr({attr_name!r})", indices)
         setattr(self.envs, attr_name, value)
@@ -137,36 +137,38 @@ class SB3VecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Call a method of the games once, and return what it says of each slot.
+        """Call a method of the games once, and return its result for each environment.
 
-        ``action_masks`` and ``sample_actions`` return a row a slot; other methods the same for all.
+        ``action_masks`` and ``sample_actions`` return a row for each environment; other methods the same for all.
 
         Raises:
-            ValueError: only some slots are meant, and the method is about all of them.
+            ValueError: only some environments are selected, and the method is about all of them.
         """
-        slots = self._slots(indices)
-        if method_name in _OF_ALL_SLOTS:
+        env_indices = self._env_indices(indices)
+        if method_name in _SHARED_ATTRIBUTES:
             rows = getattr(self.envs, method_name)(*method_args, **method_kwargs)
-            return [rows[slot] for slot in slots]
+            return [rows[i] for i in env_indices]
         self._check_all(f"env_method({method_name!r})", indices)
         return [getattr(self.envs, method_name)(*method_args, **method_kwargs)] * self.num_envs
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
         """Tell that episodes are monitored, as infos hold their returns, and that there is no other wrapper."""
-        return [wrapper_class is Monitor] * len(self._slots(indices))
+        return [wrapper_class is Monitor] * len(self._env_indices(indices))
 
-    def _slots(self, indices: Indices) -> Sequence[int]:
+    def _env_indices(self, indices: Indices) -> Sequence[int]:
         return list(self._get_indices(indices))
 
     def _check_all(self, what: str, indices: Indices) -> None:
-        if sorted(self._slots(indices)) != list(range(self.num_envs)):
-            raise ValueError(f"{what}: indices = {indices!r}: all slots are one environment: leave indices out")
+        if sorted(self._env_indices(indices)) != list(range(self.num_envs)):
+            raise ValueError(
+                f"{what}: indices = {indices!r}: all environments are one vector environment: leave indices out"
+            )
 
 
-def _copy_row(observations: Any, slot: int) -> Any:
+def _copy_row(observations: Any, i: int) -> Any:
     if isinstance(observations, dict):
-        return {name: rows[slot].copy() for name, rows in observations.items()}
-    return observations[slot].copy()
+        return {name: rows[i].copy() for name, rows in observations.items()}
+    return observations[i].copy()
 
 
 def make_sb3_vec(config: ConfigSource = "geo_patrol", num_games: int = 64, **arguments: Any) -> SB3VecEnv:
@@ -182,5 +184,5 @@ def make_sb3_vec(config: ConfigSource = "geo_patrol", num_games: int = 64, **arg
         ConfigError: the configuration is wrong.
         ValueError: another argument is.
     """
-    settled: dict[str, Any] = {"autoreset": AutoresetMode.SAME_STEP, "mask_in": "none"} | arguments
-    return SB3VecEnv(VectorGeoPatrol(config, num_games, **settled))
+    options: dict[str, Any] = {"autoreset": AutoresetMode.SAME_STEP, "mask_in": "none"} | arguments
+    return SB3VecEnv(VectorGeoPatrol(config, num_games, **options))
