@@ -84,7 +84,7 @@ def open_stream(path: Path, mode: str) -> LineStream:
     return _Stream(file)
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
+def read_lines(path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes, bool]]:
     """Read the lines of a file, compressed or not.
 
     Yields:
@@ -100,17 +100,17 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
             rest = bytearray(end)
             for line in lines:
                 number += 1
-                yield number, _check_length(number, line), True
+                yield number, _check_length(number, line, max_line_bytes), True
         else:
             rest += chunk
-        _check_length(number + 1, rest)
+        _check_length(number + 1, rest, max_line_bytes)
     if rest:
         yield number + 1, bytes(rest), False
 
 
-def _check_length(number: int, line: _Bytes) -> _Bytes:
-    if len(line) > MAX_LINE_BYTES:
-        raise RecordingError(f"line {number} is longer than {MAX_LINE_BYTES:,} bytes; no recorded game has such lines")
+def _check_length(number: int, line: _Bytes, maximum: int) -> _Bytes:
+    if len(line) > maximum:
+        raise RecordingError(f"line {number} is longer than {maximum:,} bytes; no recorded game has such lines")
     return line
 
 

@@ -71,7 +71,7 @@ class OrderEntry:
         self.sectors = {one.id: one.sector for fleet in SIDES for one in game.satellites(fleet)}
         self._past: list[dict[int, Order]] = []
         self._options = {
-            number: tuple(_describe(game, side, order) for order in orders if order.action != "noop")
+            number: tuple(describe(game, side, order) for order in orders if order.action != "noop")
             for number, orders in game.legal_orders(side).items()
         }
 
@@ -150,7 +150,8 @@ class OrderEntry:
         return next((option.order for option in self._options[number] if option.order.action == "guard"), None)
 
 
-def _describe(game: Game, side: Side, order: Order) -> Option:
+def describe(game: Game, side: Side, order: Order) -> Option:
+    """Return a legal order with what it costs, where it leads, and how likely it is to succeed."""
     cost = game.cost(side, order)
     if order.action in MOVES:
         start = game.satellite(side, order.satellite).sector

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from geo_patrol.board import prograde, radial_in, radial_out, retrograde
 from geo_patrol.game import Game
-from geo_patrol.notation import MOVES, Order, SatelliteId
+from geo_patrol.notation import Order
+from geo_patrol.sessions.order_entry import describe
 from geo_patrol.sides import Side
 
 HELP = """
@@ -20,14 +20,6 @@ Answer with a number of the list, or with the order itself: "radial in",
 Orders count when you commit them at the end of the phase; the other side
 does not see them before it has committed its own. Moves come first, then
 engagements, then everything drifts one sector prograde."""
-
-_DESTINATIONS = {
-    "prograde": prograde,
-    "retrograde": retrograde,
-    "radial_in": radial_in,
-    "radial_out": radial_out,
-}
-_ENEMY: dict[Side, Side] = {"alpha": "bravo", "bravo": "alpha"}
 
 
 def token_text(game: Game, side: Side, number: int) -> str:
@@ -52,33 +44,28 @@ def _title(action: str) -> str:
 
 
 def _terms(game: Game, side: Side, orders: Sequence[Order]) -> str:
-    action = orders[0].action
-    if action == "noop":
+    if orders[0].action == "noop":
         return ""
-    if action in MOVES:
-        here = game.satellite(side, orders[0].satellite).sector
-        return f"{game.cost(side, orders[0]):>3} fuel, to sector {_DESTINATIONS[action](here)}"
-    if action == "guard":
-        return f"{game.cost(side, orders[0]):>3} fuel, {game.probability(side, orders[0]):.0%} for the first attack"
-    costs = sorted({game.cost(side, order) for order in orders})
-    odds = sorted({game.probability(side, order) for order in orders}, reverse=True)
-    targets = f"{len(orders)} target{'s' * (len(orders) != 1)}"
-    return f"{_either(costs):>3} fuel, {' or '.join(f'{probability:.0%}' for probability in odds)}, {targets}"
-
-
-def _either(costs: Sequence[int]) -> str:
-    return " or ".join(map(str, costs))
+    options = [describe(game, side, order) for order in orders]
+    first = options[0]
+    if first.probability is None:
+        return f"{first.cost:>3} fuel, to sector {first.sector}"
+    if first.order.target is None:
+        return f"{first.cost:>3} fuel, {first.probability:.0%} for the first attack"
+    costs = " or ".join(map(str, sorted({option.cost for option in options})))
+    odds = sorted({option.probability for option in options if option.probability is not None}, reverse=True)
+    targets = f"{len(options)} target{'s' * (len(options) != 1)}"
+    return f"{costs:>3} fuel, {' or '.join(f'{probability:.0%}' for probability in odds)}, {targets}"
 
 
 def target_lines(game: Game, side: Side, orders: Sequence[Order]) -> Iterator[str]:
     """List the targets of an attack by their numbers, with range, cost and odds."""
     here = game.satellite(side, orders[0].satellite).sector
-    for order in orders:
-        assert order.target is not None
-        target = game.satellite(_ENEMY[side], order.target)
+    for option in (describe(game, side, order) for order in orders):
+        assert option.target is not None
+        target = game.satellite(option.target.side, option.target.number)
         distance = "same sector" if target.sector == here else "adjacent sector"
-        name = str(SatelliteId(_ENEMY[side], order.target))
         yield (
-            f" {order.target:>2} - {name:<15} {distance:<15} {game.cost(side, order):>3} fuel, "
-            f"{game.probability(side, order):.0%}   (it has fuel {target.fuel}, ammo {target.ammo})"
+            f" {target.id.number:>2} - {target.id!s:<15} {distance:<15} {option.cost:>3} fuel, "
+            f"{option.probability:.0%}   (it has fuel {target.fuel}, ammo {target.ammo})"
         )

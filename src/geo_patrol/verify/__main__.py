@@ -1,10 +1,11 @@
 """``python -m geo_patrol.verify FILE...``: replay recorded games and odds, and report differences."""
 
 import itertools
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,10 +13,13 @@ from rich.progress import track
 
 from geo_patrol.errors import GeoPatrolError, RecordingError
 from geo_patrol.replays.published_schema import RecordedGame
+from geo_patrol.replays.streams import read_lines
 from geo_patrol.validation import parse_model
-from geo_patrol.verify.files import MAX_LINE_BYTES, parse_json, read_lines
 from geo_patrol.verify.games import check_game
 from geo_patrol.verify.odds import RecordedOdds, check_odds
+
+_MAX_BYTES = 64 << 20
+"""Of a line, and of a list of engagements; a recorded game takes up to about a megabyte."""
 
 
 def check_file(path: Path, console: Console) -> bool:
@@ -43,12 +47,12 @@ def check_file(path: Path, console: Console) -> bool:
 
 def _checks(path: Path) -> Iterator[str | None]:
     """Check a file item by item; yield the first difference or fault of each item, or None."""
-    lines = ((number, line) for number, line in read_lines(path) if line.strip())
+    lines = ((number, line) for number, line in _read_text(path) if line.strip())
     first = next(lines, None)
     if first is None:
         return
     if first[1].lstrip().startswith("["):
-        data = parse_json(_join(itertools.chain([first[1]], (line for _, line in lines))), "content")
+        data = _parse_json(_join(itertools.chain([first[1]], (line for _, line in lines))), "content")
         for index, item in enumerate(data):
             yield _check_odds(index, item)
         return
@@ -56,12 +60,27 @@ def _checks(path: Path) -> Iterator[str | None]:
         yield _check_line(number, line)
 
 
+def _read_text(path: Path) -> Iterator[tuple[int, str]]:
+    for number, line, _ in read_lines(path, _MAX_BYTES):
+        try:
+            yield number, line.decode("utf-8")
+        except UnicodeDecodeError:
+            raise RecordingError("is not a text file") from None
+
+
+def _parse_json(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RecordingError(f"{where}: not JSON: {error}") from None
+
+
 def _join(lines: Iterable[str]) -> str:
     text = ""
     for line in lines:
         text += line
-        if len(text) > MAX_LINE_BYTES:
-            raise RecordingError(f"more than {MAX_LINE_BYTES:,} characters, too much for a list of engagements")
+        if len(text) > _MAX_BYTES:
+            raise RecordingError(f"more than {_MAX_BYTES:,} characters, too much for a list of engagements")
     return text
 
 
@@ -76,7 +95,7 @@ def _check_odds(index: int, item: object) -> str | None:
 
 def _check_line(number: int, line: str) -> str | None:
     try:
-        recorded = parse_model(RecordedGame, parse_json(line, f"line {number}"), f"line {number}")
+        recorded = parse_model(RecordedGame, _parse_json(line, f"line {number}"), f"line {number}")
         fault = check_game(recorded, number)
     except GeoPatrolError as error:
         return str(error)
