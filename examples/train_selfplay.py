@@ -10,6 +10,7 @@ docs/training.md reports results. ``ppo_geo_patrol.py`` is PPO in a single file,
 
 import argparse
 import dataclasses
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,4 +45,7 @@ def _argument_type(field: dataclasses.Field[Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    train(parse_args())
+    try:
+        train(parse_args())
+    except GeoPatrolError as error:
+        sys.exit(f"train_selfplay.py: {error}")

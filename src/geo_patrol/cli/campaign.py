@@ -49,16 +49,23 @@ def check_arguments(
     agents: Sequence[str],
     config: str,
     overrides: list[str] | None,
+    *,
+    games: int,
     seed: int | None,
     move_time: float,
-    processes: int | None,
+    processes: int | None = None,
+    json: str | None = None,
 ) -> "GameConfig":
     """Check what can be checked before anything is compiled or played; return the configuration."""
     from geo_patrol.config.presets import load_config
     from geo_patrol.engine.batch import check_seed
     from geo_patrol.evaluation.campaign import check_agents
     from geo_patrol.evaluation.executors import check_processes
+    from geo_patrol.evaluation.match import check_games
 
+    with bad_input():
+        check_games(games)
+    _check_json(json)
     with bad_input():
         resolved = load_config(config, overrides)
         if seed is not None:
@@ -122,8 +129,8 @@ def write_json(target: str | None, data: Mapping[str, Any]) -> None:
             stream.write("\n")
 
 
-def check_json(target: str | None) -> None:
-    """Check, before anything is played, that a file can be written."""
+def _check_json(target: str | None) -> None:
+    """Check that a file can be written."""
     if target is not None and target != STDOUT and not os.path.lexists(target):
         with output_file(target):
             pass

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeAlias
 import typer
 
 from geo_patrol.cli import campaign
-from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
+from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
 from geo_patrol.cli.loading import quick
 from geo_patrol.cli.options import ConfigOption, OverridesOption
 from geo_patrol.cli.output import output_file, progress_bar
@@ -58,13 +58,11 @@ def match(
 
     Prints wins, win rate with its 95 % interval (Wilson), points and turns by side, and how games ended.
     """
-    from geo_patrol.evaluation.match import check_games
     from geo_patrol.replays import save_path
 
     _check_outputs(json, csv, show)
-    with bad_input():
-        check_games(games)
-    resolved = campaign.check_arguments([first, second], config, overrides, seed, move_time, processes=None)
+    agents = (first, second)
+    resolved = campaign.check_arguments(agents, config, overrides, games=games, seed=seed, move_time=move_time)
     json_writer = partial(write_json, source=config, overrides=overrides or [])
     writers: dict[str, Writer] = {
         target: writer for target, writer in ((json, json_writer), (csv, write_csv)) if target is not None
@@ -72,7 +70,7 @@ def match(
     replay_file = None if save is None else save_path(save, f"{first} {second}")
     with ExitStack() as stack:  # files are opened before anything is played
         files = {path: stack.enter_context(output_file(path)) for path in writers if path != campaign.STDOUT}
-        agents, options = (first, second), {"games": games, "seed": seed, "save": replay_file}
+        options = {"games": games, "seed": seed, "save": replay_file}
         result = _play(agents, move_time, quiet, config=resolved, **options)
         for path, file in files.items():
             writers[path](result, file)

@@ -43,13 +43,19 @@ def sprt(
     The model is pentanomial: the test counts pairs of games with the same seed and the sides swapped.
     """
     from geo_patrol.evaluation import Sprt, play_sprt
-    from geo_patrol.evaluation.match import check_games
 
     with bad_input():
         test = Sprt(elo0, elo1, alpha, beta)
-        check_games(max_games)
-    campaign.check_json(json)
-    resolved = campaign.check_arguments([first, second], config, overrides, seed, move_time, processes)
+    resolved = campaign.check_arguments(
+        [first, second],
+        config,
+        overrides,
+        games=max_games,
+        seed=seed,
+        move_time=move_time,
+        processes=processes,
+        json=json,
+    )
     play = partial(play_sprt, first, second, test, config=resolved, max_games=max_games, seed=seed)
     play = partial(play, move_time=move_time, processes=processes)
     result = campaign.play_with_progress([first, second], resolved, f"{first} against {second}", quiet, play)

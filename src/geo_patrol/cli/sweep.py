@@ -48,14 +48,13 @@ def sweep(
     VALUES: 60,80,100 or 0..4 (all whole numbers) or 0..1..0.25 (with a step). --out DIR adds JSON, CSV and a heat map.
     """
     from geo_patrol.evaluation import play_sweep
-    from geo_patrol.evaluation.match import check_games
     from geo_patrol.evaluation.sweep import parse_variations
 
     with bad_input():
         parse_variations(vary)
-        check_games(games)
-    campaign.check_json(json)
-    resolved = campaign.check_arguments(agents, config, overrides, seed, move_time, processes)
+    resolved = campaign.check_arguments(
+        agents, config, overrides, games=games, seed=seed, move_time=move_time, processes=processes, json=json
+    )
     play = partial(play_sweep, *agents, vary, config=config, overrides=overrides or [], games=games, seed=seed)
     play = partial(play, move_time=move_time, processes=processes, folder=out)
     with campaign.resume_hint(out):

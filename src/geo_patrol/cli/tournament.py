@@ -46,16 +46,15 @@ def tournament(
     """
     from geo_patrol.errors import optional_import
     from geo_patrol.evaluation import play_tournament
-    from geo_patrol.evaluation.match import check_games
     from geo_patrol.evaluation.tournament import check_names
 
     with optional_import("stats"):
         import scipy.optimize  # noqa: F401 - before any game is played
     with bad_input():
         check_names(agents)
-        check_games(games)
-    campaign.check_json(json)
-    resolved = campaign.check_arguments(agents, config, overrides, seed, move_time, processes)
+    resolved = campaign.check_arguments(
+        agents, config, overrides, games=games, seed=seed, move_time=move_time, processes=processes, json=json
+    )
     play = partial(play_tournament, agents, config=resolved, games=games, seed=seed, mirror=mirror, folder=out)
     play = partial(play, move_time=move_time, processes=processes)
     with campaign.resume_hint(out):

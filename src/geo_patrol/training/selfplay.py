@@ -1,10 +1,13 @@
 """Training by self-play and against a league: the loop of rollouts, updates, snapshots and evaluations."""
 
+from collections.abc import Sequence
+
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from geo_patrol.agents.registry import make_agent
+from geo_patrol.errors import ConfigError, GeoPatrolError
 from geo_patrol.training import checkpoint
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.envs import TrainingEnvs
@@ -35,13 +38,23 @@ def train(config: TrainingConfig, console: Console | None = None) -> list[Evalua
         checkpoint and, if TensorBoard is installed, event files.
 
     Raises:
-        ConfigError: the device is not available, or a configuration is wrong.
+        ConfigError: the device is not available, a configuration is wrong, or there is no agent of a name.
         PolicyError: a policy or the checkpoint cannot be read.
-        ValueError: there is no agent of a name.
     """
     trainer = Trainer(config, console or Console(width=120))
     trainer.run()
     return trainer.state.curve
+
+
+def _check_agents(names: Sequence[str]) -> None:
+    """Make every agent once: a wrong name is an error now, not at the first evaluation."""
+    for name in names:
+        try:
+            make_agent(name)
+        except GeoPatrolError:
+            raise
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
 
 
 class Trainer:
@@ -49,8 +62,7 @@ class Trainer:
 
     def __init__(self, config: TrainingConfig, console: Console) -> None:
         self.config, self.console = config, console
-        for name in config.eval_opponents:
-            make_agent(name)  # a wrong name is an error now, not at the first evaluation
+        _check_agents((*config.opponents, *config.extra_opponents, *config.eval_opponents))
         torch.set_num_threads(config.num_threads)
         device = resolve_device(config.device)
         self.state = checkpoint.initial_state(config, device)
