@@ -392,8 +392,8 @@ BAD_FILES = [
     (b"[1" + b"0" * 5000 + b"]", "content: not JSON: Exceeds the limit"),
     (b"[3]", "engagement 0: content = 3: input should be a valid dictionary"),
     (b"[]", "nothing is recorded in it"),
-    (gzip.compress(LINES[0].encode(), mtime=0)[:-400], "cannot be read: "),
-    (b"\x1f\x8b\x08\x00" + b"x" * 50, "cannot be read: "),
+    (gzip.compress(LINES[0].encode(), mtime=0)[:-400], "is cut short: the packed file has no end"),
+    (b"\x1f\x8b\x08\x00" + b"x" * 50, "is damaged: "),
     (LINES[0][: len(LINES[0]) // 2].encode(), "line 1: not JSON: "),
     (LINES[0].encode() + b"\n" + b"{]\n", "line 2: not JSON: "),
 ]
