@@ -164,9 +164,9 @@ def test_attributes_and_methods():
     env.set_attr("note", 7)
     assert env.get_attr("note") == [7, 7]
     assert not env.has_attr("nothing")
-    with pytest.raises(ValueError, match=r"env_method\('set_opponents'\): indices = 0: all slots are one"):
+    with pytest.raises(ValueError, match=r"env_method\('set_opponents'\): indices = 0: all environments are one"):
         env.env_method("set_opponents", "idle", indices=0)
-    with pytest.raises(ValueError, match=r"set_attr\('note'\): indices = \[1\]: all slots are one"):
+    with pytest.raises(ValueError, match=r"set_attr\('note'\): indices = \[1\]: all environments are one"):
         env.set_attr("note", 8, indices=[1])
 
 
