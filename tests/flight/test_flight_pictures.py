@@ -13,10 +13,18 @@ from ships import mission, ship
 
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
 from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
-from geo_patrol.flight.pictures.colors import BLUE, GREEN, ORANGE, SKY, VERMILION
-from geo_patrol.flight.pictures.layout import Layout
+from geo_patrol.flight.pictures.chart import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    SKY,
+    VERMILION,
+    Layout,
+    blank_map,
+    score_lines,
+    score_sheet,
+)
 from geo_patrol.flight.pictures.scene import COASTED, PULLED, flight_drawing
-from geo_patrol.flight.pictures.sheets import blank_map, score_lines, score_sheet
 from geo_patrol.rendering.svg_writer import fit_on_a4, svg_text
 from geo_patrol.scenes.shapes import Circle, Polyline, Text
 

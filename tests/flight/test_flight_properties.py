@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from ships import fly_at_random, maps, missions
 
 from geo_patrol.flight import Flight, load_mission
-from geo_patrol.flight.engine.physics import gravity_at, well_at
 from geo_patrol.flight.engine.state import DOCKED, LANDED, make_params
+from geo_patrol.flight.engine.turn import gravity_at, well_at
 from geo_patrol.flight.grid import LAUNCHES, distance, point_name, read_point
 
 seeds = st.integers(0, 2**32)

@@ -248,9 +248,9 @@ def print_missions() -> None:
 def _write_sheets(mission: "Mission", blank_map: str | None, score_sheet: str | None) -> None:
     if blank_map is None and score_sheet is None:
         return
-    from geo_patrol.flight.pictures import sheets
+    from geo_patrol.flight.pictures import chart
 
-    for target, draw in ((blank_map, sheets.blank_map), (score_sheet, sheets.score_sheet)):
+    for target, draw in ((blank_map, chart.blank_map), (score_sheet, chart.score_sheet)):
         if target is not None:
             with output_file(target) as stream:
                 stream.buffer.write(_encode_drawing(draw(mission), target))

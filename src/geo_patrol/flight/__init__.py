@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
     from geo_patrol.flight.flight import Flight
     from geo_patrol.flight.generator import RandomMission, random_flight, random_mission, random_mission_with_witness
-    from geo_patrol.flight.log import ENDINGS, LINE_NAMES, Ending, Turn
     from geo_patrol.flight.mission import Mission
     from geo_patrol.flight.missions import load_mission, mission_names
     from geo_patrol.flight.solver import Solution, rank, solve
+    from geo_patrol.flight.status import ENDINGS, LINE_NAMES, Ending, Turn
 
 __all__ = [
     "ENDINGS",
@@ -42,7 +42,7 @@ _MODULES = {
     "geo_patrol.flight.envs": ("PlanetaryProbe", "SpaceshipCommander"),
     "geo_patrol.flight.flight": ("Flight",),
     "geo_patrol.flight.generator": ("RandomMission", "random_flight", "random_mission", "random_mission_with_witness"),
-    "geo_patrol.flight.log": ("ENDINGS", "LINE_NAMES", "Ending", "Turn"),
+    "geo_patrol.flight.status": ("ENDINGS", "LINE_NAMES", "Ending", "Turn"),
     "geo_patrol.flight.mission": ("Mission",),
     "geo_patrol.flight.missions": ("load_mission", "mission_names"),
     "geo_patrol.flight.solver": ("Solution", "rank", "solve"),

@@ -14,8 +14,8 @@ import numpy as np
 from geo_patrol.flight.engine.state import COAST
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.grid import STRONG, WEAK, Point, distance, point_name
-from geo_patrol.flight.log import Ending
 from geo_patrol.flight.mission import GameName, Mission
+from geo_patrol.flight.status import Ending
 
 _COLUMNS, _ROWS = 25, 9
 _NUM_FLIGHTS = 40

@@ -1,6 +1,8 @@
-"""``FlightStatus``: read access to a flight, from the engine's record to Python values."""
+"""Read access to a flight, from the engine's record to Python values: position, points, log and outcome."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
 from itertools import compress
 from typing import Any
 
@@ -10,13 +12,66 @@ from geo_patrol.flight.engine.game import new_game
 from geo_patrol.flight.engine.state import NOWHERE, UNDER_WAY
 from geo_patrol.flight.engine.turn import is_success
 from geo_patrol.flight.grid import Point, point_name
-from geo_patrol.flight.log import ENDINGS, LINE_NAMES, Ending, Turn
 from geo_patrol.flight.mission import Mission
 from geo_patrol.flight.orders import MODE_NAMES, order_text
 
+LINE_NAMES = ("explore", "return", "landing", "survey", "microgravity", "fuel", "launch")
+"""Lines of the score sheet, in its order."""
 
-def _point(values: NDArray[Any]) -> Point:
-    return int(values[0]), int(values[1])
+
+class Ending(StrEnum):
+    """How a flight has ended."""
+
+    UNDER_WAY = "under way"
+    END_REACHED = "end reached"
+    """The end of the mission (``end_at``) has been reached."""
+    GOALS_MET = "goals met"
+    """A race without ``end_at``: all its goals are met."""
+    LAST_TURN = "last turn"
+    LEFT_MAP = "left the map"
+    CRASHED = "crashed"
+    """Only a probe can crash; such orders are illegal for a spaceship."""
+    TRAPPED = "trapped"
+    """Every order that the ship could pay would have crashed it."""
+
+
+ENDINGS = tuple(Ending)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An entry of the flight log. Points are (column, row), shifts are (to the right, down)."""
+
+    number: int
+    order: str
+    start: Point
+    coasted: Point
+    gravity: Point
+    """Shift by gravity."""
+    engines: Point
+    """Shift by the engines; of a launch, the whole move."""
+    end: Point
+    mode: str
+    """Mode of the ship at the end of the turn: "flying", "landed", "docked"."""
+    well: str | None
+    """The planet in whose well the turn ended."""
+    points: dict[str, int]
+    """Points of the turn by line of the score sheet."""
+
+    @property
+    def move(self) -> Point:
+        """Endpoint minus start."""
+        return self.end[0] - self.start[0], self.end[1] - self.start[1]
+
+    @property
+    def score(self) -> int:
+        """Points of the turn."""
+        return sum(self.points.values())
+
+    @property
+    def is_launch(self) -> bool:
+        """Whether the ship was launched in this turn."""
+        return self.order.startswith("launch")
 
 
 class FlightStatus:
@@ -146,17 +201,13 @@ class FlightStatus:
 
     def _read_turn(self, index: int) -> Turn:
         entry = self._games["log"][0, index]
-        start, well = _point(entry["start"]), int(entry["well"])
+        points = {field: tuple(entry[field].tolist()) for field in ("start", "coasted", "gravity", "engines", "end")}
         return Turn(
+            **points,
             number=index + 1,
-            order=order_text(int(entry["order"]), int(entry["mode"]), start),
-            start=start,
-            coasted=_point(entry["coasted"]),
-            gravity=_point(entry["gravity"]),
-            engines=_point(entry["engines"]),
-            end=_point(entry["end"]),
+            order=order_text(int(entry["order"]), int(entry["mode"]), points["start"]),
             mode=MODE_NAMES[entry["mode_after"]],
-            well=None if well == NOWHERE else list(self.mission.planets)[well],
+            well=None if entry["well"] == NOWHERE else list(self.mission.planets)[entry["well"]],
             points=dict(zip(LINE_NAMES, entry["points"].tolist(), strict=True)),
         )
 

@@ -1,9 +1,8 @@
 """A flight as plain text: map, flight log and score sheet, in the format of the paper game."""
 
 from geo_patrol.flight.grid import DIRECTION_NAMES, DIRECTIONS, ROW_LETTERS, Point, point_name, read_point
-from geo_patrol.flight.log import LINE_NAMES, Ending, Turn
 from geo_patrol.flight.mission import Mission
-from geo_patrol.flight.status import FlightStatus
+from geo_patrol.flight.status import LINE_NAMES, Ending, FlightStatus, Turn
 
 _TURN_MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDE"
 """The mark of each of forty turns on the map."""

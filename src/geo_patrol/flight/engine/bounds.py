@@ -53,8 +53,9 @@ def gained_by_stopping(speed: int, turns: int, stop: int) -> int:
 
 
 @jit
-def min_turns_to(params: Any, flight: Any, column: int, row: int, reach: int, max_turns: int) -> int:
-    """Return a lower bound of the turns until one ends within ``reach`` of a point; ``max_turns`` + 1 beyond them."""
+def min_turns_to_well(params: Any, flight: Any, planet: int, max_turns: int) -> int:
+    """Return a lower bound of the turns until one ends in the well of a planet; ``max_turns`` + 1 beyond them."""
+    column, row, reach = params.planet[planet, 0], params.planet[planet, 1], params.reach[planet]
     right, down, slack, stop = flight.right, flight.down, 0, first_stop(params, flight)
     for turns in range(1, max_turns + 1):
         if flight.mode in (FLYING, DOCKED):
@@ -97,9 +98,9 @@ def max_travel(speed: int, turns: int, stop: int) -> int:
 
 
 @jit
-def min_turns_to_stop_at(params: Any, flight: Any, column: int, row: int, max_turns: int) -> int:
+def min_turns_to_stop_at(params: Any, flight: Any, point: Any, max_turns: int) -> int:
     """Return a lower bound of the turns until a landing or docking at a point; ``max_turns`` + 1 beyond them."""
-    to_right, to_down = column - flight.column, row - flight.row
+    to_right, to_down = point[0] - flight.column, point[1] - flight.row
     right, down = flight.right, flight.down
     launch = 0 if flight.mode in (FLYING, DOCKED) else 1  # a first move of three grids, as if from a speed of one
     stop = first_stop(params, flight)
@@ -124,25 +125,6 @@ def min_landing_interval(params: Any) -> int:
 
 
 @jit
-def min_turns_to_well(params: Any, flight: Any, planet: int, max_turns: int) -> int:
-    """Return a lower bound of the turns until one ends in the well of a planet; ``max_turns`` + 1 beyond them."""
-    column, row = params.planet[planet, 0], params.planet[planet, 1]
-    return min_turns_to(params, flight, column, row, params.reach[planet], max_turns)
-
-
-@jit
-def min_turns_to_landing(params: Any, flight: Any, planet: int, max_turns: int) -> int:
-    """Return a lower bound of the turns until a landing on a planet; ``max_turns`` + 1 beyond them."""
-    return min_turns_to_stop_at(params, flight, params.planet[planet, 0], params.planet[planet, 1], max_turns)
-
-
-@jit
-def min_turns_to_docking(params: Any, flight: Any, station: int, max_turns: int) -> int:
-    """Return a lower bound of the turns until the ship docks at a station; ``max_turns`` + 1 beyond them."""
-    return min_turns_to_stop_at(params, flight, params.station[station, 0], params.station[station, 1], max_turns)
-
-
-@jit
 def can_win(params: Any, flight: Any, turns_left: int) -> bool:
     """Whether the mission may still be fulfilled in the turns that are left."""
     for planet in range(params.planets):
@@ -150,14 +132,14 @@ def can_win(params: Any, flight: Any, turns_left: int) -> bool:
             if min_turns_to_well(params, flight, planet, turns_left) > turns_left:
                 return False
         if params.must_land[planet] and not flight.landed[planet]:
-            if min_turns_to_landing(params, flight, planet, turns_left) > turns_left:
+            if min_turns_to_stop_at(params, flight, params.planet[planet], turns_left) > turns_left:
                 return False
     if params.end_kind == END_WELL:
         return min_turns_to_well(params, flight, params.end_site, turns_left) <= turns_left
     if params.end_kind == END_PLANET:
-        return min_turns_to_landing(params, flight, params.end_site, turns_left) <= turns_left
+        return min_turns_to_stop_at(params, flight, params.planet[params.end_site], turns_left) <= turns_left
     if params.end_kind == END_STATION:
-        return min_turns_to_docking(params, flight, params.end_site, turns_left) <= turns_left
+        return min_turns_to_stop_at(params, flight, params.station[params.end_site], turns_left) <= turns_left
     return True
 
 
@@ -191,7 +173,7 @@ def max_arrival_points(params: Any, flight: Any, turns_left: int) -> int:
     for planet in range(params.planets):
         if not params.can_land[planet]:
             continue
-        turns = min_turns_to_landing(params, flight, planet, turns_left)
+        turns = min_turns_to_stop_at(params, flight, params.planet[planet], turns_left)
         if turns <= turns_left and not flight.landed[planet]:
             landings += 1
             soonest = min(soonest, turns)
@@ -199,11 +181,13 @@ def max_arrival_points(params: Any, flight: Any, turns_left: int) -> int:
             returns += 1
     for station in range(params.stations):
         if not flight.docked[station]:
-            points += LANDING_POINTS * (min_turns_to_docking(params, flight, station, turns_left) <= turns_left)
+            points += LANDING_POINTS * (
+                min_turns_to_stop_at(params, flight, params.station[station], turns_left) <= turns_left
+            )
     first_is_free = flight.mode != LANDED
     landings = min(landings, 1 + (turns_left - soonest) // params.min_landing_interval)
     points += LANDING_POINTS * landings - _LAUNCH_PRICE * max(landings - first_is_free, 0)
     home = params.home
-    if params.can_land[home] and min_turns_to_landing(params, flight, home, turns_left) <= turns_left:
+    if params.can_land[home] and min_turns_to_stop_at(params, flight, params.planet[home], turns_left) <= turns_left:
         points += RETURN_POINTS * returns
     return points

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.flight.engine.observe import INFO, OBSERVATION, write_info, write_observation
-from geo_patrol.flight.engine.physics import is_on_map
 from geo_patrol.flight.engine.state import COAST, FLIGHT, ORDERS, PARAMS, TURN, UNDER_WAY, make_params, record_dtype
-from geo_patrol.flight.engine.turn import fly_turn, place_on_pad, plot, write_legal
+from geo_patrol.flight.engine.turn import fly_turn, is_on_map, place_on_pad, plot, write_legal
 from geo_patrol.flight.mission import MAX_TURNS, Mission
 from geo_patrol.jit import jit
 

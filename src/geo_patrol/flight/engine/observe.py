@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.flight.engine.physics import gravity_at, is_on_map
 from geo_patrol.flight.engine.scoring import score_of
 from geo_patrol.flight.engine.state import (
     DOCKED,
@@ -23,7 +22,7 @@ from geo_patrol.flight.engine.state import (
     UNDER_WAY,
     record_dtype,
 )
-from geo_patrol.flight.engine.turn import is_success
+from geo_patrol.flight.engine.turn import gravity_at, is_on_map, is_success
 from geo_patrol.flight.grid import WEAK
 from geo_patrol.flight.mission import MAX_PLANETS, MAX_STATIONS, MAX_TURNS
 from geo_patrol.jit import jit

@@ -71,8 +71,13 @@ def achievement_key(params: Any, flight: Any) -> int:
 
 
 @jit
-def find_bucket(table: Any, nodes: Any, motion: int, achieved: int, spent: int) -> int:
-    """Return the index in the hash table (open addressing) of the node with these keys, or of the empty entry for it."""
+def find_node(params: Any, flight: Any, nodes: Any, count: int, table: Any) -> int:
+    """Return the index of the node with the same future as a flight, ``count`` for a new one, FULL if that is too many.
+
+    ``table`` is a hash table with open addressing; a new node is entered there.
+    """
+    motion, achieved = motion_key(flight), achievement_key(params, flight)
+    spent = int(flight.spent) if params.fuel_limit != NO_LIMIT else 0
     mask = len(table) - 1
     mixed = np.uint64(motion) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= np.uint64(achieved + spent * 977) * np.uint64(0xBF58476D1CE4E5B9)
@@ -82,19 +87,8 @@ def find_bucket(table: Any, nodes: Any, motion: int, achieved: int, spent: int) 
     while table[bucket] != EMPTY:
         node = nodes[table[bucket]]
         if node.motion == motion and node.achieved == achieved and node.spent == spent:
-            break
+            return int(table[bucket])
         bucket = (bucket + 1) & mask
-    return int(bucket)
-
-
-@jit
-def find_node(params: Any, flight: Any, nodes: Any, count: int, table: Any) -> int:
-    """Return the index of the node with the same future as a flight, ``count`` for a new one, FULL if that is too many."""
-    motion, achieved = motion_key(flight), achievement_key(params, flight)
-    spent = int(flight.spent) if params.fuel_limit != NO_LIMIT else 0
-    bucket = find_bucket(table, nodes, motion, achieved, spent)
-    if table[bucket] != EMPTY:
-        return int(table[bucket])
     if count == len(nodes):
         return FULL
     table[bucket] = count

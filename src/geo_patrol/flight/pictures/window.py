@@ -1,7 +1,6 @@
 """The window: shows flights, and lets a player fly one. Closing it ends neither an episode nor a program."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
@@ -10,8 +9,7 @@ import pygame
 
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.grid import Point
-from geo_patrol.flight.pictures.colors import GREY, PAPER
-from geo_patrol.flight.pictures.layout import Layout
+from geo_patrol.flight.pictures.chart import GREY, MARGIN, PAPER, Layout
 from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, add_choice, add_outlook, flight_drawing
 from geo_patrol.rendering.painter import paint_drawing
 from geo_patrol.rendering.screen import Event, NoScreenError, Screen
@@ -21,26 +19,10 @@ _CLICK_RANGE = 18.0
 _STEP_SECONDS = 0.25
 _FPS = 30
 _HELP = "click an endpoint, or arrow keys and Enter; Backspace takes a turn back, R starts again, Esc leaves"
-_KEYS = {  # their places on the keyboard are the directions of the engines
-    pygame.K_s: 0,
-    pygame.K_w: 1,
-    pygame.K_e: 2,
-    pygame.K_d: 3,
-    pygame.K_c: 4,
-    pygame.K_x: 5,
-    pygame.K_z: 6,
-    pygame.K_a: 7,
-    pygame.K_q: 8,
-    pygame.K_KP5: 0,
-    pygame.K_KP8: 1,
-    pygame.K_KP9: 2,
-    pygame.K_KP6: 3,
-    pygame.K_KP3: 4,
-    pygame.K_KP2: 5,
-    pygame.K_KP1: 6,
-    pygame.K_KP4: 7,
-    pygame.K_KP7: 8,
-}
+_LETTERS = [ord(letter) for letter in "swedcxzaq"]
+_KEYPAD = [getattr(pygame, f"K_KP{digit}") for digit in "589632147"]
+_KEYS = {key: order for keys in (_LETTERS, _KEYPAD) for order, key in enumerate(keys)}
+"""Orders by key: around S, and around 5 on the keypad, keys lie in the directions of the engines."""
 
 
 class WindowError(RuntimeError):
@@ -89,7 +71,11 @@ class Window:
         if self.is_closed:
             return
         if self._screen is None:
-            self._screen = _open(drawing)
+            try:
+                self._screen = Screen("geo_patrol: flight", (round(drawing.width), round(drawing.height)))
+            except NoScreenError as error:
+                alternative = 'give render_mode "rgb_array" or "ansi", or geo-patrol fly --text'
+                raise WindowError(f"no window can be opened here: {error}; or {alternative}") from None
         picture = pygame.Surface(self._screen.size)
         width, height = picture.get_size()
         self._scale = min(width / drawing.width, height / drawing.height)
@@ -129,14 +115,6 @@ class Window:
             self._screen.close()
 
 
-def _open(drawing: Drawing) -> Screen:
-    try:
-        return Screen("geo_patrol: flight", (round(drawing.width), round(drawing.height)))
-    except NoScreenError as error:
-        alternative = 'give render_mode "rgb_array" or "ansi", or geo-patrol fly --text'
-        raise WindowError(f"no window can be opened here: {error}; or {alternative}") from None
-
-
 @dataclass(frozen=True)
 class Choice:
     """An order that the player can give, and where it leads."""
@@ -148,15 +126,12 @@ class Choice:
 
 def choices(flight: Flight) -> list[Choice]:
     """Return the orders that a player can choose from."""
-    return [
-        Choice(code, flight.end_of(code), _label(flight, code)) for code in flight.action_mask().nonzero()[0].tolist()
-    ]
-
-
-def _label(flight: Flight, code: int) -> str:
-    cost = flight.cost_of(code)
-    off = "" if flight.mission.is_on_map(flight.end_of(code)) else ", off the map"
-    return flight.order_text(code) + off + (f" ({-cost})" if cost else "")
+    found = []
+    for code in flight.action_mask().nonzero()[0].tolist():
+        end, cost = flight.end_of(code), flight.cost_of(code)
+        off = "" if flight.mission.is_on_map(end) else ", off the map"
+        found.append(Choice(code, end, flight.order_text(code) + off + (f" ({-cost})" if cost else "")))
+    return found
 
 
 class Player:
@@ -168,10 +143,9 @@ class Player:
     """
 
     def __init__(self, flight: Flight, window: Window) -> None:
-        self.flight = flight
         self._window = window
-        self._chosen = 0
-        self._changed = True
+        self._layout = Layout(flight.mission)
+        self._set_flight(flight)
 
     def play(self) -> Flight:
         """Return the flight as it is when the user leaves.
@@ -187,66 +161,66 @@ class Player:
             self._window.wait(1 / _FPS)
         return self.flight
 
+    def _set_flight(self, flight: Flight) -> None:
+        self.flight = flight
+        self._choices = choices(flight)
+        self._choose(0)
+
+    def _choose(self, index: int) -> None:
+        self._chosen, self._changed = index, True
+
     def _draw(self) -> None:
         self._changed = False
-        drawing = flight_drawing(self.flight)
-        layout = Layout(self.flight.mission)
-        offered = choices(self.flight)
+        drawing, layout = flight_drawing(self.flight), self._layout
         if self.flight.mode in ("flying", "docked") and not self.flight.is_over:
             add_outlook(drawing, layout, self.flight)
-        for index, choice in enumerate(offered):
+        for index, choice in enumerate(self._choices):
             if index != self._chosen:
-                add_choice(drawing, layout, choice.end, choice.label, is_chosen=False)
-        if offered:
-            chosen = offered[self._chosen]
-            add_choice(drawing, layout, chosen.end, chosen.label, is_chosen=True)
-        drawing.add(Text((drawing.width - 24, layout.bottom + 72), _HELP, 11, GREY, "midright"))
+                add_choice(drawing, layout, choice.end)
+        if self._choices:
+            chosen = self._choices[self._chosen]
+            add_choice(drawing, layout, chosen.end, chosen.label)
+        drawing.add(Text((drawing.width - MARGIN, layout.bottom + 72), _HELP, 11, GREY, "midright"))
         self._window.draw(drawing)
 
     def _handle(self, event: Event) -> None:
         if event.type in (pygame.WINDOWRESIZED, pygame.WINDOWEXPOSED):
             self._changed = True
-        elif event.type == pygame.MOUSEMOTION:
-            self._point_at(event.pos)
-        elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
-            if self._point_at(event.pos):
-                self._fly(choices(self.flight)[self._chosen].order)
         elif event.type == pygame.KEYDOWN:
             self._handle_key(event.key)
+        elif event.type == pygame.MOUSEMOTION or (event.type == pygame.MOUSEBUTTONDOWN and event.button == 1):
+            index = self._choice_at(event.pos)
+            if index is None:
+                return
+            if index != self._chosen:
+                self._choose(index)
+            if event.type == pygame.MOUSEBUTTONDOWN:
+                self._fly(self._choices[index].order)
 
-    def _point_at(self, point: tuple[int, int]) -> bool:
-        """Choose the endpoint under the mouse; return whether there is one."""
-        position = self._window.position_of(point)
-        nearest = nearest_choice(Layout(self.flight.mission), choices(self.flight), position)
-        if nearest is None:
-            return False
-        self._changed |= nearest != self._chosen
-        self._chosen = nearest
-        return True
+    def _choice_at(self, point: tuple[int, int]) -> int | None:
+        """Return the choice whose endpoint is nearest to a point of the window; None if none is near."""
+        x, y = self._window.position_of(point)
+        ends = [self._layout.at(choice.end) for choice in self._choices]
+        distances = [max(abs(end[0] - x), abs(end[1] - y)) for end in ends]
+        nearest = min(distances, default=_CLICK_RANGE)
+        return distances.index(nearest) if nearest < _CLICK_RANGE else None
 
     def _handle_key(self, key: int) -> None:
-        offered = choices(self.flight)
+        mission, orders, count = self.flight.mission, self.flight.order_codes, len(self._choices)
         if key == pygame.K_ESCAPE:
             self._window.close()
         elif key == pygame.K_BACKSPACE:
-            self._set_flight(self.flight.order_codes[:-1])
+            self._set_flight(Flight.from_orders(mission, orders[:-1]))
         elif key == pygame.K_r:
-            self._set_flight([])
-        elif offered and key in (pygame.K_RIGHT, pygame.K_DOWN):
-            self._choose((self._chosen + 1) % len(offered))
-        elif offered and key in (pygame.K_LEFT, pygame.K_UP):
-            self._choose((self._chosen - 1) % len(offered))
-        elif offered and key in (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE):
-            self._fly(offered[self._chosen].order)
-        elif _KEYS.get(key) in [choice.order for choice in offered]:
+            self._set_flight(Flight(mission))
+        elif count and key in (pygame.K_RIGHT, pygame.K_DOWN):
+            self._choose((self._chosen + 1) % count)
+        elif count and key in (pygame.K_LEFT, pygame.K_UP):
+            self._choose((self._chosen - 1) % count)
+        elif count and key in (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE):
+            self._fly(self._choices[self._chosen].order)
+        elif _KEYS.get(key) in [choice.order for choice in self._choices]:
             self._fly(_KEYS[key])
-
-    def _choose(self, index: int) -> None:
-        self._chosen, self._changed = index, True
-
-    def _set_flight(self, orders: list[int]) -> None:
-        self.flight = Flight.from_orders(self.flight.mission, orders)
-        self._choose(0)
 
     def _fly(self, order: int) -> None:
         """Fly a turn, and show its steps one after the other."""
@@ -255,15 +229,4 @@ class Player:
             for steps in (COASTED, PULLED):
                 self._window.draw(flight_drawing(self.flight, steps=steps))
                 self._window.wait(_STEP_SECONDS)
-        self._choose(0)
-
-
-def nearest_choice(layout: Layout, offered: Sequence[Choice], position: tuple[float, float]) -> int | None:
-    """Return which choice's endpoint is near a position on the drawing; None if none is."""
-    best, nearest = None, _CLICK_RANGE
-    for index, choice in enumerate(offered):
-        x, y = layout.at(choice.end)
-        distance = max(abs(x - position[0]), abs(y - position[1]))
-        if distance < nearest:
-            best, nearest = index, distance
-    return best
+        self._set_flight(self.flight)
