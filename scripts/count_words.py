@@ -79,7 +79,6 @@ ALLOWED = (
     Allowed(r"rates?", "src/geo_patrol/report", "win rates"),
     Allowed(r"[Ff]igure", "examples/train_maskable_ppo.py", "Matplotlib's Figure"),
     Allowed(r"frame", "src/geo_patrol/scenes", "a rectangular border"),
-    Allowed(r"_FRAMES_PER_SECOND", "src/geo_patrol/flight/pictures", "frames a second"),
     Allowed(r"Look|look(_of)?", "src/geo_patrol/scenes", "the appearance of a satellite"),
     Allowed(r"look", "src/geo_patrol/rendering/paper.py", "the appearance of a shape"),
     Allowed(r"most_(common|important)", "", "superlatives"),

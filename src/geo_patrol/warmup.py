@@ -8,7 +8,7 @@ from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.vector import make_vec
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.flight.envs import SpaceshipCommander
-from geo_patrol.flight.missions import load_mission
+from geo_patrol.flight.mission import load_mission
 from geo_patrol.flight.solver import solve
 from geo_patrol.game import Game
 

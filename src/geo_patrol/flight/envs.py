@@ -8,7 +8,9 @@ from gymnasium import spaces
 from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
+from geo_patrol.config.toml_files import Overrides
 from geo_patrol.engine.batch import check_seed
+from geo_patrol.envs.arguments import check_choice
 from geo_patrol.errors import ConfigError, OrderError, show
 from geo_patrol.flight.engine import game as engine
 from geo_patrol.flight.engine.observe import INFO, observation_bounds
@@ -16,8 +18,7 @@ from geo_patrol.flight.engine.state import ENGINES, ORDERS, UNDER_WAY
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.grid import LAUNCHES
-from geo_patrol.flight.mission import GameName, Mission
-from geo_patrol.flight.missions import MissionSource, Overrides, load_mission
+from geo_patrol.flight.mission import GameName, Mission, MissionSource, load_mission
 from geo_patrol.flight.orders import parse_code
 from geo_patrol.flight.pictures.scene import flight_drawing
 
@@ -52,19 +53,17 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         render_mode: str | None = None,
     ) -> None:
         EzPickle.__init__(self, mission, overrides=overrides, mask_in=mask_in, reward=reward, render_mode=render_mode)
-        _check_choice("mask_in", mask_in, get_args(MaskIn))
-        _check_choice("reward", reward, get_args(Reward))
+        check_choice("mask_in", mask_in, get_args(MaskIn))
+        check_choice("reward", reward, get_args(Reward))
         if render_mode is not None:
-            _check_choice("render_mode", render_mode, RENDER_MODES)
+            check_choice("render_mode", render_mode, RENDER_MODES)
         self.mask_in, self.reward, self.render_mode = mask_in, reward, render_mode
         self._overrides = overrides
-        if mission is None:
-            mission = self._default_mission
-        if _is_random(mission) and overrides:
+        self._initial_mission = self._load(self._default_mission if mission is None else mission)
+        if self._initial_mission is None and overrides:
             raise ValueError(
                 f"overrides = {show(overrides)}: give none with random missions, which they could make unsolvable"
             )
-        self._initial_mission: Mission | None = None if _is_random(mission) else self._load(mission)
         self._mission: Mission | None = None
         self.action_space = spaces.Discrete(self._num_actions)
         box = spaces.Box(*observation_bounds(), dtype=np.float32)
@@ -75,7 +74,10 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         self._is_over = True
         self._window: Any = None
 
-    def _load(self, source: MissionSource) -> Mission:
+    def _load(self, source: MissionSource) -> Mission | None:
+        """Load a mission; None for a random one."""
+        if isinstance(source, str) and source == RANDOM:
+            return None
         mission = load_mission(source, self._overrides)
         if mission.game != self.game:
             raise ConfigError(f"mission {mission.title!r}: game = {mission.game!r}: give a mission of {self.game!r}")
@@ -118,25 +120,17 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
             ConfigError: the mission is invalid, or is one of the other game.
             ValueError: the seed is negative or not a whole number.
         """
-        mission = self._select_mission(options)  # before anything changes
+        source = (options or {}).get("mission")
+        mission = self._initial_mission if source is None else self._load(source)  # before anything changes
         super().reset(seed=None if seed is None else check_seed(seed), options=options)
         if mission is None:
             mission = random_mission(self.np_random, game=self.game)
         if mission is not self._mission:
             self._mission = mission
             self._allocate(mission)
-        self._is_over = False
         self._score = 0
         engine.start(self._games)
-        engine.write_outputs(self._games)
-        return self._outputs(self._info())
-
-    def _select_mission(self, options: dict[str, Any] | None) -> Mission | None:
-        """Return the mission of an episode, None for a random one."""
-        source = (options or {}).get("mission")
-        if source is None:
-            return self._initial_mission
-        return None if _is_random(source) else self._load(source)
+        return self._outputs()
 
     def _allocate(self, mission: Mission) -> None:
         """Create the record of a game, and views of its outputs."""
@@ -163,12 +157,8 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         if code is None:
             raise OrderError(f"action {show(action)}: give a whole number from 0 to {self._num_actions - 1}")
         engine.step(self._games, code + self._first_order)
-        engine.write_outputs(self._games)
-        info = self._info()
-        self._is_over = info["ending"] != UNDER_WAY
-        reward = self._compute_reward(info)
-        observation, info = self._outputs(info)
-        return observation, reward, self._is_over, False, info
+        observation, info = self._outputs()
+        return observation, self._compute_reward(info), self._is_over, False, info
 
     def _compute_reward(self, info: dict[str, Any]) -> float:
         gained, self._score = info["score"] - self._score, info["score"]
@@ -180,11 +170,12 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
             turns += mission.turns + 1 - info["turn"] if mission.race else 1
         return float(gained / RANK_POINTS - turns)
 
-    def _info(self) -> dict[str, Any]:
-        return dict(zip(_INFO_KEYS, self._infos.item(), strict=True))
-
-    def _outputs(self, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def _outputs(self) -> tuple[Any, dict[str, Any]]:
+        """Return observation and info of the flight as it is now."""
+        engine.write_outputs(self._games)
+        info = dict(zip(_INFO_KEYS, self._infos.item(), strict=True))
         observation: Any = self._features.copy()
+        self._is_over = info["ending"] != UNDER_WAY
         if self._is_over:
             self._mask[0] = 1
         if self.mask_in == "info":
@@ -304,12 +295,3 @@ class PlanetaryProbe(_FlightEnv):
     _default_mission = "sample_probe"
     _first_order = ENGINES
     _num_actions = len(LAUNCHES)
-
-
-def _is_random(mission: Any) -> bool:
-    return isinstance(mission, str) and mission == RANDOM
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} = {show(value)}: give {' or '.join(map(repr, choices))}")

@@ -6,14 +6,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.config.toml_files import Overrides
 from geo_patrol.errors import OrderError, show
 from geo_patrol.flight.engine.game import step, write_mask
 from geo_patrol.flight.engine.scoring import spent_by
 from geo_patrol.flight.engine.state import DOCKED, ENGINES, FLYING, LANDED, ON_PAD
 from geo_patrol.flight.engine.turn import plot
 from geo_patrol.flight.grid import Point, distance, point_name
-from geo_patrol.flight.mission import Mission
-from geo_patrol.flight.missions import MissionSource, Overrides, load_mission
+from geo_patrol.flight.mission import Mission, MissionSource, load_mission
 from geo_patrol.flight.orders import ONLY_FROM_PLANETS, order_text, read_order
 from geo_patrol.flight.status import FlightStatus, Turn
 from geo_patrol.flight.text import flight_text

@@ -1,12 +1,21 @@
-"""Missions: the map, the game and the goals of a flight. ``missions`` reads them from files."""
+"""Missions: the map, the game and the goals of a flight; loaded by name, from files or mappings, with overrides.
 
-from collections.abc import Callable, Iterator
+``extends`` names the mission or the file (relative path) that a file is based on; its own values take precedence, tables
+are merged.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, StrictBool, model_validator
-from pydantic_core import PydanticCustomError
 
-from geo_patrol.config.checks import whole, wrong, wrong_key
+from geo_patrol.config.checks import Check, whole, wrong, wrong_key
+from geo_patrol.config.errors import faults_message, faults_of
+from geo_patrol.config.layers import Layers
+from geo_patrol.config.preset_files import mission_names, mission_path
+from geo_patrol.config.toml_files import MAX_DEPTH, Data, Overrides, set_value
+from geo_patrol.errors import ConfigError, show
 from geo_patrol.flight.grid import (
     LAUNCHES,
     MAX_COLUMNS,
@@ -33,7 +42,7 @@ MAX_FUEL_LIMIT = 400
 END_KINDS = ("well", "planet", "station")
 
 
-def _check_text(max_length: int) -> Callable[[Any], str]:
+def _text(max_length: int) -> Check:
     def check(value: Any) -> str:
         if not isinstance(value, str) or len(value) > max_length or not value.isprintable():
             raise wrong(f"a text in quotes, of at most {max_length} characters that can be printed")
@@ -49,11 +58,11 @@ def _check_reference(value: Any) -> str:
         raise wrong(str(error)) from None
 
 
-def _check_references(limit: int) -> Callable[[Any], tuple[str, ...]]:
+def _references(limit: int) -> Check:
     def check(value: Any) -> tuple[str, ...]:
         if not isinstance(value, (list, tuple)) or len(value) > limit:
             raise wrong(f'a list of at most {limit} grid references, such as ["E16"]')
-        references = tuple(_check_reference(item) for item in value)
+        references = tuple(map(_check_reference, value))
         for index, reference in enumerate(references):
             if reference in references[:index]:
                 raise wrong(f"a list that names {reference} once")
@@ -81,27 +90,16 @@ def _check_planets(value: Any) -> dict[str, str]:
 
 
 def _check_end(value: Any) -> str:
-    expected = 'what is to be reached and where: "well E6", "planet F22" or "station C12"'
-    words = value.split() if isinstance(value, str) else []
-    if len(words) != 2 or words[0] not in END_KINDS:
-        raise wrong(expected)
-    try:
-        return f"{words[0]} {point_name(read_point(words[1]))}"
-    except ValueError:
-        raise wrong(expected) from None
+    match value.split() if isinstance(value, str) else []:
+        case [kind, reference] if kind in END_KINDS:
+            try:
+                return f"{kind} {point_name(read_point(reference))}"
+            except ValueError:
+                pass
+    raise wrong('what is to be reached and where: "well E6", "planet F22" or "station C12"')
 
 
-Title = Annotated[str, PlainValidator(_check_text(100))]
-Description = Annotated[str, PlainValidator(_check_text(1000))]
-Reference = Annotated[str, PlainValidator(_check_reference)]
-Planets = Annotated[dict[str, Gravity], PlainValidator(_check_planets)]
-PlanetReferences = Annotated[tuple[str, ...], PlainValidator(_check_references(MAX_PLANETS))]
-StationReferences = Annotated[tuple[str, ...], PlainValidator(_check_references(MAX_STATIONS))]
-End = Annotated[str, PlainValidator(_check_end)]
-Turns = Annotated[int, PlainValidator(whole(1, MAX_TURNS))]
-Columns = Annotated[int, PlainValidator(whole(MIN_COLUMNS, MAX_COLUMNS))]
-Rows = Annotated[int, PlainValidator(whole(MIN_ROWS, MAX_ROWS))]
-FuelLimit = Annotated[int, PlainValidator(whole(0, MAX_FUEL_LIMIT))]
+PlanetReferences = Annotated[tuple[str, ...], PlainValidator(_references(MAX_PLANETS))]
 
 
 class Mission(BaseModel):
@@ -112,26 +110,26 @@ class Mission(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    title: Title
-    description: Description = ""
+    title: Annotated[str, PlainValidator(_text(100))]
+    description: Annotated[str, PlainValidator(_text(1000))] = ""
     game: GameName = "spaceship_commander"
-    turns: Turns
+    turns: Annotated[int, PlainValidator(whole(1, MAX_TURNS))]
     """Maximum number of turns; the launch is turn 1."""
-    columns: Columns = 25
-    rows: Rows = 9
-    planets: Planets
+    columns: Annotated[int, PlainValidator(whole(MIN_COLUMNS, MAX_COLUMNS))] = 25
+    rows: Annotated[int, PlainValidator(whole(MIN_ROWS, MAX_ROWS))] = 9
+    planets: Annotated[dict[str, Gravity], PlainValidator(_check_planets)]
     """Gravity by grid reference: "weak" or "strong"."""
-    stations: StationReferences = ()
+    stations: Annotated[tuple[str, ...], PlainValidator(_references(MAX_STATIONS))] = ()
     """Points to dock at."""
-    home: Reference
+    home: Annotated[str, PlainValidator(_check_reference)]
     """The planet that the ship is launched from; its gravity is weak."""
-    end_at: End | None = None
+    end_at: Annotated[str, PlainValidator(_check_end)] | None = None
     """Where the game ends, "well E6", "planet F22" or "station C12"; a winning flight must reach it."""
     survey: PlanetReferences = ()
     """Planets in whose wells a turn of a winning flight must end."""
     land_on: PlanetReferences = ()
     """Planets that a winning flight must land on."""
-    fuel_limit: FuelLimit | None = None
+    fuel_limit: Annotated[int, PlainValidator(whole(0, MAX_FUEL_LIMIT))] | None = None
     """Maximum points spent on engines and launches, except the first launch."""
     race: StrictBool = False
     """The flight with the fewest turns wins; the score breaks ties."""
@@ -141,8 +139,7 @@ class Mission(BaseModel):
     @model_validator(mode="after")
     def _check_all(self) -> Self:
         for check in (_check_map, _check_home, _check_stations, _check_goals, _check_probe):
-            for error in check(self):
-                raise error
+            check(self)
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -163,7 +160,12 @@ class Mission(BaseModel):
     @property
     def has_goals(self) -> bool:
         """Whether there are goals besides points."""
-        return self.end_at is not None or bool(self.survey) or bool(self.land_on)
+        return bool(self.end_at or self.survey or self.land_on)
+
+    @property
+    def weak_planets(self) -> tuple[str, ...]:
+        """Planets with weak gravity."""
+        return tuple(reference for reference, gravity in self.planets.items() if gravity == "weak")
 
     @property
     def end(self) -> tuple[str, str] | None:
@@ -189,80 +191,114 @@ class Mission(BaseModel):
 
 
 def _map_text(mission: Mission) -> str:
-    corner = point_name((mission.columns, mission.rows))
-    return f"a point of the map, A1 to {corner}"
+    return f"a point of the map, A1 to {point_name((mission.columns, mission.rows))}"
 
 
-def _check_map(mission: Mission) -> Iterator[PydanticCustomError]:
+def _check_map(mission: Mission) -> None:
     """Planets are on the map and their wells do not overlap."""
     seen: list[str] = []
     for reference, gravity in mission.planets.items():
         point = read_point(reference)
         if not mission.is_on_map(point):
-            yield wrong_key(f"planets.{reference}", gravity, _map_text(mission))
+            raise wrong_key(f"planets.{reference}", gravity, _map_text(mission))
         for other in seen:
             min_distance = mission.reach(reference) + mission.reach(other) + 1
             grids = distance(point, read_point(other))
             if grids < min_distance:
                 expected = f"wells that do not overlap: {reference} is {grids} grids from {other}, give at least {min_distance}"
-                yield wrong_key(f"planets.{reference}", gravity, expected)
+                raise wrong_key(f"planets.{reference}", gravity, expected)
         seen.append(reference)
 
 
-def _check_home(mission: Mission) -> Iterator[PydanticCustomError]:
+def _check_home(mission: Mission) -> None:
     """The home planet exists, has weak gravity, and a ship can be launched from it."""
-    weak = [reference for reference, gravity in mission.planets.items() if gravity == "weak"]
+    weak = mission.weak_planets
     if mission.home not in weak:
         expected = f"a planet with weak gravity, one of {', '.join(weak)}" if weak else "a planet with weak gravity"
-        yield wrong_key("home", mission.home, expected)
-        return
+        raise wrong_key("home", mission.home, expected)
     column, row = read_point(mission.home)
     if not any(mission.is_on_map((column + right, row + down)) for right, down in LAUNCHES):
         expected = "a planet with a launch point on the map, three grids away, or give a larger map"
-        yield wrong_key("home", mission.home, expected)
+        raise wrong_key("home", mission.home, expected)
 
 
-def _check_stations(mission: Mission) -> Iterator[PydanticCustomError]:
+def _check_stations(mission: Mission) -> None:
     for reference in mission.stations:
         if not mission.is_on_map(read_point(reference)):
-            yield wrong_key("stations", list(mission.stations), f"{_map_text(mission)}; {reference} is none")
+            raise wrong_key("stations", list(mission.stations), f"{_map_text(mission)}; {reference} is none")
         if reference in mission.planets:
-            yield wrong_key("stations", list(mission.stations), f"points without a planet; there is one at {reference}")
+            raise wrong_key("stations", list(mission.stations), f"points without a planet; there is one at {reference}")
 
 
-def _check_goals(mission: Mission) -> Iterator[PydanticCustomError]:
-    for reference in mission.survey:
-        if reference not in mission.planets or reference == mission.home:
-            others = ", ".join(planet for planet in mission.planets if planet != mission.home) or "none here"
-            yield wrong_key("survey", list(mission.survey), f"planets other than the home planet: {others}")
-    weak = [reference for reference, gravity in mission.planets.items() if gravity == "weak"]
-    for reference in mission.land_on:
-        if reference not in weak:
-            yield wrong_key("land_on", list(mission.land_on), f"planets with weak gravity: {', '.join(weak)}")
-    yield from _check_end_at(mission, weak)
+def _check_goals(mission: Mission) -> None:
+    others = [planet for planet in mission.planets if planet != mission.home]
+    if not set(mission.survey) <= set(others):
+        expected = f"planets other than the home planet: {', '.join(others) or 'none here'}"
+        raise wrong_key("survey", list(mission.survey), expected)
+    weak = mission.weak_planets
+    if not set(mission.land_on) <= set(weak):
+        raise wrong_key("land_on", list(mission.land_on), f"planets with weak gravity: {', '.join(weak)}")
+    if mission.end is not None:
+        kind, reference = mission.end
+        noun, references = {
+            "well": ("a planet", tuple(mission.planets)),
+            "planet": ("a planet with weak gravity", weak),
+            "station": ("a station", mission.stations),
+        }[kind]
+        if reference not in references:
+            expected = f"{kind} and the point of {noun}: {', '.join(references) or 'none here'}"
+            raise wrong_key("end_at", mission.end_at, expected)
     if mission.race and not mission.has_goals:
-        yield wrong_key("race", True, "something to race for with it: end_at, survey or land_on")
+        raise wrong_key("race", True, "something to race for with it: end_at, survey or land_on")
 
 
-def _check_end_at(mission: Mission, weak: list[str]) -> Iterator[PydanticCustomError]:
-    if mission.end is None:
-        return
-    kind, reference = mission.end
-    references = {"well": list(mission.planets), "planet": weak, "station": list(mission.stations)}[kind]
-    if reference not in references:
-        noun = "a planet with weak gravity" if kind == "planet" else "a planet" if kind == "well" else "a station"
-        listed = ", ".join(references) or "none here"
-        yield wrong_key("end_at", mission.end_at, f"{kind} and the point of {noun}: {listed}")
-
-
-def _check_probe(mission: Mission) -> Iterator[PydanticCustomError]:
+def _check_probe(mission: Mission) -> None:
     """Rules about engines, landing and docking are refused: a probe does none of that."""
     if not mission.is_probe:
         return
-    expected = 'nothing of the kind in a mission of "planetary_probe": a probe has no engines and lands nowhere'
     for key in ("stations", "land_on", "fuel_limit", "advanced"):
         value = getattr(mission, key)
         if value not in ((), None, False):
-            yield wrong_key(key, value, expected)
+            expected = 'nothing of the kind in a mission of "planetary_probe": a probe has no engines and lands nowhere'
+            raise wrong_key(key, value, expected)
     if mission.end is not None and mission.end[0] != "well":
-        yield wrong_key("end_at", mission.end_at, 'a well, such as "well E6": a probe lands nowhere')
+        raise wrong_key("end_at", mission.end_at, 'a well, such as "well E6": a probe lands nowhere')
+
+
+MissionSource: TypeAlias = str | Path | Mapping[str, Any] | Mission
+"""A mission's name, a file's path, the content of such a file, or a ``Mission``."""
+
+
+def load_mission(source: MissionSource = "sample", overrides: Overrides | None = None) -> Mission:
+    """Load a mission.
+
+    Args:
+        source: a mission's name, the path of a TOML file, the same content as a mapping, or a ``Mission``.
+        overrides: values that replace those of the source, by dotted key: ``{"turns": 20}``, ``["turns=20"]``.
+
+    Raises:
+        ConfigError: a file is missing or not TOML, a key is unknown or a value invalid. The message lists every error
+            with the key's full path, the value, and what is expected.
+    """
+    return _LAYERS.load(source, overrides)
+
+
+def _override(data: Data, key: Any, value: Any) -> None:
+    if not isinstance(key, str) or key.count(".") > MAX_DEPTH:
+        raise ConfigError(f"override {show(key)}: give a dotted key, such as turns")
+    if value == "none":  # TOML has no null; this removes a goal of the mission that is extended
+        data.pop(key, None)
+        return
+    set_value(data, key, key.split("."), value)
+
+
+def _validate(data: Data, origin: str) -> Mission:
+    faults = faults_of(Mission, data)
+    if faults:
+        raise ConfigError(faults_message(origin, faults))
+    return Mission.model_validate(data)
+
+
+_LAYERS = Layers(
+    Mission, ("mission", "mission", "mission file"), mission_names, mission_path, override=_override, build=_validate
+)

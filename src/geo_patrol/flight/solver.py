@@ -17,13 +17,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.config.toml_files import Overrides
 from geo_patrol.flight.engine.bounds import HOPELESS, min_landing_interval
 from geo_patrol.flight.engine.game import new_game
 from geo_patrol.flight.engine.search import EMPTY, EXPANSION, NODE, NOTHING_LOST, expand, mark_dominated
 from geo_patrol.flight.engine.state import FLIGHT, ORDERS, TURN
 from geo_patrol.flight.flight import Flight
-from geo_patrol.flight.mission import Mission
-from geo_patrol.flight.missions import MissionSource, Overrides, load_mission
+from geo_patrol.flight.mission import Mission, MissionSource, load_mission
 
 Status: TypeAlias = Literal["proved", "best found"]
 Progress: TypeAlias = Callable[[int, int], None]
