@@ -80,6 +80,13 @@ def _resolve_step() -> Callable[..., int]:
     return resolve(step_games, 0, 0, flags, True, *state, _NO_ACTIONS, *vars(buffers).values())
 
 
+@functools.cache
+def _resolve_reset() -> Callable[..., None]:
+    """Return the compiled reset for arrays as every batch has them."""
+    state = records(GAME, 1), records(RULES, 1), records(EPISODE, 1), records(SETTINGS, 1)
+    return resolve(reset_games, np.empty(0, np.int64), *state, NO_OPPONENTS, True)
+
+
 class Batch:
     """Games side by side. Game i with a seed is, bit for bit, the game that a batch of one plays with that seed.
 
@@ -123,7 +130,7 @@ class Batch:
         self.buffers = self.make_buffers()
         self._rows, self._all = np.arange(num_games), np.ones(num_games, np.bool_)
         self._whole = Shard(0, num_games, self.outcomes)
-        self._step_games = _resolve_step()
+        self._step_games, self._reset_games = _resolve_step(), _resolve_reset()
 
     def __len__(self) -> int:
         return len(self.games)
@@ -181,7 +188,9 @@ class Batch:
         rows = self._rows if rows is None else rows
         if self._is_randomized:
             sample_rules_of_games(rows, self.games, self.rules, as_words(self.rules), self.scenario)
-        reset_games(rows, self.games, self.rules, self.episodes, self.settings, opponents, not self._is_randomized)
+        self._reset_games(
+            rows, self.games, self.rules, self.episodes, self.settings, opponents, not self._is_randomized
+        )
 
     def set_up_again(self) -> None:
         """Set up all games from their setup keys, as for a saved game that goes on."""

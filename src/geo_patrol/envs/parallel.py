@@ -100,6 +100,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         self._display = Display(render_mode, render_size)
         self.single = SingleGame(config, overrides, observation, reward, mask_in, max_cycles)
         self._orders = np.empty((SIDES, SATELLITES), np.int64)
+        self._orders_of_alpha, self._orders_of_bravo = self._orders
         self.render_mode = render_mode
         self.possible_agents = list(_AGENTS)
         self.agents: list[str] = []
@@ -221,10 +222,9 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             alpha = check_orders(alpha, ALPHA)
         if type(bravo) is not np.ndarray or bravo.dtype is not _ORDER_TYPE or bravo.shape != _ORDER_SHAPE:
             bravo = check_orders(bravo, BRAVO)
-        orders = self._orders
-        orders[0] = alpha
-        orders[1] = bravo
-        return orders
+        self._orders_of_alpha[...] = alpha
+        self._orders_of_bravo[...] = bravo
+        return self._orders
 
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""

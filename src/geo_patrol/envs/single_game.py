@@ -84,7 +84,6 @@ class SingleGame:
             self.batch.seed([fresh_seed() if seed is None else check_seed(seed)])
             self.is_seeded = True
         self.batch.reset()
-        self.batch.buffers.clear()
         self._has_sampled = False
         return self.view()
 
@@ -99,7 +98,6 @@ class SingleGame:
         """Play a phase with the actions of both sides, (2, 11), and return what ``view`` does."""
         buffers = self.batch.buffers
         buffers.renew()
-        buffers.sampled = np.empty(_ACTIONS_SHAPE, np.int64)
         self.batch.step(actions, samples=True)
         self._has_sampled = True
         return buffers.observations, buffers.masks, buffers.results
