@@ -208,17 +208,15 @@ def observe_tokens(
     game: Record, rules: Record, side: int, positions: NDArray[np.int64], observation: NDArray[np.int16]
 ) -> None:
     """Write one side's observation as "tokens", from what ``find_positions`` has found."""
-    for i in range(TOKEN_TABLE_SIZE):
-        observation[i] = 0
     for enemy in range(SIDES):
         owner = side ^ enemy
         for number in range(SATELLITES):
             sector = positions[owner, number, _RELATIVE + side]
-            if sector != EARTH:
-                start = (enemy * SATELLITES + number) * TOKEN_COLUMNS
-                observation[start] = sector
-                features = observation[start + 1 : start + TOKEN_COLUMNS]
-                write_satellite(game, side, owner, number, positions[owner, number, _NEARNESS], 1, features)
+            start = (enemy * SATELLITES + number) * TOKEN_COLUMNS
+            observation[start] = sector
+            nearness = positions[owner, number, _NEARNESS] * (sector != EARTH)
+            features = observation[start + 1 : start + TOKEN_COLUMNS]
+            write_satellite(game, side, owner, number, nearness, 1, features)
     features = observation[TOKEN_TABLE_SIZE:]
     write_phase_and_goal(game, rules, side, features)
     features[2] = min(game.turn, HIGHEST_TOKEN)
