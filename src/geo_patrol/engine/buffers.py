@@ -12,8 +12,7 @@ from geo_patrol.engine.state import ORDERS, SATELLITES
 
 _RESULT, _STATISTICS = np.dtype((np.record, RESULT)), np.dtype((np.record, STATISTICS))
 # NumPy finds types given as objects faster than by their classes.
-_MASK_TYPE, _ACTION_TYPE = np.dtype(np.int8), np.dtype(np.int64)
-_TOKEN_TYPE, _ONEHOT_TYPE = np.dtype(np.int16), np.dtype(np.float32)
+_MASK_TYPE, _TOKEN_TYPE, _ONEHOT_TYPE = np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.float32)
 _NO_MASKS = np.empty((0, SATELLITES, ORDERS), _MASK_TYPE)
 _NO_ONEHOT, _NO_TOKENS = np.empty((0, 0), _ONEHOT_TYPE), np.empty((0, 0), _TOKEN_TYPE)
 
@@ -51,9 +50,8 @@ class Buffers:
         return self.tokens if len(self.tokens) > 0 else self.onehot
 
     def renew(self) -> None:
-        """Replace masks, observations and sampled actions by new arrays: the old ones belong to the caller."""
+        """Replace masks and observations by new arrays: those that were returned belong to the caller."""
         self.masks = np.empty(self.masks.shape, _MASK_TYPE)
-        self.sampled = np.empty(self.sampled.shape, _ACTION_TYPE)
         if len(self.tokens) > 0:
             self.tokens = np.empty(self.tokens.shape, _TOKEN_TYPE)
         else:

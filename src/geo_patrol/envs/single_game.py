@@ -98,6 +98,7 @@ class SingleGame:
         """Play a phase with the actions of both sides, (2, 11), and return what ``view`` does."""
         buffers = self.batch.buffers
         buffers.renew()
+        buffers.sampled = np.empty(_ACTIONS_SHAPE, np.int64)
         self.batch.step(actions, samples=True)
         self._has_sampled = True
         return buffers.observations, buffers.masks, buffers.results
