@@ -2,6 +2,10 @@
 
 A step takes half a millisecond, of which a ``ThreadPoolExecutor`` with its futures takes a tenth to submit the work and
 return the result. Here each thread has two queues instead: one of work, one that wakes the thread waiting for it.
+
+``numba.prange`` over the shards was measured beside it: two threads play 1,024 games 1.6 to 1.9 times as fast as one
+with either. ``prange`` compiles the step a second time (7 s on first use), and OpenMP, Numba's usual threading layer on
+Linux, ends a forked child process that steps; opponents in Python need threads of their own in any case.
 """
 
 import itertools
