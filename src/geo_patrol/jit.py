@@ -1,14 +1,10 @@
-"""Compilation: the ``jit`` decorator of every compiled function, and the folder where the results are note.
+"""Compilation: the decorators of every compiled function, and the announcement of what is being compiled.
 
 ``NUMBA_DISABLE_JIT=1`` runs the same source as plain Python, for debugging and coverage.
 """
 
-import hashlib
-import os
-import shutil
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
@@ -16,82 +12,9 @@ import numba.core.dispatcher
 import numba.core.event
 from numba.extending import register_jitable
 
+from geo_patrol.compile_cache import CACHE_FOLDER, CheckedCache
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_PACKAGE = Path(__file__).parent
-_PREFIX = "geo_patrol-kernels-"  # a cache folder chosen by the user may hold those of other packages
-_COMPILED = [
-    Path(__file__),
-    _PACKAGE / "board.py",
-    *sorted(_PACKAGE.glob("engine/*.py")),
-    *sorted(_PACKAGE.glob("agents/scripted/*.py")),
-    *sorted(_PACKAGE.glob("flight/engine/*.py")),
-    *sorted(_PACKAGE.glob("agents/search/*.py")),
-]
-
-
-def _digest() -> str:
-    """Name the state of the sources and of the compiler flags.
-
-    Numba looks only at the file of the outermost function to judge whether a cached result is still good, so a change
-    in a callee would go unnoticed. A folder for each state of the sources cannot be stale.
-    """
-    digest = hashlib.sha256(numba.__version__.encode())
-    digest.update(f"boundscheck={numba.config.BOUNDSCHECK} debug={numba.config.DEBUGINFO_DEFAULT}".encode())  # type: ignore[attr-defined]
-    for source in _COMPILED:
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _user_cache() -> Path:
-    base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "geo_patrol"
-
-
-def _cache_bases() -> Iterator[Path]:
-    """List the folders that may hold compiled code, the best first."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        yield Path(chosen)
-        return
-    yield _PACKAGE / "__pycache__"
-    try:
-        yield _user_cache()
-    except RuntimeError:  # a user without a home
-        return
-
-
-def _find_cache_folder() -> Path | None:
-    """Return a writable folder for compiled code, or None where there is none."""
-    name = f"{_PREFIX}{_digest()}"
-    for base in _cache_bases():
-        folder = base / name
-        try:
-            if not folder.is_dir():
-                folder.mkdir(parents=True)
-                _remove_old_kernels(base, keep=name)
-            if os.access(folder, os.W_OK):
-                return folder
-        except OSError:
-            continue
-    return None
-
-
-def _remove_old_kernels(base: Path, keep: str) -> None:
-    """Delete the folders of older sources, but for the newest four: other versions may share a user's cache."""
-    stamps = []
-    for folder in base.glob(f"{_PREFIX}*"):
-        try:
-            stamps.append((folder.stat().st_mtime, folder))
-        except OSError:  # another process removed it
-            continue
-    for _, folder in sorted(stamps, reverse=True)[5:]:
-        if folder.name != keep:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-CACHE_FOLDER = None if numba.config.DISABLE_JIT else _find_cache_folder()  # type: ignore[attr-defined]
-"""Where compiled code is note between runs; None if nothing is writable or compilation is off."""
 
 
 def jit(function: _Function) -> _Function:
@@ -100,16 +23,10 @@ def jit(function: _Function) -> _Function:
     What it calls is best decorated with ``jitable``: every ``jit`` function holds its callees' code again, and compiles
     it again.
     """
-    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    dispatcher = numba.njit(nogil=True, forceinline=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]  # the stubs lack an option
     if CACHE_FOLDER is not None:
-        numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]
-    compiled = numba.njit(  # type: ignore[call-overload]  # the stubs lack an option
-        nogil=True, cache=CACHE_FOLDER is not None, forceinline=True, no_cfunc_wrapper=True
-    )
-    try:
-        return cast("_Function", compiled(function))
-    finally:
-        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+        dispatcher._cache = CheckedCache(function)  # noqa: SLF001 - Numba has no way to choose a cache
+    return cast("_Function", dispatcher)
 
 
 def resolve(function: _Function, *arguments: Any) -> _Function:

@@ -11,7 +11,7 @@ def warmup() -> None:
     not happen: when an image is built, before tests in parallel, before a class. It takes a second where all is compiled.
     """
     with leave_at_once():
-        from geo_patrol.jit import CACHE_FOLDER
+        from geo_patrol.compile_cache import CACHE_FOLDER
         from geo_patrol.warmup import warmup as compile_pieces
 
         for name, seconds in compile_pieces():
