@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from geo_patrol import ConfigError
 from geo_patrol.flight import Flight, load_mission
-from geo_patrol.flight.engine.state import DOCKED, FLYING, LANDED
+from geo_patrol.flight.engine.state import Mode
 from geo_patrol.flight.grid import point_name, read_point
 
 SAMPLE = {"E6": "strong", "E16": "weak", "F22": "weak"}
@@ -24,12 +24,12 @@ def ship(flown, at, move=(0, 0), *, docked=False, landed=False, turn=3):
     record = flight._record
     record["column"], record["row"] = read_point(at)
     record["right"], record["down"] = move
-    record["turn"], record["mode"], record["site"] = turn, FLYING, -1
+    record["turn"], record["mode"], record["site"] = turn, Mode.FLYING, -1
     if landed:
-        record["mode"], record["site"] = LANDED, list(flown.planets).index(at)
+        record["mode"], record["site"] = Mode.LANDED, list(flown.planets).index(at)
         record["landed"][record["site"]] = 1
     if docked:
-        record["mode"], record["site"] = DOCKED, flown.stations.index(at)
+        record["mode"], record["site"] = Mode.DOCKED, flown.stations.index(at)
         record["docked"][record["site"]] = 1
     return flight
 

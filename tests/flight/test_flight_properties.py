@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ships import fly_at_random, maps, missions
 
 from geo_patrol.flight import Flight, load_mission
-from geo_patrol.flight.engine.state import DOCKED, LANDED, make_params
+from geo_patrol.flight.engine.state import Mode, make_params
 from geo_patrol.flight.engine.turn import gravity_at, well_at
 from geo_patrol.flight.grid import LAUNCHES, distance, point_name, read_point
 
@@ -155,7 +155,7 @@ def test_a_landed_or_docked_ship_has_no_move_and_is_at_its_site(loaded, seed):
     while not flight.is_over:
         flight.fly(int(rng.choice(flight.action_mask().nonzero()[0])))
         record = flight._record
-        if record["mode"] in (LANDED, DOCKED):
+        if record["mode"] in (Mode.LANDED, Mode.DOCKED):
             assert flight.move == (0, 0)
-            names = list(loaded.planets) if record["mode"] == LANDED else loaded.stations
+            names = list(loaded.planets) if record["mode"] == Mode.LANDED else loaded.stations
             assert names[record["site"]] == flight.position_name

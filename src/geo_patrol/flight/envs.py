@@ -14,7 +14,7 @@ from geo_patrol.envs.arguments import check_choice
 from geo_patrol.errors import ConfigError, OrderError, show
 from geo_patrol.flight.engine import game as engine
 from geo_patrol.flight.engine.observe import INFO, observation_bounds
-from geo_patrol.flight.engine.state import ENGINES, ORDERS, UNDER_WAY
+from geo_patrol.flight.engine.state import ENGINES, ORDERS, EndingCode
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.grid import LAUNCHES
@@ -175,7 +175,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         engine.write_outputs(self._games)
         info = dict(zip(_INFO_KEYS, self._infos.item(), strict=True))
         observation: Any = self._features.copy()
-        self._is_over = info["ending"] != UNDER_WAY
+        self._is_over = info["ending"] != EndingCode.UNDER_WAY
         if self._is_over:
             self._mask[0] = 1
         if self.mask_in == "info":

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from geo_patrol.config.toml_files import Overrides
 from geo_patrol.errors import OrderError, show
 from geo_patrol.flight.engine.game import step, write_mask
-from geo_patrol.flight.engine.scoring import spent_by
-from geo_patrol.flight.engine.state import DOCKED, ENGINES, FLYING, LANDED, ON_PAD
+from geo_patrol.flight.engine.scoring import costs_of
+from geo_patrol.flight.engine.state import ENGINES, Mode
 from geo_patrol.flight.engine.turn import plot
 from geo_patrol.flight.grid import Point, distance, point_name
 from geo_patrol.flight.mission import Mission, MissionSource, load_mission
@@ -104,7 +104,7 @@ class Flight(FlightStatus):
 
     def cost_of(self, code: int) -> int:
         """Return the points that an order would spend on engines and launching."""
-        return int(spent_by(self._record["mode"], code))
+        return sum(costs_of(self._record["mode"], code))
 
     def fly(self, order: str | int) -> Turn:
         """Fly a turn; a probe coasts until its flight is over.
@@ -135,11 +135,11 @@ class Flight(FlightStatus):
     def why_illegal(self, code: int) -> str:
         """Return why an illegal order is illegal now."""
         mode = int(self._record["mode"])
-        if mode == ON_PAD and code < ENGINES:
+        if mode == Mode.ON_PAD and code < ENGINES:
             return "the ship is on the pad; the first turn is a launch"
-        if mode in (FLYING, DOCKED) and code >= ENGINES:
+        if mode in (Mode.FLYING, Mode.DOCKED) and code >= ENGINES:
             return f"the ship is {self.mode}; {ONLY_FROM_PLANETS}"
-        if mode == LANDED and 0 < code < ENGINES:
+        if mode == Mode.LANDED and 0 < code < ENGINES:
             return "the ship is landed; it stays, or is launched"
         left = self.fuel_left
         if left is not None and self.cost_of(code) > left:

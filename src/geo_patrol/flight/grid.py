@@ -3,6 +3,7 @@
 A point is (column, row), both from 1, row A on top. Columns grow to the right, rows downwards.
 """
 
+import math
 import re
 from typing import TypeAlias
 
@@ -15,25 +16,21 @@ ROW_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 WEAK, STRONG = 2, 3
 """Reach of a gravity well, in grids: of planets with weak and with strong gravity."""
 
-DIRECTIONS: tuple[Point, ...] = ((0, 0), (0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
+
+def _ring(reach: int) -> tuple[Point, ...]:
+    """List the shifts over a distance, clockwise from straight up."""
+    steps = range(-reach, reach + 1)
+    ring = [(right, down) for right in steps for down in steps if max(abs(right), abs(down)) == reach]
+    return tuple(sorted(ring, key=lambda shift: math.atan2(shift[0], -shift[1]) % math.tau))
+
+
+DIRECTIONS: tuple[Point, ...] = ((0, 0), *_ring(1))
 """Shifts of the engines by order code: none, then clockwise from straight up."""
 DIRECTION_NAMES = ("none", "up", "up-right", "right", "down-right", "down", "down-left", "left", "up-left")
+LAUNCHES = _ring(3)
+"""The 24 launches as endpoint minus planet, clockwise from straight up."""
 
 _REFERENCE = re.compile(r"([A-Za-z])(0?[1-9]|[1-9][0-9])")
-
-
-def _launch_ring() -> tuple[Point, ...]:
-    """List the points at distance three, clockwise from straight up."""
-    reach = WEAK + 1
-    top = [(step, -reach) for step in range(reach + 1)]
-    right = [(reach, step) for step in range(-reach + 1, reach + 1)]
-    bottom = [(step, reach) for step in range(reach - 1, -reach - 1, -1)]
-    left = [(-reach, step) for step in range(reach - 1, -reach - 1, -1)]
-    return (*top, *right, *bottom, *left, *((step, -reach) for step in range(-reach + 1, 0)))
-
-
-LAUNCHES = _launch_ring()
-"""The 24 launches as endpoint minus planet, clockwise from straight up."""
 
 
 def point_name(point: Point) -> str:

@@ -5,16 +5,16 @@ from typing import Any
 import numpy as np
 
 from geo_patrol.errors import OrderError, show
-from geo_patrol.flight.engine.state import COAST, DOCKED, ENGINES, FLYING, LANDED, ON_PAD, ORDERS
+from geo_patrol.flight.engine.state import COAST, ENGINES, ORDERS, Mode
 from geo_patrol.flight.grid import DIRECTION_NAMES, LAUNCHES, Point, point_name, read_point
 
 MODE_NAMES = ("on the pad", "flying", "landed", "docked")
 ONLY_FROM_PLANETS = "only a ship on a planet is launched"
-_FORMS = {
-    ON_PAD: '"launch D13"',
-    FLYING: '"coast", or "engines" with up, up-right, right, down-right, down, down-left, left or up-left',
-    LANDED: '"stay", or "launch D13"',
-    DOCKED: '"stay", or "engines" with a direction',
+_FORMS: dict[int, str] = {
+    Mode.ON_PAD: '"launch D13"',
+    Mode.FLYING: '"coast", or "engines" with up, up-right, right, down-right, down, down-left, left or up-left',
+    Mode.LANDED: '"stay", or "launch D13"',
+    Mode.DOCKED: '"stay", or "engines" with a direction',
 }
 
 
@@ -24,7 +24,7 @@ def order_text(order: int, mode: int, position: Point) -> str:
         right, down = LAUNCHES[order - ENGINES]
         return f"launch {point_name((position[0] + right, position[1] + down))}"
     if order == COAST:
-        return "coast" if mode == FLYING else "stay"
+        return "coast" if mode == Mode.FLYING else "stay"
     return f"engines {DIRECTION_NAMES[order]}"
 
 
@@ -64,7 +64,7 @@ def _read_text(text: str, mode: int, position: Point) -> int:
         case ["engines", direction] | [direction] if direction in DIRECTION_NAMES:
             return DIRECTION_NAMES.index(direction)
         case ["launch", reference]:
-            if mode in (FLYING, DOCKED):
+            if mode in (Mode.FLYING, Mode.DOCKED):
                 raise OrderError(f"order {show(text)}: the ship is {MODE_NAMES[mode]}; {ONLY_FROM_PLANETS}")
             return _read_launch(text, reference, position)
     raise OrderError(f"order {show(text)}: give {_FORMS[mode]}")

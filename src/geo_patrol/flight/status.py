@@ -9,13 +9,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from geo_patrol.flight.engine.game import new_game
-from geo_patrol.flight.engine.state import NOWHERE, UNDER_WAY
+from geo_patrol.flight.engine.state import NOWHERE, EndingCode, Line
 from geo_patrol.flight.engine.turn import is_success
 from geo_patrol.flight.grid import Point, point_name
 from geo_patrol.flight.mission import Mission
 from geo_patrol.flight.orders import MODE_NAMES, order_text
 
-LINE_NAMES = ("explore", "return", "landing", "survey", "microgravity", "fuel", "launch")
+LINE_NAMES = tuple(line.name.lower() for line in Line)
 """Lines of the score sheet, in its order."""
 
 
@@ -142,7 +142,7 @@ class FlightStatus:
     @property
     def is_over(self) -> bool:
         """Whether the flight has ended."""
-        return bool(self._record["ending"] != UNDER_WAY)
+        return bool(self._record["ending"] != EndingCode.UNDER_WAY)
 
     @property
     def is_success(self) -> bool:

@@ -16,7 +16,7 @@ from geo_patrol.flight.engine.scoring import (
     LAUNCH_COST,
     RETURN_POINTS,
 )
-from geo_patrol.flight.engine.state import DOCKED, END_PLANET, END_STATION, END_WELL, FLYING, LANDED
+from geo_patrol.flight.engine.state import EndKind, Mode
 from geo_patrol.flight.grid import MAX_COLUMNS
 from geo_patrol.flight.mission import MAX_TURNS
 from geo_patrol.jit import jit
@@ -58,7 +58,7 @@ def min_turns_to_well(params: Any, flight: Any, planet: int, max_turns: int) -> 
     column, row, reach = params.planet[planet, 0], params.planet[planet, 1], params.reach[planet]
     right, down, slack, stop = flight.right, flight.down, 0, first_stop(params, flight)
     for turns in range(1, max_turns + 1):
-        if flight.mode in (FLYING, DOCKED):
+        if flight.mode in (Mode.FLYING, Mode.DOCKED):
             slack = turns * (turns + 1)
         else:
             slack = _LAUNCH_REACH * turns + turns * (turns - 1)
@@ -102,7 +102,7 @@ def min_turns_to_stop_at(params: Any, flight: Any, point: Any, max_turns: int) -
     """Return a lower bound of the turns until a landing or docking at a point; ``max_turns`` + 1 beyond them."""
     to_right, to_down = point[0] - flight.column, point[1] - flight.row
     right, down = flight.right, flight.down
-    launch = 0 if flight.mode in (FLYING, DOCKED) else 1  # a first move of three grids, as if from a speed of one
+    launch = 0 if flight.mode in (Mode.FLYING, Mode.DOCKED) else 1  # first move: three grids, as if from a speed of one
     stop = first_stop(params, flight)
     for turns in range(1, max_turns + 1):
         if max(abs(right), abs(down)) - 2 * turns > 1:  # too fast to stop
@@ -134,11 +134,11 @@ def can_win(params: Any, flight: Any, turns_left: int) -> bool:
         if params.must_land[planet] and not flight.landed[planet]:
             if min_turns_to_stop_at(params, flight, params.planet[planet], turns_left) > turns_left:
                 return False
-    if params.end_kind == END_WELL:
+    if params.end_kind == EndKind.WELL:
         return min_turns_to_well(params, flight, params.end_site, turns_left) <= turns_left
-    if params.end_kind == END_PLANET:
+    if params.end_kind == EndKind.PLANET:
         return min_turns_to_stop_at(params, flight, params.planet[params.end_site], turns_left) <= turns_left
-    if params.end_kind == END_STATION:
+    if params.end_kind == EndKind.STATION:
         return min_turns_to_stop_at(params, flight, params.station[params.end_site], turns_left) <= turns_left
     return True
 
@@ -184,7 +184,7 @@ def max_arrival_points(params: Any, flight: Any, turns_left: int) -> int:
             points += LANDING_POINTS * (
                 min_turns_to_stop_at(params, flight, params.station[station], turns_left) <= turns_left
             )
-    first_is_free = flight.mode != LANDED
+    first_is_free = flight.mode != Mode.LANDED
     landings = min(landings, 1 + (turns_left - soonest) // params.min_landing_interval)
     points += LANDING_POINTS * landings - _LAUNCH_PRICE * max(landings - first_is_free, 0)
     home = params.home

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.flight.engine.observe import INFO, OBSERVATION, write_info, write_observation
-from geo_patrol.flight.engine.state import COAST, FLIGHT, ORDERS, PARAMS, TURN, UNDER_WAY, make_params, record_dtype
+from geo_patrol.flight.engine.state import COAST, FLIGHT, ORDERS, PARAMS, TURN, EndingCode, make_params, record_dtype
 from geo_patrol.flight.engine.turn import fly_turn, is_on_map, place_on_pad, plot, write_legal
 from geo_patrol.flight.mission import MAX_TURNS, Mission
 from geo_patrol.jit import jit
@@ -58,7 +58,7 @@ def step(games: Any, order: int) -> None:
         order = game.legal_orders[0]
     while True:
         fly_turn(params, flight, order, game.log[flight.turn], game.workspace)
-        if not params.is_probe or flight.ending != UNDER_WAY:
+        if not params.is_probe or flight.ending != EndingCode.UNDER_WAY:
             return
         order = COAST
 

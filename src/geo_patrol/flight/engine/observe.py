@@ -10,18 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.flight.engine.scoring import score_of
-from geo_patrol.flight.engine.state import (
-    DOCKED,
-    END_PLANET,
-    END_STATION,
-    END_WELL,
-    FLYING,
-    LANDED,
-    NO_LIMIT,
-    ON_PAD,
-    UNDER_WAY,
-    record_dtype,
-)
+from geo_patrol.flight.engine.state import NO_LIMIT, EndingCode, EndKind, Mode, record_dtype
 from geo_patrol.flight.engine.turn import gravity_at, is_on_map, is_success
 from geo_patrol.flight.grid import WEAK
 from geo_patrol.flight.mission import MAX_PLANETS, MAX_STATIONS, MAX_TURNS
@@ -152,7 +141,7 @@ def _write_motion(params: Any, flight: Any, features: Any) -> None:
     features.move_right = clip(flight.right / GRIDS)
     features.move_down = clip(flight.down / GRIDS)
     features.gravity_right = features.gravity_down = features.coasts_off_map = 0
-    if flight.mode in (FLYING, DOCKED):
+    if flight.mode in (Mode.FLYING, Mode.DOCKED):
         column, row = flight.column + flight.right, flight.row + flight.down
         features.gravity_right, features.gravity_down = gravity_at(params, column, row)
         features.coasts_off_map = not is_on_map(params, column, row)
@@ -160,11 +149,11 @@ def _write_motion(params: Any, flight: Any, features: Any) -> None:
 
 @jit
 def _write_status(params: Any, flight: Any, features: Any) -> None:
-    features.on_pad = flight.mode == ON_PAD
-    features.flying = flight.mode == FLYING
-    features.landed = flight.mode == LANDED
-    features.docked = flight.mode == DOCKED
-    features.over = flight.ending != UNDER_WAY
+    features.on_pad = flight.mode == Mode.ON_PAD
+    features.flying = flight.mode == Mode.FLYING
+    features.landed = flight.mode == Mode.LANDED
+    features.docked = flight.mode == Mode.DOCKED
+    features.over = flight.ending != EndingCode.UNDER_WAY
     features.is_probe = params.is_probe
     features.advanced = params.advanced
     features.race = params.race
@@ -187,8 +176,8 @@ def _write_planet(params: Any, flight: Any, planet: int, features: Any) -> None:
     features.returned = flight.returned[planet]
     features.must_survey = params.must_survey[planet]
     features.must_land = params.must_land[planet]
-    features.end_well = params.end_kind == END_WELL and params.end_site == planet
-    features.end_landing = params.end_kind == END_PLANET and params.end_site == planet
+    features.end_well = params.end_kind == EndKind.WELL and params.end_site == planet
+    features.end_landing = params.end_kind == EndKind.PLANET and params.end_site == planet
 
 
 @jit
@@ -197,7 +186,7 @@ def _write_station(params: Any, flight: Any, station: int, features: Any) -> Non
     features.right = clip((params.station[station, 0] - flight.column) / GRIDS)
     features.down = clip((params.station[station, 1] - flight.row) / GRIDS)
     features.docked = flight.docked[station]
-    features.end_docking = params.end_kind == END_STATION and params.end_site == station
+    features.end_docking = params.end_kind == EndKind.STATION and params.end_site == station
 
 
 @jit

@@ -11,7 +11,7 @@ import numpy as np
 
 from geo_patrol.flight.engine.bounds import HOPELESS, max_remaining_points
 from geo_patrol.flight.engine.scoring import EXPLORE_POINTS, LANDING_POINTS, RETURN_POINTS, score_of
-from geo_patrol.flight.engine.state import NO_LIMIT, ORDERS, UNDER_WAY, record_dtype
+from geo_patrol.flight.engine.state import NO_LIMIT, ORDERS, EndingCode, record_dtype
 from geo_patrol.flight.engine.turn import fly_turn, is_legal, is_success
 from geo_patrol.jit import jit
 
@@ -119,7 +119,7 @@ def expand(params: Any, layer: Any, nodes: Any, children: Any, table: Any, resul
             flight = children[result.num_nodes]
             fly_turn(params, flight, order, workspace[0], workspace[1])
             score = score_of(flight)
-            if flight.ending != UNDER_WAY:
+            if flight.ending != EndingCode.UNDER_WAY:
                 update_incumbent(params, flight, score, parent, order, result)
                 continue
             bound = score + max_remaining_points(params, flight)

@@ -3,12 +3,13 @@
 Layouts have a fixed size, whatever the mission: ten planets and six stations. A copy of a FLIGHT is a snapshot of it.
 """
 
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from geo_patrol.flight.grid import DIRECTIONS, LAUNCHES, MAX_COLUMNS, MAX_ROWS, read_point
-from geo_patrol.flight.mission import END_KINDS, MAX_PLANETS, MAX_STATIONS, MAX_TURNS, Mission
+from geo_patrol.flight.mission import MAX_PLANETS, MAX_STATIONS, MAX_TURNS, Mission
 
 COAST = 0
 """Order without engines; of a landed ship: stay."""
@@ -17,22 +18,35 @@ ENGINES = len(DIRECTIONS)
 ORDERS = ENGINES + len(LAUNCHES)
 """Number of order codes: 0 coast or stay, 1-8 engines, 9-32 the launches clockwise from straight up."""
 
-ON_PAD, FLYING, LANDED, DOCKED = range(4)
-"""Modes of a ship. ON_PAD is the home planet before the first launch."""
-
-EXPLORE, RETURN, LANDING, SURVEY, MICROGRAVITY, FUEL, LAUNCH = range(7)
-"""Lines of the score sheet."""
-LINES = 7
-
-UNDER_WAY, END_REACHED, GOALS_MET, LAST_TURN, LEFT_MAP, CRASHED, TRAPPED = range(7)
-"""Endings of a flight."""
-
-NO_END, END_WELL, END_PLANET, END_STATION = range(4)
 NOWHERE = -1
 """No planet, no station."""
 NO_LIMIT = -1
 SURVEY_CAP = 5
 """Survey points of a well in Spaceship Commander; a probe's have no cap."""
+
+
+class Mode(IntEnum):
+    """Modes of a ship. ON_PAD is the home planet before the first launch."""
+
+    ON_PAD, FLYING, LANDED, DOCKED = range(4)
+
+
+class Line(IntEnum):
+    """Lines of the score sheet, in its order."""
+
+    EXPLORE, RETURN, LANDING, SURVEY, MICROGRAVITY, FUEL, LAUNCH = range(7)
+
+
+class EndingCode(IntEnum):
+    """Endings of a flight."""
+
+    UNDER_WAY, END_REACHED, GOALS_MET, LAST_TURN, LEFT_MAP, CRASHED, TRAPPED = range(7)
+
+
+class EndKind(IntEnum):
+    """What ends a mission (``end_at``)."""
+
+    NONE, WELL, PLANET, STATION = range(4)
 
 
 def record_dtype(fields: list[Any]) -> np.dtype[Any]:
@@ -80,7 +94,7 @@ FLIGHT = record_dtype(
         ("site", "i2"),  # index of the planet or station that the ship is on
         ("ending", "i2"),
         ("spent", "i2"),  # points spent on engines and launches, except the first launch
-        ("points", "i2", (LINES,)),  # so far, by line of the score sheet
+        ("points", "i2", (len(Line),)),  # so far, by line of the score sheet
         ("survey", "i1", (MAX_PLANETS,)),  # survey points of each well so far
         ("landed", "i1", (MAX_PLANETS,)),  # landed on before
         ("returned", "i1", (MAX_PLANETS,)),  # counted for returning
@@ -100,7 +114,7 @@ TURN = record_dtype(
         ("end", "i8", (2,)),
         ("mode_after", "i8"),
         ("well", "i8"),  # index of the planet whose well the endpoint is in
-        ("points", "i8", (LINES,)),  # of this turn
+        ("points", "i8", (len(Line),)),  # of this turn
     ],
 )
 """A turn of the flight log."""
@@ -131,7 +145,7 @@ def make_params(mission: Mission) -> Any:
     params["end_site"] = NOWHERE
     if mission.end is not None:
         kind, reference = mission.end
-        params["end_kind"] = 1 + END_KINDS.index(kind)
+        params["end_kind"] = EndKind[kind.upper()]
         params["end_site"] = mission.stations.index(reference) if kind == "station" else indices[reference]
     params["shift"] = [*DIRECTIONS, *LAUNCHES]
     return params

@@ -5,29 +5,8 @@ Source: NASA, Planetary Probe and Spaceship Commander, coasting, gravity, turns,
 
 from typing import Any
 
-from geo_patrol.flight.engine.scoring import score_turn, spent_by
-from geo_patrol.flight.engine.state import (
-    COAST,
-    CRASHED,
-    DOCKED,
-    END_PLANET,
-    END_REACHED,
-    END_STATION,
-    END_WELL,
-    ENGINES,
-    FLYING,
-    GOALS_MET,
-    LANDED,
-    LAST_TURN,
-    LEFT_MAP,
-    NO_END,
-    NO_LIMIT,
-    NOWHERE,
-    ON_PAD,
-    ORDERS,
-    TRAPPED,
-    UNDER_WAY,
-)
+from geo_patrol.flight.engine.scoring import costs_of, score_turn
+from geo_patrol.flight.engine.state import COAST, ENGINES, NO_LIMIT, NOWHERE, ORDERS, EndingCode, EndKind, Mode
 from geo_patrol.jit import jit
 
 
@@ -68,20 +47,11 @@ def gravity_at(params: Any, column: int, row: int) -> tuple[int, int]:
 
 
 @jit
-def planet_at(params: Any, column: int, row: int) -> int:
-    """Return the index of the planet at a point, or NOWHERE."""
-    for planet in range(params.planets):
-        if params.planet[planet, 0] == column and params.planet[planet, 1] == row:
-            return planet
-    return NOWHERE
-
-
-@jit
-def station_at(params: Any, column: int, row: int) -> int:
-    """Return the index of the station at a point, or NOWHERE."""
-    for station in range(params.stations):
-        if params.station[station, 0] == column and params.station[station, 1] == row:
-            return station
+def site_at(points: Any, count: int, column: int, row: int) -> int:
+    """Return which of the first ``count`` planets or stations is at a point, or NOWHERE."""
+    for site in range(count):
+        if points[site, 0] == column and points[site, 1] == row:
+            return site
     return NOWHERE
 
 
@@ -103,7 +73,7 @@ def is_crash(params: Any, column: int, row: int, right: int, down: int) -> bool:
 
     A landing is a move of exactly one grid onto a planet that can be landed on.
     """
-    planet = planet_at(params, column + right, row + down)
+    planet = site_at(params.planet, params.planets, column + right, row + down)
     if planet != NOWHERE:
         return not (params.can_land[planet] and max(abs(right), abs(down)) == 1)
     return passes_planet(params, column, row, right, down)
@@ -115,7 +85,7 @@ def place_on_pad(params: Any, flight: Any) -> None:
     home = params.home
     flight.turn = flight.right = flight.down = flight.spent = 0
     flight.column, flight.row = params.planet[home, 0], params.planet[home, 1]
-    flight.mode, flight.site, flight.ending = ON_PAD, home, UNDER_WAY
+    flight.mode, flight.site, flight.ending = Mode.ON_PAD, home, EndingCode.UNDER_WAY
     flight.points[:] = 0
     flight.survey[:] = 0
     flight.landed[:] = 0
@@ -133,7 +103,7 @@ def plot(params: Any, flight: Any, order: int, turn: Any) -> None:
     turn.order, turn.mode = order, flight.mode
     turn.start[0], turn.start[1] = column, row
     turn.gravity[0] = turn.gravity[1] = 0
-    if flight.mode in (FLYING, DOCKED):
+    if flight.mode in (Mode.FLYING, Mode.DOCKED):
         column += flight.right
         row += flight.down
         turn.gravity[0], turn.gravity[1] = gravity_at(params, column, row)
@@ -146,9 +116,9 @@ def plot(params: Any, flight: Any, order: int, turn: Any) -> None:
 @jit
 def is_order_of_mode(params: Any, mode: int, order: int) -> bool:
     """Whether an order makes sense for a ship on the pad, flying, landed or docked."""
-    if mode == ON_PAD:
+    if mode == Mode.ON_PAD:
         return order >= ENGINES
-    if mode == LANDED:
+    if mode == Mode.LANDED:
         return order == COAST or order >= ENGINES
     return order == COAST or (order < ENGINES and not params.is_probe)
 
@@ -160,11 +130,11 @@ def is_legal(params: Any, flight: Any, order: int, workspace: Any) -> bool:
     A probe's only order is its launch; what follows happens by itself, a crash too.
     """
     mode = flight.mode
-    if flight.ending != UNDER_WAY or not 0 <= order < ORDERS or not is_order_of_mode(params, mode, order):
+    if flight.ending != EndingCode.UNDER_WAY or not 0 <= order < ORDERS or not is_order_of_mode(params, mode, order):
         return False
-    if params.fuel_limit != NO_LIMIT and flight.spent + spent_by(mode, order) > params.fuel_limit:
+    if params.fuel_limit != NO_LIMIT and flight.spent + sum(costs_of(mode, order)) > params.fuel_limit:
         return False
-    if mode == LANDED and order == COAST:
+    if mode == Mode.LANDED and order == COAST:
         return True
     plot(params, flight, order, workspace)
     column, row = workspace.end[0], workspace.end[1]
@@ -208,9 +178,9 @@ def fly_turn(params: Any, flight: Any, order: int, turn: Any, workspace: Any) ->
     """
     plot(params, flight, order, turn)
     flight.turn += 1
-    flight.spent += spent_by(flight.mode, order)
+    flight.spent += sum(costs_of(flight.mode, order))
     column, row = turn.end[0], turn.end[1]
-    stays_landed = flight.mode == LANDED and order == COAST
+    stays_landed = flight.mode == Mode.LANDED and order == COAST
     turn.well = well_at(params, column, row)
     right, down = column - flight.column, row - flight.row
     crashes = not stays_landed and is_crash(params, flight.column, flight.row, right, down)
@@ -219,11 +189,11 @@ def fly_turn(params: Any, flight: Any, order: int, turn: Any, workspace: Any) ->
     turn.mode_after = flight.mode
     score_turn(params, flight, turn, is_lost=crashes or not is_on_map(params, column, row))
     if crashes:
-        flight.column, flight.row, flight.ending = column, row, CRASHED
+        flight.column, flight.row, flight.ending = column, row, EndingCode.CRASHED
     else:
         flight.ending = ending_of(params, flight, turn.well)
-        if flight.ending == UNDER_WAY and not has_legal_order(params, flight, workspace):
-            flight.ending = TRAPPED
+        if flight.ending == EndingCode.UNDER_WAY and not has_legal_order(params, flight, workspace):
+            flight.ending = EndingCode.TRAPPED
 
 
 @jit
@@ -232,17 +202,17 @@ def move_to(params: Any, flight: Any, column: int, row: int) -> None:
     right, down = column - flight.column, row - flight.row
     length = max(abs(right), abs(down))
     flight.column, flight.row = column, row
-    if length == 0 and flight.mode != FLYING:  # it stays landed or docked
+    if length == 0 and flight.mode != Mode.FLYING:  # it stays landed or docked
         return
-    flight.mode, flight.site, flight.right, flight.down = FLYING, NOWHERE, right, down
+    flight.mode, flight.site, flight.right, flight.down = Mode.FLYING, NOWHERE, right, down
     if length != 1:
         return
-    planet = planet_at(params, column, row)
+    planet = site_at(params.planet, params.planets, column, row)
     if planet != NOWHERE:
-        flight.mode, flight.site, flight.right, flight.down = LANDED, planet, 0, 0
-    station = station_at(params, column, row)
+        flight.mode, flight.site, flight.right, flight.down = Mode.LANDED, planet, 0, 0
+    station = site_at(params.station, params.stations, column, row)
     if station != NOWHERE:
-        flight.mode, flight.site, flight.right, flight.down = DOCKED, station, 0, 0
+        flight.mode, flight.site, flight.right, flight.down = Mode.DOCKED, station, 0, 0
 
 
 @jit
@@ -259,12 +229,12 @@ def are_goals_met(params: Any, flight: Any) -> bool:
 @jit
 def is_end_reached(params: Any, flight: Any, well: int) -> bool:
     """Whether the turn has reached the end of the mission (``end_at``)."""
-    if params.end_kind == END_WELL:
+    if params.end_kind == EndKind.WELL:
         return well == params.end_site
-    if params.end_kind == END_PLANET:
-        return flight.mode == LANDED and flight.site == params.end_site
-    if params.end_kind == END_STATION:
-        return flight.mode == DOCKED and flight.site == params.end_site
+    if params.end_kind == EndKind.PLANET:
+        return flight.mode == Mode.LANDED and flight.site == params.end_site
+    if params.end_kind == EndKind.STATION:
+        return flight.mode == Mode.DOCKED and flight.site == params.end_site
     return False
 
 
@@ -275,19 +245,19 @@ def ending_of(params: Any, flight: Any, well: int) -> int:
     A race without ``end_at`` is over when all its goals are met.
     """
     if not is_on_map(params, flight.column, flight.row):
-        return LEFT_MAP
+        return EndingCode.LEFT_MAP
     if is_end_reached(params, flight, well):
-        return END_REACHED
-    if params.race and params.end_kind == NO_END and are_goals_met(params, flight):
-        return GOALS_MET
-    return LAST_TURN if flight.turn >= params.turns else UNDER_WAY
+        return EndingCode.END_REACHED
+    if params.race and params.end_kind == EndKind.NONE and are_goals_met(params, flight):
+        return EndingCode.GOALS_MET
+    return EndingCode.LAST_TURN if flight.turn >= params.turns else EndingCode.UNDER_WAY
 
 
 @jit
 def is_success(params: Any, flight: Any) -> bool:
     """Whether an ended flight has fulfilled its mission."""
-    if flight.ending in (UNDER_WAY, TRAPPED):
+    if flight.ending in (EndingCode.UNDER_WAY, EndingCode.TRAPPED):
         return False
-    if params.end_kind != NO_END and flight.ending != END_REACHED:
+    if params.end_kind != EndKind.NONE and flight.ending != EndingCode.END_REACHED:
         return False
     return are_goals_met(params, flight)
