@@ -13,18 +13,17 @@ from ships import mission, ship
 
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
 from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
-from geo_patrol.flight.pictures.chart import (
+from geo_patrol.flight.pictures.chart import Layout, blank_map, score_lines, score_sheet
+from geo_patrol.flight.pictures.scene import (
     BLUE,
+    COASTED,
     GREEN,
     ORANGE,
+    PULLED,
     SKY,
     VERMILION,
-    Layout,
-    blank_map,
-    score_lines,
-    score_sheet,
+    flight_drawing,
 )
-from geo_patrol.flight.pictures.scene import COASTED, PULLED, flight_drawing
 from geo_patrol.rendering.svg_writer import fit_on_a4, svg_text
 from geo_patrol.scenes.shapes import Circle, Polyline, Text
 

@@ -99,15 +99,13 @@ def _random_stations(random: np.random.Generator, taken: set[Point]) -> tuple[st
 
 def _best_random_flight(random: np.random.Generator, mission: Mission) -> Flight | None:
     """Return the random flight that has achieved most, None if none has achieved anything."""
-    best: tuple[Any, Flight] | None = None
-    for _ in range(_NUM_FLIGHTS):
-        flight = random_flight(random, mission)
-        if flight.ending == Ending.TRAPPED or not flight.surveyed:
-            continue
-        achieved = len(flight.docked_at) + len(flight.landed_on) + len(flight.surveyed), flight.score
-        if best is None or achieved > best[0]:
-            best = achieved, flight
-    return None if best is None else best[1]
+    flights = [random_flight(random, mission) for _ in range(_NUM_FLIGHTS)]
+    achieved = [flight for flight in flights if flight.surveyed and flight.ending != Ending.TRAPPED]
+    return max(achieved, key=_achievements, default=None)
+
+
+def _achievements(flight: Flight) -> tuple[int, int]:
+    return len(flight.docked_at) + len(flight.landed_on) + len(flight.surveyed), flight.score
 
 
 def random_flight(random: np.random.Generator, mission: Mission, coasting: float = _COAST_PROBABILITY) -> Flight:
@@ -130,16 +128,15 @@ def _sample_goals(random: np.random.Generator, flight: Flight) -> dict[str, Any]
     """Sample goals that a flight has met."""
     mission = flight.mission
     goals: dict[str, Any] = {}
-    surveyed = [planet for planet in flight.surveyed if random.random() < 0.5]
-    landed = [planet for planet in flight.landed_on if random.random() < 0.5]
-    if surveyed:
-        goals["survey"] = surveyed
-    if landed:
-        goals["land_on"] = landed
+    for key, achieved in (("survey", flight.surveyed), ("land_on", flight.landed_on)):
+        goals[key] = [planet for planet in achieved if random.random() < 0.5]
     if random.random() < 0.4:
-        goals["end_at"] = _sample_end(random, flight)
-    if (surveyed or landed or "end_at" in goals) and random.random() < 0.4:
-        goals["race"] = True
+        ends = [f"well {planet}" for planet in flight.surveyed]
+        ends += [f"planet {planet}" for planet in flight.landed_on]
+        ends += [f"station {station}" for station in flight.docked_at]
+        goals["end_at"] = str(random.choice(ends))
+    if any(goals.values()):
+        goals["race"] = random.random() < 0.4
     if not mission.is_probe and random.random() < 0.3:
         spent = -flight.score_sheet["fuel"] - flight.score_sheet["launch"]
         goals["fuel_limit"] = spent + int(random.integers(0, 7))
@@ -153,11 +150,3 @@ def _replay(mission: Mission, flight: Flight) -> Flight:
         if not replayed.is_over:
             replayed.fly(order)
     return replayed
-
-
-def _sample_end(random: np.random.Generator, flight: Flight) -> str:
-    """Sample an end among those that a flight has reached."""
-    ends = [f"well {planet}" for planet in flight.surveyed]
-    ends += [f"planet {planet}" for planet in flight.landed_on]
-    ends += [f"station {station}" for station in flight.docked_at]
-    return str(random.choice(ends))

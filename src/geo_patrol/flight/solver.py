@@ -11,7 +11,7 @@ with a bound instead of "proved".
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -52,7 +52,7 @@ class Solution:
     """In a race, no flight wins in fewer turns; None otherwise."""
     states: int
     """Number of flights expanded."""
-    seconds: float
+    seconds: float = 0.0
 
     @property
     def score(self) -> int:
@@ -97,16 +97,8 @@ def solve(
         raise ValueError(f"max_states = {max_states!r}: give a whole number from 1 to 10000000")
     loaded = load_mission(mission, overrides)
     started = time.perf_counter()
-    search = _solve_probe if loaded.is_probe else _solve_spaceship
-    orders, is_proved, bound, bound_turns, states = search(loaded, max_states, progress)
-    return Solution(
-        flight=Flight.from_orders(loaded, orders),
-        status="proved" if is_proved else "best found",
-        bound=bound,
-        bound_turns=bound_turns if loaded.race else None,
-        states=states,
-        seconds=time.perf_counter() - started,
-    )
+    solution = _solve_probe(loaded) if loaded.is_probe else _solve_spaceship(loaded, max_states, progress)
+    return replace(solution, seconds=time.perf_counter() - started)
 
 
 def rank(flight: Flight) -> tuple[int, int, int]:
@@ -118,19 +110,16 @@ def rank(flight: Flight) -> tuple[int, int, int]:
     return int(success), -flight.turn if success and flight.mission.race else 0, flight.score
 
 
-_Result: TypeAlias = tuple[tuple[int, ...], bool, int, int | None, int]
-"""Orders, whether they are proved to be best, bound, bound of a race's turns, flights expanded."""
-
-
-def _solve_probe(mission: Mission, _max_states: int, _progress: Progress | None) -> _Result:
+def _solve_probe(mission: Mission) -> Solution:
     """Try all launches."""
     launches = np.flatnonzero(Flight(mission).action_mask()).tolist()
     flights = [Flight.from_orders(mission, [launch]) for launch in launches]
     best = max(flights, key=rank)
-    return tuple(best.order_codes), True, best.score, best.turn, len(flights)
+    return Solution(best, "proved", best.score, best.turn if mission.race else None, len(flights))
 
 
-def _solve_spaceship(mission: Mission, max_states: int, progress: Progress | None) -> _Result:
+def _solve_spaceship(mission: Mission, max_states: int, progress: Progress | None) -> Solution:
+    """Search with growing widths, until a search was exhaustive."""
     best, states = _Best(), 0
     for width in (*(width for width in _INITIAL_WIDTHS if width < max_states), max_states):
         search = _Search(mission, width, best)
@@ -138,8 +127,11 @@ def _solve_spaceship(mission: Mission, max_states: int, progress: Progress | Non
         best, states = search.best, states + search.states
         if search.is_exhaustive:
             break
-    bound = best.score if search.is_exhaustive else max(best.score, search.lost)
-    return best.orders, search.is_exhaustive, bound, search.min_turns, states
+    flight = Flight.from_orders(mission, best.orders)
+    turns = search.min_turns if mission.race else None
+    if search.is_exhaustive:
+        return Solution(flight, "proved", best.score, turns, states)
+    return Solution(flight, "best found", max(best.score, search.lost), turns, states)
 
 
 class _Search:

@@ -15,14 +15,8 @@ INK: Color = "#222222"
 GREY: Color = "#767676"
 FAINT: Color = "#d5d5d5"
 SHADE: Color = "#a8a8a8"
-# Okabe and Ito's colors, which people with any kind of color vision tell apart; lines differ in form as well.
-BLUE: Color = "#0072b2"
-SKY: Color = "#56b4e9"
-ORANGE: Color = "#e69f00"
-VERMILION: Color = "#d55e00"
-GREEN: Color = "#009e73"
 PURPLE: Color = "#cc79a7"
-
+"""Of goals; one of Okabe and Ito's colors, as those of ``scene``."""
 MARGIN = 24.0
 """Left and right of headings and tables."""
 _MAP_LEFT, _MAP_TOP = 58.0, 104.0

@@ -6,29 +6,20 @@ from itertools import groupby
 from geo_patrol.flight.engine.state import COAST
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.grid import Point, point_name
-from geo_patrol.flight.pictures.chart import (
-    BLUE,
-    FAINT,
-    GREEN,
-    GREY,
-    INK,
-    MARGIN,
-    ORANGE,
-    PAPER,
-    SKY,
-    VERMILION,
-    Layout,
-    add_heading,
-    add_map,
-    add_rules,
-)
+from geo_patrol.flight.pictures.chart import FAINT, GREY, INK, MARGIN, PAPER, Layout, add_heading, add_map, add_rules
 from geo_patrol.flight.status import LINE_NAMES, Turn
 from geo_patrol.flight.text import result_text, shift_text
-from geo_patrol.scenes.shapes import Box, Circle, Drawing, Polyline, Shape, Text, arrowhead
+from geo_patrol.scenes.shapes import Box, Circle, Color, Drawing, Polyline, Shape, Text, arrowhead
 from geo_patrol.scenes.shapes import Point as Pixel
 
 COASTED, PULLED, FLOWN = 1, 2, 3
 """How much of the last turn is shown: the coast, gravity too, all of it."""
+# Okabe and Ito's colors, which people with any kind of color vision tell apart; lines differ in form as well.
+BLUE: Color = "#0072b2"
+SKY: Color = "#56b4e9"
+ORANGE: Color = "#e69f00"
+VERMILION: Color = "#d55e00"
+GREEN: Color = "#009e73"
 _ROW = 19.0
 _LABELS = 118.0
 _SHEET_ROWS = 3 + len(LINE_NAMES) + 1
