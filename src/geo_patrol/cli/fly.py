@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from geo_patrol.flight import Flight, Mission, Solution
     from geo_patrol.scenes.shapes import Drawing
 
-_SUFFIXES = (".svg", ".png", ".txt")
+_SUFFIXES = (".svg", ".png")
 _TEXT_HELP = 'Orders: "launch D13", "coast", "stay", "engines down-right" or "down-right"; back, again, map, log, quit.'
 
 _Mission: TypeAlias = Annotated[
@@ -68,8 +68,10 @@ def fly(
         print_missions()
         return
     modes = {"--solve": solve, "--orders": orders is not None, "--text": text}
-    _check_modes([name for name, is_set in modes.items() if is_set], window, max_states)
-    _check_suffixes(save, blank_map, score_sheet)
+    _check_options([name for name, is_set in modes.items() if is_set], window, max_states)
+    _check_suffix(save, (*_SUFFIXES, ".txt"))
+    for sheet in (blank_map, score_sheet):
+        _check_suffix(sheet, _SUFFIXES)
     loaded = _load(mission, overrides, seed, game)
     _write_sheets(loaded, blank_map, score_sheet)
     if save or window or any(modes.values()) or not (blank_map or score_sheet):
@@ -79,7 +81,7 @@ def fly(
                 stream.buffer.write(_encode_flight(flight, save))
 
 
-def _check_modes(modes: list[str], window: bool, max_states: int | None) -> None:
+def _check_options(modes: list[str], window: bool, max_states: int | None) -> None:
     if len(modes) > 1:
         raise InputError(f"{' and '.join(modes)}: give one of them")
     if "--text" in modes and window:
@@ -88,10 +90,9 @@ def _check_modes(modes: list[str], window: bool, max_states: int | None) -> None
         raise InputError("--max-states is for --solve")
 
 
-def _check_suffixes(save: str | None, *sheets: str | None) -> None:
-    for target, suffixes in ((save, _SUFFIXES), *((sheet, _SUFFIXES[:2]) for sheet in sheets)):
-        if target is not None and Path(target).suffix.lower() not in suffixes:
-            raise InputError(f"{target} cannot be written: give a file that ends in {' or '.join(suffixes)}")
+def _check_suffix(target: str | None, suffixes: tuple[str, ...]) -> None:
+    if target is not None and Path(target).suffix.lower() not in suffixes:
+        raise InputError(f"{target} cannot be written: give a file that ends in {' or '.join(suffixes)}")
 
 
 def _load(mission: str, overrides: list[str] | None, seed: int | None, game: str) -> "Mission":

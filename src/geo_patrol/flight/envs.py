@@ -34,7 +34,7 @@ _INFO_KEYS = INFO.names or ()
 
 
 class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
-    """The common base class of both environments."""
+    """The common base class of both environments; all methods but ``reset`` raise RuntimeError before the first reset."""
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012 - as the base class declares it
     game: ClassVar[GameName]
@@ -96,11 +96,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         return mission
 
     def flight(self) -> Flight:
-        """Return a copy of the current flight, to inspect or to plan with.
-
-        Raises:
-            RuntimeError: ``reset`` was never called.
-        """
+        """Return a copy of the current flight, to inspect or to plan with."""
         self._check_reset()
         return Flight.from_game(self.mission, self._games)
 
@@ -187,30 +183,18 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         return observation, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions as bool, as sb3-contrib's MaskablePPO expects.
-
-        Raises:
-            RuntimeError: ``reset`` was never called.
-        """
+        """Return the legal actions as bool, as sb3-contrib's MaskablePPO expects."""
         self._check_reset()
         return self._mask.astype(np.bool_)
 
     def sample_action(self) -> int:
-        """Sample a legal action from the random generator of the action space.
-
-        Raises:
-            RuntimeError: ``reset`` was never called.
-        """
+        """Sample a legal action from the random generator of the action space."""
         self._check_reset()
         index = int(self.action_space.np_random.random() * self._games["num_legal"][0])
         return int(self._legal_orders[index]) - self._first_order
 
     def render(self) -> Any:
-        """Return the flight as text ("ansi") or as an image (height, width, 3) uint8 ("rgb_array"); show a window ("human").
-
-        Raises:
-            RuntimeError: ``reset`` was never called.
-        """
+        """Return the flight as text ("ansi") or as an image (height, width, 3) uint8 ("rgb_array"); show a window ("human")."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render_mode, given when the environment is made")
             return None

@@ -179,6 +179,13 @@ class Mission(BaseModel):
         """Return how far the well of a planet reaches, in grids."""
         return WEAK if self.planets[reference] == "weak" else STRONG
 
+    def well(self, reference: str) -> list[Point]:
+        """Return the points of the map that are in the gravity well of a planet, the planet's own among them."""
+        (column, row), reach = read_point(reference), self.reach(reference)
+        shifts = range(-reach, reach + 1)
+        points = [(column + right, row + down) for right in shifts for down in shifts]
+        return list(filter(self.is_on_map, points))
+
     def can_land_on(self, reference: str) -> bool:
         """Whether ships can land on a planet: by the advanced rules, or because it is a goal."""
         if self.planets[reference] != "weak" or self.is_probe:

@@ -70,19 +70,11 @@ def map_text(flight: FlightStatus) -> str:
 
 
 def _map_signs(mission: Mission) -> dict[Point, str]:
-    signs: dict[Point, str] = {}
-    for reference in mission.planets:
-        column, row = read_point(reference)
-        reach = mission.reach(reference)
-        for right in range(-reach, reach + 1):
-            for down in range(-reach, reach + 1):
-                signs[column + right, row + down] = "+"
+    signs = {point: "+" for reference in mission.planets for point in mission.well(reference)}
     for reference, gravity in mission.planets.items():
         signs[read_point(reference)] = "O" if gravity == "weak" else "@"
     signs[read_point(mission.home)] = "H"
-    for reference in mission.stations:
-        signs[read_point(reference)] = "S"
-    return signs
+    return signs | {read_point(reference): "S" for reference in mission.stations}
 
 
 def shift_text(shift: Point) -> str:
@@ -101,14 +93,14 @@ def move_text(move: Point) -> str:
 
 def log_text(flight: FlightStatus) -> str:
     """Return the flight log, a line for each turn: coast, gravity, engines, endpoint and points."""
-    lines = [f"{'turn':>4}  {'from':<5}{'coast to':<10}{'gravity':<12}{'engines':<12}{'end':<5}{'move':<8}points"]
-    lines += [_log_line(flight, turn) for turn in flight.turns]
-    return "\n".join(lines) if flight.turn else ""
+    if not flight.turn:
+        return ""
+    heading = f"{'turn':>4}  {'from':<5}{'coast to':<10}{'gravity':<12}{'engines':<12}{'end':<5}{'move':<8}points"
+    return "\n".join([heading, *(_log_line(flight, turn) for turn in flight.turns)])
 
 
 def _log_line(flight: FlightStatus, turn: Turn) -> str:
-    coast = point_name(turn.coasted)
-    gravity, engines = shift_text(turn.gravity), ""
+    coast, gravity = point_name(turn.coasted), shift_text(turn.gravity)
     if turn.is_launch:
         coast, gravity, engines = "-", "-", "launch"
     elif turn.order == "stay" and turn.start == turn.end:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.flight.engine.observe import INFO, OBSERVATION, write_info, write_observation
+from geo_patrol.flight.engine.observe import INFO, OBSERVATION, write_observation
+from geo_patrol.flight.engine.scoring import score_of
 from geo_patrol.flight.engine.state import COAST, FLIGHT, ORDERS, PARAMS, TURN, EndingCode, make_params, record_dtype
-from geo_patrol.flight.engine.turn import fly_turn, is_on_map, place_on_pad, plot, write_legal
+from geo_patrol.flight.engine.turn import fly_turn, is_on_map, is_success, place_on_pad, plot, write_legal
 from geo_patrol.flight.mission import MAX_TURNS, Mission
 from geo_patrol.jit import jit
 
@@ -88,4 +89,6 @@ def write_outputs(games: Any) -> None:
             count += 1
     game.num_legal = count
     write_observation(params, flight, game.observation)
-    write_info(params, flight, game.info)
+    info = game.info
+    info.score, info.turn = score_of(flight), flight.turn
+    info.ending, info.success = flight.ending, is_success(params, flight)

@@ -11,18 +11,15 @@ from numpy.typing import NDArray
 
 from geo_patrol.flight.engine.scoring import score_of
 from geo_patrol.flight.engine.state import NO_LIMIT, EndingCode, EndKind, Mode, record_dtype
-from geo_patrol.flight.engine.turn import gravity_at, is_on_map, is_success
+from geo_patrol.flight.engine.turn import gravity_at, is_on_map
 from geo_patrol.flight.grid import WEAK
 from geo_patrol.flight.mission import MAX_PLANETS, MAX_STATIONS, MAX_TURNS
 from geo_patrol.jit import jit
 
-GRIDS = 10.0
-TURNS = float(MAX_TURNS)
-FUEL_SCALE = 100.0
-POINTS_SCALE = 100.0
-_MAX_OFFSET = 8.0
-_MAX_FUEL = 4.0
-_MAX_SCORE = 5.0
+_OFFSET_SCALE = 10.0
+_FUEL_SCALE = _SCORE_SCALE = 100.0
+_MAX_OFFSET, _MAX_FUEL, _MAX_SCORE = 8.0, 4.0, 5.0
+"""Bounds of the features after scaling."""
 
 _Features: TypeAlias = tuple[tuple[str, str, tuple[float, float]], ...]
 """Field, description, lowest and highest value."""
@@ -92,10 +89,12 @@ INFO = record_dtype([(key, "i8") for key in ("illegal_orders", "score", "turn", 
 """The numbers of an info; its keys are the names of the fields."""
 
 
-def _features() -> list[tuple[str, tuple[float, float]]]:
-    planets = [(f"planet {index}: {name}", bounds) for index in range(MAX_PLANETS) for _, name, bounds in _PLANET]
-    stations = [(f"station {index}: {name}", bounds) for index in range(MAX_STATIONS) for _, name, bounds in _STATION]
-    return [*((name, bounds) for _, name, bounds in _GENERAL), *planets, *stations]
+_FEATURES = [
+    *((name, bounds) for _, name, bounds in _GENERAL),
+    *((f"planet {index}: {name}", bounds) for index in range(MAX_PLANETS) for _, name, bounds in _PLANET),
+    *((f"station {index}: {name}", bounds) for index in range(MAX_STATIONS) for _, name, bounds in _STATION),
+]
+"""Description and bounds of each feature."""
 
 
 def observation_names() -> tuple[str, ...]:
@@ -103,19 +102,19 @@ def observation_names() -> tuple[str, ...]:
 
     Planet 0 is the home planet, the others follow in the order of the mission; offsets are relative to the ship.
     """
-    return tuple(name for name, _ in _features())
+    return tuple(name for name, _ in _FEATURES)
 
 
 def observation_bounds() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the lowest and the highest value of each feature, (182,) float32 each."""
-    low, high = np.array([bounds for _, bounds in _features()], np.float32).T
+    low, high = np.array([bounds for _, bounds in _FEATURES], np.float32).T
     return low.copy(), high.copy()
 
 
 @jit
-def clip(offset: float) -> float:
-    """Return an offset within the bounds of the observation space."""
-    return min(max(offset, -_MAX_OFFSET), _MAX_OFFSET)
+def scaled(grids: int) -> float:
+    """Return an offset as a feature, within the bounds of the observation space."""
+    return min(max(grids / _OFFSET_SCALE, -_MAX_OFFSET), _MAX_OFFSET)
 
 
 @jit
@@ -127,19 +126,24 @@ def write_observation(params: Any, flight: Any, observation: Any) -> None:
         index = 0 if planet == params.home else planet + (planet < params.home)
         _write_planet(params, flight, planet, observation.planets[index])
     for station in range(params.stations):
-        _write_station(params, flight, station, observation.stations[station])
+        features = observation.stations[station]
+        features.present = 1
+        features.right = scaled(params.station[station, 0] - flight.column)
+        features.down = scaled(params.station[station, 1] - flight.row)
+        features.docked = flight.docked[station]
+        features.end_docking = params.end_kind == EndKind.STATION and params.end_site == station
 
 
 @jit
 def _write_motion(params: Any, flight: Any, features: Any) -> None:
-    features.turns_flown = flight.turn / TURNS
-    features.turns_left = (params.turns - flight.turn) / TURNS
-    features.left_edge = clip((flight.column - 1) / GRIDS)
-    features.right_edge = clip((params.columns - flight.column) / GRIDS)
-    features.top_edge = clip((flight.row - 1) / GRIDS)
-    features.bottom_edge = clip((params.rows - flight.row) / GRIDS)
-    features.move_right = clip(flight.right / GRIDS)
-    features.move_down = clip(flight.down / GRIDS)
+    features.turns_flown = flight.turn / MAX_TURNS
+    features.turns_left = (params.turns - flight.turn) / MAX_TURNS
+    features.left_edge = scaled(flight.column - 1)
+    features.right_edge = scaled(params.columns - flight.column)
+    features.top_edge = scaled(flight.row - 1)
+    features.bottom_edge = scaled(params.rows - flight.row)
+    features.move_right = scaled(flight.right)
+    features.move_down = scaled(flight.down)
     features.gravity_right = features.gravity_down = features.coasts_off_map = 0
     if flight.mode in (Mode.FLYING, Mode.DOCKED):
         column, row = flight.column + flight.right, flight.row + flight.down
@@ -159,16 +163,16 @@ def _write_status(params: Any, flight: Any, features: Any) -> None:
     features.race = params.race
     if params.fuel_limit != NO_LIMIT:
         features.fuel_limited = 1
-        features.fuel_left = (params.fuel_limit - flight.spent) / FUEL_SCALE
-    features.score = min(max(score_of(flight) / POINTS_SCALE, -_MAX_SCORE), _MAX_SCORE)
+        features.fuel_left = (params.fuel_limit - flight.spent) / _FUEL_SCALE
+    features.score = min(max(score_of(flight) / _SCORE_SCALE, -_MAX_SCORE), _MAX_SCORE)
 
 
 @jit
 def _write_planet(params: Any, flight: Any, planet: int, features: Any) -> None:
     features.present = 1
     features.strong = params.reach[planet] > WEAK
-    features.right = clip((params.planet[planet, 0] - flight.column) / GRIDS)
-    features.down = clip((params.planet[planet, 1] - flight.row) / GRIDS)
+    features.right = scaled(params.planet[planet, 0] - flight.column)
+    features.down = scaled(params.planet[planet, 1] - flight.row)
     features.explored = flight.survey[planet] > 0
     features.surveyed = flight.survey[planet] / params.survey_cap
     features.can_land = params.can_land[planet]
@@ -178,21 +182,3 @@ def _write_planet(params: Any, flight: Any, planet: int, features: Any) -> None:
     features.must_land = params.must_land[planet]
     features.end_well = params.end_kind == EndKind.WELL and params.end_site == planet
     features.end_landing = params.end_kind == EndKind.PLANET and params.end_site == planet
-
-
-@jit
-def _write_station(params: Any, flight: Any, station: int, features: Any) -> None:
-    features.present = 1
-    features.right = clip((params.station[station, 0] - flight.column) / GRIDS)
-    features.down = clip((params.station[station, 1] - flight.row) / GRIDS)
-    features.docked = flight.docked[station]
-    features.end_docking = params.end_kind == EndKind.STATION and params.end_site == station
-
-
-@jit
-def write_info(params: Any, flight: Any, info: Any) -> None:
-    """Write the numbers of an info that describe the flight."""
-    info.score = score_of(flight)
-    info.turn = flight.turn
-    info.ending = flight.ending
-    info.success = is_success(params, flight)

@@ -123,29 +123,27 @@ TURN = record_dtype(
 def make_params(mission: Mission) -> Any:
     """Return the PARAMS record of a mission."""
     params = np.zeros(1, PARAMS)[0]
-    points = {reference: read_point(reference) for reference in (*mission.planets, *mission.stations)}
-    indices = {reference: index for index, reference in enumerate(mission.planets)}
+    planets, stations = list(mission.planets), list(mission.stations)
     params["columns"], params["rows"], params["turns"] = mission.columns, mission.rows, mission.turns
-    params["home"] = indices[mission.home]
-    params["planets"], params["stations"] = len(mission.planets), len(mission.stations)
+    params["home"], params["planets"], params["stations"] = planets.index(mission.home), len(planets), len(stations)
     params["is_probe"], params["advanced"], params["race"] = mission.is_probe, mission.advanced, mission.race
     params["fuel_limit"] = NO_LIMIT if mission.fuel_limit is None else mission.fuel_limit
     params["survey_cap"] = MAX_TURNS if mission.is_probe else SURVEY_CAP
     params["well"] = NOWHERE
-    for reference, index in indices.items():
-        column, row = params["planet"][index] = points[reference]
+    for index, reference in enumerate(planets):
+        column, row = params["planet"][index] = read_point(reference)
         reach = params["reach"][index] = mission.reach(reference)
         params["well"][max(column - reach, 1) : column + reach + 1, max(row - reach, 1) : row + reach + 1] = index
         params["can_land"][index] = mission.can_land_on(reference)
         params["must_survey"][index] = reference in mission.survey
         params["must_land"][index] = reference in mission.land_on
-    params["can_stop"] = bool(mission.stations) or params["can_land"].any()
-    for index, reference in enumerate(mission.stations):
-        params["station"][index] = points[reference]
+    params["can_stop"] = bool(stations) or params["can_land"].any()
+    for index, reference in enumerate(stations):
+        params["station"][index] = read_point(reference)
     params["end_site"] = NOWHERE
     if mission.end is not None:
         kind, reference = mission.end
         params["end_kind"] = EndKind[kind.upper()]
-        params["end_site"] = mission.stations.index(reference) if kind == "station" else indices[reference]
+        params["end_site"] = (stations if kind == "station" else planets).index(reference)
     params["shift"] = [*DIRECTIONS, *LAUNCHES]
     return params

@@ -106,14 +106,12 @@ def _add_grid(drawing: Drawing, layout: Layout) -> None:
 
 def _add_well(drawing: Drawing, layout: Layout, reference: str) -> None:
     """Draw a stroke at each point of a well, in the direction in which gravity shifts a ship."""
-    mission, planet = layout.mission, read_point(reference)
-    reach = mission.reach(reference)
-    for column in range(planet[0] - reach, planet[0] + reach + 1):
-        for row in range(planet[1] - reach, planet[1] + reach + 1):
-            if mission.is_on_map((column, row)) and (column, row) != planet:
-                right, down = shift_toward(planet[0] - column, planet[1] - row)
-                start, end = layout.at((column, row)), layout.at((column + right * _STROKE, row + down * _STROKE))
-                drawing.add(Circle(start, 1.8, GREY), Polyline((start, end), GREY, 1.4))
+    planet = read_point(reference)
+    for column, row in layout.mission.well(reference):
+        if (column, row) != planet:
+            right, down = shift_toward(planet[0] - column, planet[1] - row)
+            start, end = layout.at((column, row)), layout.at((column + right * _STROKE, row + down * _STROKE))
+            drawing.add(Circle(start, 1.8, GREY), Polyline((start, end), GREY, 1.4))
 
 
 def _add_planet(drawing: Drawing, layout: Layout, reference: str) -> None:
