@@ -41,8 +41,13 @@ def texts(drawing):
 
 def lines(drawing, color, layout):
     """Return the lines of a color as pairs of grid points; the legend lies elsewhere."""
+    left, top = layout.at((1, 1))
+
+    def point_at(pixel):
+        return round((pixel[0] - left) / layout.cell) + 1, round((pixel[1] - top) / layout.cell) + 1
+
     return [
-        (layout.point_at(shape.points[0]), layout.point_at(shape.points[1]))
+        (point_at(shape.points[0]), point_at(shape.points[1]))
         for shape in drawing.shapes
         if isinstance(shape, Polyline) and shape.color == color and shape.points[0][1] < layout.bottom + 1
     ]

@@ -17,7 +17,6 @@ from geo_patrol.flight.engine.observe import INFO, observation_bounds
 from geo_patrol.flight.engine.state import ENGINES, ORDERS, EndingCode
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.generator import random_mission
-from geo_patrol.flight.grid import LAUNCHES
 from geo_patrol.flight.mission import GameName, Mission, MissionSource, load_mission
 from geo_patrol.flight.orders import parse_code
 from geo_patrol.flight.pictures.scene import flight_drawing
@@ -41,7 +40,6 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
     _default_mission: ClassVar[str]
     _first_order: ClassVar[int]
     """The order code of action 0."""
-    _num_actions: ClassVar[int]
 
     def __init__(
         self,
@@ -65,6 +63,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
                 f"overrides = {show(overrides)}: give none with random missions, which they could make unsolvable"
             )
         self._mission: Mission | None = None
+        self._num_actions = ORDERS - self._first_order
         self.action_space = spaces.Discrete(self._num_actions)
         box = spaces.Box(*observation_bounds(), dtype=np.float32)
         mask = spaces.Box(0, 1, (self._num_actions,), np.int8)
@@ -135,7 +134,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         self._infos = self._games["info"]
         self._features = self._games["observation"].view(np.float32)
         self._legal_orders = self._games["legal_orders"][0]
-        self._mask: NDArray[np.int8] = self._games["mask"][0][self._first_order :][: self._num_actions]
+        self._mask: NDArray[np.int8] = self._games["mask"][0][self._first_order :]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Fly a turn of a spaceship, or the whole flight of a probe.
@@ -252,7 +251,6 @@ class SpaceshipCommander(_FlightEnv):
     game = "spaceship_commander"
     _default_mission = "sample"
     _first_order = 0
-    _num_actions = ORDERS
 
 
 class PlanetaryProbe(_FlightEnv):
@@ -278,4 +276,3 @@ class PlanetaryProbe(_FlightEnv):
     game = "planetary_probe"
     _default_mission = "sample_probe"
     _first_order = ENGINES
-    _num_actions = len(LAUNCHES)

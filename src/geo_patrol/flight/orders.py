@@ -57,15 +57,14 @@ def parse_code(value: Any, num_codes: int) -> int | None:
 
 
 def _read_text(text: str, mode: int, position: Point) -> int:
-    words = text.lower().split()
-    match words:
+    match text.lower().split():
         case ["coast"] | ["stay"] | ["none"] | ["engines", "none"]:
             return COAST
         case ["engines", direction] | [direction] if direction in DIRECTION_NAMES:
             return DIRECTION_NAMES.index(direction)
+        case ["launch", _] if mode in (Mode.FLYING, Mode.DOCKED):
+            raise OrderError(f"order {show(text)}: the ship is {MODE_NAMES[mode]}; {ONLY_FROM_PLANETS}")
         case ["launch", reference]:
-            if mode in (Mode.FLYING, Mode.DOCKED):
-                raise OrderError(f"order {show(text)}: the ship is {MODE_NAMES[mode]}; {ONLY_FROM_PLANETS}")
             return _read_launch(text, reference, position)
     raise OrderError(f"order {show(text)}: give {_FORMS[mode]}")
 

@@ -72,19 +72,19 @@ def min_turns_to_well(params: Any, flight: Any, planet: int, max_turns: int) -> 
 
 
 def _tabulate_max_travel() -> NDArray[np.int16]:
-    """Tabulate how far a ship can get along an axis if its last move is of one grid.
+    """Tabulate how far a ship can get along an axis if its last move is of one grid at most.
 
-    Indexed by the first turn in which it may stop on the way and be launched again, by its speed before, by turns.
+    Indexed by the first turn in which it may stop on the way and be launched again, by turns, and by its speed before.
     """
     speeds = np.arange(-_MAX_SPEED, _MAX_SPEED + 1)
-    table = np.zeros((_MAX_STOP + 1, len(speeds), MAX_TURNS + 1), np.int16)
+    table = np.zeros((_MAX_STOP + 1, MAX_TURNS + 1, len(speeds)), np.int16)
     for stop in range(_MAX_STOP + 1):
         for turns in range(1, MAX_TURNS + 1):
             for turn in range(1, turns + 1):
                 fastest = speeds + 2 * turn
                 if stop != _NO_STOP and turn > stop:
                     fastest = np.maximum(fastest, _LAUNCH_REACH + 2 * (turn - stop - 1))
-                table[stop, :, turns] += np.minimum(fastest, 1 + 2 * (turns - turn)).astype(np.int16)
+                table[stop, turns] += np.minimum(fastest, 1 + 2 * (turns - turn)).astype(np.int16)
     return table
 
 
@@ -92,23 +92,20 @@ _MAX_TRAVEL = _tabulate_max_travel()
 
 
 @jit
-def max_travel(speed: int, turns: int, stop: int) -> int:
-    """Return how far along an axis a ship can get in so many turns, the last of which is a move of one grid at most."""
-    return int(_MAX_TRAVEL[stop, speed + _MAX_SPEED, turns])
-
-
-@jit
 def min_turns_to_stop_at(params: Any, flight: Any, point: Any, max_turns: int) -> int:
     """Return a lower bound of the turns until a landing or docking at a point; ``max_turns`` + 1 beyond them."""
     to_right, to_down = point[0] - flight.column, point[1] - flight.row
     right, down = flight.right, flight.down
-    launch = 0 if flight.mode in (Mode.FLYING, Mode.DOCKED) else 1  # first move: three grids, as if from a speed of one
+    middle = _MAX_SPEED
+    if flight.mode not in (Mode.FLYING, Mode.DOCKED):
+        middle += 1  # the first move is of three grids, as if from a speed of one
     stop = first_stop(params, flight)
     for turns in range(1, max_turns + 1):
         if max(abs(right), abs(down)) - 2 * turns > 1:  # too fast to stop
             continue
-        if -max_travel(launch - right, turns, stop) <= to_right <= max_travel(launch + right, turns, stop):
-            if -max_travel(launch - down, turns, stop) <= to_down <= max_travel(launch + down, turns, stop):
+        travel = _MAX_TRAVEL[stop, turns]
+        if -travel[middle - right] <= to_right <= travel[middle + right]:
+            if -travel[middle - down] <= to_down <= travel[middle + down]:
                 return turns
     return max_turns + 1
 
@@ -120,7 +117,7 @@ def min_landing_interval(params: Any) -> int:
     for index, point in enumerate(points):
         for other in points[:index]:
             distance = np.abs(point - other).max()
-            intervals.append(int(np.searchsorted(_MAX_TRAVEL[_NO_STOP, _MAX_SPEED + 1], distance)))
+            intervals.append(int(np.searchsorted(_MAX_TRAVEL[_NO_STOP, :, _MAX_SPEED + 1], distance)))
     return max(min(intervals), 1)
 
 

@@ -10,8 +10,18 @@ from numpy.typing import NDArray
 
 from geo_patrol.flight.engine.observe import INFO, OBSERVATION, write_observation
 from geo_patrol.flight.engine.scoring import score_of
-from geo_patrol.flight.engine.state import COAST, FLIGHT, ORDERS, PARAMS, TURN, EndingCode, make_params, record_dtype
-from geo_patrol.flight.engine.turn import fly_turn, is_on_map, is_success, place_on_pad, plot, write_legal
+from geo_patrol.flight.engine.state import (
+    COAST,
+    FLIGHT,
+    ORDERS,
+    PARAMS,
+    TURN,
+    EndingCode,
+    Mode,
+    make_params,
+    record_dtype,
+)
+from geo_patrol.flight.engine.turn import fly_turn, is_on_map, is_success, plot, write_legal
 from geo_patrol.flight.mission import MAX_TURNS, Mission
 from geo_patrol.jit import jit
 
@@ -41,8 +51,16 @@ def new_game(mission: Mission) -> NDArray[Any]:
 
 @jit
 def start(games: Any) -> None:
-    """Put the ship on its pad."""
-    place_on_pad(games[0].params, games[0].flight)
+    """Put the ship on the pad of its home planet."""
+    params, flight = games[0].params, games[0].flight
+    flight.turn = flight.right = flight.down = flight.spent = 0
+    flight.column, flight.row = params.planet[params.home, 0], params.planet[params.home, 1]
+    flight.mode, flight.site, flight.ending = Mode.ON_PAD, params.home, EndingCode.UNDER_WAY
+    flight.points[:] = 0
+    flight.survey[:] = 0
+    flight.landed[:] = 0
+    flight.returned[:] = 0
+    flight.docked[:] = 0
     games[0].info.illegal_orders = 0
 
 

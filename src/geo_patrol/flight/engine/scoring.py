@@ -36,7 +36,8 @@ def costs_of(mode: int, order: int) -> tuple[int, int]:
 def score_turn(params: Any, flight: Any, turn: Any, is_lost: bool) -> None:
     """Score the turn that has just been flown, in its entry of the log and in the flight.
 
-    Nothing is earned in the turn of a crash or of leaving the map, but engines still cost.
+    +1 for a turn of a spaceship without engines (microgravity), unless it remains on a planet. Nothing is earned in the
+    turn of a crash or of leaving the map, but engines still cost.
     """
     turn.points[:] = 0
     engines, launch = costs_of(turn.mode, turn.order)
@@ -44,8 +45,9 @@ def score_turn(params: Any, flight: Any, turn: Any, is_lost: bool) -> None:
     if not is_lost:
         score_well(params, flight, turn)
         score_arrival(params, flight, turn)
-        if not params.is_probe:
-            score_microgravity(flight, turn)
+        remains_landed = turn.mode == Mode.LANDED and flight.mode == Mode.LANDED
+        if turn.order == COAST and not params.is_probe and not remains_landed:
+            turn.points[Line.MICROGRAVITY] = 1
     for line in range(len(flight.points)):
         flight.points[line] += turn.points[line]
 
@@ -88,11 +90,3 @@ def score_return(params: Any, flight: Any, turn: Any) -> None:
         if planet != params.home and flight.landed[planet] and not flight.returned[planet]:
             flight.returned[planet] = 1
             turn.points[Line.RETURN] += RETURN_POINTS * params.advanced
-
-
-@jit
-def score_microgravity(flight: Any, turn: Any) -> None:
-    """+1 for a turn without engines, unless the ship remains on a planet."""
-    remains_landed = turn.mode == Mode.LANDED and flight.mode == Mode.LANDED
-    if turn.order == COAST and not remains_landed:
-        turn.points[Line.MICROGRAVITY] = 1

@@ -80,20 +80,6 @@ def is_crash(params: Any, column: int, row: int, right: int, down: int) -> bool:
 
 
 @jit
-def place_on_pad(params: Any, flight: Any) -> None:
-    """Put a ship on the pad of its home planet."""
-    home = params.home
-    flight.turn = flight.right = flight.down = flight.spent = 0
-    flight.column, flight.row = params.planet[home, 0], params.planet[home, 1]
-    flight.mode, flight.site, flight.ending = Mode.ON_PAD, home, EndingCode.UNDER_WAY
-    flight.points[:] = 0
-    flight.survey[:] = 0
-    flight.landed[:] = 0
-    flight.returned[:] = 0
-    flight.docked[:] = 0
-
-
-@jit
 def plot(params: Any, flight: Any, order: int, turn: Any) -> None:
     """Write the steps of an order into a TURN: coast, gravity, engines, and the endpoint.
 

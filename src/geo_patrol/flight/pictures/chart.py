@@ -1,10 +1,9 @@
 """The map as it is printed: grid, planets, gravity wells with their strokes, stations, goals; and the sheets to print."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from geo_patrol.flight.engine.turn import shift_toward
-from geo_patrol.flight.grid import ROW_LETTERS, Point, read_point
+from geo_patrol.flight.grid import ROW_LETTERS, read_point
 from geo_patrol.flight.mission import Mission
 from geo_patrol.flight.status import LINE_NAMES
 from geo_patrol.flight.text import goals_text
@@ -30,41 +29,29 @@ _LOG_ROW = 22.0
 _LOG_COLUMNS = (("turn", 44.0), ("coast to", 74.0), ("gravity", 74.0), ("engines", 74.0), ("endpoint", 74.0))
 
 
-@dataclass(frozen=True)
 class Layout:
-    """Sizes of the picture of a mission's map."""
+    """Sizes of the picture of a mission's map.
 
-    mission: Mission
+    Attributes:
+        mission: the mission.
+        cell: pixels from one grid point to the next.
+        width: of the whole picture.
+        left: x of the first column; a narrow map is centered.
+        bottom: y of the last row.
+    """
 
-    @property
-    def cell(self) -> float:
-        """Pixels from one grid point to the next."""
-        return float(min(max(_MAP_WIDTH // self.mission.columns, _MIN_CELL), _MAX_CELL))
-
-    @property
-    def width(self) -> float:
-        """Width of the whole picture."""
-        return max(2 * _MAP_LEFT + self.cell * (self.mission.columns - 1), _MIN_WIDTH)
-
-    @property
-    def left(self) -> float:
-        """The first column; a narrow map is centered."""
-        return (self.width - self.cell * (self.mission.columns - 1)) / 2
-
-    @property
-    def bottom(self) -> float:
-        """The last row."""
-        return _MAP_TOP + self.cell * (self.mission.rows - 1)
+    def __init__(self, mission: Mission) -> None:
+        self.mission = mission
+        self.cell = float(min(max(_MAP_WIDTH // mission.columns, _MIN_CELL), _MAX_CELL))
+        self.width = max(2 * _MAP_LEFT + self.cell * (mission.columns - 1), _MIN_WIDTH)
+        self.left = (self.width - self.cell * (mission.columns - 1)) / 2
+        self.bottom = _MAP_TOP + self.cell * (mission.rows - 1)
 
     def at(self, point: tuple[float, float]) -> tuple[float, float]:
         """Return the pixels of a point of the map; points off it are drawn just outside."""
         column = min(max(point[0], 0.4), self.mission.columns + 0.6)
         row = min(max(point[1], 0.4), self.mission.rows + 0.6)
         return self.left + (column - 1) * self.cell, _MAP_TOP + (row - 1) * self.cell
-
-    def point_at(self, pixel: tuple[float, float]) -> Point:
-        """Return the grid point nearest to pixels."""
-        return round((pixel[0] - self.left) / self.cell) + 1, round((pixel[1] - _MAP_TOP) / self.cell) + 1
 
 
 def add_heading(drawing: Drawing, mission: Mission, note: str = "") -> None:
