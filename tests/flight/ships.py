@@ -27,10 +27,10 @@ def ship(flown, at, move=(0, 0), *, docked=False, landed=False, turn=3):
     record["turn"], record["mode"], record["site"] = turn, Mode.FLYING, -1
     if landed:
         record["mode"], record["site"] = Mode.LANDED, list(flown.planets).index(at)
-        record["landed"][record["site"]] = 1
     if docked:
-        record["mode"], record["site"] = Mode.DOCKED, flown.stations.index(at)
-        record["docked"][record["site"]] = 1
+        record["mode"], record["site"] = Mode.DOCKED, len(flown.planets) + flown.stations.index(at)
+    if landed or docked:
+        record["visited"][record["site"]] = 1
     return flight
 
 

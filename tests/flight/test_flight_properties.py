@@ -157,5 +157,5 @@ def test_a_landed_or_docked_ship_has_no_move_and_is_at_its_site(loaded, seed):
         record = flight._record
         if record["mode"] in (Mode.LANDED, Mode.DOCKED):
             assert flight.move == (0, 0)
-            names = list(loaded.planets) if record["mode"] == Mode.LANDED else loaded.stations
-            assert names[record["site"]] == flight.position_name
+            assert [*loaded.planets, *loaded.stations][record["site"]] == flight.position_name
+            assert (record["mode"] == Mode.LANDED) == (flight.position_name in loaded.planets)

@@ -449,7 +449,7 @@ def test_landing_earns_ten_points_once_for_each_planet():
     flight = ship(loaded, "E22")
     assert flight.fly("coast").points["landing"] == 10
     again = ship(loaded, "E22")
-    again._record["landed"][:] = flight._record["landed"]
+    again._record["visited"][:] = flight._record["visited"]
     assert again.fly("coast").points["landing"] == 0
 
 
@@ -468,10 +468,10 @@ def test_landing_turn_without_engines_earns_microgravity_and_its_survey_point():
 def test_return_earns_five_points_for_each_planet_landed_on_before_each_once():
     planets = {"E16": "weak", "F22": "weak", "E6": "weak"}
     flight = ship(mission(planets, **ADVANCED), "D16")
-    flight._record["landed"][1:3] = 1
+    flight._record["visited"][1:3] = 1
     assert flight.fly("coast").points["return"] == 10
     again = ship(mission(planets, **ADVANCED), "D16")
-    again._record["landed"][:3], again._record["returned"][1] = 1, 1
+    again._record["visited"][:3], again._record["returned"][1] = 1, 1
     assert points_of(again.fly("coast")) == {"return": 5, "microgravity": 1}
 
 

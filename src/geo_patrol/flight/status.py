@@ -1,6 +1,5 @@
 """Read access to a flight, from the engine's record to Python values: position, points, log and outcome."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import compress
@@ -152,20 +151,17 @@ class FlightStatus:
     @property
     def surveyed(self) -> tuple[str, ...]:
         """Planets other than the home planet in whose wells a turn has ended."""
-        return self._select(self.mission.planets, "survey")
+        return tuple(compress(self.mission.planets, self._record["survey"]))
 
     @property
     def landed_on(self) -> tuple[str, ...]:
         """Planets that have been landed on."""
-        return self._select(self.mission.planets, "landed")
+        return tuple(compress(self.mission.planets, self._record["visited"]))
 
     @property
     def docked_at(self) -> tuple[str, ...]:
         """Stations that have been docked at."""
-        return self._select(self.mission.stations, "docked")
-
-    def _select(self, references: Iterable[str], field: str) -> tuple[str, ...]:
-        return tuple(compress(references, self._record[field]))
+        return tuple(compress(self.mission.stations, self._record["visited"][len(self.mission.planets) :]))
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def gained_by_stopping(speed: int, turns: int, stop: int) -> int:
 @jit
 def min_turns_to_well(params: Any, flight: Any, planet: int, max_turns: int) -> int:
     """Return a lower bound of the turns until one ends in the well of a planet; ``max_turns`` + 1 beyond them."""
-    column, row, reach = params.planet[planet, 0], params.planet[planet, 1], params.reach[planet]
+    column, row, reach = params.position[planet, 0], params.position[planet, 1], params.reach[planet]
     right, down, slack, stop = flight.right, flight.down, 0, first_stop(params, flight)
     for turns in range(1, max_turns + 1):
         if flight.mode in (Mode.FLYING, Mode.DOCKED):
@@ -92,9 +92,9 @@ _MAX_TRAVEL = _tabulate_max_travel()
 
 
 @jit
-def min_turns_to_stop_at(params: Any, flight: Any, point: Any, max_turns: int) -> int:
-    """Return a lower bound of the turns until a landing or docking at a point; ``max_turns`` + 1 beyond them."""
-    to_right, to_down = point[0] - flight.column, point[1] - flight.row
+def min_turns_to_stop_at(params: Any, flight: Any, site: int, max_turns: int) -> int:
+    """Return a lower bound of the turns until a landing or docking at a site; ``max_turns`` + 1 beyond them."""
+    to_right, to_down = params.position[site, 0] - flight.column, params.position[site, 1] - flight.row
     right, down = flight.right, flight.down
     middle = _MAX_SPEED
     if flight.mode not in (Mode.FLYING, Mode.DOCKED):
@@ -112,7 +112,7 @@ def min_turns_to_stop_at(params: Any, flight: Any, point: Any, max_turns: int) -
 
 def min_landing_interval(params: Any) -> int:
     """Return a lower bound of the turns from a landing to one on another planet."""
-    points = params["planet"][params["can_land"] != 0].astype(int)
+    points = params["position"][np.flatnonzero(params["can_land"])].astype(int)
     intervals = [int(params["turns"]) + 1]
     for index, point in enumerate(points):
         for other in points[:index]:
@@ -128,15 +128,13 @@ def can_win(params: Any, flight: Any, turns_left: int) -> bool:
         if params.must_survey[planet] and flight.survey[planet] == 0:
             if min_turns_to_well(params, flight, planet, turns_left) > turns_left:
                 return False
-        if params.must_land[planet] and not flight.landed[planet]:
-            if min_turns_to_stop_at(params, flight, params.planet[planet], turns_left) > turns_left:
+        if params.must_land[planet] and not flight.visited[planet]:
+            if min_turns_to_stop_at(params, flight, planet, turns_left) > turns_left:
                 return False
     if params.end_kind == EndKind.WELL:
         return min_turns_to_well(params, flight, params.end_site, turns_left) <= turns_left
-    if params.end_kind == EndKind.PLANET:
-        return min_turns_to_stop_at(params, flight, params.planet[params.end_site], turns_left) <= turns_left
-    if params.end_kind == EndKind.STATION:
-        return min_turns_to_stop_at(params, flight, params.station[params.end_site], turns_left) <= turns_left
+    if params.end_kind == EndKind.SITE:
+        return min_turns_to_stop_at(params, flight, params.end_site, turns_left) <= turns_left
     return True
 
 
@@ -170,21 +168,19 @@ def max_arrival_points(params: Any, flight: Any, turns_left: int) -> int:
     for planet in range(params.planets):
         if not params.can_land[planet]:
             continue
-        turns = min_turns_to_stop_at(params, flight, params.planet[planet], turns_left)
-        if turns <= turns_left and not flight.landed[planet]:
+        turns = min_turns_to_stop_at(params, flight, planet, turns_left)
+        if turns <= turns_left and not flight.visited[planet]:
             landings += 1
             soonest = min(soonest, turns)
-        if planet != params.home and not flight.returned[planet] and (turns <= turns_left or flight.landed[planet]):
+        if planet != params.home and not flight.returned[planet] and (turns <= turns_left or flight.visited[planet]):
             returns += 1
-    for station in range(params.stations):
-        if not flight.docked[station]:
-            points += LANDING_POINTS * (
-                min_turns_to_stop_at(params, flight, params.station[station], turns_left) <= turns_left
-            )
+    for station in range(params.planets, params.sites):
+        if not flight.visited[station]:
+            points += LANDING_POINTS * (min_turns_to_stop_at(params, flight, station, turns_left) <= turns_left)
     first_is_free = flight.mode != Mode.LANDED
     landings = min(landings, 1 + (turns_left - soonest) // params.min_landing_interval)
     points += LANDING_POINTS * landings - _LAUNCH_PRICE * max(landings - first_is_free, 0)
     home = params.home
-    if params.can_land[home] and min_turns_to_stop_at(params, flight, params.planet[home], turns_left) <= turns_left:
+    if params.can_land[home] and min_turns_to_stop_at(params, flight, home, turns_left) <= turns_left:
         points += RETURN_POINTS * returns
     return points

@@ -54,13 +54,12 @@ def start(games: Any) -> None:
     """Put the ship on the pad of its home planet."""
     params, flight = games[0].params, games[0].flight
     flight.turn = flight.right = flight.down = flight.spent = 0
-    flight.column, flight.row = params.planet[params.home, 0], params.planet[params.home, 1]
+    flight.column, flight.row = params.position[params.home, 0], params.position[params.home, 1]
     flight.mode, flight.site, flight.ending = Mode.ON_PAD, params.home, EndingCode.UNDER_WAY
     flight.points[:] = 0
     flight.survey[:] = 0
-    flight.landed[:] = 0
     flight.returned[:] = 0
-    flight.docked[:] = 0
+    flight.visited[:] = 0
     games[0].info.illegal_orders = 0
 
 

@@ -125,13 +125,13 @@ def write_observation(params: Any, flight: Any, observation: Any) -> None:
     for planet in range(params.planets):
         index = 0 if planet == params.home else planet + (planet < params.home)
         _write_planet(params, flight, planet, observation.planets[index])
-    for station in range(params.stations):
-        features = observation.stations[station]
+    for site in range(params.planets, params.sites):
+        features = observation.stations[site - params.planets]
         features.present = 1
-        features.right = scaled(params.station[station, 0] - flight.column)
-        features.down = scaled(params.station[station, 1] - flight.row)
-        features.docked = flight.docked[station]
-        features.end_docking = params.end_kind == EndKind.STATION and params.end_site == station
+        features.right = scaled(params.position[site, 0] - flight.column)
+        features.down = scaled(params.position[site, 1] - flight.row)
+        features.docked = flight.visited[site]
+        features.end_docking = params.end_kind == EndKind.SITE and params.end_site == site
 
 
 @jit
@@ -171,14 +171,14 @@ def _write_status(params: Any, flight: Any, features: Any) -> None:
 def _write_planet(params: Any, flight: Any, planet: int, features: Any) -> None:
     features.present = 1
     features.strong = params.reach[planet] > WEAK
-    features.right = scaled(params.planet[planet, 0] - flight.column)
-    features.down = scaled(params.planet[planet, 1] - flight.row)
+    features.right = scaled(params.position[planet, 0] - flight.column)
+    features.down = scaled(params.position[planet, 1] - flight.row)
     features.explored = flight.survey[planet] > 0
     features.surveyed = flight.survey[planet] / params.survey_cap
     features.can_land = params.can_land[planet]
-    features.landed = flight.landed[planet]
+    features.landed = flight.visited[planet]
     features.returned = flight.returned[planet]
     features.must_survey = params.must_survey[planet]
     features.must_land = params.must_land[planet]
     features.end_well = params.end_kind == EndKind.WELL and params.end_site == planet
-    features.end_landing = params.end_kind == EndKind.PLANET and params.end_site == planet
+    features.end_landing = params.end_kind == EndKind.SITE and params.end_site == planet

@@ -69,24 +69,16 @@ def score_well(params: Any, flight: Any, turn: Any) -> None:
 def score_arrival(params: Any, flight: Any, turn: Any) -> None:
     """+10 for the first landing on each planet and the first docking at each station; +5 for returning from planets.
 
-    Only the advanced rules award these points; without them the ship just lands and docks.
+    A landing on the home planet is a return from each other planet that was landed on before, from each one once. Only the advanced rules award these points; without them the ship just lands and docks.
     """
     site = flight.site
-    if flight.mode == Mode.LANDED:
-        if not flight.landed[site]:
-            flight.landed[site] = 1
-            turn.points[Line.LANDING] = LANDING_POINTS * params.advanced
-        if site == params.home:
-            score_return(params, flight, turn)
-    elif flight.mode == Mode.DOCKED and not flight.docked[site]:
-        flight.docked[site] = 1
+    if site == NOWHERE:
+        return
+    if not flight.visited[site]:
+        flight.visited[site] = 1
         turn.points[Line.LANDING] = LANDING_POINTS * params.advanced
-
-
-@jit
-def score_return(params: Any, flight: Any, turn: Any) -> None:
-    """+5 for each other planet landed on before this landing on the home planet, each planet once."""
-    for planet in range(params.planets):
-        if planet != params.home and flight.landed[planet] and not flight.returned[planet]:
-            flight.returned[planet] = 1
-            turn.points[Line.RETURN] += RETURN_POINTS * params.advanced
+    if site == params.home:
+        for planet in range(params.planets):
+            if planet != site and flight.visited[planet] and not flight.returned[planet]:
+                flight.returned[planet] = 1
+                turn.points[Line.RETURN] += RETURN_POINTS * params.advanced

@@ -53,20 +53,19 @@ def motion_key(flight: Any) -> int:
     """Pack position, move and mode of a flight into a number."""
     key = int(flight.column) * 64 + int(flight.row)  # int() because narrow types wrap in plain Python
     key = (key * 128 + int(flight.right) + 64) * 128 + int(flight.down) + 64
-    return (key * 4 + int(flight.mode)) * 16 + int(flight.site) + 1
+    return key * 4 + int(flight.mode)
 
 
 @jit
 def achievement_key(params: Any, flight: Any) -> int:
-    """Pack what counts only once (surveys, landings, returns, dockings), as far as it matters, into a number."""
+    """Pack what counts only once (surveys, returns, landings, dockings), as far as it matters, into a number."""
     key = 0
     for planet in range(params.planets):
-        matters = params.advanced or params.must_land[planet]
         key = key * 8 + int(flight.survey[planet])
-        key = key * 2 + int(matters and flight.landed[planet] > 0)
         key = key * 2 + int(params.advanced and flight.returned[planet] > 0)
-    for station in range(params.stations):
-        key = key * 2 + int(params.advanced and flight.docked[station] > 0)
+    for site in range(params.sites):
+        matters = params.advanced or params.must_land[site]
+        key = key * 2 + int(matters and flight.visited[site] > 0)
     return key
 
 
@@ -154,11 +153,9 @@ def achievement_points(params: Any, flight: Any) -> int:
     points = 0
     for planet in range(params.planets):
         points += flight.survey[planet] + EXPLORE_POINTS * (flight.survey[planet] > 0)
-        if params.advanced:
-            points += LANDING_POINTS * flight.landed[planet] + RETURN_POINTS * flight.returned[planet]
-    if params.advanced:
-        for station in range(params.stations):
-            points += LANDING_POINTS * flight.docked[station]
+        points += params.advanced * RETURN_POINTS * flight.returned[planet]
+    for site in range(params.sites):
+        points += params.advanced * LANDING_POINTS * flight.visited[site]
     return points
 
 
@@ -168,12 +165,10 @@ def has_achieved_all_of(params: Any, flight: Any, other: Any) -> bool:
     if params.fuel_limit != NO_LIMIT and flight.spent > other.spent:
         return False
     for planet in range(params.planets):
-        if flight.survey[planet] < other.survey[planet] or flight.landed[planet] < other.landed[planet]:
+        if flight.survey[planet] < other.survey[planet] or flight.returned[planet] < other.returned[planet]:
             return False
-        if flight.returned[planet] < other.returned[planet]:
-            return False
-    for station in range(params.stations):  # noqa: SIM110 - Numba does not compile generators
-        if flight.docked[station] < other.docked[station]:
+    for site in range(params.sites):  # noqa: SIM110 - Numba does not compile generators
+        if flight.visited[site] < other.visited[site]:
             return False
     return True
 

@@ -1,6 +1,6 @@
 """Record layouts: the parameters of a mission, a flight, a turn of its log; and the codes used in them.
 
-Layouts have a fixed size, whatever the mission: ten planets and six stations. A copy of a FLIGHT is a snapshot of it.
+Layouts have a fixed size, whatever the mission: sixteen sites, the planets (at most ten) before the stations. A copy of a FLIGHT is a snapshot of it.
 """
 
 from enum import IntEnum
@@ -18,8 +18,9 @@ ENGINES = len(DIRECTIONS)
 ORDERS = ENGINES + len(LAUNCHES)
 """Number of order codes: 0 coast or stay, 1-8 engines, 9-32 the launches clockwise from straight up."""
 
+MAX_SITES = MAX_PLANETS + MAX_STATIONS
 NOWHERE = -1
-"""No planet, no station."""
+"""Index of no site."""
 NO_LIMIT = -1
 SURVEY_CAP = 5
 """Survey points of a well in Spaceship Commander; a probe's have no cap."""
@@ -44,9 +45,9 @@ class EndingCode(IntEnum):
 
 
 class EndKind(IntEnum):
-    """What ends a mission (``end_at``)."""
+    """What ends a mission (``end_at``): a turn that ends in a well, or a landing or docking at a site."""
 
-    NONE, WELL, PLANET, STATION = range(4)
+    NONE, WELL, SITE = range(3)
 
 
 def record_dtype(fields: list[Any]) -> np.dtype[Any]:
@@ -61,7 +62,7 @@ PARAMS = record_dtype(
         ("turns", "i8"),
         ("home", "i8"),  # index of the home planet
         ("planets", "i8"),  # number of planets
-        ("stations", "i8"),  # number of stations
+        ("sites", "i8"),  # number of planets and stations, which follow the planets
         ("is_probe", "i8"),
         ("advanced", "i8"),
         ("race", "i8"),
@@ -70,13 +71,12 @@ PARAMS = record_dtype(
         ("can_stop", "i8"),  # whether there is a station or a planet to land on; for the solver's bounds
         ("min_landing_interval", "i8"),  # turns from a landing to one on another planet; for the solver's bounds
         ("end_kind", "i8"),
-        ("end_site", "i8"),  # index of the planet or station
-        ("planet", "i8", (MAX_PLANETS, 2)),  # column, row
+        ("end_site", "i8"),
+        ("position", "i8", (MAX_SITES, 2)),  # column, row of a site
         ("reach", "i8", (MAX_PLANETS,)),  # of its well
         ("can_land", "i8", (MAX_PLANETS,)),
         ("must_survey", "i8", (MAX_PLANETS,)),
-        ("must_land", "i8", (MAX_PLANETS,)),
-        ("station", "i8", (MAX_STATIONS, 2)),  # column, row
+        ("must_land", "i8", (MAX_SITES,)),  # 0 of stations
         ("shift", "i8", (ORDERS, 2)),  # by the engines or a launch
         ("well", "i1", (MAX_COLUMNS + 1, MAX_ROWS + 1)),  # index of the planet whose well covers [column, row]
     ]
@@ -91,14 +91,13 @@ FLIGHT = record_dtype(
         ("right", "i2"),  # the last move, which coasting repeats; 0 of a ship that is landed or docked
         ("down", "i2"),
         ("mode", "i2"),
-        ("site", "i2"),  # index of the planet or station that the ship is on
+        ("site", "i2"),  # that the ship is on
         ("ending", "i2"),
         ("spent", "i2"),  # points spent on engines and launches, except the first launch
         ("points", "i2", (len(Line),)),  # so far, by line of the score sheet
         ("survey", "i1", (MAX_PLANETS,)),  # survey points of each well so far
-        ("landed", "i1", (MAX_PLANETS,)),  # landed on before
         ("returned", "i1", (MAX_PLANETS,)),  # counted for returning
-        ("docked", "i1", (MAX_STATIONS,)),  # docked at before
+        ("visited", "i1", (MAX_SITES,)),  # landed on or docked at before
     ],
 )
 """The state of a flight."""
@@ -123,27 +122,26 @@ TURN = record_dtype(
 def make_params(mission: Mission) -> Any:
     """Return the PARAMS record of a mission."""
     params = np.zeros(1, PARAMS)[0]
-    planets, stations = list(mission.planets), list(mission.stations)
+    sites = [*mission.planets, *mission.stations]
     params["columns"], params["rows"], params["turns"] = mission.columns, mission.rows, mission.turns
-    params["home"], params["planets"], params["stations"] = planets.index(mission.home), len(planets), len(stations)
+    params["home"], params["planets"], params["sites"] = sites.index(mission.home), len(mission.planets), len(sites)
+    params["position"][: len(sites)] = [read_point(reference) for reference in sites]
     params["is_probe"], params["advanced"], params["race"] = mission.is_probe, mission.advanced, mission.race
     params["fuel_limit"] = NO_LIMIT if mission.fuel_limit is None else mission.fuel_limit
     params["survey_cap"] = MAX_TURNS if mission.is_probe else SURVEY_CAP
     params["well"] = NOWHERE
-    for index, reference in enumerate(planets):
-        column, row = params["planet"][index] = read_point(reference)
+    for index, reference in enumerate(mission.planets):
+        column, row = params["position"][index]
         reach = params["reach"][index] = mission.reach(reference)
         params["well"][max(column - reach, 1) : column + reach + 1, max(row - reach, 1) : row + reach + 1] = index
         params["can_land"][index] = mission.can_land_on(reference)
         params["must_survey"][index] = reference in mission.survey
         params["must_land"][index] = reference in mission.land_on
-    params["can_stop"] = bool(stations) or params["can_land"].any()
-    for index, reference in enumerate(stations):
-        params["station"][index] = read_point(reference)
+    params["can_stop"] = bool(mission.stations) or params["can_land"].any()
     params["end_site"] = NOWHERE
     if mission.end is not None:
         kind, reference = mission.end
-        params["end_kind"] = EndKind[kind.upper()]
-        params["end_site"] = (stations if kind == "station" else planets).index(reference)
+        params["end_kind"] = EndKind.WELL if kind == "well" else EndKind.SITE
+        params["end_site"] = sites.index(reference)
     params["shift"] = [*DIRECTIONS, *LAUNCHES]
     return params

@@ -43,14 +43,14 @@ def gravity_at(params: Any, column: int, row: int) -> tuple[int, int]:
     planet = well_at(params, column, row)
     if planet == NOWHERE:
         return 0, 0
-    return shift_toward(params.planet[planet, 0] - column, params.planet[planet, 1] - row)
+    return shift_toward(params.position[planet, 0] - column, params.position[planet, 1] - row)
 
 
 @jit
-def site_at(points: Any, count: int, column: int, row: int) -> int:
-    """Return which of the first ``count`` planets or stations is at a point, or NOWHERE."""
-    for site in range(count):
-        if points[site, 0] == column and points[site, 1] == row:
+def site_at(params: Any, column: int, row: int) -> int:
+    """Return the index of the planet or station at a point, or NOWHERE."""
+    for site in range(params.sites):
+        if params.position[site, 0] == column and params.position[site, 1] == row:
             return site
     return NOWHERE
 
@@ -60,7 +60,7 @@ def passes_planet(params: Any, column: int, row: int, right: int, down: int) -> 
     """Whether the straight path of a move passes exactly through a planet's point, the two ends not counted."""
     length = right * right + down * down
     for planet in range(params.planets):
-        to_right, to_down = params.planet[planet, 0] - column, params.planet[planet, 1] - row
+        to_right, to_down = params.position[planet, 0] - column, params.position[planet, 1] - row
         along = to_right * right + to_down * down
         if to_right * down == to_down * right and 0 < along < length:
             return True
@@ -73,9 +73,9 @@ def is_crash(params: Any, column: int, row: int, right: int, down: int) -> bool:
 
     A landing is a move of exactly one grid onto a planet that can be landed on.
     """
-    planet = site_at(params.planet, params.planets, column + right, row + down)
-    if planet != NOWHERE:
-        return not (params.can_land[planet] and max(abs(right), abs(down)) == 1)
+    site = site_at(params, column + right, row + down)
+    if 0 <= site < params.planets:
+        return not (params.can_land[site] and max(abs(right), abs(down)) == 1)
     return passes_planet(params, column, row, right, down)
 
 
@@ -191,14 +191,10 @@ def move_to(params: Any, flight: Any, column: int, row: int) -> None:
     if length == 0 and flight.mode != Mode.FLYING:  # it stays landed or docked
         return
     flight.mode, flight.site, flight.right, flight.down = Mode.FLYING, NOWHERE, right, down
-    if length != 1:
-        return
-    planet = site_at(params.planet, params.planets, column, row)
-    if planet != NOWHERE:
-        flight.mode, flight.site, flight.right, flight.down = Mode.LANDED, planet, 0, 0
-    station = site_at(params.station, params.stations, column, row)
-    if station != NOWHERE:
-        flight.mode, flight.site, flight.right, flight.down = Mode.DOCKED, station, 0, 0
+    site = site_at(params, column, row)
+    if length == 1 and site != NOWHERE:
+        flight.mode = Mode.LANDED if site < params.planets else Mode.DOCKED
+        flight.site, flight.right, flight.down = site, 0, 0
 
 
 @jit
@@ -207,7 +203,7 @@ def are_goals_met(params: Any, flight: Any) -> bool:
     for planet in range(params.planets):
         if params.must_survey[planet] and flight.survey[planet] == 0:
             return False
-        if params.must_land[planet] and not flight.landed[planet]:
+        if params.must_land[planet] and not flight.visited[planet]:
             return False
     return True
 
@@ -217,11 +213,7 @@ def is_end_reached(params: Any, flight: Any, well: int) -> bool:
     """Whether the turn has reached the end of the mission (``end_at``)."""
     if params.end_kind == EndKind.WELL:
         return well == params.end_site
-    if params.end_kind == EndKind.PLANET:
-        return flight.mode == Mode.LANDED and flight.site == params.end_site
-    if params.end_kind == EndKind.STATION:
-        return flight.mode == Mode.DOCKED and flight.site == params.end_site
-    return False
+    return params.end_kind == EndKind.SITE and flight.site == params.end_site
 
 
 @jit
