@@ -4,9 +4,18 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+MAX_MESSAGE_LINE, MAX_MESSAGE_LINES = 480, 40
+
 
 class GeoPatrolError(ValueError):
-    """Base of all errors that a user's input can cause."""
+    """Base of all errors that a user's input can cause.
+
+    A message may quote a stranger's file: it is shortened, and what a terminal would not print as a character is escaped.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        lines = str(message).split("\n")[:MAX_MESSAGE_LINES]
+        super().__init__("\n".join(printable(line, MAX_MESSAGE_LINE) for line in lines))
 
 
 class ConfigError(GeoPatrolError):
@@ -45,6 +54,15 @@ def optional_import(extra: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         package = (error.name or "a package").partition(".")[0]
         raise MissingPackageError(f"{package} is not installed: pip install 'geo_patrol[{extra}]'") from error
+
+
+def printable(text: str, max_length: int) -> str:
+    """Return a text on one line, shortened, with everything escaped that could control a terminal or reorder a line."""
+    escaped = "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for letter in text[: max_length + 1]
+    )
+    return escaped if len(escaped) <= max_length else f"{escaped[: max_length - 3]}..."
 
 
 def show(value: object) -> str:

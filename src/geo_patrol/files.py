@@ -1,14 +1,37 @@
-"""Atomic file writing: a file is written completely or not at all, and known to be writable before the work begins."""
+"""Reading of files within bounds, and atomic writing.
+
+A file is written completely or not at all, and known to be writable before the work begins.
+"""
 
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
 _temporary_paths: set[Path] = set()
+
+
+def read_limited(path: str | Path, max_bytes: int) -> bytes:
+    """Return the content of a regular file, but one byte more than the limit at most, of which the caller complains.
+
+    Raises:
+        OSError: it cannot be read, or is a device, a pipe or a folder.
+    """
+    with open(path, "rb", opener=_open_regular) as file:
+        return file.read(max_bytes + 1) or b""
+
+
+def _open_regular(path: str, flags: int) -> int:
+    # Otherwise opening a pipe waits for somebody who writes, and reading some files of /proc does not return.
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file", path)
+    return descriptor
 
 
 @contextmanager

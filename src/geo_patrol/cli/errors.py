@@ -66,7 +66,7 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
             _discard_output()
             raise typer.Exit(FAILED) from None
         except OSError as error:
-            _exit(f"{error.filename or 'output'}: {error.strerror or error}", FAILED)
+            _exit(str(InputError(f"{error.filename or 'output'}: {error.strerror or error}")), FAILED)
 
     return run
 

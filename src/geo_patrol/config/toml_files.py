@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from geo_patrol.config.ranges import is_range_table
 from geo_patrol.errors import ConfigError, show
+from geo_patrol.files import read_limited
 
 MAX_FILE_BYTES = 1 << 16
 MAX_DEPTH = 16
@@ -75,8 +76,8 @@ def read_toml(path: Path) -> Data:
         ConfigError: it cannot be read, is too large, or is not TOML.
     """
     try:
-        size, text = path.stat().st_size, path.read_bytes()[: MAX_FILE_BYTES + 1]
-        data = tomllib.loads(text.decode("utf-8-sig")) if size <= MAX_FILE_BYTES else None
+        content = read_limited(path, MAX_FILE_BYTES)
+        data = tomllib.loads(content.decode("utf-8-sig")) if len(content) <= MAX_FILE_BYTES else None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:  # of TOML, of the text encoding, or a number of too many digits

@@ -17,7 +17,7 @@ from safetensors.numpy import load, save
 from geo_patrol.engine.encodings import GAME_FEATURES, SATELLITE_FEATURES
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import PolicyError, show
-from geo_patrol.files import atomic_path
+from geo_patrol.files import atomic_path, read_limited
 
 Weights = Mapping[str, NDArray[Any]]
 
@@ -107,10 +107,7 @@ def read_weights(path: str | Path) -> dict[str, NDArray[np.float32]]:
         PolicyError: it is too large, is no such file, or holds something else.
         OSError: it cannot be read.
     """
-    file = Path(path)
-    with file.open("rb") as opened:
-        content = opened.read(MAX_FILE_SIZE + 1)
-    return parse_weights(content, str(path))
+    return parse_weights(read_limited(path, MAX_FILE_SIZE), str(path))
 
 
 def parse_weights(content: bytes, where: str) -> dict[str, NDArray[np.float32]]:
@@ -154,8 +151,10 @@ def check_weights(weights: Weights, where: str) -> None:
             raise PolicyError(f"{where}: {name} has shape {array.shape}: it must be {shape}")
         if array.dtype.kind != "f":
             raise PolicyError(f"{where}: {name} is of type {array.dtype}: give floating-point numbers")
-        if not np.isfinite(array).all():
-            raise PolicyError(f"{where}: {name} holds numbers that are not finite")
+        with np.errstate(over="ignore"):
+            is_finite = np.isfinite(array.astype(np.float32)).all()
+        if not is_finite:
+            raise PolicyError(f"{where}: {name} holds numbers that are not finite in float32")
 
 
 def shipped_names() -> tuple[str, ...]:

@@ -1,0 +1,108 @@
+"""Files from strangers: bounded in size and time, and quoted in messages so that a terminal shows them as text."""
+
+import multiprocessing
+import os
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from geo_patrol import ConfigError, GeoPatrolError, load_config
+from geo_patrol.agents.policy.weights import read_shipped, read_weights, write_weights
+from geo_patrol.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, printable
+from geo_patrol.files import read_limited
+from geo_patrol.flight.mission import load_mission
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="pipes and /proc")
+
+
+@pytest.fixture
+def sparse(tmp_path):
+    """Return a file of four gigabytes that takes no room on the disk."""
+    path = tmp_path / "sparse.toml"
+    with path.open("wb") as file:
+        file.truncate(4 << 30)
+    return path
+
+
+@pytest.mark.parametrize("load", [load_config, load_mission])
+def test_huge_files_are_refused_without_being_read(load, sparse):
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConfigError, match="larger than 65,536 bytes"):
+            load(sparse)
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_huge_policy_is_refused_without_being_read(sparse):
+    with pytest.raises(PolicyError, match="more than 16,000,000 bytes"):
+        read_weights(sparse)
+
+
+def _load(load, path):
+    try:
+        load(path)
+    except (GeoPatrolError, OSError):
+        os._exit(42)
+
+
+@posix_only
+@pytest.mark.parametrize("load", [load_config, load_mission, read_weights])
+@pytest.mark.parametrize("source", ["pipe", "/dev/zero", "/proc/kmsg", "extends /proc/kmsg"])
+def test_pipes_and_devices_are_refused_at_once(load, source, tmp_path):
+    if source == "pipe":
+        source = tmp_path / "pipe.toml"
+        os.mkfifo(source)
+    elif source.startswith("extends"):
+        path = tmp_path / "extending.toml"
+        path.write_text('extends = "/proc/kmsg"')
+        source = path
+    process = multiprocessing.get_context("fork").Process(target=_load, args=(load, source))
+    process.start()
+    process.join(timeout=10)
+    process.kill()
+    assert process.exitcode == 42
+
+
+def test_read_limited_returns_one_byte_more_than_the_limit(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"abcdef")
+    assert read_limited(path, 6) == b"abcdef"
+    assert read_limited(path, 5) == b"abcdef"
+    assert read_limited(path, 3) == b"abcd"
+    with pytest.raises(OSError, match=r"regular|denied"):
+        read_limited(tmp_path, 3)
+
+
+def test_numbers_that_a_cast_makes_infinite_are_refused(tmp_path):
+    weights = dict(read_shipped("base"))
+    weights["value"] = weights["value"].astype(np.float64)
+    weights["value"][0, 0] = 1e300
+    with pytest.raises(PolicyError, match="value holds numbers that are not finite in float32"):
+        write_weights(tmp_path / "infinite.safetensors", weights)
+
+
+def test_printable_escapes_what_controls_a_terminal():
+    assert printable("Überflug 地球 🛰", 80) == "Überflug 地球 🛰"
+    assert printable("\x1b[2J\a\x9b\u202e\u2028\ud800", 80) == r"\x1b[2J\x07\x9b\u202e\u2028\ud800"
+    assert printable("x" * 81, 80) == "x" * 77 + "..."
+
+
+def test_messages_quote_hostile_text_escaped_and_bounded():
+    error = GeoPatrolError("first \x1b]0;title\a\n" + "x" * 10_000 + "\n" * 10_000)
+    first, second, *rest = str(error).split("\n")
+    assert first == r"first \x1b]0;title\x07"
+    assert len(second) == MAX_MESSAGE_LINE
+    assert len(rest) == MAX_MESSAGE_LINES - 2
+
+
+def test_unknown_keys_are_escaped(tmp_path):
+    path = tmp_path / "keys.toml"
+    path.write_text('"\\u001b[31m" = 1\n"' + "k" * 5000 + '" = 2\n')
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert r"\x1b[31m" in str(caught.value)
+    assert all(line.isprintable() and len(line) <= MAX_MESSAGE_LINE for line in str(caught.value).split("\n"))
