@@ -17,9 +17,8 @@ from safetensors import safe_open
 
 from geo_patrol.agents.policy.weights import Widths, read_weights, shapes
 from geo_patrol.errors import PolicyError
-from geo_patrol.training import scalars as scalars_module
 from geo_patrol.training import selfplay, train, train_best_response
-from geo_patrol.training.scalars import ScalarWriter
+from geo_patrol.training.selfplay import ScalarWriter
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "train_selfplay.py"
 
@@ -119,7 +118,7 @@ def test_scalars_go_to_tensorboard_if_it_is_installed(small_config, monkeypatch)
         add_scalar=lambda tag, value, step: written.setdefault(tag, []).append((step, value)),
         close=lambda: closed.append(True),
     )
-    monkeypatch.setattr(scalars_module, "_open_writer", lambda _: writer)
+    monkeypatch.setattr(selfplay, "_open_writer", lambda _: writer)
     train(small_config(total_timesteps=2 * 16 * 64), Console(quiet=True))
     assert [step for step, _ in written["losses/entropy"]] == [16 * 64, 2 * 16 * 64]
     assert {"charts/SPS", "charts/learning_rate", "losses/approx_kl", "charts/win_rate/random"} <= written.keys()

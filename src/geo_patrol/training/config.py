@@ -78,9 +78,10 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for setting in fields(self):
-            _check_number(setting, getattr(self, setting.name))
-            if isinstance(setting.default, tuple):
-                _check_names(setting.name, getattr(self, setting.name))
+            value = getattr(self, setting.name)
+            _check_number(setting, value)
+            if isinstance(setting.default, tuple) and not isinstance(value, tuple):
+                raise ConfigError(f"{setting.name} = {show(value)}: must be a tuple, such as {(value,)!r}")
         for name in ("config", "opponents", "eval_opponents"):
             if not getattr(self, name):
                 raise ConfigError(f"{name} is empty: name at least one")
@@ -95,11 +96,6 @@ class TrainingConfig:
             raise ConfigError(f"num_minibatches = {self.num_minibatches}: at most {steps}, the steps of an iteration")
         if self.eval_games % 2:
             raise ConfigError(f"eval_games = {self.eval_games}: must be even; every second game swaps the sides")
-
-
-def _check_names(name: str, value: Any) -> None:
-    if not isinstance(value, tuple):
-        raise ConfigError(f"{name} = {show(value)}: must be a tuple, such as {(value,)!r}")
 
 
 def _check_number(setting: Field[Any], value: Any) -> None:

@@ -3,12 +3,12 @@
 import itertools
 import time
 from collections import Counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config.presets import load_config
-from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import SIDES
 from geo_patrol.envs.vector import VectorGeoPatrol, make_vec
 from geo_patrol.training.config import TrainingConfig
@@ -67,26 +67,17 @@ class TrainingEnvs:
 
 def _make_envs(config: TrainingConfig, league: League) -> list[VectorGeoPatrol]:
     """Split ``num_envs`` over the configurations, and there into games against the league and self-play."""
+    # What a step returns is copied into the rows of the batch, or used, before the next step.
+    options: dict[str, Any] = {"observation": "tokens", "reward": "score", "autoreset": "same_step", "copy": False}
     envs = []
     for game_config, count in Counter(map(load_config, config.config)).items():
         num_envs = config.num_envs * count // len(config.config)
         self_play_games = round(num_envs * config.self_play_fraction / SIDES)
         league_games = num_envs - SIDES * self_play_games
         if league_games > 0:
-            envs.append(_make_env(game_config, league_games, league))
+            envs.append(
+                make_vec(game_config, league_games, opponent=league.sample_mixture(), seats="alternate", **options)
+            )
         if self_play_games > 0:
-            envs.append(_make_env(game_config, self_play_games, None))
+            envs.append(make_vec(game_config, self_play_games, opponent=None, seats="both", **options))
     return envs
-
-
-def _make_env(game_config: GameConfig, num_games: int, league: League | None) -> VectorGeoPatrol:
-    return make_vec(
-        game_config,
-        num_games,
-        opponent=None if league is None else league.sample_mixture(),
-        seats="both" if league is None else "alternate",
-        observation="tokens",
-        reward="score",
-        autoreset="same_step",
-        copy=False,  # what a step returns is copied into the rows of the batch, or used, before the next step
-    )

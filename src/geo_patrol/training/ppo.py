@@ -4,7 +4,7 @@ The probability ratio is clipped for each satellite's order by itself: that of a
 clipped nearly always.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -64,9 +64,16 @@ class RolloutBuffer:
             advantages[step] = lastgaelam
         return advantages
 
+    def transitions(self, gamma: float, gae_lambda: float) -> "Transitions":
+        """Return the transitions in one row each, with advantages normalised over all of them."""
+        advantages = self.advantages(gamma, gae_lambda).view(-1)
+        returns = advantages + self.values[:-1].reshape(-1)
+        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        columns = (self.observations, self.masks, self.actions, self.log_probs)
+        return Transitions(*(column.flatten(0, 1) for column in columns), advantages, returns)
 
-@dataclass
-class Transitions:
+
+class Transitions(NamedTuple):
     """The transitions of a rollout in one row each, as PPO updates read them."""
 
     observations: Tensor
@@ -75,16 +82,6 @@ class Transitions:
     log_probs: Tensor
     advantages: Tensor
     returns: Tensor
-
-    @classmethod
-    def of(cls, rollout: RolloutBuffer, config: TrainingConfig) -> "Transitions":
-        """Flatten a rollout, with advantages normalised over all of it."""
-        advantages = rollout.advantages(config.gamma, config.gae_lambda).view(-1)
-        returns = advantages + rollout.values[:-1].reshape(-1)
-        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-        observations, masks = rollout.observations.flatten(0, 1), rollout.masks.flatten(0, 1)
-        actions, log_probs = rollout.actions.flatten(0, 1), rollout.log_probs.flatten(0, 1)
-        return cls(observations, masks, actions, log_probs, advantages, returns)
 
 
 def update_policy(
@@ -95,7 +92,7 @@ def update_policy(
     ent_coef: float,
 ) -> dict[str, float]:
     """Update the network by PPO on a rollout, and return the mean metrics over the minibatches."""
-    batch = Transitions.of(rollout, config)
+    batch = rollout.transitions(config.gamma, config.gae_lambda)
     metrics: list[dict[str, float]] = []
     for _ in range(config.update_epochs):
         for indices in torch.randperm(len(batch.returns)).tensor_split(config.num_minibatches):

@@ -1,7 +1,12 @@
 """Training by self-play and against a league: the loop of rollouts, updates, snapshots and evaluations."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -14,8 +19,6 @@ from geo_patrol.training.envs import TrainingEnvs
 from geo_patrol.training.evaluation import Evaluation, evaluate, write_curve
 from geo_patrol.training.network import resolve_device
 from geo_patrol.training.ppo import RolloutBuffer, update_policy
-from geo_patrol.training.scalars import ScalarWriter
-from geo_patrol.training.schedule import Clock, EvenSchedule
 
 CURVE = "curve.csv"
 _RESAMPLE_INTERVAL = 8  # iterations; games keep their opponent, so more mixtures mean more opponents at once
@@ -46,6 +49,25 @@ def train(config: TrainingConfig, console: Console | None = None) -> list[Evalua
     return trainer.state.curve
 
 
+def train_best_response(agent: str, config: TrainingConfig, console: Console | None = None) -> list[Evaluation]:
+    """Train a policy against one frozen agent alone: its final win rate is a lower bound of the agent's exploitability.
+
+    Args:
+        agent: name of the agent.
+        config: the other settings; its opponents are replaced by the agent.
+        console: as for ``train``.
+
+    Returns:
+        The learning curve, as ``train`` does. The last win rate, the lower bound, is measured on fresh games; a longer
+        or better training may find more.
+
+    Raises:
+        ConfigError, PolicyError: as ``train`` does.
+    """
+    alone = {"opponents": (agent,), "extra_opponents": (), "eval_opponents": (agent,)}
+    return train(replace(config, **alone, self_play_fraction=0, num_past_policies=0), console)
+
+
 def _check_agents(names: Sequence[str]) -> None:
     """Make every agent once: a wrong name is an error now, not at the first evaluation."""
     for name in names:
@@ -55,6 +77,38 @@ def _check_agents(names: Sequence[str]) -> None:
             raise
         except ValueError as error:
             raise ConfigError(str(error)) from None
+
+
+def _is_due(num_intervals: int, before: float, progress: float) -> bool:
+    """Return whether a run has just passed the end of one of its equal intervals, the last one excepted."""
+    points = np.linspace(0, 1, num_intervals + 1)[1:-1]
+    return progress < 1 and bool(((before < points) & (points <= progress)).any())
+
+
+class ScalarWriter:
+    """Writes scalars as TensorBoard event files into a folder; does nothing where TensorBoard is not installed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._writer = _open_writer(folder)
+
+    def write(self, scalars: Mapping[str, float], step: int) -> None:
+        """Write scalars by their tags, such as ``losses/entropy``."""
+        if self._writer is not None:
+            for tag, value in scalars.items():
+                self._writer.add_scalar(tag, value, step)
+
+    def close(self) -> None:
+        """Flush and close the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _open_writer(folder: Path) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - needs TensorBoard, which is optional
+    except ImportError:
+        return None
+    return SummaryWriter(str(folder))
 
 
 class Trainer:
@@ -115,22 +169,22 @@ class Trainer:
 
     def _train(self, bar: Progress, scalars: ScalarWriter) -> None:
         config, state = self.config, self.state
-        evaluations = EvenSchedule(config.num_evaluations, self.progress)
-        snapshots = EvenSchedule(config.num_past_policies, self.progress)
         task = bar.add_task("training", total=1.0, status="")
         self.rollout.collect(state.network, self.envs)  # compiles what is not compiled yet, before the clock starts
-        self.envs.seconds, clock = 0.0, Clock(state.global_step, state.minutes)
-        while self.progress < 1:
+        first_step, first_minutes = state.global_step, state.minutes
+        self.envs.seconds, start = 0.0, time.perf_counter()
+        while (before := self.progress) < 1:
             metrics = self.iterate()
-            state.minutes = clock.minutes()
-            speed, env_time = clock.steps_per_second(state.global_step), self.envs.seconds / clock.seconds()
+            seconds = time.perf_counter() - start
+            state.minutes = first_minutes + seconds / 60
+            speed, env_time = (state.global_step - first_step) / seconds, self.envs.seconds / seconds
             scalars.write({**metrics, "charts/SPS": speed}, state.global_step)
             status = f"{state.global_step:,} steps, {speed:,.0f} per second, environments {env_time:.0%}"
             bar.update(task, completed=self.progress, status=f"{status}, entropy {metrics['losses/entropy']:.2f}")
-            if snapshots.is_due(self.progress):
+            if _is_due(config.num_past_policies, before, self.progress):
                 state.league.add_snapshot(state.network, f"policy at step {state.global_step:,}")
                 checkpoint.save(state, config)
-            if evaluations.is_due(self.progress):
+            if _is_due(config.num_evaluations, before, self.progress):
                 self._evaluate(config.eval_games, scalars)
         self.console.print(f"{status}; " + ", ".join(f"{tag.split('/')[1]} {metrics[tag]:.3g}" for tag in metrics))
 
