@@ -24,15 +24,17 @@ def wrong_key(key: str, value: Any, right: str) -> PydanticCustomError:
     return PydanticCustomError("wrong_value", "{right}", {"right": right, "key": key, "value": to_plain(value)})
 
 
+def _is_between(low: float, value: Any, high: float) -> bool:
+    """Return whether a value is a number between two bounds; NaN is not between anything."""
+    return not isinstance(value, bool) and isinstance(value, _NUMBERS) and bool(low <= value <= high)
+
+
 def whole(low: int, high: int) -> Check:
     """Make a check for whole numbers; 5.0 is one."""
 
     def check(value: Any) -> int:
-        right = f"a whole number from {low} to {high}"
-        if isinstance(value, bool) or not isinstance(value, _NUMBERS) or not low <= value <= high:
-            raise wrong(right)  # NaN is not between anything
-        if int(value) != value:
-            raise wrong(right)
+        if not _is_between(low, value, high) or int(value) != value:
+            raise wrong(f"a whole number from {low} to {high}")
         return int(value)
 
     return check
@@ -42,7 +44,7 @@ def real(low: float, high: float) -> Check:
     """Make a check for numbers."""
 
     def check(value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, _NUMBERS) or not low <= value <= high:
+        if not _is_between(low, value, high):
             raise wrong(f"a number from {low:g} to {high:g}")
         return float(value)
 
@@ -53,7 +55,7 @@ def or_sampled(check: Check, *, ranges: bool = True) -> Check:
     """Extend a check of single values to choices, and to ranges if ``ranges``, of such values."""
 
     def check_sampled(value: Any) -> Any:
-        table = value.to_plain() if isinstance(value, (Range, Choice)) else value
+        table = to_plain(value) if isinstance(value, (Range, Choice)) else value
         if not isinstance(table, Mapping):
             return check(table)
         if not is_range_table(table) or ("low" in table and not ranges):

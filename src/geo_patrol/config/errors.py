@@ -9,6 +9,14 @@ from pydantic_core import ErrorDetails
 from geo_patrol.errors import show
 
 _MAX_FAULTS = 20
+_VALID_BY_TYPE = {
+    "model_type": "a table",
+    "dict_type": "a table",
+    "string_type": "a text in quotes",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "tuple_type": "a list",
+}
 
 
 def faults_of(model: type[BaseModel], data: dict[str, Any], prefix: str = "") -> list[str]:
@@ -36,23 +44,17 @@ def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> str:
         steps.append(str(context["key"]))
     path = prefix + ".".join(steps)
     match error["type"]:
-        case "wrong_value":
-            return f"{path} = {show(value)}: give {context['right']}"
         case "missing":
             return f"{path} is missing"
         case "extra_forbidden":
-            return f"{path} = {show(value)}: there is no such key; {_known_keys(root, error['loc'])}"
+            message = f"there is no such key; {_known_keys(root, error['loc'])}"
+        case "wrong_value":
+            message = f"give {context['right']}"
         case "literal_error":
-            return f"{path} = {show(value)}: give {context['expected']}"
-        case "model_type" | "dict_type":
-            return f"{path} = {show(value)}: give a table"
-        case "string_type":
-            return f"{path} = {show(value)}: give a text in quotes"
-        case "bool_type" | "bool_parsing":
-            return f"{path} = {show(value)}: give true or false"
-        case "tuple_type":
-            return f"{path} = {show(value)}: give a list"
-    return f"{path} = {show(value)}: {error['msg']}"
+            message = f"give {context['expected']}"
+        case kind:
+            message = f"give {_VALID_BY_TYPE[kind]}" if kind in _VALID_BY_TYPE else error["msg"]
+    return f"{path} = {show(value)}: {message}"
 
 
 def _known_keys(root: type[BaseModel], location: tuple[int | str, ...]) -> str:

@@ -4,13 +4,8 @@ from functools import cache
 from pathlib import Path
 
 
-@cache
 def preset_names() -> tuple[str, ...]:
-    """Return the names of all presets, in alphabetical order.
-
-    Raises:
-        FileNotFoundError: there are none: the installation is damaged.
-    """
+    """Return the names of all presets, in alphabetical order."""
     return _names(_folder(), "presets")
 
 
@@ -19,13 +14,8 @@ def preset_path(name: str) -> Path:
     return _folder() / f"{name}.toml"
 
 
-@cache
 def mission_names() -> tuple[str, ...]:
-    """Return the names of all missions of the flight games, in alphabetical order.
-
-    Raises:
-        FileNotFoundError: there are none: the installation is damaged.
-    """
+    """Return the names of all missions of the flight games, in alphabetical order."""
     return _names(_folder() / "flight", "missions")
 
 
@@ -41,7 +31,13 @@ def _folder() -> Path:
     return installed if installed.is_dir() else package.parents[1] / "configs"
 
 
+@cache
 def _names(folder: Path, kind: str) -> tuple[str, ...]:
+    """Return the names of the TOML files in a folder.
+
+    Raises:
+        FileNotFoundError: there are none: the installation is damaged.
+    """
     names = tuple(sorted(path.stem for path in folder.glob("*.toml")))
     if not names:
         raise FileNotFoundError(f"there are no {kind} in {folder}: install geo_patrol anew")

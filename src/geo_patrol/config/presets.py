@@ -6,16 +6,13 @@ within a layer a side's own table over ``[both]``.
 """
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from geo_patrol.config.errors import faults_message, faults_of
-from geo_patrol.config.layers import Layers
 from geo_patrol.config.preset_files import preset_names, preset_path
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.config.toml_files import MAX_DEPTH, Data, Overrides, copy_plain, merge, set_value
-from geo_patrol.config.variants import variant_data, variant_tables
+from geo_patrol.config.toml_files import MAX_DEPTH, Data, Layers, Overrides, copy_plain, merge, set_value
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.sides import SIDES
 
@@ -36,7 +33,7 @@ def load_config(source: ConfigSource = "geo_patrol", overrides: Overrides | None
         ConfigError: a file is missing or not TOML, a key is unknown or a value invalid. The message lists every fault
             with the key's full path, the value, and what is valid.
     """
-    return _layers().load(source, overrides)
+    return _LAYERS.load(source, overrides)
 
 
 def read_saved_config(data: Mapping[str, Any]) -> GameConfig:
@@ -48,19 +45,17 @@ def read_saved_config(data: Mapping[str, Any]) -> GameConfig:
     return _validate(copy_plain(data), "saved configuration")
 
 
-@cache
-def _layers() -> Layers[GameConfig]:
-    kinds = ("config", "preset", "configuration file")
-    return Layers(
-        GameConfig, kinds, preset_names, preset_path, expand=_expand_tables, override=_override, build=_validate
-    )
-
-
 def _expand_tables(data: Data, origin: str) -> None:
     """Merge ``[both]`` into the tables of the sides, in every variant too."""
     _expand_both(data, origin)
-    for index, variant in enumerate(variant_tables(data)):
+    for index, variant in enumerate(_variant_tables(data)):
         _expand_both(variant, f"{origin}: variants.{index}")
+
+
+def _variant_tables(data: Data) -> list[Data]:
+    """Return the variants in the content of a file that are tables; validation rejects all others."""
+    variants = data.get("variants")
+    return [variant for variant in variants if isinstance(variant, dict)] if isinstance(variants, list) else []
 
 
 def _expand_both(data: Data, origin: str) -> None:
@@ -81,7 +76,7 @@ def _override(data: Data, key: Any, value: Any) -> None:
     first, _, rest = key.partition(".")
     for target in [*SIDES] if first == "both" else [first]:
         set_value(data, key, [target, *rest.split(".")] if rest else [target], value)
-        for variant in variant_tables(data) if target in (*SIDES, "mirror") else []:
+        for variant in _variant_tables(data) if target in (*SIDES, "mirror") else []:
             set_value(variant, key, [target, *rest.split(".")] if rest else [target], value)
 
 
@@ -90,7 +85,18 @@ def _validate(data: Data, origin: str) -> GameConfig:
     if not faults:
         config = GameConfig.model_validate(data)
         for index, variant in enumerate(config.variants):
-            faults += faults_of(GameConfig, variant_data(config, variant), prefix=f"variants.{index}.")
+            faults += faults_of(GameConfig, config.with_variant(variant), prefix=f"variants.{index}.")
         if not faults:
             return config
     raise ConfigError(faults_message(origin, faults))
+
+
+_LAYERS = Layers(
+    GameConfig,
+    ("config", "preset", "configuration file"),
+    preset_names,
+    preset_path,
+    expand=_expand_tables,
+    override=_override,
+    build=_validate,
+)

@@ -12,10 +12,6 @@ class Range:
     low: float
     high: float
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return it as a table of a configuration file."""
-        return {"low": self.low, "high": self.high}
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -23,15 +19,11 @@ class Choice:
 
     choices: tuple[Any, ...]
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return it as a table of a configuration file."""
-        return {"choices": [to_plain(choice) for choice in self.choices]}
-
 
 def to_plain(value: Any) -> Any:
     """Return a value as plain data, with tables for ranges and choices and lists for tuples."""
     if isinstance(value, (Range, Choice)):
-        return value.to_plain()
+        return {name: to_plain(item) for name, item in vars(value).items()}
     return [to_plain(item) for item in value] if isinstance(value, tuple) else value
 
 

@@ -20,6 +20,7 @@ from pydantic_core import PydanticCustomError
 from geo_patrol.board import MAX_RING
 from geo_patrol.config.checks import or_sampled, real, whole, wrong, wrong_key
 from geo_patrol.config.ranges import Choice, Range, has_ranges, largest, to_plain
+from geo_patrol.config.toml_files import merge
 
 MAX_PATROLS = 10
 MAX_FUEL = 10_000
@@ -220,3 +221,19 @@ class GameConfig(_Table):
     def is_randomized(self) -> bool:
         """Whether a reset samples values, so that games differ in their rules or fleets."""
         return bool(self.variants) or has_ranges(self.to_dict())
+
+    def with_variant(self, variant: Variant) -> dict[str, Any]:
+        """Return the configuration as plain data, with the changes of one of its variants."""
+        data = self.to_dict()
+        del data["variants"]
+        mirror = {} if variant.mirror is None else {"mirror": variant.mirror}
+        return merge(data, {"alpha": variant.alpha, "bravo": variant.bravo} | mirror)
+
+    def scenarios(self) -> "list[tuple[int, GameConfig]]":
+        """Return the configurations that a reset samples from, each with its relative frequency.
+
+        A configuration without variants is its only scenario.
+        """
+        if not self.variants:
+            return [(1, self)]
+        return [(each.chance, GameConfig.model_validate(self.with_variant(each))) for each in self.variants]

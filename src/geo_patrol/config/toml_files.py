@@ -1,17 +1,21 @@
-"""TOML files of bounded size, merging of tables, and overrides of single values."""
+"""Configurations and missions from layered TOML files, by name or path, with overrides of single values.
 
-import difflib
+``extends`` names the file that another one is based on: one of the package, or a path relative to its own folder. A
+file's own values take precedence; tables are merged.
+"""
+
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from geo_patrol.config.ranges import is_range_table
-from geo_patrol.errors import ConfigError, show
+from geo_patrol.errors import ConfigError, show, suggest
 from geo_patrol.files import read_limited
 
 MAX_FILE_BYTES = 1 << 16
 MAX_DEPTH = 16
+_MAX_EXTENDS = 8
 
 Overrides: TypeAlias = Mapping[str, Any] | Iterable[str]
 """Values by dotted key, ``{"bravo.patrols.ammo": 3}``, or as text, ``["bravo.patrols.ammo=3"]``."""
@@ -32,44 +36,7 @@ def copy_plain(data: Any, depth: int = 0) -> Any:
     return [copy_plain(value, depth + 1) for value in data] if isinstance(data, list) else data
 
 
-def find_file(
-    source: str | Path,
-    folder: Path | None,
-    names: Sequence[str],
-    path_of: Callable[[str], Path],
-    kinds: tuple[str, str],
-) -> Path:
-    """Return the path of a file.
-
-    Args:
-        source: one of the names, or a path.
-        folder: the folder that relative paths start from; None for the current one.
-        names: names of the files that are part of the package.
-        path_of: returns the path of a name.
-        kinds: what messages call a name and a path, such as ("preset", "configuration file").
-
-    Raises:
-        ConfigError: there is no such name or file.
-    """
-    name, (preset, file) = str(source), kinds
-    if name in names:
-        return path_of(name)
-    try:
-        path = Path(source).expanduser()
-        path = path if folder is None or path.is_absolute() else folder / path
-        if path.is_file():
-            return path
-    except (OSError, ValueError, RuntimeError) as error:  # too long, no text of a path, no such home
-        raise ConfigError(f"{file} {show(name)} cannot be looked for: {error}") from None
-    if not path.suffix and "/" not in name and "\\" not in name:
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
-        raise ConfigError(f"there is no {preset} {name!r}{hint} The {preset}s are: {', '.join(names)}.")
-    right = f"the path of a TOML file, or a {preset}: {', '.join(names)}"
-    raise ConfigError(f"there is no {file} {str(path)!r}: give {right}")
-
-
-def read_toml(path: Path) -> Data:
+def _read_toml(path: Path) -> Data:
     """Read a file of a bounded size.
 
     Raises:
@@ -100,7 +67,7 @@ def merge(base: Data, changes: Data) -> Data:
     return merged
 
 
-def parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
+def _parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
     """Yield keys and values.
 
     Raises:
@@ -151,3 +118,118 @@ def _set_item(items: list[Any], key: str, index: str, value: Any) -> None:
     if not index.isascii() or not index.isdigit() or int(index) >= len(items):
         raise ConfigError(f"override {key} = {show(value)}: give an index of the list, 0 to {len(items) - 1}")
     items[int(index)] = copy_plain(value)
+
+
+class _Model(Protocol):
+    """What is built from such files."""
+
+    @property
+    def title(self) -> str: ...
+
+    def to_dict(self) -> Data: ...
+
+
+_T = TypeVar("_T", bound=_Model)
+
+
+class Layers(Generic[_T]):
+    """Loads objects of one class from layered files.
+
+    Args:
+        model: the class.
+        kinds: what messages call the argument, a name, and a file, such as ("config", "preset", "configuration file").
+        names: returns the names of the files that are part of the package.
+        path_of: returns the path of a name.
+        override: sets a value in the content, by the key that the user gave.
+        build: builds an object from the content and the name of its file, or raises ``ConfigError``.
+        expand: changes a layer's own content, given with the name of its file, before it is merged into its base.
+    """
+
+    def __init__(
+        self,
+        model: type[_T],
+        kinds: tuple[str, str, str],
+        names: Callable[[], tuple[str, ...]],
+        path_of: Callable[[str], Path],
+        *,
+        override: Callable[[Data, Any, Any], None],
+        build: Callable[[Data, str], _T],
+        expand: Callable[[Data, str], None] = lambda _data, _origin: None,
+    ) -> None:
+        self._model, (self._argument, self._name, self._file) = model, kinds
+        self._names, self._path_of = names, path_of
+        self._expand, self._override, self._build = expand, override, build
+        self._loaded: dict[str, _T] = {}
+
+    def load(self, source: Any, overrides: Overrides | None) -> _T:
+        """Build an object from a name, a path, a mapping or a finished object, with overrides.
+
+        Raises:
+            ConfigError: a file is missing or not TOML, a key is unknown or a value invalid.
+        """
+        values = list(_parse_overrides(overrides))
+        if not values:
+            if isinstance(source, self._model):
+                return source
+            if isinstance(source, str) and source in self._names():
+                return self._load_named(source)
+        data, origin = self._content(source)
+        for key, value in values:
+            self._override(data, key, value)
+        return self._build(data, f"{origin} with overrides" if values else origin)
+
+    def _load_named(self, name: str) -> _T:
+        if name not in self._loaded:
+            self._loaded[name] = self._build(*self._read(name))
+        return self._loaded[name]
+
+    def _content(self, source: Any) -> tuple[Data, str]:
+        """Return the merged layers of a source, and what messages call it."""
+        if isinstance(source, self._model):
+            return source.to_dict(), source.title
+        if isinstance(source, (str, Path)):
+            return self._read(source)
+        if isinstance(source, Mapping):
+            origin = self._file.removesuffix(" file")
+            return self._resolve(copy_plain(source), origin, Path.cwd(), depth=0), origin
+        right = f"give a {self._name}'s name, a path, a mapping or a {self._model.__name__}"
+        raise ConfigError(f"{self._argument} = {show(source)}: {right}")
+
+    def _read(self, source: str | Path, folder: Path | None = None, depth: int = 0) -> tuple[Data, str]:
+        path = self._find(source, folder)
+        return self._resolve(_read_toml(path), path.name, path.parent, depth), path.name
+
+    def _find(self, source: str | Path, folder: Path | None) -> Path:
+        """Return the path of a name or a file; relative paths start from the folder, or from the current one."""
+        name, names = str(source), self._names()
+        if name in names:
+            return self._path_of(name)
+        try:
+            path = Path(source).expanduser()
+            path = path if folder is None else folder / path
+            if path.is_file():
+                return path
+        except (OSError, ValueError, RuntimeError) as error:  # too long, no text of a path, no such home
+            raise ConfigError(f"{self._file} {show(name)} cannot be looked for: {error}") from None
+        listed = ", ".join(names)
+        if not path.suffix and "/" not in name and "\\" not in name:
+            hint = suggest(name, names) or "."
+            raise ConfigError(f"there is no {self._name} {name!r}{hint} The {self._name}s are: {listed}.")
+        raise ConfigError(
+            f"there is no {self._file} {str(path)!r}: give the path of a TOML file, or a {self._name}: {listed}"
+        )
+
+    def _resolve(self, data: Data, origin: str, folder: Path, depth: int) -> Data:
+        """Merge the data into what they extend."""
+        self._expand(data, origin)
+        base = data.pop("extends", None)
+        if base is None:
+            return data
+        if depth >= _MAX_EXTENDS:
+            raise ConfigError(
+                f"{origin}: extends = {show(base)}: more than {_MAX_EXTENDS} files extend each other, or in a circle."
+            )
+        if not isinstance(base, str):
+            raise ConfigError(f"{origin}: extends = {show(base)}: give a {self._name}'s name or a path")
+        base_data, _ = self._read(base, folder, depth + 1)
+        return merge(base_data, data)

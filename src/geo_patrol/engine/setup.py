@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from geo_patrol.board import EARTH, sector_at
 from geo_patrol.config.ranges import Choice, Range
 from geo_patrol.config.schema import GameConfig, SideConfig
-from geo_patrol.config.variants import scenarios
 from geo_patrol.engine.drift import fuel_points
 from geo_patrol.engine.observe import write_rule_features
 from geo_patrol.engine.rng import random_below, random_bits, random_unit
@@ -66,7 +65,7 @@ def make_scenario(config: GameConfig) -> Scenario:
     variants, weights, mirrored = [], [], []
     draws: list[tuple[int, ...]] = []
     values: list[int] = []
-    for index, (weight, variant) in enumerate(scenarios(config)):
+    for index, (weight, variant) in enumerate(config.scenarios()):
         rules = records(RULES, 1)
         _fill_rules(rules[0], variant)
         for word, rows, choices in _sampled_values(variant):

@@ -12,9 +12,8 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, StrictBool, model_va
 
 from geo_patrol.config.checks import Check, whole, wrong, wrong_key
 from geo_patrol.config.errors import faults_message, faults_of
-from geo_patrol.config.layers import Layers
 from geo_patrol.config.preset_files import mission_names, mission_path
-from geo_patrol.config.toml_files import MAX_DEPTH, Data, Overrides, set_value
+from geo_patrol.config.toml_files import MAX_DEPTH, Data, Layers, Overrides, set_value
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.flight.grid import (
     LAUNCHES,

@@ -69,8 +69,9 @@ class RolloutBuffer:
         advantages = self.advantages(gamma, gae_lambda).view(-1)
         returns = advantages + self.values[:-1].reshape(-1)
         advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-        columns = (self.observations, self.masks, self.actions, self.log_probs)
-        return Transitions(*(column.flatten(0, 1) for column in columns), advantages, returns)
+        observations, masks = self.observations.flatten(0, 1), self.masks.flatten(0, 1)
+        actions, log_probs = self.actions.flatten(0, 1), self.log_probs.flatten(0, 1)
+        return Transitions(observations, masks, actions, log_probs, advantages, returns)
 
 
 class Transitions(NamedTuple):

@@ -64,8 +64,8 @@ def train_best_response(agent: str, config: TrainingConfig, console: Console | N
     Raises:
         ConfigError, PolicyError: as ``train`` does.
     """
-    alone = {"opponents": (agent,), "extra_opponents": (), "eval_opponents": (agent,)}
-    return train(replace(config, **alone, self_play_fraction=0, num_past_policies=0), console)
+    only = replace(config, opponents=(agent,), extra_opponents=(), self_play_fraction=0, num_past_policies=0)
+    return train(replace(only, eval_opponents=(agent,)), console)
 
 
 def _check_agents(names: Sequence[str]) -> None:
