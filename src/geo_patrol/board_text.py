@@ -36,15 +36,12 @@ class Position(Protocol):
     def scores(self) -> dict[Side, int]: ...
     @property
     def goals(self) -> dict[Side, int]: ...
-    @property
-    def outcomes(self) -> tuple[Outcome, ...]: ...
     def satellites(self, side: Side) -> tuple[Satellite, ...]: ...
 
 
 def position_text(game: Position) -> str:
-    """Return a whole position: heading, board, both fleets, and the outcomes of an engagement that led to it."""
-    sections = [heading_text(game), board_text(game), fleets_text(game)]
-    return "\n\n".join([*sections, outcomes_text(game.outcomes)] if game.outcomes else sections)
+    """Return a whole position: heading, board and both fleets."""
+    return f"{heading_text(game)}\n\n{board_text(game)}\n\n{fleets_text(game)}"
 
 
 def heading_text(game: Position) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board_text import position_text
+from geo_patrol.board_text import outcomes_text, position_text
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
@@ -232,16 +232,11 @@ class Game:
         return self.outcomes
 
     def _codes(self, side: Side, orders: Orders) -> list[int]:
-        codes = [state.NOOP] * state.SATELLITES
-        named: set[int] = set()
-        for order in read_orders(orders):
-            if order.satellite in named:
-                raise OrderError(f"{side} {order}: {short_name(order.satellite)} has an order already")
+        listed = read_orders(orders)
+        for order in listed:
             if not self.is_legal(side, order):
                 raise OrderError(f"{side} {order}: {why_illegal(self._game, self._rules, _side_index(side), order)}")
-            named.add(order.satellite)
-            codes[order.satellite] = order.code
-        return codes
+        return order_codes(listed, side)
 
     # Copies
 
@@ -305,7 +300,21 @@ class Game:
         return f"<Game {self.config.title!r}: turn {self.turn}, {self.phase}, score {scores}{end}>"
 
     def __str__(self) -> str:
-        return position_text(self)
+        return f"{position_text(self)}\n\n{outcomes_text(self.outcomes)}" if self.outcomes else position_text(self)
+
+
+def order_codes(orders: Orders, side: Side) -> list[int]:
+    """Return the orders of one side as eleven order codes.
+
+    Raises:
+        OrderError: one cannot be read, or a satellite has two.
+    """
+    codes: dict[int, int] = {}
+    for order in read_orders(orders):
+        if order.satellite in codes:
+            raise OrderError(f"{side} {order}: {short_name(order.satellite)} has an order already")
+        codes[order.satellite] = order.code
+    return [codes.get(number, state.NOOP) for number in range(state.SATELLITES)]
 
 
 def _side_index(side: str) -> int:

@@ -25,10 +25,9 @@ ENGAGEMENTS = ("shoot", "collide", "guard")
 _ACTIONS = (*MOVES, *ENGAGEMENTS)
 _FIRST_CODE = {"shoot": state.SHOOT, "collide": state.COLLIDE}
 
-_SHORT_NAME = re.compile(r"(?:(?P<hva>hva)|p(?P<number>\d{1,2}))", re.IGNORECASE | re.ASCII)
-_FULL_NAME = re.compile(
-    r"(?P<side>alpha|bravo):(?:(?P<hva>hva):0|patrol:(?P<number>\d{1,2}))", re.IGNORECASE | re.ASCII
-)
+_PATROL = r"(?P<patrol>0?[1-9]|10)"
+_SHORT_NAME = re.compile(rf"hva|p{_PATROL}", re.IGNORECASE)
+_FULL_NAME = re.compile(rf"(?P<side>alpha|bravo):(?:hva:0|patrol:{_PATROL})", re.IGNORECASE)
 
 
 def short_name(number: int) -> str:
@@ -60,21 +59,17 @@ class SatelliteId:
             OrderError: the text is not one.
         """
         match = _FULL_NAME.fullmatch(text.strip())
-        if match is None or not _is_satellite(match):
+        if match is None:
             raise OrderError(f"satellite {text!r}: give a name such as alpha:Patrol:3 or bravo:HVA:0, Patrols 1 to 10")
         side: Any = match["side"].lower()
-        return cls(side, int(match["number"] or 0))
-
-
-def _is_satellite(match: re.Match[str]) -> bool:
-    return match["hva"] is not None or 1 <= int(match["number"]) <= state.PATROLS
+        return cls(side, int(match["patrol"] or state.HVA))
 
 
 def _parse_number(text: str, order: str) -> int:
     match = _SHORT_NAME.fullmatch(text)
-    if match is None or not _is_satellite(match):
+    if match is None:
         raise OrderError(f"order {order!r}: {text!r} is no satellite; give HVA or P1 to P10")
-    return int(match["number"] or 0)
+    return int(match["patrol"] or state.HVA)
 
 
 @dataclass(frozen=True)
@@ -216,6 +211,13 @@ class Outcome:
     probability: float
     success: bool
 
+    @property
+    def actor(self) -> SatelliteId:
+        """The satellite whose order had this outcome: the guard, or the attacker."""
+        actor = self.guardian if self.action == "guard" else self.attacker
+        assert actor is not None
+        return actor
+
     def __str__(self) -> str:
         result = f"{'success' if self.success else 'failure'} at {self.probability:.0%}"
         if self.action != "guard":
@@ -290,13 +292,12 @@ def write_outcomes(outcomes: Sequence[Outcome], into: state.Records) -> int:
     if len(outcomes) > len(into):
         raise OrderError(f"{len(outcomes)} outcomes: an engagement has at most {len(into)}")
     for record, outcome in zip(into, outcomes, strict=False):
-        actor = outcome.guardian if outcome.action == "guard" else outcome.attacker
+        is_guard, defender = outcome.action == "guard", outcome.target.side
+        actor = outcome.guardian if is_guard else outcome.attacker
         if actor is None or outcome.action not in ENGAGEMENTS:
             raise OrderError(f"outcome {outcome!r}: it does not say who acts")
-        is_guard = outcome.action == "guard"
-        if (outcome.target.side == actor.side) != is_guard or (
-            outcome.attacker is not None and outcome.attacker.side == outcome.target.side
-        ):
+        attacks_own_side = outcome.attacker is not None and outcome.attacker.side == defender
+        if attacks_own_side or (is_guard and actor.side != defender):
             raise OrderError(f"outcome {outcome!r}: its satellites are on the wrong sides")
         record.kind = ENGAGEMENTS.index(outcome.action)
         record.side = SIDES.index(actor.side)

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.state import NOOP
 from geo_patrol.game import Game
-from geo_patrol.notation import PHASES, Order, Outcome, Phase, read_outcomes
+from geo_patrol.notation import PHASES, Order, Outcome, Phase, read_orders, read_outcomes
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class GameRunner:
         return PlayedPhase(
             turn=turn,
             name=phase,
-            orders=(as_orders(codes[0]), as_orders(codes[1])),
+            orders=(tuple(read_orders(codes[0])), tuple(read_orders(codes[1]))),
             illegal_orders=(illegal[0], illegal[1]),
             outcomes=read_outcomes(self.batch.outcomes, outcome_count),
             game=Game.from_batch(self.batch),
@@ -129,8 +128,3 @@ def replay_orders(config: GameConfig, seed: int, orders: Iterable[NDArray[np.int
     runner = GameRunner(config, seed)
     for codes in orders:
         yield runner.step(codes)
-
-
-def as_orders(codes: NDArray[np.int64]) -> tuple[Order, ...]:
-    """Return one side's order codes as orders, without noops."""
-    return tuple(Order.from_code(number, int(code)) for number, code in enumerate(codes) if code != NOOP)

@@ -16,7 +16,7 @@ from geo_patrol import load_config, play_match
 from geo_patrol.cli.app import app
 from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.replays import ReplayReader
-from geo_patrol.report.collect import Collector, relative_sector
+from geo_patrol.report.collect import Collected, relative_sector
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 HOSTILE = "<script>alert(1)</script>'\"&$\\frac{"
@@ -168,11 +168,10 @@ def test_missing_packages_are_named(played, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_collector_counts_what_happened(played):
-    collector = Collector(positions=0)
+def test_the_statistics_count_what_happened(played):
+    collected = Collected(positions=0)
     for replay in ReplayReader(played):
-        collector.add(replay, "games")
-    collected = collector.collected
+        collected.add(replay, "games")
     assert collected.games == 30
     assert len(collected.curves["alpha"][0]) == 30
     assert sum(collected.causes.values()) == sum(collected.losses.values())

@@ -19,7 +19,7 @@ from geo_patrol.agents import basic
 from geo_patrol.engine.batch import Batch
 from geo_patrol.notation import read_reasons
 from geo_patrol.replays import Recorder, ReplayReader, check, play, read_replay, save_path, start, write_replays
-from geo_patrol.replays.sampled_config import sampled_config
+from geo_patrol.replays.recorder import sampled_config
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "data" / "reference_games.jsonl.gz"
@@ -62,7 +62,7 @@ def test_all_recorded_games_load_agree_and_come_back(tmp_path):
         for recorded, again in zip(published.phases, replay.phases, strict=True):
             assert (recorded.turn, recorded.phase, recorded.outcomes) == (again.turn, again.phase, again.outcomes)
             assert (recorded.codes == again.codes).all()
-            assert (recorded.after.values == again.after.values).all()
+            assert recorded.after.fields == again.after.fields
     assert count == 300
 
 
@@ -72,7 +72,7 @@ def test_a_published_game_plays_as_it_was_recorded():
     assert len(played) == len(replay.phases)
     for phase, recorded in zip(played, replay.phases, strict=True):
         assert (phase.turn, phase.name, phase.outcomes) == (recorded.turn, recorded.phase, recorded.outcomes)
-        assert list(phase.game.scores.values()) == recorded.after.values[-2:].tolist()
+        assert list(phase.game.scores.values()) == recorded.after.fields["score"]
 
 
 def test_replayed_positions_are_those_of_the_game(tmp_path):

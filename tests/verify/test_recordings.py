@@ -13,12 +13,10 @@ import pytest
 from scipy.stats import chi2, chi2_contingency
 
 from geo_patrol import ConfigError, RecordingError
-from geo_patrol.replays.published_schema import RecordedGame
+from geo_patrol.replays.published import RecordedGame
 from geo_patrol.validation import parse_model
-from geo_patrol.verify.__main__ import check_file, verify
-from geo_patrol.verify.chi_square import homogeneity, survival
-from geo_patrol.verify.games import check_game
-from geo_patrol.verify.odds import RecordedOdds, check_odds, count_outcomes
+from geo_patrol.verify.__main__ import check_file, check_game, verify
+from geo_patrol.verify.odds import RecordedOdds, check_odds, count_outcomes, homogeneity, survival
 
 DATA = Path(__file__).parents[1] / "data"
 GAMES, ODDS = DATA / "reference_games.jsonl.gz", DATA / "reference_odds.json"

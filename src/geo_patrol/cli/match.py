@@ -89,7 +89,7 @@ def match(
 def _print_first_game(result: "MatchResult") -> None:
     from geo_patrol.game import Game
     from geo_patrol.runner import replay_orders
-    from geo_patrol.textplay.transcript import game_text
+    from geo_patrol.textplay.texts import game_text
 
     first, second = result.agents
     seed = int(result.seeds[0])

@@ -100,7 +100,7 @@ def _check_all(reader: "ReplayReader", csv: str | None, report: TextIO) -> bool:
     from rich.console import Console
     from rich.progress import track
 
-    from geo_patrol.replays.summaries import CSV_COLUMNS, csv_row, summarise
+    from geo_patrol.replays.summaries import csv_row, summarise
 
     console = Console(stderr=True)
     games = track(
@@ -108,10 +108,12 @@ def _check_all(reader: "ReplayReader", csv: str | None, report: TextIO) -> bool:
     )
     count, faults = 0, []
     with _table(csv) as write_row:
-        write_row(CSV_COLUMNS)
         for replay in games:
             summary = summarise(replay)
-            write_row(csv_row(summary))
+            row = csv_row(summary)
+            if count == 0:
+                write_row(row.keys())
+            write_row(row.values())
             count += 1
             if summary.status == "disagrees":
                 faults.append(summary.fault)
@@ -157,10 +159,10 @@ class _Phases:
 
 def _print(reader: "ReplayReader", number: int) -> bool:
     """Print one game; return whether it follows the rules."""
-    from geo_patrol.replays import find_game, start
-    from geo_patrol.textplay.transcript import game_text
+    from geo_patrol.replays import read_replay, start
+    from geo_patrol.textplay.texts import game_text
 
-    replay = find_game(reader, number)
+    replay = read_replay(reader, number)
     phases = _Phases(replay)
     alpha, bravo = replay.agents
     print(f"GAME {number} of {reader.path.name}: {alpha} (alpha) against {bravo} (bravo)\n")
@@ -171,10 +173,10 @@ def _print(reader: "ReplayReader", number: int) -> bool:
 
 def _show(reader: "ReplayReader", number: int, pictures: "_Pictures") -> bool:
     """Show one game in a window, or write its pictures; return whether it follows the rules."""
-    from geo_patrol.replays import find_game, start
+    from geo_patrol.replays import read_replay, start
     from geo_patrol.sessions.timeline import Timeline
 
-    replay = find_game(reader, number)
+    replay = read_replay(reader, number)
     phases, timeline = _Phases(replay), Timeline(start(replay), replay.agents)
     for phase in phases:
         timeline.append(phase.orders, phase.game)

@@ -79,7 +79,7 @@ class GameSaver:
             NoScreenError: there is no screen for a window.
         """
         with leave_at_once():
-            from geo_patrol.replays.resuming import reopen, unfinished_game
+            from geo_patrol.replays.saved_games import reopen, unfinished_game
 
             replay = unfinished_game(path)
         alpha, bravo = replay.agents

@@ -1,24 +1,171 @@
-"""Reading the published implementation's recordings as replays: no seed, but outcomes, legal orders and positions."""
+"""Reading the published implementation's recordings as replays: no seed, but outcomes, legal orders and positions.
 
+A file of games is JSON Lines, plain or gzip, one game a line, which lists movements, engagements and drifts as phases
+of their own. The values are those of the published code, sides in the order alpha, bravo, satellites by number.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from geo_patrol.config.schema import PatrolsConfig
+from geo_patrol.config.presets import load_config
+from geo_patrol.config.schema import GameConfig, PatrolsConfig
+from geo_patrol.engine import state
 from geo_patrol.errors import GeoPatrolError, RecordingError
-from geo_patrol.notation import PHASES, Outcome, SatelliteId
-from geo_patrol.replays.position import FLEET_FIELDS, Position, flatten
-from geo_patrol.replays.published_schema import (
-    RecordedGame,
-    RecordedOutcome,
-    RecordedPhase,
-    RecordedState,
-    order_code,
-    order_codes,
-    read_published_config,
-)
-from geo_patrol.replays.replay import Replay, ReplayPhase, clean, with_clean_texts
-from geo_patrol.sides import SIDES
+from geo_patrol.notation import ENGAGEMENTS, MOVES, PHASES, Order, Outcome, Phase, SatelliteId
+from geo_patrol.replays.replay import FLEET_FIELDS, SIDE_FIELDS, Position, Replay, ReplayPhase
+from geo_patrol.sides import SIDES, Side
+
+Number = Annotated[int, Field(ge=0, lt=state.SATELLITES)]
+RecordedOrder = str | tuple[str, Number]
+_Satellite = Annotated[tuple[Side, Number], AfterValidator(lambda pair: SatelliteId(*pair))]
+_Values = Annotated[list[float], Field(max_length=state.SATELLITES)]
+_BothSides = Annotated[list[_Values], Field(min_length=2, max_length=2)]
+_Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
+_SideOrders = Annotated[list[RecordedOrder], Field(max_length=state.SATELLITES)]
+_SideLegal = Annotated[
+    list[Annotated[list[RecordedOrder], Field(max_length=state.ORDERS)]], Field(max_length=state.SATELLITES)
+]
+BothOrders = Annotated[list[_SideOrders], Field(min_length=2, max_length=2)]
+
+
+class Record(BaseModel):
+    """A table of a recording."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RecordedState(Record):
+    """A recorded position."""
+
+    sector: _BothSides
+    fuel: _BothSides
+    ammo: _BothSides
+    goal: _Pair
+    score: _Pair
+    turn: int
+    phase: Phase
+    done: bool
+
+
+class RecordedOutcome(Record):
+    """A recorded engagement outcome, with the fields of ``Outcome``; satellites are recorded as (side, number)."""
+
+    action: Literal["shoot", "collide", "guard"]
+    attacker: _Satellite | None
+    guardian: _Satellite | None
+    target: _Satellite
+    probability: float
+    success: bool
+
+
+class RecordedPhase(Record):
+    """A recorded phase: legal orders, orders, outcomes, and the position after it.
+
+    A drift has neither orders nor outcomes, a movement has no outcomes. Legal orders may be left out.
+    """
+
+    phase: Phase
+    legal: Annotated[list[_SideLegal], Field(min_length=2, max_length=2)] | None = None
+    orders: BothOrders | None = None
+    outcomes: Annotated[list[RecordedOutcome], Field(max_length=state.MAX_OUTCOMES)] | None = None
+    after: RecordedState
+
+    @model_validator(mode="after")
+    def _check_fields(self) -> Self:
+        if (self.orders is None) != (self.phase == "drift") or (self.phase == "drift" and self.legal is not None):
+            raise ValueError(f"a {self.phase} phase has {'no orders' if self.phase == 'drift' else 'orders'}")
+        if (self.outcomes is None) != (self.phase != "engagement"):
+            raise ValueError(f"a {self.phase} phase has {'outcomes' if self.phase == 'engagement' else 'no outcomes'}")
+        return self
+
+
+class RecordedGame(Record):
+    """A recorded game."""
+
+    config: dict[str, Any]
+    config_name: str = ""
+    seed: int | None = None
+    style: str = ""
+    initial: RecordedState
+    phases: Annotated[list[RecordedPhase], Field(min_length=1)]
+    """All phases, or the first ones of a longer game."""
+
+
+def order_code(order: RecordedOrder) -> int:
+    """Return the code of a recorded order.
+
+    Raises:
+        RecordingError: there is no such order.
+    """
+    action, target = (order, None) if isinstance(order, str) else order
+    if action not in (*MOVES, *ENGAGEMENTS) or (target is None) != (action in (*MOVES, "guard")):
+        raise RecordingError(f"order {order!r}: give a move, guard, or [shoot, n] or [collide, n]")
+    return Order(0, action, target).code
+
+
+def order_codes(recorded: list[list[RecordedOrder]]) -> NDArray[np.int64]:
+    """Return the recorded orders of both sides as (2, 11) order codes.
+
+    Raises:
+        RecordingError: there is no such order.
+    """
+    orders = np.zeros((state.SIDES, state.SATELLITES), np.int64)
+    for side, side_orders in enumerate(recorded):
+        orders[side, : len(side_orders)] = [order_code(order) for order in side_orders]
+    return orders
+
+
+def read_published_config(recorded: dict[str, Any]) -> GameConfig:
+    """Convert a recorded configuration, with ``rules = "code"``.
+
+    Raises:
+        RecordingError: a key is missing, or a value is to be sampled.
+        ConfigError: a value is wrong.
+    """
+    try:
+        config = load_config(
+            {
+                "title": "recorded game",
+                "rules": "code",
+                "turn_limit": recorded["max_turns"],
+                "board": {
+                    "inner_ring": recorded["min_ring"],
+                    "outer_ring": recorded["max_ring"],
+                    "goal_ring": recorded["goal_ring"],
+                },
+                "alpha": _read_side(recorded["alpha"]),
+                "bravo": _read_side(recorded["bravo"]),
+            }
+        )
+    except (KeyError, TypeError) as error:
+        raise RecordingError(f"config: {error} is missing or no table") from None
+    if config.is_randomized:
+        raise RecordingError("config: a recording holds every value as it was sampled, no ranges or choices")
+    return config
+
+
+def _read_side(recorded: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "hva": {"fuel": recorded["hva_fuel"], "ammo": recorded["hva_ammo"], "weight": recorded["hva_fuel_factor"]},
+        "patrols": {
+            "formation": recorded["formation"],
+            "fuel": recorded["patrol_fuel"],
+            "ammo": recorded["patrol_ammo"],
+            "weight": recorded["patrol_fuel_factor"],
+        },
+        "costs": {name: recorded[f"{name}_cost"] for name in (*MOVES[1:], "station_keeping", *ENGAGEMENTS)},
+        "odds": {name: recorded[f"{name}_probability"] for name in ENGAGEMENTS},
+        "points": {
+            "goal": recorded["goal_points"],
+            "adjacent": recorded["adjacent_points"],
+            "win": recorded["win_score"],
+        },
+    }
 
 
 def read_published(recorded: RecordedGame, number: int = 0, line: int = 1) -> Replay:
@@ -36,17 +183,16 @@ def read_published(recorded: RecordedGame, number: int = 0, line: int = 1) -> Re
     """
     try:
         config = read_published_config(recorded.config)
-        style = clean(recorded.style) or "unknown"
+        style = recorded.style or "unknown"
         replay = Replay(
             number,
             line,
-            with_clean_texts(config.model_copy(update={"title": recorded.config_name or config.title})),
+            config.model_copy(update={"title": recorded.config_name or config.title}),
             seed=None,
             agents=(style, style),
-            fleets=(_fleet(config.alpha.patrols), _fleet(config.bravo.patrols)),
             refuses_illegal_orders=True,
         )
-        replay.fault = _read_phases(replay, recorded)
+        replay.fault = _read_phases(replay, recorded, (_fleet(config.alpha.patrols), _fleet(config.bravo.patrols)))
     except GeoPatrolError as error:
         raise RecordingError(f"line {line}: {error}") from None
     return replay
@@ -57,17 +203,16 @@ def _fleet(patrols: PatrolsConfig) -> int:
     return 1 + sum(count for _, count in patrols.formation)
 
 
-def _read_phases(replay: Replay, recorded: RecordedGame) -> str | None:
+def _read_phases(replay: Replay, recorded: RecordedGame, fleets: tuple[int, int]) -> str | None:
     """Add the phases to a replay; return what does not fit together, if anything."""
-    if fault := _find_state_fault(recorded.initial, replay.fleets, ""):
+    if fault := _find_size_fault(_fleet_lists("", recorded.initial), fleets):
         return f"initial: {fault}"
     replay.initial = _position(recorded.initial)
     before = recorded.initial
     for index, phase in enumerate(recorded.phases):
-        fault = (
-            _find_order_fault(index, phase, before)
-            or _find_size_fault(phase, replay.fleets)
-            or _find_state_fault(phase.after, replay.fleets, "after.")
+        lists = [("number of satellites in legal", phase.legal), ("number of orders", phase.orders)]
+        fault = _find_order_fault(index, phase, before) or _find_size_fault(
+            [*lists, *_fleet_lists("after.", phase.after)], fleets
         )
         if fault:
             return f"phase {index} ({phase.phase}): {fault}"
@@ -87,20 +232,20 @@ def _find_order_fault(index: int, phase: RecordedPhase, before: RecordedState) -
     return "done: recorded False, replayed True" if before.done else None
 
 
-def _find_size_fault(phase: RecordedPhase, fleets: tuple[int, int]) -> str | None:
-    for what, lists in (("satellites in legal", phase.legal), ("orders", phase.orders)):
-        counts: list[int] = [*map(len, lists or ())]
-        for side, fleet, count in zip(SIDES, fleets, counts, strict=False):
-            if count != fleet:
-                return f"number of {what} of {side}: recorded {count}, replayed {fleet}"
-    return None
+_NamedLists: TypeAlias = tuple[str, Sequence[Sequence[Any]] | None]
+"""What is counted, and a list of it for each side."""
 
 
-def _find_state_fault(recorded: RecordedState, fleets: tuple[int, int], prefix: str) -> str | None:
-    for field in FLEET_FIELDS:
-        for side, fleet, values in zip(SIDES, fleets, getattr(recorded, field), strict=True):
+def _fleet_lists(prefix: str, recorded: RecordedState) -> list[_NamedLists]:
+    return [(f"{prefix}number of {field} values", getattr(recorded, field)) for field in FLEET_FIELDS]
+
+
+def _find_size_fault(lists: Iterable[_NamedLists], fleets: tuple[int, int]) -> str | None:
+    """Return which list does not have a value for every satellite."""
+    for name, sides in lists:
+        for side, fleet, values in zip(SIDES, fleets, sides or (), strict=False):
             if len(values) != fleet:
-                return f"{prefix}number of {field} values of {side}: recorded {len(values)}, replayed {fleet}"
+                return f"{name} of {side}: recorded {len(values)}, replayed {fleet}"
     return None
 
 
@@ -111,24 +256,14 @@ def _read_phase(line: int, turn: int, phase: RecordedPhase) -> ReplayPhase:
         turn=turn,
         phase=phase.phase,
         codes=order_codes(phase.orders or []).astype(np.int8),
-        outcomes=tuple(_outcome(outcome) for outcome in phase.outcomes or ()),
+        outcomes=tuple(Outcome(**vars(outcome)) for outcome in phase.outcomes or ()),
         after=_position(phase.after) if is_movement else None,  # an engagement's is read with its drift
         before_drift=None if is_movement else _position(phase.after),
         legal=None if phase.legal is None else [[[*map(order_code, one)] for one in side] for side in phase.legal],
     )
 
 
-def _outcome(recorded: RecordedOutcome) -> Outcome:
-    return Outcome(
-        action=recorded.action,
-        attacker=SatelliteId(*recorded.attacker) if recorded.attacker else None,
-        guardian=SatelliteId(*recorded.guardian) if recorded.guardian else None,
-        target=SatelliteId(*recorded.target),
-        probability=recorded.probability,
-        success=recorded.success,
-    )
-
-
 def _position(recorded: RecordedState) -> Position:
     """Return a recorded position, whose values may be any numbers."""
-    return Position(flatten(recorded, np.float64), (recorded.turn, recorded.phase, recorded.done))
+    fields = recorded.model_dump(include={*FLEET_FIELDS, *SIDE_FIELDS})
+    return Position(fields, (recorded.turn, recorded.phase, recorded.done))

@@ -8,18 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pydantic_core import from_json
 
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_TURNS
 from geo_patrol.errors import GeoPatrolError, RecordingError, show
-from geo_patrol.replays.conversion import read_orders, read_outcome
-from geo_patrol.replays.position import Position, flatten
-from geo_patrol.replays.published import read_published
-from geo_patrol.replays.published_schema import RecordedGame
-from geo_patrol.replays.replay import Replay, ReplayPhase, clean, with_clean_texts
-from geo_patrol.replays.schema import VERSION, EndLine, GameLine, PhaseLine
+from geo_patrol.notation import Outcome
+from geo_patrol.replays.published import RecordedGame, read_published
+from geo_patrol.replays.replay import Position, Replay, ReplayPhase
+from geo_patrol.replays.schema import VERSION, EndLine, GameLine, PhaseLine, read_orders
 from geo_patrol.replays.streams import read_lines
 from geo_patrol.validation import parse_model
 
@@ -52,37 +49,28 @@ class ReplayReader:
         self.faults: list[str] = []
         self.fault_count = 0
         self._current: Replay | None = None
-        self._bytes = 0
+        self._num_bytes = self._num_games = 0
 
     def __iter__(self) -> Iterator[Replay]:
-        count = idle = 0
-        for number, line in self._lines():
-            if not line.strip():
-                idle += 1
-            else:
-                done = self._read_line(number, line, count)
-                for replay in done:
-                    count += 1
-                    yield replay
-                idle = 0 if done or self._current is not None else idle + 1
-            if idle > MAX_IDLE_LINES:
+        self._num_games = num_idle = 0
+        for number, line, is_whole in self._lines():
+            finished = self._read_line(number, line, is_whole) if line.strip() else []
+            yield from finished
+            is_idle = not line.strip() or (not finished and self._current is None)
+            num_idle = num_idle + 1 if is_idle else 0
+            if num_idle > MAX_IDLE_LINES:
                 self._add_fault(f"line {number}: no game in {MAX_IDLE_LINES:,} lines; reading ends here")
                 break
-        for replay in self._finish_game():
-            count += 1
-            yield replay
-        if count == 0:
+        yield from self._finish_game()
+        if self._num_games == 0:
             raise RecordingError(f"{self.path}: {self.faults[0] if self.faults else 'there is no game in it'}")
 
-    def _lines(self) -> Iterator[tuple[int, bytes]]:
-        """Read the lines, but for a last one that is cut short."""
+    def _lines(self) -> Iterator[tuple[int, bytes, bool]]:
+        """Read the lines up to damage of the file, as ``read_lines`` does."""
         number = 0
         try:
             for number, line, is_whole in read_lines(self.path):
-                if not is_whole and not _is_json(line):
-                    self._add_fault(f"line {number} is cut short")
-                    return
-                yield number, line
+                yield number, line, is_whole
         except RecordingError as error:
             text = str(error)
             self._add_fault(text if text.startswith("line ") or number == 0 else f"{text}, after line {number}")
@@ -96,68 +84,55 @@ class ReplayReader:
 
     def _finish_game(self) -> list[Replay]:
         """Return the game that was being read, if any."""
-        done = [] if self._current is None else [self._current]
+        finished = [] if self._current is None else [self._current]
         self._current = None
-        return done
+        return finished
 
-    def _read_line(self, number: int, line: bytes, count: int) -> list[Replay]:
+    def _read_line(self, number: int, line: bytes, is_whole: bool) -> list[Replay]:
         """Read a line; return the games that are complete with it."""
+        where, finished = f"line {number}", []
         try:
-            data = _parse(line, f"line {number}")
+            data = _parse(line, where, is_whole)
             kind = data.get("type")
             if kind in ("phase", "end"):
-                return self._continue_game(number, line, data)
+                return self._continue_game(number, len(line), data)
             if kind != "game" and "phases" not in data:
-                raise RecordingError(f"line {number}: type = {show(kind)}: give 'game', 'phase' or 'end'")
-            done = self._finish_game()
-        except GeoPatrolError as error:
-            self._add_fault(str(error))
-            return self._finish_game()
-        try:
+                raise RecordingError(f"{where}: type = {show(kind)}: give 'game', 'phase' or 'end'")
+            finished = self._finish_game()
             if kind is None:
-                recorded = parse_model(RecordedGame, data, f"line {number}")
-                replay = read_published(recorded, count + len(done), number)
+                replay = read_published(parse_model(RecordedGame, data, where), self._num_games, number)
                 if replay.fault:
-                    self._add_fault(f"line {number}: {replay.fault}")
-                return [*done, replay]
-            self._current, self._bytes = _read_game(number, data, count + len(done)), len(line)
+                    self._add_fault(f"{where}: {replay.fault}")
+                finished.append(replay)
+            else:
+                self._current, self._num_bytes = _read_game(number, data, self._num_games), len(line)
+            self._num_games += 1
         except GeoPatrolError as error:
             self._add_fault(str(error))
-        return done
+            finished += self._finish_game()
+        return finished
 
-    def _continue_game(self, number: int, line: bytes, data: dict[str, Any]) -> list[Replay]:
+    def _continue_game(self, number: int, num_bytes: int, data: dict[str, Any]) -> list[Replay]:
         replay, where = self._current, f"line {number}"
         if replay is None:
             if self.fault_count == 0:
                 self._add_fault(f"{where}: a line of type {data['type']!r} that belongs to no game")
             return []
-        self._bytes += len(line)
-        if self._bytes > MAX_GAME_BYTES or len(replay.phases) > 2 * (MAX_TURNS + 1):
+        self._num_bytes += num_bytes
+        if self._num_bytes > MAX_GAME_BYTES or len(replay.phases) > 2 * (MAX_TURNS + 1):
             raise RecordingError(f"{where}: the game is longer than {MAX_GAME_BYTES:,} bytes; none is that long")
         if data["type"] == "phase":
-            phase_line = parse_model(PhaseLine, data, where)
-            replay.phases.append(_read_phase(number, phase_line))
-            if not any(replay.fleets):
-                alpha, bravo = phase_line.after.sector
-                replay.fleets = len(alpha), len(bravo)
+            replay.phases.append(_read_phase(number, parse_model(PhaseLine, data, where)))
             return []
         replay.end = parse_model(EndLine, data, where)
         return self._finish_game()
 
 
-def _is_json(line: bytes) -> bool:
-    try:
-        from_json(line)
-    except ValueError:
-        return False
-    return True
-
-
-def _parse(line: bytes, where: str) -> dict[str, Any]:
+def _parse(line: bytes, where: str, is_whole: bool) -> dict[str, Any]:
     try:
         data = from_json(line, allow_inf_nan=False)
     except ValueError as error:
-        raise RecordingError(f"{where}: not JSON: {error}") from None
+        raise RecordingError(f"{where}: not JSON: {error}" if is_whole else f"{where} is cut short") from None
     if not isinstance(data, dict):
         raise RecordingError(f"{where} = {show(data)}: give an object")
     return data
@@ -178,43 +153,31 @@ def _read_game(number: int, data: dict[str, Any], index: int) -> Replay:
         raise RecordingError(f"{where}: config: {error}") from None
     if config.is_randomized:
         raise RecordingError(f"{where}: config: a replay holds every value as it was sampled, no ranges or choices")
-    agents = clean(line.agents.alpha), clean(line.agents.bravo)
-    return Replay(index, number, with_clean_texts(config), line.seed, agents, line.versions)
+    return Replay(index, number, config, line.seed, (line.agents.alpha, line.agents.bravo), line.versions)
 
 
 def _read_phase(number: int, line: PhaseLine) -> ReplayPhase:
-    where = f"line {number}"
     return ReplayPhase(
         line=number,
         turn=line.turn,
         phase=line.phase,
-        codes=read_orders(line.orders, where),
-        outcomes=tuple(
-            read_outcome(outcome, f"{where}: outcomes.{index}") for index, outcome in enumerate(line.outcomes)
-        ),
-        after=Position(flatten(line.after, np.int32)),
+        codes=read_orders(line.orders, f"line {number}"),
+        outcomes=tuple(Outcome(**vars(outcome)) for outcome in line.outcomes),
+        after=Position(vars(line.after)),
     )
 
 
-def read_replay(path: str | Path, number: int = 0) -> Replay:
+def read_replay(source: str | Path | ReplayReader, number: int = 0) -> Replay:
     """Read one game of a file.
 
     Args:
-        path: path of the file.
+        source: path of the file, or a reader of it.
         number: index of the game, from 0.
 
     Raises:
         RecordingError: there is no such game, or its first line is damaged.
     """
-    return find_game(ReplayReader(path), number)
-
-
-def find_game(reader: ReplayReader, number: int) -> Replay:
-    """Return one game of a reader that has not been iterated.
-
-    Raises:
-        RecordingError: there is no such game, or its first line is damaged.
-    """
+    reader = source if isinstance(source, ReplayReader) else ReplayReader(source)
     count = 0
     for replay in reader:
         if replay.number == number:

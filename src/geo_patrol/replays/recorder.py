@@ -1,26 +1,28 @@
 """Writing replay files, phase by phase."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 from pydantic_core import to_json
 
+from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError, RecordingError
-from geo_patrol.game import Game
-from geo_patrol.notation import Orders, Outcome, read_orders, short_name
-from geo_patrol.replays.conversion import write_orders, write_outcome
-from geo_patrol.replays.position import PositionReader, to_dict
-from geo_patrol.replays.replay import Replay
-from geo_patrol.replays.sampled_config import sampled_config
-from geo_patrol.replays.schema import FORMAT, MAX_NAME, VERSION
-from geo_patrol.replays.streams import MAX_LINE_BYTES, LineStream, open_stream
+from geo_patrol.game import Game, order_codes
+from geo_patrol.notation import ENGAGEMENTS, MOVES, Orders, Outcome
+from geo_patrol.replays.replay import Position, Replay, read_position
+from geo_patrol.replays.schema import FORMAT, MAX_NAME, VERSION, PositionLine, write_orders, write_outcome
+from geo_patrol.replays.streams import MAX_LINE_BYTES, open_stream
 from geo_patrol.runner import GameRunner
+from geo_patrol.sides import SIDES
 from geo_patrol.versions import versions
 
 
@@ -55,7 +57,7 @@ class Recorder:
         self._versions = versions()
         self._plain_config = None if config.is_randomized else config.to_dict()
         self.path = Path(path)
-        self._stream: LineStream = open_stream(self.path, "a" if append else "x")
+        self._stream = open_stream(self.path, "a" if append else "x")
         self._is_empty, self._is_closed = not append, False
         self._first_line = b""
 
@@ -81,14 +83,12 @@ class Recorder:
         batch = self._runner.batch
         config = self._plain_config or sampled_config(batch.config, batch.rules[0]).to_dict()
         self._first_line = _as_bytes(_game_line((alpha, bravo), seed % 2**64, config, self._versions))
-        self._position = PositionReader(batch)
 
     def resume(self, seed: int, phases: "list[NDArray[np.int8]]") -> None:
         """Continue a game whose first phases are at the end of the file, given as (2, 11) order codes."""
         self._runner.reset(seed)
         for codes in phases:
             self._runner.play(codes)
-        self._position = PositionReader(self._runner.batch)
 
     def record(self, alpha: Orders = None, bravo: Orders = None) -> None:
         """Record a phase from the orders of both sides, and the result if the game has ended.
@@ -96,7 +96,7 @@ class Recorder:
         Raises:
             OrderError: the game is over, or an order cannot be read.
         """
-        self.record_codes(np.array([_codes(alpha), _codes(bravo)], np.int64))
+        self.record_codes(np.array([order_codes(alpha, "alpha"), order_codes(bravo, "bravo")], np.int64))
 
     def record_codes(self, codes: NDArray[np.int64]) -> None:
         """Record a phase from (2, 11) order codes; illegal ones are recorded too.
@@ -108,7 +108,7 @@ class Recorder:
             raise OrderError("the game is over: there is nothing more to record of it")
         turn, phase = self._runner.turn, self._runner.phase
         outcomes = self._runner.play(codes)
-        self._write(_phase_line(turn, phase, codes, outcomes, self._position.to_dict()))
+        self._write(_phase_line(turn, phase, codes, outcomes, read_position(self._runner.batch).fields))
         if self.is_over:
             self._write(self._end())
 
@@ -158,14 +158,12 @@ def write_replays(path: str | Path, replays: Iterable[Replay]) -> int:
         OSError: the file cannot be written; ``FileExistsError`` if it exists already.
         RecordingError: a position has values that are not whole numbers.
     """
-    count, stream = 0, open_stream(Path(path), "x")
-    try:
+    count = 0
+    with closing(open_stream(Path(path), "x")) as stream:
         for replay in replays:
             for line in _lines(replay):
                 stream.write(_as_bytes(line))
             count += 1
-    finally:
-        stream.close()
     return count
 
 
@@ -173,10 +171,21 @@ def _lines(replay: Replay) -> Iterator[dict[str, Any]]:
     yield _game_line(replay.agents, replay.seed, replay.config.to_dict(), replay.versions)
     for phase in replay.phases:
         if phase.after is not None:
-            after = to_dict(phase.after, replay.fleets)
-            yield _phase_line(phase.turn, phase.phase, phase.codes, phase.outcomes, after)
+            yield _phase_line(phase.turn, phase.phase, phase.codes, phase.outcomes, _whole_numbers(phase.after))
     if replay.end is not None:
         yield replay.end.model_dump()
+
+
+def _whole_numbers(position: Position) -> dict[str, Any]:
+    """Return the fields of a position, which may be of the published implementation, as whole numbers.
+
+    Raises:
+        RecordingError: a value is not a whole number, or too large.
+    """
+    try:
+        return PositionLine.model_validate(position.fields, strict=False).model_dump()
+    except ValidationError:
+        raise RecordingError("a position has values that are not whole numbers from 0") from None
 
 
 def _game_line(
@@ -223,12 +232,51 @@ def _as_bytes(data: dict[str, Any]) -> bytes:
     return line
 
 
-def _codes(orders: Orders) -> list[int]:
-    codes = [state.NOOP] * state.SATELLITES
-    named: set[int] = set()
-    for order in read_orders(orders):
-        if order.satellite in named:
-            raise OrderError(f"{order}: {short_name(order.satellite)} has an order already")
-        named.add(order.satellite)
-        codes[order.satellite] = order.code
-    return codes
+def sampled_config(config: GameConfig, rules: state.Record) -> GameConfig:
+    """Return a configuration in which the sampled values replace ranges, choices and variants.
+
+    A game set up from it with the same seed is the same game, random stream included: values are sampled from a stream
+    of their own.
+
+    Args:
+        config: configuration with ranges, choices and variants.
+        rules: record of the rules that were sampled from it.
+    """
+    if not config.is_randomized:
+        return config
+    data: dict[str, Any] = config.to_dict() | {"variants": [], "mirror": False}
+    for side, name in enumerate(SIDES):
+        data[name] = _side(rules, side)
+    return load_config(data)
+
+
+def _side(rules: state.Record, side: int) -> dict[str, Any]:
+    hva, patrol = (
+        {"fuel": int(rules.initial_fuel[side, kind]), "ammo": int(rules.initial_ammo[side, kind])} for kind in range(2)
+    )
+    return {
+        "hva": hva | {"weight": float(rules.weight[side, 0])},
+        "patrols": patrol
+        | {
+            "formation": _formation(rules.formation[side].tolist()),
+            "count": int(rules.patrol_count[side]),
+            "weight": "auto" if rules.automatic_weight[side] else float(rules.weight[side, 1]),
+        },
+        "costs": {
+            **{move: int(rules.move_cost[side, code]) for code, move in enumerate(MOVES) if code != state.NOOP},
+            "station_keeping": int(rules.station_keeping_cost[side]),
+            **{name: rules.engagement_cost[side, kind].tolist() for kind, name in enumerate(ENGAGEMENTS)},
+        },
+        "odds": {name: rules.engagement_odds[side, kind].tolist() for kind, name in enumerate(ENGAGEMENTS)},
+        "points": {
+            "goal": int(rules.goal_points[side]),
+            "adjacent": int(rules.adjacent_points[side]),
+            "win": int(rules.win_score[side]),
+        },
+    }
+
+
+def _formation(row: list[int]) -> list[list[int]]:
+    """Return a formation as [azimuth offset, count] pairs, in the order that numbers the Patrols."""
+    offsets = row[1 : 1 + row[0]]
+    return [[offset, len(list(patrols))] for offset, patrols in itertools.groupby(offsets)]

@@ -1,17 +1,69 @@
-"""Whether a list of outcomes can have come from a set of orders (rule book, Engagement Phase).
+"""Playing phases with recorded outcomes, which must be possible by the rules (rule book, Engagement Phase).
 
 The engine samples outcomes; the referee checks outcomes that were sampled elsewhere: that every order was resolved
 that had to be, in the right order, with the right odds, and against the right target after redirections.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from geo_patrol.engine import state
-from geo_patrol.engine.engagement import GUARD_DECAY, attack_probability, guard_probability, target_of
-from geo_patrol.notation import Outcome, SatelliteId
+from geo_patrol.engine.drift import play_drift
+from geo_patrol.engine.engagement import (
+    GUARD_DECAY,
+    attack_probability,
+    enact_engagements,
+    guard_probability,
+    pay_for_engagements,
+    target_of,
+)
+from geo_patrol.errors import RecordingError
+from geo_patrol.notation import Outcome, SatelliteId, write_outcomes
+from geo_patrol.replays.replay import Position, read_position
+from geo_patrol.runner import GameRunner, PlayedPhase
 from geo_patrol.sides import SIDES
 
 _TOLERANCE = 1e-12
+
+
+def step_with_outcomes(
+    runner: GameRunner, codes: NDArray[np.integer[Any]], outcomes: Sequence[Outcome]
+) -> tuple[PlayedPhase, Position | None]:
+    """Play a decision phase with recorded outcomes; the drift follows an engagement.
+
+    Args:
+        runner: the game.
+        codes: (2, 11) order codes; illegal ones count as noop.
+        outcomes: outcomes of the engagement.
+
+    Returns:
+        The phase, and the position before the drift; None if there was no drift.
+
+    Raises:
+        RecordingError: the outcomes cannot have come from the orders.
+    """
+    batch, turn, phase = runner.batch, runner.turn, runner.phase
+    game, rules = batch.games[0], batch.rules[0]
+    legal_codes = batch.legal_actions(codes)[0]
+    game.illegal_orders[:] = (legal_codes != codes).sum(axis=1)
+    if phase == "movement" or (rules.forfeit and game.illegal_orders.any()):
+        if outcomes:
+            raise RecordingError(f"number of outcomes: recorded {len(outcomes)}, replayed 0")
+        return runner.step(codes), None  # nothing in it is sampled
+    pay_for_engagements(game, rules, legal_codes)
+    if fault := Referee(game, rules, legal_codes).find_fault(outcomes):
+        raise RecordingError(f"outcomes: {fault}")
+    count = write_outcomes(outcomes, batch.outcomes)
+    enact_engagements(game, batch.outcomes, count)
+    game.phase = state.DRIFT
+    before_drift = read_position(batch)
+    play_drift(game, rules)
+    batch.episodes["outcome_count"] = count
+    batch.describe()
+    return runner.played(turn, phase, legal_codes, count), before_drift
 
 
 class Referee:
@@ -24,24 +76,21 @@ class Referee:
     """
 
     def __init__(self, game: state.Record, rules: state.Record, orders: state.IntArray) -> None:
-        self._game, self._rules, self._orders = game, rules, orders
-        self._guards = {who for who, code in self._ordered() if code == state.GUARD}
-        self._aim = {
-            who: self._enemy(who, int(target_of(code))) for who, code in self._ordered() if code != state.GUARD
+        self._game, self._rules = game, rules
+        self._codes = {
+            SatelliteId(SIDES[side], number): int(code)
+            for (side, number), code in np.ndenumerate(orders)
+            if code != state.NOOP
         }
-        self._shots = {who for who, code in self._ordered() if state.SHOOT <= code < state.COLLIDE}
+        self._guards = {who for who, code in self._codes.items() if code == state.GUARD}
+        self._aim = {
+            who: SatelliteId("bravo" if who.side == "alpha" else "alpha", int(target_of(code)))
+            for who, code in self._codes.items()
+            if code != state.GUARD
+        }
+        self._shots = {who for who, code in self._codes.items() if state.SHOOT <= code < state.COLLIDE}
         self._collisions = set(self._aim) - self._shots
         self._destroyed: set[SatelliteId] = set()
-
-    def _ordered(self) -> Iterator[tuple[SatelliteId, int]]:
-        for side, name in enumerate(SIDES):
-            for number in range(state.SATELLITES):
-                if self._orders[side, number] != state.NOOP:
-                    yield SatelliteId(name, number), int(self._orders[side, number])
-
-    @staticmethod
-    def _enemy(who: SatelliteId, number: int) -> SatelliteId:
-        return SatelliteId("bravo" if who.side == "alpha" else "alpha", number)
 
     def find_fault(self, outcomes: Sequence[Outcome]) -> str | None:
         """Return what is wrong with the outcomes and where, or None if they are possible."""
@@ -82,15 +131,13 @@ class Referee:
         if met != ({*attackers} if attackers else {None}) or len(block) != max(len(attackers), 1):
             return f"{guardian} must meet {sorted(map(str, attackers)) or 'no attacker'}, each once and one after the other"
         for outcome in block:
-            if outcome.attacker is not None and (fault := _impossible(outcome)):
-                return fault
             if outcome.target != hva:
                 return f"{guardian} guards {outcome.target}, not its HVA"
-            if abs(outcome.probability - probability) > _TOLERANCE:
-                return f"probability {outcome.probability}, by the rules {probability}"
-            if outcome.attacker is None and outcome.success:
-                return f"{guardian} succeeds against nobody"
-            if outcome.attacker is not None and outcome.success:
+            if fault := _find_odds_fault(outcome, probability):
+                return fault
+            if outcome.success:
+                if outcome.attacker is None:
+                    return f"{guardian} succeeds against nobody"
                 self._aim[outcome.attacker] = guardian
             probability *= GUARD_DECAY
         self._guards.remove(guardian)
@@ -103,15 +150,12 @@ class Referee:
         pending.remove(who)
         if outcome.guardian is not None:
             return f"{outcome.guardian} has no part in a {outcome.action}"
-        if fault := _impossible(outcome):
-            return fault
         if outcome.target != self._aim[who]:
             return f"{who} aims at {outcome.target}, by the rules at {self._aim[who]}"
         side = SIDES.index(who.side)
-        probability = attack_probability(self._game, self._rules, side, who.number, self._orders[side, who.number])
-        if abs(outcome.probability - probability) > _TOLERANCE:
-            return f"probability {outcome.probability}, by the rules {probability}"
-        return None
+        return _find_odds_fault(
+            outcome, attack_probability(self._game, self._rules, side, who.number, self._codes[who])
+        )
 
     def _check_collision(self, outcome: Outcome) -> str | None:
         if outcome.action != "collide":
@@ -126,9 +170,11 @@ class Referee:
         return None
 
 
-def _impossible(outcome: Outcome) -> str | None:
+def _find_odds_fault(outcome: Outcome, probability: float) -> str | None:
     if outcome.success and outcome.probability <= 0:
         return "success at probability 0"
-    if not outcome.success and outcome.probability >= 1:
+    if not outcome.success and outcome.probability >= 1 and outcome.attacker is not None:
         return "failure at probability 1"
+    if abs(outcome.probability - probability) > _TOLERANCE:
+        return f"probability {outcome.probability}, by the rules {probability}"
     return None

@@ -1,14 +1,58 @@
 """Recorded games as they are read from files."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.notation import Outcome, Phase
-from geo_patrol.replays.position import Position
+from geo_patrol.engine.batch import Batch
+from geo_patrol.notation import PHASES, Outcome, Phase, short_name
 from geo_patrol.replays.schema import MAX_NAME, EndLine
+from geo_patrol.sides import SIDES
+
+FLEET_FIELDS = ("sector", "fuel", "ammo")
+SIDE_FIELDS = ("goal", "score")
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A visible position.
+
+    Attributes:
+        fields: sector, fuel and ammo of the satellites, each by side (alpha, bravo) and number, and the goal sectors and
+            scores by side, as in ``schema.PositionLine``.
+        progress: completed turns, phase, and whether the game is over; None where a recording does not say so.
+    """
+
+    fields: dict[str, list[Any]]
+    progress: tuple[int, Phase, bool] | None = None
+
+    def named_values(self) -> dict[str, float]:
+        """Return all values by their names, such as "fuel of alpha P3"."""
+        values = {
+            f"{field} of {side} {short_name(number)}": value
+            for field in FLEET_FIELDS
+            for side, fleet in zip(SIDES, self.fields[field], strict=True)
+            for number, value in enumerate(fleet)
+        }
+        for name in SIDE_FIELDS:
+            values |= {f"{name} of {side}": value for side, value in zip(SIDES, self.fields[name], strict=True)}
+        return values
+
+
+def read_position(batch: Batch) -> Position:
+    """Return the current position of a batch of one."""
+    games = batch.games
+    alpha, bravo = (1 + batch.rules["patrol_count"][0]).tolist()
+    fields: dict[str, list[Any]] = {}
+    for name in FLEET_FIELDS:
+        rows = games[name][0].tolist()
+        fields[name] = [rows[0][:alpha], rows[1][:bravo]]
+    for name in SIDE_FIELDS:
+        fields[name] = games[name][0].tolist()
+    return Position(fields, (int(games["turn"][0]), PHASES[games["phase"][0]], bool(games["done"][0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +83,7 @@ class ReplayPhase:
 
 @dataclass
 class Replay:
-    """A recorded game.
+    """A recorded game, with control characters removed from the names of agents and the texts of the configuration.
 
     Attributes:
         number: index of the game in its file, from 0.
@@ -51,7 +95,6 @@ class Replay:
         initial: the position at the start, where it is recorded.
         phases: the decision phases.
         end: the result; None if the game was not played to the end, or the rest is lost.
-        fleets: numbers of satellites of alpha and bravo in the recorded positions; (0, 0) before the first phase.
         refuses_illegal_orders: whether an order that the rules do not allow contradicts the recording; otherwise it
             counts as noop.
         fault: what is wrong with the rest of it; None if nothing is.
@@ -66,9 +109,13 @@ class Replay:
     initial: Position | None = None
     phases: list[ReplayPhase] = field(default_factory=list)
     end: EndLine | None = None
-    fleets: tuple[int, int] = (0, 0)
     refuses_illegal_orders: bool = False
     fault: str | None = None
+
+    def __post_init__(self) -> None:
+        self.agents = _clean(self.agents[0]), _clean(self.agents[1])
+        texts = {"title": _clean(self.config.title), "description": _clean(self.config.description)}
+        self.config = self.config.model_copy(update=texts)
 
     @property
     def is_finished(self) -> bool:
@@ -77,14 +124,9 @@ class Replay:
         return self.end is not None or (last is not None and last.progress is not None and last.progress[2])
 
 
-def clean(text: str) -> str:
+def _clean(text: str) -> str:
     """Return a text from a file so that terminals, tables and pages can show it: on one line, at most 200 characters.
 
     Control characters could move the cursor or change the colours of a terminal.
     """
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[:MAX_NAME])
-
-
-def with_clean_texts(config: GameConfig) -> GameConfig:
-    """Return a configuration whose title and description can be shown."""
-    return config.model_copy(update={"title": clean(config.title), "description": clean(config.description)})

@@ -1,4 +1,4 @@
-"""The schema of the lines of a replay file.
+"""The schema of the lines of a replay file, and orders and outcomes as they stand in them.
 
 A game is a line of type "game", a line of type "phase" for every decision phase, and a line of type "end" when it is
 over. A file may hold many games, one after the other. ``docs/replays.md`` describes the fields.
@@ -6,11 +6,16 @@ over. A file may hold many games, one after the other. ``docs/replays.md`` descr
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
 from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT
 from geo_patrol.engine import state
-from geo_patrol.sides import Side
+from geo_patrol.errors import OrderError, RecordingError
+from geo_patrol.notation import Order, Outcome, SatelliteId, short_name
+from geo_patrol.sides import SIDES, Side
 
 FORMAT = "geo_patrol replay"
 VERSION = 1
@@ -61,13 +66,28 @@ class SideOrders(Line):
     bravo: Annotated[list[_Short], Field(max_length=state.SATELLITES)]
 
 
+_SATELLITES = {
+    str(satellite): satellite
+    for satellite in (SatelliteId(side, number) for side in SIDES for number in range(state.SATELLITES))
+}
+
+
+def _parse_satellite(text: Any) -> SatelliteId:
+    if not isinstance(text, str) or text not in _SATELLITES:
+        raise PydanticCustomError("satellite", "give a satellite such as alpha:HVA:0 or bravo:Patrol:3")
+    return _SATELLITES[text]
+
+
+_Satellite = Annotated[SatelliteId, PlainValidator(_parse_satellite)]
+
+
 class OutcomeLine(Line):
-    """The outcome of one shot, collision or attempt to guard."""
+    """The outcome of one shot, collision or attempt to guard, with the fields of ``Outcome``."""
 
     action: Literal["shoot", "collide", "guard"]
-    attacker: _Short | None = None
-    guardian: _Short | None = None
-    target: _Short
+    attacker: _Satellite | None = None
+    guardian: _Satellite | None = None
+    target: _Satellite
     probability: Annotated[float, Field(ge=0, le=1, strict=False)]
     success: bool
 
@@ -108,3 +128,62 @@ class EndLine(Line):
     score: _Scores
     turns: _Turn
     reasons: Annotated[list[_Short], Field(min_length=1, max_length=9)]
+
+
+_UNKNOWN = -1
+"""Stands for order codes that do not exist; a game counts them as illegal orders."""
+
+_TEXTS = {
+    (number, code): str(Order.from_code(number, code))
+    for number in range(state.SATELLITES)
+    for code in range(state.ORDERS)
+} | {(number, _UNKNOWN): f"{short_name(number)} unknown" for number in range(state.SATELLITES)}
+_CODES = {text: key for key, text in _TEXTS.items()}
+
+
+def write_orders(codes: NDArray[np.integer[Any]]) -> list[str]:
+    """Return the eleven order codes of a side as texts, without noops; codes that do not exist become "unknown"."""
+    return [
+        _TEXTS.get((number, code)) or _TEXTS[number, _UNKNOWN]
+        for number, code in enumerate(codes.tolist())
+        if code != state.NOOP
+    ]
+
+
+def read_orders(orders: SideOrders, where: str) -> NDArray[np.int8]:
+    """Return the orders of both sides as (2, 11) order codes, -1 for those that do not exist.
+
+    Raises:
+        RecordingError: one cannot be read, or a satellite has two.
+    """
+    codes = np.zeros((state.SIDES, state.SATELLITES), np.int8)
+    for side, texts in enumerate((orders.alpha, orders.bravo)):
+        named = set()
+        for index, text in enumerate(texts):
+            field = f"{where}: orders.{SIDES[side]}.{index}"
+            number, code = _CODES.get(text) or _parse_order(text, field)
+            if number in named:
+                raise RecordingError(f"{field} = {text!r}: {short_name(number)} has an order already")
+            named.add(number)
+            codes[side, number] = code
+    return codes
+
+
+def _parse_order(text: str, field: str) -> tuple[int, int]:
+    """Return satellite and code of an order that is not written as this program writes it."""
+    try:
+        order = Order.parse(text)
+    except OrderError as error:
+        raise RecordingError(f"{field} = {text!r}: {error}") from None
+    return order.satellite, order.code
+
+
+def write_outcome(outcome: Outcome) -> dict[str, Any]:
+    """Return an outcome as plain data, without the satellites that it does not have."""
+    satellites = {"attacker": outcome.attacker, "guardian": outcome.guardian, "target": outcome.target}
+    return {
+        "action": outcome.action,
+        **{role: str(satellite) for role, satellite in satellites.items() if satellite is not None},
+        "probability": outcome.probability,
+        "success": outcome.success,
+    }

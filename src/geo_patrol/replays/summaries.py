@@ -35,7 +35,6 @@ class GameSummary:
         status: "finished" or "unfinished"; "damaged" if the file is; "disagrees" with the rules.
         fault: the damage, or the first disagreement.
         winner: winner of a finished game; None for a draw.
-        scores: last scores of alpha and bravo.
         turns: number of turns, the last one included.
         reasons: why the game ended.
         curve: scores of alpha and bravo at the start and after every turn.
@@ -48,13 +47,17 @@ class GameSummary:
     status: Status = "unfinished"
     fault: str | None = None
     winner: Side | None = None
-    scores: tuple[int, int] = (0, 0)
     turns: int = 0
     reasons: tuple[str, ...] = ()
     curve: list[tuple[int, int]] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
     engagements: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     illegal_orders: tuple[int, int] = (0, 0)
+
+    @property
+    def scores(self) -> tuple[int, int]:
+        """Last scores of alpha and bravo."""
+        return self.curve[-1] if self.curve else (0, 0)
 
     def lost(self, side: Side) -> int:
         """Return how many satellites a side lost."""
@@ -79,9 +82,9 @@ def summarise(replay: Replay, watch: Watcher | None = None) -> GameSummary:
     summary = GameSummary(replay)
     try:
         game = start(replay)
-        _take_scores(summary, game)
+        summary.curve.append((game.scores["alpha"], game.scores["bravo"]))
         for played in play(replay):
-            _take(summary, game, played)
+            _add_phase(summary, game, played)
             if watch is not None:
                 watch(game, played)
             game = played.game
@@ -92,34 +95,21 @@ def summarise(replay: Replay, watch: Watcher | None = None) -> GameSummary:
     return summary
 
 
-def _take(summary: GameSummary, before: Game, played: PlayedPhase) -> None:
+def _add_phase(summary: GameSummary, before: Game, played: PlayedPhase) -> None:
     game = played.game
     summary.turns = played.turn
-    summary.illegal_orders = (
-        summary.illegal_orders[0] + played.illegal_orders[0],
-        summary.illegal_orders[1] + played.illegal_orders[1],
-    )
+    alpha, bravo = map(sum, zip(summary.illegal_orders, played.illegal_orders, strict=True))
+    summary.illegal_orders = alpha, bravo
     for outcome in played.outcomes:
-        key = (_actor(outcome).side, outcome.action)
+        key = (outcome.actor.side, outcome.action)
         tries, successes = summary.engagements.get(key, (0, 0))
         summary.engagements[key] = (tries + (outcome.attacker is not None), successes + outcome.success)
     summary.losses += _losses(before, played)
     if played.name == "engagement" or game.is_over:
-        _take_scores(summary, game)
+        summary.curve.append((game.scores["alpha"], game.scores["bravo"]))
     if game.is_over:
         summary.winner = game.winner
         summary.reasons = tuple(map(str, game.reasons))
-
-
-def _take_scores(summary: GameSummary, game: Game) -> None:
-    summary.scores = (game.scores["alpha"], game.scores["bravo"])
-    summary.curve.append(summary.scores)
-
-
-def _actor(outcome: Outcome) -> SatelliteId:
-    actor = outcome.guardian if outcome.action == "guard" else outcome.attacker
-    assert actor is not None
-    return actor
 
 
 def _losses(before: Game, played: PlayedPhase) -> Iterator[Loss]:
@@ -135,50 +125,34 @@ def _cause(satellite: SatelliteId, outcomes: tuple[Outcome, ...]) -> Cause:
     return "shoot" if shot else "collide"
 
 
-CSV_COLUMNS = (
-    "game",
-    "line",
-    "title",
-    "seed",
-    "alpha",
-    "bravo",
-    "status",
-    "winner",
-    "alpha_score",
-    "bravo_score",
-    "turns",
-    "reasons",
-    *(f"{side}_{what}" for side in SIDES for what in ("lost", "hva_lost_turn", "illegal_orders")),
-    *(f"{side}_{action}_{what}" for side in SIDES for action in ENGAGEMENTS for what in ("tries", "successes")),
-    "fault",
-)
-
-
-def csv_row(summary: GameSummary) -> list[Any]:
-    """Return a game as a row of ``CSV_COLUMNS``.
+def csv_row(summary: GameSummary) -> dict[str, Any]:
+    """Return a game as a row of a table, by column.
 
     Texts that a spreadsheet would evaluate as formulas are prefixed with an apostrophe.
     """
     replay = summary.replay
-    winner = (summary.winner or "draw") if summary.status == "finished" else ""
-    row: list[Any] = [
-        replay.number,
-        replay.line,
-        _as_text(replay.config.title),
-        replay.seed,
-        *map(_as_text, replay.agents),
-        summary.status,
-        winner,
-        *summary.scores,
-        summary.turns,
-        "; ".join(summary.reasons),
-    ]
+    row: dict[str, Any] = {
+        "game": replay.number,
+        "line": replay.line,
+        "title": _as_text(replay.config.title),
+        "seed": replay.seed,
+        **{side: _as_text(agent) for side, agent in zip(SIDES, replay.agents, strict=True)},
+        "status": summary.status,
+        "winner": (summary.winner or "draw") if summary.status == "finished" else "",
+        **{f"{side}_score": score for side, score in zip(SIDES, summary.scores, strict=True)},
+        "turns": summary.turns,
+        "reasons": "; ".join(summary.reasons),
+    }
     for index, side in enumerate(SIDES):
-        row += [summary.lost(side), summary.hva_lost(side), summary.illegal_orders[index]]
+        row[f"{side}_lost"] = summary.lost(side)
+        row[f"{side}_hva_lost_turn"] = summary.hva_lost(side)
+        row[f"{side}_illegal_orders"] = summary.illegal_orders[index]
     for side in SIDES:
         for action in ENGAGEMENTS:
-            row += summary.engagements.get((side, action), (0, 0))
-    return [*row, _as_text(summary.fault or "")]
+            row[f"{side}_{action}_tries"], row[f"{side}_{action}_successes"] = summary.engagements.get(
+                (side, action), (0, 0)
+            )
+    return row | {"fault": _as_text(summary.fault or "")}
 
 
 def _as_text(text: str) -> str:

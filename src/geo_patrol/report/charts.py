@@ -22,9 +22,10 @@ _MAX_BARS = 24
 """Rows of the chart of win rates."""
 
 
-def _subplots(width: float, height: float) -> "tuple[Figure, Axes]":
+def _subplots(width: float, height: float, xlabel: str, ylabel: str = "") -> "tuple[Figure, Axes]":
     with optional_import("plots"):
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+        from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
@@ -32,6 +33,9 @@ def _subplots(width: float, height: float) -> "tuple[Figure, Axes]":
     axes.tick_params(colors=SOFT, labelsize=9, labelcolor=INK)
     axes.grid(color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
+    axes.set_xlabel(xlabel, color=INK, fontsize=9)
+    axes.set_ylabel(ylabel, color=INK, fontsize=9)
     return figure, axes
 
 
@@ -48,7 +52,7 @@ def win_rates(collected: Collected) -> str:
     """Plot every agent's win rate with its 95 % interval, by side and in total."""
     marks = {"alpha": ("s", SIDE_FILLS["alpha"]), "bravo": ("D", SIDE_FILLS["bravo"]), "either": ("o", INK)}
     names = list(dict.fromkeys(name for name, _ in collected.agent_results))[:_MAX_BARS]
-    figure, axes = _subplots(7.2, 1.0 + 0.62 * len(names))
+    figure, axes = _subplots(7.2, 1.0 + 0.62 * len(names), "games won, 95 % Wilson interval")
     for row, name in enumerate(reversed(names)):
         for i, (where, (marker, colour)) in enumerate(marks.items()):
             results = collected.agent_results.get((name, where))
@@ -57,7 +61,6 @@ def win_rates(collected: Collected) -> str:
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(names) - 0.4))
     axes.set_yticks(range(len(names)), [_short(name) for name in reversed(names)], parse_math=False)
     axes.set_xticks(np.linspace(0, 1, 6), [f"{rate:.0%}" for rate in np.linspace(0, 1, 6)])
-    axes.set_xlabel("games won, 95 % Wilson interval", color=INK, fontsize=9)
     handles = [
         axes.plot([], [], marker, color=colour, label=f"as {where}" if where != "either" else "on both sides")[0]
         for where, (marker, colour) in marks.items()
@@ -78,7 +81,7 @@ def _short(name: str) -> str:
 
 def score_curves(collected: Collected) -> str:
     """Plot the mean score after every turn with the central 80 % of the games, and the number of running games."""
-    figure, axes = _subplots(7.2, 3.3)
+    figure, axes = _subplots(7.2, 3.3, "turns played", "score")
     counts: list[int] = []
     for side in SIDES:
         scores = [np.array(turn) for turn in collected.curves[side] if turn]
@@ -88,10 +91,7 @@ def score_curves(collected: Collected) -> str:
         colour = SIDE_FILLS[side]
         axes.fill_between(turns, low, high, color=colour, alpha=0.16, linewidth=0)
         axes.plot(turns, [turn.mean() for turn in scores], color=colour, linewidth=2.2, label=side)
-    axes.set_xlabel("turns played", color=INK, fontsize=9)
-    axes.set_ylabel("score", color=INK, fontsize=9)
     axes.set_xlim(0, max(len(counts) - 1, 1))
-    _use_integer_ticks(axes)
     axes.legend(frameon=False, fontsize=9, loc="upper center", ncols=2)
     _plot_num_running(axes, counts)
     return _svg(figure)
@@ -107,15 +107,9 @@ def _plot_num_running(axes: "Axes", counts: Sequence[int]) -> None:
     right.set_ylabel("games that got so far (dotted)", color=SOFT, fontsize=8)
 
 
-def _use_integer_ticks(axes: "Axes") -> None:
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an extra
-
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-
-
 def losses(collected: Collected) -> str:
     """Plot the number of satellites lost in each turn."""
-    figure, axes = _subplots(7.2, 2.8)
+    figure, axes = _subplots(7.2, 2.8, "turn", "satellites lost")
     last = max((turn for turn, _, _ in collected.losses), default=1)
     turns = np.arange(1, last + 1)
     for offset, side in zip((-0.2, 0.2), SIDES, strict=True):
@@ -127,19 +121,13 @@ def losses(collected: Collected) -> str:
             turns + offset, hvas, 0.38, bottom=patrols, color="white", edgecolor=SIDE_LINES[side], hatch="////",
             linewidth=0.9, label=f"{side} HVA",
         )  # fmt: skip
-    axes.set_xlabel("turn", color=INK, fontsize=9)
-    axes.set_ylabel("satellites lost", color=INK, fontsize=9)
     axes.set_xlim(0.4, last + 0.6)
-    _use_integer_ticks(axes)
     axes.legend(frameon=False, fontsize=9, ncols=2)
     return _svg(figure)
 
 
 def lengths(turns: Counter[int]) -> str:
     """Plot a histogram of the lengths of games."""
-    figure, axes = _subplots(7.2, 2.2)
+    figure, axes = _subplots(7.2, 2.2, "turns of a game", "games")
     axes.bar(list(turns), list(turns.values()), 0.8, color=SOFT)
-    axes.set_xlabel("turns of a game", color=INK, fontsize=9)
-    axes.set_ylabel("games", color=INK, fontsize=9)
-    _use_integer_ticks(axes)
     return _svg(figure)

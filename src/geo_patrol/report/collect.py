@@ -1,4 +1,4 @@
-"""Statistics of a report, accumulated game by game in bounded memory."""
+"""The statistics of a report, accumulated game by game in bounded memory."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -54,7 +54,6 @@ class Snapshot:
     """A position of the report."""
 
     game: Game
-    anchor: str
     occasion: str
     outcomes: tuple[str, ...]
 
@@ -63,15 +62,17 @@ class Snapshot:
 class ListedGame:
     """A row of the table of games."""
 
+    number: int
     summary: GameSummary
-    snapshots: list[Snapshot] = field(default_factory=list)
+    snapshots: list[Snapshot]
 
 
 @dataclass
 class Collected:
-    """The content of a report.
+    """The content of a report, to which games are added.
 
     Attributes:
+        positions: number of games of which positions are shown.
         titles: number of games by title of the configuration.
         games: number of games that follow the rules; only these are counted below.
         unfinished: number of games without an end; they have no result.
@@ -89,6 +90,7 @@ class Collected:
         cut_off: whether there were more games than ``MAX_GAMES``.
     """
 
+    positions: int
     titles: Counter[str] = field(default_factory=Counter)
     games: int = 0
     unfinished: int = 0
@@ -111,72 +113,50 @@ class Collected:
         if len(self.faults) < MAX_FAULTS:
             self.faults.append(fault)
 
-
-class Collector:
-    """Accumulates the statistics of games.
-
-    Args:
-        positions: number of games of which positions are shown.
-    """
-
-    def __init__(self, positions: int) -> None:
-        self.collected = Collected()
-        self._positions = positions
-
     @property
     def is_full(self) -> bool:
         """Whether ``MAX_GAMES`` is reached."""
-        return self.collected.games >= MAX_GAMES
+        return self.games >= MAX_GAMES
 
     def add(self, replay: Replay, source: str) -> None:
-        """Add a game."""
-        observer = _Observer(keeps_snapshots=len(self.collected.listed) < self._positions)
+        """Add a game of a file."""
+        observer = _Observer(keeps_snapshots=len(self.listed) < self.positions)
         summary = summarise(replay, observer.observe)
         if summary.status == "disagrees":
-            self.collected.add_fault(f"{source}: {summary.fault}")
+            self.add_fault(f"{source}: {summary.fault}")
             return
-        self._count(summary, observer)
-        if len(self.collected.listed) < MAX_LISTED:
-            listed = ListedGame(summary)
-            self.collected.listed.append(listed)
-            number = len(self.collected.listed)
-            listed.snapshots = [
-                Snapshot(game, f"game-{number}-position-{i}", occasion, outcomes)
-                for i, (game, occasion, outcomes) in enumerate(observer.snapshots, start=1)
-            ]
-
-    def _count(self, summary: GameSummary, observer: "_Observer") -> None:
-        collected = self.collected
-        collected.games += 1
-        collected.titles[summary.replay.config.title] += 1
-        if summary.status == "finished":
-            self._count_result(summary)
-        else:
-            collected.unfinished += 1
-        for side, curve in zip(SIDES, zip(*summary.curve, strict=True), strict=True):
-            _extend(collected.curves[side], curve[: _CURVE_TURNS + 1])
-        for loss in summary.losses:
-            is_hva = loss.satellite.number == 0
-            collected.losses[min(loss.turn, _CURVE_TURNS), loss.satellite.side, is_hva] += 1
-            collected.causes[loss.satellite.side, loss.cause] += 1
-        for key, counts in summary.engagements.items():
-            collected.engagements[key] = collected.engagements.get(key, np.zeros(2, np.int64)) + counts
-        board = summary.replay.config.board
-        heat = collected.heat.setdefault((board.inner_ring, board.outer_ring, board.goal_ring), BoardHeat())
+        self._count(summary)
+        board = replay.config.board
+        heat = self.heat.setdefault((board.inner_ring, board.outer_ring, board.goal_ring), BoardHeat())
         heat.games += 1
         heat.losses += observer.lost_at
         for side in SIDES:
             heat.presence[side] += observer.presence[side]
+        if len(self.listed) < MAX_LISTED:
+            self.listed.append(ListedGame(len(self.listed) + 1, summary, observer.snapshots))
+
+    def _count(self, summary: GameSummary) -> None:
+        self.games += 1
+        self.titles[summary.replay.config.title] += 1
+        if summary.status == "finished":
+            self._count_result(summary)
+        else:
+            self.unfinished += 1
+        for side, curve in zip(SIDES, zip(*summary.curve, strict=True), strict=True):
+            _extend(self.curves[side], curve[: _CURVE_TURNS + 1])
+        for loss in summary.losses:
+            is_hva = loss.satellite.number == 0
+            self.losses[min(loss.turn, _CURVE_TURNS), loss.satellite.side, is_hva] += 1
+            self.causes[loss.satellite.side, loss.cause] += 1
+        for key, counts in summary.engagements.items():
+            self.engagements[key] = self.engagements.get(key, np.zeros(2, np.int64)) + counts
 
     def _count_result(self, summary: GameSummary) -> None:
-        collected = self.collected
-        collected.turns[min(summary.turns, _CURVE_TURNS)] += 1
-        for reason in summary.reasons:
-            collected.reasons[reason] += 1
+        self.turns[min(summary.turns, _CURVE_TURNS)] += 1
+        self.reasons.update(summary.reasons)
         for i, side in enumerate(SIDES):
-            name = summary.replay.agents[i]
             for where in (side, "either"):
-                results = collected.agent_results.setdefault((name, where), AgentResults())
+                results = self.agent_results.setdefault((summary.replay.agents[i], where), AgentResults())
                 results.games += 1
                 results.wins += summary.winner == side
                 results.draws += summary.winner is None
@@ -197,7 +177,7 @@ class _Observer:
     def __init__(self, *, keeps_snapshots: bool) -> None:
         self.presence: dict[str, Counter[int]] = {side: Counter() for side in SIDES}
         self.lost_at: Counter[int] = Counter()
-        self.snapshots: list[tuple[Game, str, tuple[str, ...]]] = []
+        self.snapshots: list[Snapshot] = []
         self._keeps_snapshots = keeps_snapshots
 
     def observe(self, before: Game, played: PlayedPhase) -> None:
@@ -208,13 +188,9 @@ class _Observer:
         if self._keeps_snapshots and (lost or played.game.is_over):
             end = "The end" if played.game.is_over else f"After turn {played.turn}"
             occasion = f"{end}: {', '.join(lost)} lost" if lost else end
-            self._add_snapshot(played.game, occasion, tuple(map(str, played.outcomes)))
-
-    def _add_snapshot(self, game: Game, occasion: str, outcomes: tuple[str, ...]) -> None:
-        """Add a position; of a game with many losses the first ones and the last are kept."""
-        if len(self.snapshots) == MAX_SNAPSHOTS:
-            self.snapshots.pop()
-        self.snapshots.append((game.copy(), occasion, outcomes))
+            if len(self.snapshots) == MAX_SNAPSHOTS:  # the first ones and the last are kept
+                self.snapshots.pop()
+            self.snapshots.append(Snapshot(played.game, occasion, tuple(map(str, played.outcomes))))
 
     def _count_presence(self, game: Game) -> None:
         board, goal = game.config.board, game.goals["alpha"]

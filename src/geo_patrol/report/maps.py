@@ -78,13 +78,8 @@ def _percentages(board: BoardConfig, counts: Counter[int], total: int, strength:
 def position(game: Game) -> str:
     """Return a picture of a position."""
     board = game.config.board
-    return _picture(
-        [*_background(board), *goal_shapes(game), *satellite_shapes(game)], caption(game), uses=board_id(board)
-    )
-
-
-def _background(board: BoardConfig) -> Iterable[Shape]:
-    return () if board.outer_ring <= _LABELLED_RING else number_shapes(board)
+    numbers = number_shapes(board) if board.outer_ring > _LABELLED_RING else ()
+    return _picture([*numbers, *goal_shapes(game), *satellite_shapes(game)], caption(game), uses=board_id(board))
 
 
 def board_id(board: BoardConfig) -> str:

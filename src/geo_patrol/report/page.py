@@ -10,7 +10,7 @@ from geo_patrol.errors import RecordingError, optional_import
 from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.replays.reader import ReplayReader
 from geo_patrol.report import charts, maps
-from geo_patrol.report.collect import MAX_GAMES, MAX_LISTED, Collected, Collector
+from geo_patrol.report.collect import MAX_GAMES, MAX_LISTED, Collected
 from geo_patrol.sides import SIDES
 from geo_patrol.versions import __version__
 
@@ -31,16 +31,15 @@ def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 4
         RecordingError: no game follows the rules.
         MissingPackageError: the extra ``plots`` is not installed.
     """
-    collector = Collector(positions)
+    collected = Collected(positions)
     for reader in readers:
         for replay in reader:
-            if collector.is_full:
-                collector.collected.cut_off = True
+            if collected.is_full:
+                collected.cut_off = True
                 break
-            collector.add(replay, str(reader.path))
+            collected.add(replay, str(reader.path))
         for fault in reader.faults:
-            collector.collected.add_fault(f"{reader.path}: {fault}")
-    collected = collector.collected
+            collected.add_fault(f"{reader.path}: {fault}")
     if collected.games == 0:
         raise RecordingError(f"no game can be counted: {collected.faults[0]}")
     return _render(collected, title)
@@ -60,8 +59,7 @@ def _render(collected: Collected, title: str) -> str:
         version=__version__,
         collected=collected,
         agent_results=_agent_rows(collected),
-        engagements=_engagements(collected),
-        causes=_causes(collected),
+        causes=_CAUSES,
         sides=SIDES,
         charts=_charts(collected),
         boards=_boards(collected),
@@ -103,19 +101,6 @@ def _agent_rows(collected: Collected) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def _engagements(collected: Collected) -> list[dict[str, Any]]:
-    return [
-        {"side": side, "action": action, "tries": int(tries), "successes": int(successes)}
-        for (side, action), (tries, successes) in sorted(collected.engagements.items())
-    ]
-
-
-def _causes(collected: Collected) -> list[tuple[str, int, int]]:
-    return [
-        (text, collected.causes["alpha", cause], collected.causes["bravo", cause]) for cause, text in _CAUSES.items()
-    ]
 
 
 def _boards(collected: Collected) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import functools
 import math
 from collections.abc import Iterator, Sequence
 
-from geo_patrol.notation import Outcome, SatelliteId
+from geo_patrol.notation import Outcome
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.geometry import BoardGeometry
 from geo_patrol.scenes.motion import Clock, Motion
@@ -55,16 +55,9 @@ def engagement_shapes(
             yield _result(geometry, motion, outcome, clock, scale)
 
 
-def actor_of(outcome: Outcome) -> SatelliteId:
-    """Return the satellite whose order had an outcome."""
-    actor = outcome.guardian if outcome.action == "guard" else outcome.attacker
-    assert actor is not None
-    return actor
-
-
 def _ends(geometry: BoardGeometry, motion: Motion, outcome: Outcome, clock: Clock) -> tuple[Point, Point] | None:
     """Return the ends of a mark's line, which are at the satellites' edges; None if it has no line."""
-    actor = actor_of(outcome)
+    actor = outcome.actor
     start, end = (geometry.point(motion.origin(one, clock)) for one in (actor, outcome.target))
     radii = [motion.anchor(one, clock).radius for one in (actor, outcome.target)]
     distance = math.dist(start, end)
@@ -75,7 +68,7 @@ def _ends(geometry: BoardGeometry, motion: Motion, outcome: Outcome, clock: Cloc
 
 def _line(outcome: Outcome, start: Point, end: Point, growth: float, width: int) -> Iterator[Shape]:
     tip = between(start, end, growth)
-    color = theme.SIDES_BRIGHT[actor_of(outcome).side]
+    color = theme.SIDES_BRIGHT[outcome.actor.side]
     for offset in (-1.3, 1.3) if outcome.action == "collide" else (0.0,):
         yield Polyline(parallel(start, tip, offset * width), color, width, dashed=not outcome.success)
     if outcome.action != "guard":
@@ -83,7 +76,7 @@ def _line(outcome: Outcome, start: Point, end: Point, growth: float, width: int)
 
 
 def _result(geometry: BoardGeometry, motion: Motion, outcome: Outcome, clock: Clock, scale: float) -> Use:
-    actor = actor_of(outcome)
+    actor = outcome.actor
     if outcome.action == "guard":
         anchor = motion.anchor(actor, clock)
         (x, y), shift = geometry.point(anchor.position), anchor.radius * 0.8
@@ -99,7 +92,7 @@ def _result(geometry: BoardGeometry, motion: Motion, outcome: Outcome, clock: Cl
 
 def outcome_symbol(outcome: Outcome, center: Point, size: int) -> Use:
     """Draw the symbol of a result: star or open ring, filled or empty shield."""
-    color = theme.SIDES_BRIGHT[actor_of(outcome).side]
+    color = theme.SIDES_BRIGHT[outcome.actor.side]
     if outcome.action != "guard":
         symbol = _star(color, outcome.action == "collide") if outcome.success else _miss(color)
     elif outcome.attacker is None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from geo_patrol.game import Game
 from geo_patrol.notation import EndReason, Outcome, SatelliteId
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.engagements import actor_of, outcome_symbol
+from geo_patrol.scenes.engagements import outcome_symbol
 from geo_patrol.scenes.layout import Layout
 from geo_patrol.scenes.satellites import Style, satellite_shape
 from geo_patrol.scenes.shapes import Color, Point, Polyline, Rect, Shape, Text, TextAnchor, Use, arrowhead, box
@@ -138,7 +138,7 @@ def result_text(outcome: Outcome) -> str:
 def _outcome(layout: Layout, outcome: Outcome, row: Rect) -> Iterator[Shape]:
     unit = row.height
     radius = unit * 0.42
-    actor = actor_of(outcome)
+    actor = outcome.actor
     other = outcome.attacker if outcome.action == "guard" else outcome.target
     y = row.center[1]
     yield _satellite(actor, (row.left + radius, y), radius)

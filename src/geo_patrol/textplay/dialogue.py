@@ -1,4 +1,4 @@
-"""Entering one side's orders for one phase, token by token, as in the rule books' program.
+"""A text game: people enter their orders token by token, as in the rule books' program.
 
 Numbers are the books': 0 NOOP, 1 Prograde, 2 Retrograde, 3 Radial In, 4 Radial Out; 0 NOOP, 1 Shoot, 2 Collide,
 3 Guard. Only what is legal is listed, with what it costs and how likely it is to succeed.
@@ -6,16 +6,62 @@ Numbers are the books': 0 NOOP, 1 Prograde, 2 Retrograde, 3 Radial In, 4 Radial 
 
 from collections.abc import Iterable
 
+from geo_patrol.board_text import position_text
 from geo_patrol.errors import OrderError
 from geo_patrol.game import Game
 from geo_patrol.notation import ENGAGEMENTS, MOVES, Order, short_name
-from geo_patrol.sides import Side
+from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sides import SIDES, Side
 from geo_patrol.textplay.console import Console, Leave
-from geo_patrol.textplay.texts import HELP, action_lines, target_lines, token_text
-from geo_patrol.textplay.transcript import orders_text, position_text
+from geo_patrol.textplay.texts import (
+    HELP,
+    action_lines,
+    orders_text,
+    phase_text,
+    result_text,
+    target_lines,
+    token_text,
+)
 
 _ACTIONS = {"movement": MOVES, "engagement": ("noop", *ENGAGEMENTS)}
 _ILLEGAL = "Invalid selection. Please select a legal action"
+
+
+def play_text(live: LiveGame, console: Console | None = None) -> None:
+    """Play a game at the terminal, to its end.
+
+    Args:
+        live: the game, new or in progress; people give the orders of sides without an agent. To save the game, add an
+            observer that records every phase.
+        console: input and output; the terminal of this process by default.
+
+    Raises:
+        Leave: a player stops the game.
+        AgentError: an agent failed.
+    """
+    console = console or Console()
+    people: list[Side] = [side for side, agent in zip(SIDES, live.agents, strict=True) if agent is None]
+    shared = len(people) > 1
+    while not live.is_over:
+        game = live.game
+        if not shared:  # otherwise shown to each person in turn
+            console.write(f"\n{position_text(game)}")
+        alpha, bravo = (_enter_orders(console, game, side, shared) if side in people else () for side in SIDES)
+        live.play((alpha, bravo))
+        console.write(f"\n{phase_text(live.last_phase)}")
+    console.write(f"\n{position_text(live.game)}\n\n{result_text(live.game, *live.timeline.names)}")
+
+
+def _enter_orders(console: Console, game: Game, side: Side, shared: bool) -> tuple[Order, ...]:
+    """Return the orders that a person enters; on a shared screen, the other side does not see them."""
+    hides = shared and any(len(orders) > 1 for orders in game.legal_orders(side).values())  # what is legal is no secret
+    if hides:
+        console.prompt(f"\n{side}, turn {game.turn}, {game.phase}: press Enter when you sit alone. ")
+        console.write(f"\n{position_text(game)}")
+    orders = OrderDialogue(console, game, side).run()
+    if hides:
+        console.hide_screen()
+    return orders
 
 
 class OrderDialogue:
@@ -29,6 +75,7 @@ class OrderDialogue:
 
     def __init__(self, console: Console, game: Game, side: Side) -> None:
         self._console, self._game, self._side = console, game, side
+        self._actions = _ACTIONS[game.phase]
         self._legal = game.legal_orders(side)
         self._tokens = [number for number, orders in self._legal.items() if len(orders) > 1]
         self._chosen: dict[int, Order] = {}
@@ -68,10 +115,6 @@ class OrderDialogue:
                 self._index += 1
                 return
 
-    @property
-    def _actions(self) -> tuple[str, ...]:
-        return _ACTIONS[self._game.phase]
-
     def _read_order(self, number: int, answer: str) -> Order | None:
         """Return the order of an answer; None, with a message, if it is not valid."""
         if answer.isascii() and answer.isdigit() and len(answer) < 3 and int(answer) < len(self._actions):
@@ -85,7 +128,10 @@ class OrderDialogue:
             listed = [index for index, action in enumerate(self._actions) if action in legal]
             self._console.write(f"{_no_number(listed)} (? for help)")
             return None
-        return self._legal_or_none(number, order)
+        if order not in self._legal[number]:
+            self._console.write(_ILLEGAL)
+            return None
+        return order
 
     def _order_of(self, number: int, action: str) -> Order | None:
         """Return the order for an action; the player selects its target if it takes one."""
@@ -110,12 +156,6 @@ class OrderDialogue:
             if target in by_target:
                 return by_target[target]
             write(_ILLEGAL if target is not None else _no_number(by_target))
-
-    def _legal_or_none(self, number: int, order: Order) -> Order | None:
-        if order in self._legal[number]:
-            return order
-        self._console.write(_ILLEGAL)
-        return None
 
     def _is_command(self, answer: str) -> bool:
         """Execute a command; return whether the answer was one."""

@@ -12,10 +12,11 @@ from rich.console import Console
 from rich.progress import track
 
 from geo_patrol.errors import GeoPatrolError, RecordingError
-from geo_patrol.replays.published_schema import RecordedGame
+from geo_patrol.notation import PHASES
+from geo_patrol.replays import Disagreement, play
+from geo_patrol.replays.published import RecordedGame, read_published
 from geo_patrol.replays.streams import read_lines
 from geo_patrol.validation import parse_model
-from geo_patrol.verify.games import check_game
 from geo_patrol.verify.odds import RecordedOdds, check_odds
 
 _MAX_BYTES = 64 << 20
@@ -101,6 +102,34 @@ def _check_line(number: int, line: str) -> str | None:
         return str(error)
     game = f"game {number - 1} ({recorded.config_name or 'unnamed'}, seed {recorded.seed})"
     return None if fault is None else f"{game}, {fault}"
+
+
+def check_game(recorded: RecordedGame, line: int = 1) -> str | None:
+    """Replay a recorded game and return the first difference, or None if there is none.
+
+    Args:
+        recorded: the game.
+        line: number of its line, for messages.
+
+    Raises:
+        RecordingError: the recording is invalid.
+    """
+    replay = read_published(recorded, line=line)
+    try:
+        for _ in play(replay):
+            pass
+    except Disagreement as disagreement:
+        return f"{_where(disagreement)}: {disagreement.difference}"
+    return replay.fault
+
+
+def _where(disagreement: Disagreement) -> str:
+    """Return where a disagreement is in a recording, whose phases count drifts too."""
+    if disagreement.phase == "start":
+        return "initial"
+    names: tuple[str, ...] = PHASES
+    index = len(names) * (disagreement.turn - 1) + names.index(disagreement.phase)
+    return f"phase {index} ({disagreement.phase})"
 
 
 def verify(
