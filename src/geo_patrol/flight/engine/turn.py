@@ -68,15 +68,18 @@ def passes_planet(params: Any, column: int, row: int, right: int, down: int) -> 
 
 
 @jit
-def is_crash(params: Any, column: int, row: int, right: int, down: int) -> bool:
-    """Whether a move crashes: through a planet, or onto one without landing.
+def is_crash(params: Any, turn: Any) -> bool:
+    """Whether the move of a TURN crashes: through a planet, or onto one without landing.
 
-    A landing is a move of exactly one grid onto a planet that can be landed on.
+    A landing is a move of exactly one grid onto a planet that can be landed on; a landed ship may stay.
     """
-    site = site_at(params, column + right, row + down)
+    if turn.mode == Mode.LANDED and turn.order == COAST:
+        return False
+    right, down = turn.end[0] - turn.start[0], turn.end[1] - turn.start[1]
+    site = site_at(params, turn.end[0], turn.end[1])
     if 0 <= site < params.planets:
         return not (params.can_land[site] and max(abs(right), abs(down)) == 1)
-    return passes_planet(params, column, row, right, down)
+    return passes_planet(params, turn.start[0], turn.start[1], right, down)
 
 
 @jit
@@ -120,16 +123,10 @@ def is_legal(params: Any, flight: Any, order: int, workspace: Any) -> bool:
         return False
     if params.fuel_limit != NO_LIMIT and flight.spent + sum(costs_of(mode, order)) > params.fuel_limit:
         return False
-    if mode == Mode.LANDED and order == COAST:
-        return True
     plot(params, flight, order, workspace)
-    column, row = workspace.end[0], workspace.end[1]
-    if order >= ENGINES and not is_on_map(params, column, row):
+    if order >= ENGINES and not is_on_map(params, workspace.end[0], workspace.end[1]):
         return False
-    if params.is_probe:
-        return True
-    right, down = column - flight.column, row - flight.row
-    return not is_crash(params, flight.column, flight.row, right, down)
+    return params.is_probe or not is_crash(params, workspace)
 
 
 @jit
@@ -166,10 +163,8 @@ def fly_turn(params: Any, flight: Any, order: int, turn: Any, workspace: Any) ->
     flight.turn += 1
     flight.spent += sum(costs_of(flight.mode, order))
     column, row = turn.end[0], turn.end[1]
-    stays_landed = flight.mode == Mode.LANDED and order == COAST
     turn.well = well_at(params, column, row)
-    right, down = column - flight.column, row - flight.row
-    crashes = not stays_landed and is_crash(params, flight.column, flight.row, right, down)
+    crashes = is_crash(params, turn)
     if not crashes:
         move_to(params, flight, column, row)
     turn.mode_after = flight.mode
@@ -209,14 +204,6 @@ def are_goals_met(params: Any, flight: Any) -> bool:
 
 
 @jit
-def is_end_reached(params: Any, flight: Any, well: int) -> bool:
-    """Whether the turn has reached the end of the mission (``end_at``)."""
-    if params.end_kind == EndKind.WELL:
-        return well == params.end_site
-    return params.end_kind == EndKind.SITE and flight.site == params.end_site
-
-
-@jit
 def ending_of(params: Any, flight: Any, well: int) -> int:
     """Return how the flight has ended with a turn that was no crash; UNDER_WAY if it has not.
 
@@ -224,7 +211,8 @@ def ending_of(params: Any, flight: Any, well: int) -> int:
     """
     if not is_on_map(params, flight.column, flight.row):
         return EndingCode.LEFT_MAP
-    if is_end_reached(params, flight, well):
+    end = well if params.end_kind == EndKind.WELL else flight.site
+    if params.end_kind != EndKind.NONE and end == params.end_site:
         return EndingCode.END_REACHED
     if params.race and params.end_kind == EndKind.NONE and are_goals_met(params, flight):
         return EndingCode.GOALS_MET

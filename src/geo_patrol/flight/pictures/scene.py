@@ -56,7 +56,10 @@ def flight_drawing(flight: Flight, *, steps: int = FLOWN) -> Drawing:
     if turns:
         _add_turn(drawing, layout, turns[-1], steps, is_last=True)
     _add_numbers(drawing, layout, turns if steps >= FLOWN else turns[:-1])
-    _add_ship(drawing, layout, flight, steps)
+    position = flight.position
+    if turns and steps < FLOWN:
+        position = turns[-1].coasted if steps == COASTED else _moved(turns[-1].coasted, turns[-1].gravity)
+    drawing.add(Circle(layout.at(position), layout.cell * 0.2, None, BLUE, 2.4))
     _add_sheet(drawing, flight, sheet_top)
     if flight.is_over and steps == FLOWN:
         color = GREEN if flight.is_success else VERMILION
@@ -120,15 +123,6 @@ def _spans(numbers: list[int]) -> str:
     """Return numbers as text, consecutive ones as a span: "3-5, 9"."""
     runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
-
-
-def _add_ship(drawing: Drawing, layout: Layout, flight: Flight, steps: int) -> None:
-    """Draw a ring around where the ship is."""
-    position = flight.position
-    if steps < FLOWN and flight.turn:
-        last = flight.turns[-1]
-        position = last.coasted if steps == COASTED else _moved(last.coasted, last.gravity)
-    drawing.add(Circle(layout.at(position), layout.cell * 0.2, None, BLUE, 2.4))
 
 
 def _add_sheet(drawing: Drawing, flight: Flight, top: float) -> None:
