@@ -144,12 +144,16 @@ class Flight(FlightStatus):
         left = self.fuel_left
         if left is not None and self.cost_of(code) > left:
             return f"it costs {self.cost_of(code)} points of fuel and launching, {left} are left"
-        end = self.end_of(code)
+        end = point_name(self.end_of(code))
         if code >= ENGINES:
-            return f"{point_name(end)} is not on the map"
-        return (
-            f"the ship would crash on its way from {self.position_name} to {point_name(end)}{self._landing_hint(end)}"
-        )
+            return f"{end} is not on the map"
+        reason = f"the ship would crash on its way from {self.position_name} to {end}"
+        if end not in self.mission.planets:
+            return reason
+        if not self.mission.can_land_on(end):
+            return f"{reason}; this planet cannot be landed on in this mission"
+        grids = distance(self.position, self.end_of(code))
+        return f"{reason}; a landing is a move of exactly one grid, this one is {grids}"
 
     def end_of(self, code: int) -> Point:
         """Return the endpoint of an order, legal or not."""
@@ -157,11 +161,3 @@ class Flight(FlightStatus):
         plot(game["params"], game["flight"], code, game["workspace"])
         column, row = game["workspace"]["end"].tolist()
         return column, row
-
-    def _landing_hint(self, end: Point) -> str:
-        name = point_name(end)
-        if name not in self.mission.planets:
-            return ""
-        if not self.mission.can_land_on(name):
-            return "; this planet cannot be landed on in this mission"
-        return f"; a landing is a move of exactly one grid, this one is {distance(self.position, end)}"

@@ -101,11 +101,11 @@ def _best_random_flight(random: np.random.Generator, mission: Mission) -> Flight
     """Return the random flight that has achieved most, None if none has achieved anything."""
     flights = [random_flight(random, mission) for _ in range(_NUM_FLIGHTS)]
     achieved = [flight for flight in flights if flight.surveyed and flight.ending != Ending.TRAPPED]
-    return max(achieved, key=_achievements, default=None)
 
+    def achievements(flight: Flight) -> tuple[int, int]:
+        return len(flight.docked_at) + len(flight.landed_on) + len(flight.surveyed), flight.score
 
-def _achievements(flight: Flight) -> tuple[int, int]:
-    return len(flight.docked_at) + len(flight.landed_on) + len(flight.surveyed), flight.score
+    return max(achieved, key=achievements, default=None)
 
 
 def random_flight(random: np.random.Generator, mission: Mission, coasting: float = _COAST_PROBABILITY) -> Flight:

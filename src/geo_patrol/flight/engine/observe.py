@@ -120,8 +120,7 @@ def scaled(grids: int) -> float:
 @jit
 def write_observation(params: Any, flight: Any, observation: Any) -> None:
     """Write the features of a flight into an OBSERVATION; those of planets and stations that do not exist stay 0."""
-    _write_motion(params, flight, observation)
-    _write_status(params, flight, observation)
+    _write_general(params, flight, observation)
     for planet in range(params.planets):
         index = 0 if planet == params.home else planet + (planet < params.home)
         _write_planet(params, flight, planet, observation.planets[index])
@@ -135,7 +134,7 @@ def write_observation(params: Any, flight: Any, observation: Any) -> None:
 
 
 @jit
-def _write_motion(params: Any, flight: Any, features: Any) -> None:
+def _write_general(params: Any, flight: Any, features: Any) -> None:
     features.turns_flown = flight.turn / MAX_TURNS
     features.turns_left = (params.turns - flight.turn) / MAX_TURNS
     features.left_edge = scaled(flight.column - 1)
@@ -149,10 +148,6 @@ def _write_motion(params: Any, flight: Any, features: Any) -> None:
         column, row = flight.column + flight.right, flight.row + flight.down
         features.gravity_right, features.gravity_down = gravity_at(params, column, row)
         features.coasts_off_map = not is_on_map(params, column, row)
-
-
-@jit
-def _write_status(params: Any, flight: Any, features: Any) -> None:
     features.on_pad = flight.mode == Mode.ON_PAD
     features.flying = flight.mode == Mode.FLYING
     features.landed = flight.mode == Mode.LANDED
