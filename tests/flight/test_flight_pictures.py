@@ -287,13 +287,14 @@ def test_probe_is_played_with_one_choice(window):
 
 
 def test_choices_say_what_they_cost(window):
-    from geo_patrol.flight.pictures.window import choices
+    from geo_patrol.flight.pictures.window import order_label
 
-    labels = [choice.label for choice in choices(ship(mission(), "A12", (0, 0)))]
-    assert labels[:2] == ["coast", "engines up, off the map (-2)"]
-    landed = [choice.label for choice in choices(ship(mission(advanced=True), "F22", landed=True))]
-    assert landed[:2] == ["stay", "launch C22 (-7)"]
-    assert choices(Flight("sample"))[0].label == "launch B16"
+    def labels(flight):
+        return [order_label(flight, int(code)) for code in flight.action_mask().nonzero()[0]]
+
+    assert labels(ship(mission(), "A12", (0, 0)))[:2] == ["coast", "engines up, off the map (-2)"]
+    assert labels(ship(mission(advanced=True), "F22", landed=True))[:2] == ["stay", "launch C22 (-7)"]
+    assert labels(Flight("sample"))[0] == "launch B16"
 
 
 def test_without_a_screen_the_error_says_what_to_do():

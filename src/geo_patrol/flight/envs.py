@@ -123,13 +123,16 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         if mission is not self._mission:
             self._mission = mission
             self._allocate(mission)
+        self._flight[:] = self._start
+        self._infos["illegal_orders"] = 0
         self._score = 0
-        engine.start(self._games)
         return self._outputs()
 
     def _allocate(self, mission: Mission) -> None:
-        """Create the record of a game, and views of its outputs."""
+        """Create the record of a game, a copy of its beginning, and views of its outputs."""
         self._games = engine.new_game(mission)
+        self._flight = self._games["flight"].view(np.uint8)  # whose bytes are quicker to copy than its fields
+        self._start = self._flight.copy()
         self._rank_reward = self.reward == "rank" or (self.reward == "auto" and mission.race)
         self._infos = self._games["info"]
         self._features = self._games["observation"].view(np.float32)

@@ -42,25 +42,13 @@ GAME = record_dtype(
 
 
 def new_game(mission: Mission) -> NDArray[Any]:
-    """Return an array of one GAME, with the ship on its pad."""
+    """Return an array of one GAME, with the ship on the pad of its home planet."""
     games = np.zeros(1, GAME)
-    games["params"] = make_params(mission)
-    start(games)
+    games["params"] = params = make_params(mission)
+    flight = games[0]["flight"]
+    flight["column"], flight["row"] = params["position"][params["home"]]
+    flight["mode"], flight["site"], flight["ending"] = Mode.ON_PAD, params["home"], EndingCode.UNDER_WAY
     return games
-
-
-@jit
-def start(games: Any) -> None:
-    """Put the ship on the pad of its home planet."""
-    params, flight = games[0].params, games[0].flight
-    flight.turn = flight.right = flight.down = flight.spent = 0
-    flight.column, flight.row = params.position[params.home, 0], params.position[params.home, 1]
-    flight.mode, flight.site, flight.ending = Mode.ON_PAD, params.home, EndingCode.UNDER_WAY
-    flight.points[:] = 0
-    flight.survey[:] = 0
-    flight.returned[:] = 0
-    flight.visited[:] = 0
-    games[0].info.illegal_orders = 0
 
 
 @jit

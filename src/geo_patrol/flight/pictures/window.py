@@ -1,14 +1,12 @@
 """The window: shows flights, and lets a player fly one. Closing it ends neither an episode nor a program."""
 
 import os
-from dataclasses import dataclass
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 import pygame
 
 from geo_patrol.flight.flight import Flight
-from geo_patrol.flight.grid import Point
 from geo_patrol.flight.pictures.chart import GREY, MARGIN, PAPER, Layout
 from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, add_choice, add_outlook, flight_drawing
 from geo_patrol.rendering.painter import paint_drawing
@@ -115,23 +113,11 @@ class Window:
             self._screen.close()
 
 
-@dataclass(frozen=True)
-class Choice:
-    """An order that the player can give, and where it leads."""
-
-    order: int
-    end: Point
-    label: str
-
-
-def choices(flight: Flight) -> list[Choice]:
-    """Return the orders that a player can choose from."""
-    found = []
-    for code in flight.action_mask().nonzero()[0].tolist():
-        end, cost = flight.end_of(code), flight.cost_of(code)
-        off = "" if flight.mission.is_on_map(end) else ", off the map"
-        found.append(Choice(code, end, flight.order_text(code) + off + (f" ({-cost})" if cost else "")))
-    return found
+def order_label(flight: Flight, code: int) -> str:
+    """Return an order with what the player should know of it: that it leads off the map, and its cost."""
+    cost = flight.cost_of(code)
+    off = "" if flight.mission.is_on_map(flight.end_of(code)) else ", off the map"
+    return flight.order_text(code) + off + (f" ({-cost})" if cost else "")
 
 
 class Player:
@@ -163,7 +149,7 @@ class Player:
 
     def _set_flight(self, flight: Flight) -> None:
         self.flight = flight
-        self._choices = choices(flight)
+        self._orders: list[int] = flight.action_mask().nonzero()[0].tolist()
         self._choose(0)
 
     def _choose(self, index: int) -> None:
@@ -174,12 +160,12 @@ class Player:
         drawing, layout = flight_drawing(self.flight), self._layout
         if self.flight.mode in ("flying", "docked") and not self.flight.is_over:
             add_outlook(drawing, layout, self.flight)
-        for index, choice in enumerate(self._choices):
+        for index, order in enumerate(self._orders):
             if index != self._chosen:
-                add_choice(drawing, layout, choice.end)
-        if self._choices:
-            chosen = self._choices[self._chosen]
-            add_choice(drawing, layout, chosen.end, chosen.label)
+                add_choice(drawing, layout, self.flight.end_of(order))
+        if self._orders:
+            order = self._orders[self._chosen]
+            add_choice(drawing, layout, self.flight.end_of(order), order_label(self.flight, order))
         drawing.add(Text((drawing.width - MARGIN, layout.bottom + 72), _HELP, 11, GREY, "midright"))
         self._window.draw(drawing)
 
@@ -195,18 +181,18 @@ class Player:
             if index != self._chosen:
                 self._choose(index)
             if event.type == pygame.MOUSEBUTTONDOWN:
-                self._fly(self._choices[index].order)
+                self._fly(self._orders[index])
 
     def _choice_at(self, point: tuple[int, int]) -> int | None:
-        """Return the choice whose endpoint is nearest to a point of the window; None if none is near."""
+        """Return the index of the order whose endpoint is nearest to a point of the window; None if none is near."""
         x, y = self._window.position_of(point)
-        ends = [self._layout.at(choice.end) for choice in self._choices]
+        ends = [self._layout.at(self.flight.end_of(order)) for order in self._orders]
         distances = [max(abs(end[0] - x), abs(end[1] - y)) for end in ends]
         nearest = min(distances, default=_CLICK_RANGE)
         return distances.index(nearest) if nearest < _CLICK_RANGE else None
 
     def _handle_key(self, key: int) -> None:
-        mission, orders, count = self.flight.mission, self.flight.order_codes, len(self._choices)
+        mission, orders, count = self.flight.mission, self.flight.order_codes, len(self._orders)
         if key == pygame.K_ESCAPE:
             self._window.close()
         elif key == pygame.K_BACKSPACE:
@@ -218,8 +204,8 @@ class Player:
         elif count and key in (pygame.K_LEFT, pygame.K_UP):
             self._choose((self._chosen - 1) % count)
         elif count and key in (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE):
-            self._fly(self._choices[self._chosen].order)
-        elif _KEYS.get(key) in [choice.order for choice in self._choices]:
+            self._fly(self._orders[self._chosen])
+        elif _KEYS.get(key) in self._orders:
             self._fly(_KEYS[key])
 
     def _fly(self, order: int) -> None:
