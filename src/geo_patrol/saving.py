@@ -4,12 +4,13 @@ The configuration, the random stream and the position are saved. Sampled values 
 sampled again from the stream of the game's setup.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from geo_patrol.board import EARTH, ring_of
+from geo_patrol.board import EARTH, azimuth_of, ring_of, sector_at
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT
 from geo_patrol.engine import state
@@ -33,17 +34,17 @@ _Satellites = Annotated[list[_Int16], Field(min_length=2, max_length=state.SATEL
 _Flags = Annotated[list[Literal[0, 1]], Field(min_length=2, max_length=state.SATELLITES)]
 
 
-class _RandomStream(BaseModel):
+class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
+
+class _RandomStream(_Table):
     key: _UInt64
     counter: _UInt64
     setup_key: _UInt64
 
 
-class _SavedSide(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _SavedSide(_Table):
     goal: _Int16
     goal_points: _GoalPoints
     score: _Score
@@ -60,9 +61,7 @@ class _SavedSide(BaseModel):
         return self
 
 
-class _SavedGame(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _SavedGame(_Table):
     format: Literal["geo_patrol game"]
     version: Annotated[int, Field(ge=VERSION, le=VERSION)]
     config: dict[str, Any]
@@ -116,60 +115,53 @@ def restore_game(saved: Any) -> Batch:
     game, rules = batch.games[0], batch.rules[0]
     game.setup_key = np.uint64(data.chance.setup_key)
     batch.set_up_again()
+    if fault := next(_find_faults(data, game, rules), None):
+        raise RecordingError(f"saved game: {fault}")
     for side, name in enumerate(SIDES):
-        _restore_side(game, rules, side, getattr(data, name), name)
+        saved_side: _SavedSide = getattr(data, name)
+        for field in _SIDE_FIELDS:
+            game[field][side] = getattr(saved_side, field)
+        for field in _SATELLITE_FIELDS:
+            game[field][side, : len(saved_side.sector)] = getattr(saved_side, field)
     game.rng_key, game.rng_counter = np.uint64(data.chance.key), np.uint64(data.chance.counter)
     game.turn, game.phase = data.turn, PHASES.index(data.phase)
     game.done, game.reasons = data.done, data.reasons
-    if data.done != (data.phase == "drift") or data.done != (data.reasons > 0):
-        raise RecordingError(
-            f"saved game: phase = {data.phase!r}, done = {data.done}, reasons = {data.reasons}: a game is over in its drift, for a reason"
-        )
-    last = int(rules.turn_limit) + int(rules.code_rules)
-    if data.turn >= last:
-        raise RecordingError(f"saved game: turn = {data.turn}: fewer than {last} turns are completed in it")
-    if int(game.goal[1]) != _opposite(int(game.goal[0])):
-        raise RecordingError(
-            f"saved game: the goal sectors {game.goal[0]} and {game.goal[1]} are not opposite each other"
-        )
     batch.describe()
     return batch
 
 
-def _opposite(sector: int) -> int:
-    base = 1 << int(ring_of(sector))
-    return base - 1 + (sector + 1 - base + base // 2) % base
+def _find_faults(saved: _SavedGame, game: state.Record, rules: state.Record) -> Iterator[str]:
+    """Yield what is impossible in a saved game, given its initial position and rules."""
+    for side, name in enumerate(SIDES):
+        for fault in _find_side_faults(getattr(saved, name), game, rules, side):
+            yield f"{name}{fault}"
+    if saved.done != (saved.phase == "drift") or saved.done != (saved.reasons > 0):
+        values = f"phase = {saved.phase!r}, done = {saved.done}, reasons = {saved.reasons}"
+        yield f"{values}: a game is over in its drift, for a reason"
+    last = int(rules.turn_limit) + int(rules.code_rules)
+    if saved.turn >= last:
+        yield f"turn = {saved.turn}: fewer than {last} turns are completed in it"
+    goals = saved.alpha.goal, saved.bravo.goal
+    half_circle = 1 << (int(rules.goal_ring) - 1)
+    if goals[1] != sector_at(int(rules.goal_ring), azimuth_of(goals[0]) + half_circle):
+        yield f"the goal sectors {goals[0]} and {goals[1]} are not opposite each other"
 
 
-def _restore_side(game: state.Record, rules: state.Record, side: int, saved: _SavedSide, name: str) -> None:
+def _find_side_faults(saved: _SavedSide, game: state.Record, rules: state.Record, side: int) -> Iterator[str]:
     fleet = 1 + int(rules.patrol_count[side])
     if len(saved.sector) != fleet:
-        raise RecordingError(
-            f"saved game: {name} has {len(saved.sector)} satellites; its configuration gives it {fleet}"
-        )
+        yield f" has {len(saved.sector)} satellites; its configuration gives it {fleet}"
     if ring_of(saved.goal) != rules.goal_ring:
-        raise RecordingError(
-            f"saved game: {name}.goal = {saved.goal}: give a sector of the goal ring, {rules.goal_ring}"
-        )
+        yield f".goal = {saved.goal}: give a sector of the goal ring, {rules.goal_ring}"
     for number, sector in enumerate(saved.sector):
         if sector == EARTH or not rules.inner_ring <= ring_of(sector) <= rules.outer_ring:
-            raise RecordingError(
-                f"saved game: {name}.sector.{number} = {sector}: give a sector of rings {rules.inner_ring} to {rules.outer_ring}"
-            )
+            yield f".sector.{number} = {sector}: give a sector of rings {rules.inner_ring} to {rules.outer_ring}"
         for field in ("fuel", "ammo"):
-            initial = int(game[field][side, number])
-            if getattr(saved, field)[number] > initial:
-                raise RecordingError(
-                    f"saved game: {name}.{field}.{number} = {getattr(saved, field)[number]}: it starts with {initial}"
-                )
+            value, initial = getattr(saved, field)[number], int(game[field][side, number])
+            if value > initial:
+                yield f".{field}.{number} = {value}: it starts with {initial}"
         if saved.destroyed[number] and saved.fuel[number] > 0:
-            raise RecordingError(
-                f"saved game: {name}.fuel.{number} = {saved.fuel[number]}: a destroyed satellite has none"
-            )
-    for field in _SIDE_FIELDS:
-        game[field][side] = getattr(saved, field)
-    for field in _SATELLITE_FIELDS:
-        game[field][side, :fleet] = getattr(saved, field)
+            yield f".fuel.{number} = {saved.fuel[number]}: a destroyed satellite has none"
 
 
 def check_saved(model: type[_Saved], saved: Any, where: str) -> _Saved:

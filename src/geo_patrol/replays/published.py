@@ -4,9 +4,9 @@ A file of games is JSON Lines, plain or gzip, one game a line, which lists movem
 of their own. The values are those of the published code, sides in the order alpha, bravo, satellites by number.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,16 +232,12 @@ def _find_order_fault(index: int, phase: RecordedPhase, before: RecordedState) -
     return "done: recorded False, replayed True" if before.done else None
 
 
-_NamedLists: TypeAlias = tuple[str, Sequence[Sequence[Any]] | None]
-"""What is counted, and a list of it for each side."""
-
-
-def _fleet_lists(prefix: str, recorded: RecordedState) -> list[_NamedLists]:
+def _fleet_lists(prefix: str, recorded: RecordedState) -> list[tuple[str, Any]]:
     return [(f"{prefix}number of {field} values", getattr(recorded, field)) for field in FLEET_FIELDS]
 
 
-def _find_size_fault(lists: Iterable[_NamedLists], fleets: tuple[int, int]) -> str | None:
-    """Return which list does not have a value for every satellite."""
+def _find_size_fault(lists: Iterable[tuple[str, Any]], fleets: tuple[int, int]) -> str | None:
+    """Return which of the named lists, each by side, does not have a value for every satellite."""
     for name, sides in lists:
         for side, fleet, values in zip(SIDES, fleets, sides or (), strict=False):
             if len(values) != fleet:

@@ -84,9 +84,8 @@ class ReplayReader:
 
     def _finish_game(self) -> list[Replay]:
         """Return the game that was being read, if any."""
-        finished = [] if self._current is None else [self._current]
-        self._current = None
-        return finished
+        finished, self._current = self._current, None
+        return [] if finished is None else [finished]
 
     def _read_line(self, number: int, line: bytes, is_whole: bool) -> list[Replay]:
         """Read a line; return the games that are complete with it."""

@@ -251,6 +251,7 @@ def sampled_config(config: GameConfig, rules: state.Record) -> GameConfig:
 
 
 def _side(rules: state.Record, side: int) -> dict[str, Any]:
+    count, *offsets = rules.formation[side].tolist()  # of the Patrols, in the order of their numbers
     hva, patrol = (
         {"fuel": int(rules.initial_fuel[side, kind]), "ammo": int(rules.initial_ammo[side, kind])} for kind in range(2)
     )
@@ -258,7 +259,7 @@ def _side(rules: state.Record, side: int) -> dict[str, Any]:
         "hva": hva | {"weight": float(rules.weight[side, 0])},
         "patrols": patrol
         | {
-            "formation": _formation(rules.formation[side].tolist()),
+            "formation": [[offset, len(list(patrols))] for offset, patrols in itertools.groupby(offsets[:count])],
             "count": int(rules.patrol_count[side]),
             "weight": "auto" if rules.automatic_weight[side] else float(rules.weight[side, 1]),
         },
@@ -274,9 +275,3 @@ def _side(rules: state.Record, side: int) -> dict[str, Any]:
             "win": int(rules.win_score[side]),
         },
     }
-
-
-def _formation(row: list[int]) -> list[list[int]]:
-    """Return a formation as [azimuth offset, count] pairs, in the order that numbers the Patrols."""
-    offsets = row[1 : 1 + row[0]]
-    return [[offset, len(list(patrols))] for offset, patrols in itertools.groupby(offsets)]

@@ -68,16 +68,12 @@ class GameSummary:
         return next((loss.turn for loss in self.losses if loss.satellite == SatelliteId(side, 0)), None)
 
 
-Watcher: TypeAlias = Callable[[Game, PlayedPhase], None]
-"""Called with the position before a phase, and the phase."""
-
-
-def summarise(replay: Replay, watch: Watcher | None = None) -> GameSummary:
+def summarise(replay: Replay, watch: Callable[[Game, PlayedPhase], None] | None = None) -> GameSummary:
     """Play a recorded game again and return its statistics, up to the first disagreement with the rules.
 
     Args:
         replay: the game.
-        watch: called after every phase.
+        watch: called with the position before every phase, and the phase.
     """
     summary = GameSummary(replay)
     try:

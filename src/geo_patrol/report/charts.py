@@ -84,7 +84,7 @@ def score_curves(collected: Collected) -> str:
     figure, axes = _subplots(7.2, 3.3, "turns played", "score")
     counts: list[int] = []
     for side in SIDES:
-        scores = [np.array(turn) for turn in collected.curves[side] if turn]
+        scores = [np.array(turn) for turn in collected.curves[side].values()]
         counts = [len(turn) for turn in scores]
         turns = np.arange(len(scores))
         low, high = (np.array([np.quantile(turn, q) for turn in scores]) for q in (0.1, 0.9))

@@ -1,6 +1,6 @@
 """The statistics of a report, accumulated game by game in bounded memory."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -97,7 +97,9 @@ class Collected:
     agent_results: dict[tuple[str, str], AgentResults] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
     turns: Counter[int] = field(default_factory=Counter)
-    curves: dict[str, list[list[int]]] = field(default_factory=lambda: {side: [] for side in SIDES})
+    curves: dict[str, defaultdict[int, list[int]]] = field(
+        default_factory=lambda: {side: defaultdict(list) for side in SIDES}
+    )
     losses: Counter[tuple[int, str, bool]] = field(default_factory=Counter)
     causes: Counter[tuple[str, str]] = field(default_factory=Counter)
     engagements: dict[tuple[str, str], NDArray[np.int64]] = field(default_factory=dict)
@@ -143,7 +145,8 @@ class Collected:
         else:
             self.unfinished += 1
         for side, curve in zip(SIDES, zip(*summary.curve, strict=True), strict=True):
-            _extend(self.curves[side], curve[: _CURVE_TURNS + 1])
+            for turn, score in enumerate(curve[: _CURVE_TURNS + 1]):
+                self.curves[side][turn].append(score)
         for loss in summary.losses:
             is_hva = loss.satellite.number == 0
             self.losses[min(loss.turn, _CURVE_TURNS), loss.satellite.side, is_hva] += 1
@@ -161,14 +164,6 @@ class Collected:
                 results.wins += summary.winner == side
                 results.draws += summary.winner is None
                 results.margin += summary.scores[i] - summary.scores[1 - i]
-
-
-def _extend(curves: list[list[int]], curve: tuple[int, ...]) -> None:
-    """Append the scores of one game to the lists of each turn."""
-    while len(curves) < len(curve):
-        curves.append([])
-    for scores, score in zip(curves, curve, strict=False):
-        scores.append(score)
 
 
 class _Observer:

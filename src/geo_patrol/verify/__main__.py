@@ -53,8 +53,8 @@ def _checks(path: Path) -> Iterator[str | None]:
     if first is None:
         return
     if first[1].lstrip().startswith("["):
-        data = _parse_json(_join(itertools.chain([first[1]], (line for _, line in lines))), "content")
-        for index, item in enumerate(data):
+        text = _join(line for _, line in itertools.chain([first], lines))
+        for index, item in enumerate(_parse_json(text, "content")):
             yield _check_odds(index, item)
         return
     for number, line in itertools.chain([first], lines):
