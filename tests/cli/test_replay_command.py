@@ -79,7 +79,7 @@ def test_a_tampered_game_is_shown_up_to_where_it_leaves_the_rules(tampered):
     assert "Not played to its end: turn 2, movement" in ran.stdout
 
 
-def test_check_looks_at_all_games(played, tampered):
+def test_check_plays_all_games(played, tampered):
     ran = run(played, "--check")
     assert (ran.exit_code, ran.stdout) == (0, f"{played}: 4 of 4 games agree with the rules\n")
     ran = run(tampered, "--check")
@@ -206,16 +206,16 @@ def test_films_play_the_game(played, tmp_path):
     assert sorted(tmp_path.iterdir()) == [gif, mp4]
 
 
-def test_a_film_tells_how_far_it_has_come(played, tmp_path):
+def test_progress_of_a_film(played, tmp_path):
     pytest.importorskip("imageio_ffmpeg")
     replay = read_replay(played)
     timeline = Timeline(start(replay), replay.agents)
     for phase in play(replay):
         timeline.append(phase.orders, phase.game)
-    heard = []
-    save_gif(timeline, tmp_path / "game.gif", (320, 240), 8.0, lambda *figures: heard.append(figures))
-    assert len(heard) > 20
-    assert heard == [(number, len(heard)) for number in range(1, len(heard) + 1)]
+    progress = []
+    save_gif(timeline, tmp_path / "game.gif", (320, 240), 8.0, lambda *counts: progress.append(counts))
+    assert len(progress) > 20
+    assert progress == [(number, len(progress)) for number in range(1, len(progress) + 1)]
 
 
 def test_a_film_that_fails_leaves_the_old_one(played, tmp_path, monkeypatch):
@@ -334,7 +334,7 @@ def test_resuming_what_cannot_be_resumed(played, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("agent", "said"),
+    ("agent", "message"),
     [
         ("bobby", "there is no agent 'bobby'. The agents are: "),
         ("search:99999999999", "budget = '99999999999': give a time such as 10ms or 1.5s, up to 60s"),
@@ -343,7 +343,7 @@ def test_resuming_what_cannot_be_resumed(played, tmp_path):
         ("search:rollouts=100000", "search:rollouts=100000 would take too long for its orders: "),
     ],
 )
-def test_a_stranger_s_game_is_not_resumed_with_any_agent(agent, said, tmp_path):
+def test_a_stranger_s_game_is_not_resumed_with_any_agent(agent, message, tmp_path):
     path = tmp_path / "game.jsonl"
     with Recorder(path, load_config("case1", {"turn_limit": 101})) as recorder:
         recorder.begin(seed=1, alpha="random", bravo=agent)
@@ -352,11 +352,11 @@ def test_a_stranger_s_game_is_not_resumed_with_any_agent(agent, said, tmp_path):
     ran = CliRunner().invoke(app, ["play", "--text", "--resume", str(path)])
     assert ran.exit_code == 2
     assert ran.stderr.startswith(f"geo-patrol: {path}: bravo: ")
-    assert said in ran.stderr
+    assert message in ran.stderr
     assert path.read_bytes() == before
 
 
-def test_an_agent_that_thinks_long_is_not_asked_about_the_past(tmp_path, monkeypatch):
+def test_an_agent_that_thinks_long_does_not_repeat_the_past(tmp_path, monkeypatch):
     path = tmp_path / "game.jsonl"
     with Recorder(path, load_config("case1")) as recorder:
         recorder.begin(seed=1, alpha="search:60s", bravo="person")

@@ -63,7 +63,7 @@ def test_packed_files_cut_short_at_every_byte(ending, whole, tmp_path):
     plain, path, cut = tmp_path / "game.jsonl", tmp_path / f"game.{ending}", tmp_path / "cut"
     plain.write_bytes(b"".join(short_lines()))
     write_replays(path, ReplayReader(plain))
-    data, most = path.read_bytes(), 0
+    data, largest = path.read_bytes(), 0
     for size in range(len(data)):
         cut.write_bytes(data[:size])
         replays, faults = read_anyhow(cut)
@@ -71,11 +71,11 @@ def test_packed_files_cut_short_at_every_byte(ending, whole, tmp_path):
         assert replays or faults[0].startswith(f"{cut}: ")
         for replay in replays:
             assert positions(replay) == whole[: len(replay.phases)]
-            most = max(most, len(replay.phases))
-    assert most >= len(whole) - 1
+            largest = max(largest, len(replay.phases))
+    assert largest >= len(whole) - 1
 
 
-def test_bits_flipped_at_a_thousand_places(whole, tmp_path):
+def test_a_thousand_flipped_bits(whole, tmp_path):
     data, path = b"".join(short_lines()), tmp_path / "flipped.jsonl"
     generator, detected = random.Random(5), 0
     for _ in range(1000):
@@ -349,7 +349,7 @@ def gzip_of(chunk, times):
 
 
 def hostile_files():
-    """List names, contents and what must be said of them."""
+    """List names, contents and their expected messages."""
     lines = [line.decode() for line in short_lines()]
     header = short_game()[0]
     deep = lines[0].replace('"description"', '"deep": ' + "[" * 50_000 + "]" * 50_000 + ', "description"', 1)
@@ -384,7 +384,7 @@ def hostile_files():
     }
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="tells its peak of memory nowhere")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="does not report its peak of memory")
 def test_hostile_files_are_bounded_in_memory_and_time(tmp_path):
     messages = {}
     for name, (content, message) in hostile_files().items():

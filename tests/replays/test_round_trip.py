@@ -104,7 +104,7 @@ def test_endings_say_how_files_are_packed(ending, tmp_path):
     assert packed.startswith(starts[ending])
     if ending == "jsonl.gz":
         assert gzip.decompress(packed) == (tmp_path / "plain").read_bytes()
-    (tmp_path / "renamed").write_bytes(packed)  # what is read is told by the content
+    (tmp_path / "renamed").write_bytes(packed)  # the content decides how a file is read
     assert check(read_replay(tmp_path / "renamed")) is None
 
 
@@ -122,7 +122,7 @@ def test_saving_changes_nothing_about_a_match(tmp_path):
 
 
 @pytest.mark.parametrize("loses", ["noop", "forfeit"])
-def test_illegal_orders_and_codes_that_do_not_exist_are_kept(loses, tmp_path, monkeypatch):
+def test_illegal_orders_and_codes_that_do_not_exist_are_recorded(loses, tmp_path, monkeypatch):
     codes = np.array([27, 99, -5, 4, 16, 0, 1, 2, 3, 4, 5])
 
     def act(self, observations, action_masks, generator):

@@ -1,4 +1,4 @@
-"""The text game: its dialogue, its curtain, and what it keeps."""
+"""The text game: its dialogue, hidden orders, and saved games."""
 
 import re
 
@@ -21,14 +21,14 @@ ILLEGAL = "Invalid selection. Please select a legal action"
 
 
 class Script:
-    """A console whose answers are given beforehand."""
+    """A console whose answers are scripted."""
 
     def __init__(self, *answers):
-        self.answers, self.told = list(answers), []
-        self.console = Console(self._ask, self.told.append)
+        self.answers, self.output = list(answers), []
+        self.console = Console(self._prompt, self.output.append)
 
-    def _ask(self, prompt):
-        self.told.append(prompt)
+    def _prompt(self, prompt):
+        self.output.append(prompt)
         if not self.answers:
             raise EOFError
         answer = self.answers.pop(0)
@@ -38,15 +38,15 @@ class Script:
 
     @property
     def text(self):
-        return "\n".join(self.told)
+        return "\n".join(self.output)
 
 
 def orders(game, side, *answers):
-    """Return the orders that answers lead to, as texts, and what was told."""
+    """Return the orders that answers lead to, as texts, and the output."""
     script = Script(*answers)
-    given = [str(order) for order in OrderDialogue(script.console, game, side).run()]
+    entered = [str(order) for order in OrderDialogue(script.console, game, side).run()]
     assert script.answers == []
-    return given, script.text
+    return entered, script.text
 
 
 @pytest.fixture
@@ -58,21 +58,21 @@ def close():
 
 def test_numbers_are_the_books(close):
     game = Game(small(2), seed=1)
-    given, told = orders(game, "alpha", "1", "2", "3", "")
-    assert given == ["HVA prograde", "P1 retrograde", "P2 radial_in"]
-    assert "Turnphase: movement\nToken: alpha:HVA:0" in told
-    assert " 0 - NOOP\n 1 - Prograde     5 fuel, to sector 16\n 2 - Retrograde   5 fuel, to sector 30" in told
-    given, told = orders(close, "alpha", "1", "1", "3", "")
-    assert given == ["P1 shoot P1", "P2 guard"]
-    assert " 3 - Guard        5 fuel, 80% for the first attack" in told
+    entered, output = orders(game, "alpha", "1", "2", "3", "")
+    assert entered == ["HVA prograde", "P1 retrograde", "P2 radial_in"]
+    assert "Turnphase: movement\nToken: alpha:HVA:0" in output
+    assert " 0 - NOOP\n 1 - Prograde     5 fuel, to sector 16\n 2 - Retrograde   5 fuel, to sector 30" in output
+    entered, output = orders(close, "alpha", "1", "1", "3", "")
+    assert entered == ["P1 shoot P1", "P2 guard"]
+    assert " 3 - Guard        5 fuel, 80% for the first attack" in output
 
 
 def test_wrong_numbers_are_refused_in_the_books_words():
     game = Game(small(1), seed=1)
-    given, told = orders(game, "bravo", "4", "9", "-1", "", "½", "²", "1" * 5000, "x", "P1 prograde", "1", "0", "")
-    assert given == ["HVA prograde"]
-    assert told.count(ILLEGAL) == 1  # radial out, from the outermost ring
-    assert told.count("Invalid selection. Please select one of these: 0, 1, 2, 3 (? for help)") == 8
+    entered, output = orders(game, "bravo", "4", "9", "-1", "", "½", "²", "1" * 5000, "x", "P1 prograde", "1", "0", "")
+    assert entered == ["HVA prograde"]
+    assert output.count(ILLEGAL) == 1  # radial out, from the outermost ring
+    assert output.count("Invalid selection. Please select one of these: 0, 1, 2, 3 (? for help)") == 8
 
 
 def test_help_fits_on_the_narrowest_terminals():
@@ -80,45 +80,45 @@ def test_help_fits_on_the_narrowest_terminals():
 
 
 def test_targets_are_listed_with_range_cost_and_odds(close):
-    given, told = orders(close, "alpha", "0", "1", "7", "x", "3", "11", "2", "")
-    assert given == ["P2 shoot P2"]
-    assert " 1 - bravo:Patrol:1  same sector       5 fuel, 80%   (it has fuel 100, ammo 1)" in told
-    assert " 2 - bravo:Patrol:2  adjacent sector   7 fuel, 40%" in told
-    assert told.count(ILLEGAL) == 2  # enemies that are out of range or do not exist: 7 and 3
-    assert told.count("Invalid selection. Please select one of these: 1, 2\n") == 2
+    entered, output = orders(close, "alpha", "0", "1", "7", "x", "3", "11", "2", "")
+    assert entered == ["P2 shoot P2"]
+    assert " 1 - bravo:Patrol:1  same sector       5 fuel, 80%   (it has fuel 100, ammo 1)" in output
+    assert " 2 - bravo:Patrol:2  adjacent sector   7 fuel, 40%" in output
+    assert output.count(ILLEGAL) == 2  # enemies that are out of range or do not exist: 7 and 3
+    assert output.count("Invalid selection. Please select one of these: 1, 2\n") == 2
 
 
 def test_only_what_can_be_paid_is_offered(close):
-    _, told = orders(close, "alpha", "?", "2", "3", "1", "p2", "0", "")
-    assert told.count(ILLEGAL) == 2  # with 9 fuel P1 can neither collide nor guard from here
-    p1 = told.split("Token: alpha:Patrol:1")[1].split("Select action:")[0]
+    _, output = orders(close, "alpha", "?", "2", "3", "1", "p2", "0", "")
+    assert output.count(ILLEGAL) == 2  # with 9 fuel P1 can neither collide nor guard from here
+    p1 = output.split("Token: alpha:Patrol:1")[1].split("Select action:")[0]
     assert "Collide" not in p1
     assert "Guard" not in p1
     assert "1 - Shoot      5 or 7 fuel, 80% or 40%, 2 targets" in p1
-    assert "Answer with a number of the list" in told
+    assert "Answer with a number of the list" in output
 
 
 def test_orders_may_be_typed_in_words(close):
-    given, _ = orders(close, "alpha", "shoot p1", "guard", "")
-    assert given == ["P1 shoot P1", "P2 guard"]
-    given, told = orders(close, "alpha", "shoot", "hva", "2", "shoot hva", "collide", "p1", "")
-    assert told.count(ILLEGAL) == 2  # the enemy HVA is far away
-    assert given == ["P1 shoot P2", "P2 collide P1"]
-    given, _ = orders(Game(small(1), seed=1), "alpha", "radial in", "Radial-In", "")
-    assert given == ["HVA radial_in", "P1 radial_in"]
+    entered, _ = orders(close, "alpha", "shoot p1", "guard", "")
+    assert entered == ["P1 shoot P1", "P2 guard"]
+    entered, output = orders(close, "alpha", "shoot", "hva", "2", "shoot hva", "collide", "p1", "")
+    assert output.count(ILLEGAL) == 2  # the enemy HVA is far away
+    assert entered == ["P1 shoot P2", "P2 collide P1"]
+    entered, _ = orders(Game(small(1), seed=1), "alpha", "radial in", "Radial-In", "")
+    assert entered == ["HVA radial_in", "P1 radial_in"]
 
 
 def test_undo_until_the_orders_are_committed(close):
     game = Game(small(2), seed=1)
-    given, told = orders(game, "alpha", "u", "1", "2", "u", "u", "3", "0", "u", "1", "2", "u", "1", "")
-    assert given == ["HVA radial_in", "P1 prograde", "P2 prograde"]
-    assert "There is nothing to undo in this phase." in told
-    assert "Undone: P1 retrograde" in told
-    assert "MOVEMENT orders for 20 fuel:\n    alpha: HVA radial_in, P1 prograde, P2 prograde" in told
-    given, _ = orders(game, "alpha", "1", "1", "1", "r", "0", "0", "2", "nonsense", "y")
-    assert given == ["P2 retrograde"]
-    given, _ = orders(close, "alpha", "1", "u", "0", "0", "")  # u among the targets: another action
-    assert given == []
+    entered, output = orders(game, "alpha", "u", "1", "2", "u", "u", "3", "0", "u", "1", "2", "u", "1", "")
+    assert entered == ["HVA radial_in", "P1 prograde", "P2 prograde"]
+    assert "There is nothing to undo in this phase." in output
+    assert "Undone: P1 retrograde" in output
+    assert "MOVEMENT orders for 20 fuel:\n    alpha: HVA radial_in, P1 prograde, P2 prograde" in output
+    entered, _ = orders(game, "alpha", "1", "1", "1", "r", "0", "0", "2", "nonsense", "y")
+    assert entered == ["P2 retrograde"]
+    entered, _ = orders(close, "alpha", "1", "u", "0", "0", "")  # u among the targets: another action
+    assert entered == []
 
 
 def test_one_answer_for_the_rest(close):
@@ -131,20 +131,20 @@ def test_one_answer_for_the_rest(close):
     ]
     assert orders(game, "alpha", "1", "rest", "")[0] == ["HVA prograde"]
     assert orders(game, "alpha", "1", "all hold", "")[0] == ["HVA prograde"]
-    given, told = orders(game, "alpha", "all guard", "all", "o", "b", "rest", "")
-    assert given == []
-    assert "all guard: give an action of this phase that takes no target" in told
-    assert "alpha so far: no orders" in told
-    assert "GEO Patrol | turn 1, movement" in told
+    entered, output = orders(game, "alpha", "all guard", "all", "o", "b", "rest", "")
+    assert entered == []
+    assert "all guard: give an action of this phase that takes no target" in output
+    assert "alpha so far: no orders" in output
+    assert "GEO Patrol | turn 1, movement" in output
     assert orders(close, "alpha", "all guard", "")[0] == ["P2 guard"]  # P1 cannot pay for it
 
 
 def test_who_has_no_choice_is_not_asked():
     game = Game("geo_patrol", seed=1)
     game.step()
-    given, told = orders(game, "alpha")
-    assert given == []
-    assert told == "\nNo token of alpha has a choice in this engagement phase."
+    entered, output = orders(game, "alpha")
+    assert entered == []
+    assert output == "\nNo token of alpha has a choice in this engagement phase."
 
 
 @pytest.mark.parametrize("answer", ["q", "quit", "exit"])
@@ -159,7 +159,7 @@ def test_leaving(answer):
 
 
 def play(target, agents, *answers, config="case1", seed=3):
-    """Play a text game with answers; return what was told."""
+    """Play a text game with answers; return the output."""
     script = Script(*answers)
     seated = tuple(None if name is None else make_agent(name) for name in agents)
     live = LiveGame(load_config(config), seated, seed)
@@ -182,7 +182,7 @@ def test_a_game_against_an_agent_to_its_end(tmp_path):
     assert replay.agents == ("person", "scripted")
     assert "ENGAGEMENT OUTCOMES:" in text
     assert text.splitlines()[-1].startswith(f"scripted (bravo) wins in turn {replay.end.turns}, ")
-    assert "bravo: P" in text  # what the other side did is told afterwards
+    assert "bravo: P" in text  # what the other side did is printed afterwards
 
 
 def test_the_agent_plays_the_same_against_the_same_orders(tmp_path):
@@ -249,6 +249,6 @@ def test_what_fails_leaves_the_game(tmp_path, monkeypatch):
 def test_answers_that_are_no_text_are_wrong_answers():
     game = Game(small(1), seed=1)
     wrong = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
-    given, told = orders(game, "alpha", wrong, "1", "0", "")
-    assert given == ["HVA prograde"]
-    assert told.count("Invalid selection") == 1
+    entered, output = orders(game, "alpha", wrong, "1", "0", "")
+    assert entered == ["HVA prograde"]
+    assert output.count("Invalid selection") == 1

@@ -34,11 +34,11 @@ class Terminal:
         """Wait until one of some words is printed after what was waited for last; return it, or None at the end."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            places = {word: self.text.find(word, self._seen) for word in words}
-            found = [(place, word) for word, place in places.items() if place >= 0]
+            positions = {word: self.text.find(word, self._seen) for word in words}
+            found = [(position, word) for word, position in positions.items() if position >= 0]
             if found:
-                place, word = min(found)
-                self._seen = place + len(word)
+                position, word = min(found)
+                self._seen = position + len(word)
                 return word
             if not self._read():
                 return None

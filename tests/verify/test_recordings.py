@@ -83,7 +83,7 @@ def test_chi_square_agrees_with_scipy(degrees):
         assert survival(statistic, degrees) == pytest.approx(chi2.sf(statistic, degrees), rel=1e-9, abs=1e-15)
 
 
-def test_homogeneity_tells_equal_from_unequal_counts():
+def test_homogeneity_of_equal_and_unequal_counts():
     assert homogeneity({"a": 500, "b": 500}, {"a": 505, "b": 495}) > 0.5
     assert homogeneity({"a": 500, "b": 500}, {"a": 600, "b": 400}) == pytest.approx(chi2.sf(20.2020202, 1), rel=1e-6)
     assert homogeneity({"a": 1000}, {"b": 1000}) < 1e-200
@@ -286,7 +286,7 @@ def test_satellite_missing_from_a_position(game):
     assert "after.number of sector values of alpha: recorded 10, replayed 11" in find_difference(game)
 
 
-def test_other_order_than_the_one_given(game):
+def test_other_order_than_the_recorded_one(game):
     orders = game["phases"][0]["orders"][0]
     number = next(index for index, order in enumerate(orders) if order == "noop")
     orders[number] = "prograde"
@@ -453,16 +453,16 @@ def test_counts_add_up_to_the_draws(odds):
     assert destroyed != odds["destroyed_counts"]
 
 
-def test_drawn_counts_follow_from_the_seed(odds):
+def test_sampled_counts_follow_from_the_seed(odds):
     assert count_outcomes(read_odds(odds)) == count_outcomes(read_odds(odds))
     assert count_outcomes(read_odds(odds), seed=1) != count_outcomes(read_odds(odds))
 
 
 def test_tampered_counts_are_rejected(odds, tmp_path, capsys):
-    most = max(odds["destroyed_counts"], key=odds["destroyed_counts"].get)
-    least = min(odds["destroyed_counts"], key=odds["destroyed_counts"].get)
-    odds["destroyed_counts"][most] -= 3000
-    odds["destroyed_counts"][least] += 3000
+    commonest = max(odds["destroyed_counts"], key=odds["destroyed_counts"].get)
+    rarest = min(odds["destroyed_counts"], key=odds["destroyed_counts"].get)
+    odds["destroyed_counts"][commonest] -= 3000
+    odds["destroyed_counts"][rarest] += 3000
     fault = check_odds(read_odds(odds))
     assert fault.startswith("destroyed_counts: recorded {")
     assert re.search(r"drawn \{.*\}: p = .* < 0\.0001", fault)
