@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.toml_files import Overrides
 from geo_patrol.errors import OrderError, show
-from geo_patrol.flight.engine.game import step, write_mask
+from geo_patrol.flight.engine.game import legal_mask, step
 from geo_patrol.flight.engine.scoring import costs_of
 from geo_patrol.flight.engine.state import ENGINES, Mode
 from geo_patrol.flight.engine.turn import plot
@@ -75,16 +75,11 @@ class Flight(FlightStatus):
 
     def action_mask(self) -> NDArray[np.int8]:
         """Return 1 for every legal order, (33,) int8; all 0 when the flight is over."""
-        return self._mask(staying=False)
+        return legal_mask(self._games, False)
 
     def staying_mask(self) -> NDArray[np.int8]:
         """Return 1 for every legal order that does not lead off the map, (33,) int8."""
-        return self._mask(staying=True)
-
-    def _mask(self, *, staying: bool) -> NDArray[np.int8]:
-        write_mask(self._games, staying)
-        mask: NDArray[np.int8] = self._games["mask"][0].copy()
-        return mask
+        return legal_mask(self._games, True)
 
     def legal_orders(self) -> tuple[str, ...]:
         """Return the legal orders as text."""

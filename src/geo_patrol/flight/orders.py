@@ -39,24 +39,11 @@ def read_order(text: Any, mode: int, position: Point) -> int:
     Raises:
         OrderError: the order cannot be parsed.
     """
-    if isinstance(text, str):
-        return _read_text(text, mode, position)
-    code = parse_code(text, ORDERS)
-    if code is None:
-        raise OrderError(f"order {show(text)}: give {_FORMS[mode]}, or a code from 0 to {ORDERS - 1}")
-    return code
-
-
-def parse_code(value: Any, num_codes: int) -> int | None:
-    """Return a whole number of any type as an int; None if it is not one from 0 to ``num_codes`` - 1."""
-    try:
-        code = -1 if isinstance(value, np.ndarray) and value.ndim else int(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return code if 0 <= code < num_codes and code == value and not isinstance(value, bool) else None
-
-
-def _read_text(text: str, mode: int, position: Point) -> int:
+    if not isinstance(text, str):
+        code = parse_code(text, ORDERS)
+        if code is None:
+            raise OrderError(f"order {show(text)}: give {_FORMS[mode]}, or a code from 0 to {ORDERS - 1}")
+        return code
     match text.lower().split():
         case ["coast"] | ["stay"] | ["none"] | ["engines", "none"]:
             return COAST
@@ -67,6 +54,15 @@ def _read_text(text: str, mode: int, position: Point) -> int:
         case ["launch", reference]:
             return _read_launch(text, reference, position)
     raise OrderError(f"order {show(text)}: give {_FORMS[mode]}")
+
+
+def parse_code(value: Any, num_codes: int) -> int | None:
+    """Return a whole number of any type as an int; None if it is not one from 0 to ``num_codes`` - 1."""
+    try:
+        code = -1 if isinstance(value, np.ndarray) and value.ndim else int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return code if 0 <= code < num_codes and code == value and not isinstance(value, bool) else None
 
 
 def _read_launch(text: str, reference: str, position: Point) -> int:

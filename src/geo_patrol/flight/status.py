@@ -197,11 +197,11 @@ class FlightStatus:
 
     def _read_turn(self, index: int) -> Turn:
         entry = self._games["log"][0, index]
-        points = {field: tuple(entry[field].tolist()) for field in ("start", "coasted", "gravity", "engines", "end")}
+        positions = {field: tuple(entry[field].tolist()) for field in ("start", "coasted", "gravity", "engines", "end")}
         return Turn(
-            **points,
+            **positions,
             number=index + 1,
-            order=order_text(int(entry["order"]), int(entry["mode"]), points["start"]),
+            order=order_text(int(entry["order"]), int(entry["mode"]), positions["start"]),
             mode=MODE_NAMES[entry["mode_after"]],
             well=None if entry["well"] == NOWHERE else list(self.mission.planets)[entry["well"]],
             points=dict(zip(LINE_NAMES, entry["points"].tolist(), strict=True)),

@@ -70,14 +70,15 @@ def step(games: Any, order: int) -> None:
 
 
 @jit
-def write_mask(games: Any, staying: bool) -> None:
-    """Write the mask of the legal orders; ``staying``: only of those that do not lead off the map."""
+def legal_mask(games: Any, staying: bool) -> NDArray[np.int8]:
+    """Write and return the mask of the legal orders; ``staying``: only of those that do not lead off the map."""
     game = games[0]
     write_legal(game.params, game.flight, game.workspace, game.mask)
     for order in range(ORDERS):
         if staying and game.mask[order]:
             plot(game.params, game.flight, order, game.workspace)
             game.mask[order] = is_on_map(game.params, game.workspace.end[0], game.workspace.end[1])
+    return game.mask.copy()
 
 
 @jit

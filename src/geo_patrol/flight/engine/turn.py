@@ -5,6 +5,8 @@ Source: NASA, Planetary Probe and Spaceship Commander, coasting, gravity, turns,
 
 from typing import Any
 
+import numpy as np
+
 from geo_patrol.flight.engine.scoring import costs_of, score_turn
 from geo_patrol.flight.engine.state import COAST, ENGINES, NO_LIMIT, NOWHERE, ORDERS, EndingCode, EndKind, Mode
 from geo_patrol.jit import jit
@@ -25,16 +27,10 @@ def well_at(params: Any, column: int, row: int) -> int:
 
 
 @jit
-def sign(value: int) -> int:
-    """Return -1, 0 or 1."""
-    return int(value > 0) - int(value < 0)
-
-
-@jit
 def shift_toward(right: int, down: int) -> tuple[int, int]:
     """Return a shift of one grid along the longer of two offsets, diagonally where they are equal."""
     along_row, along_column = abs(right) >= abs(down), abs(down) >= abs(right)
-    return sign(right) if along_row else 0, sign(down) if along_column else 0
+    return int(np.sign(right)) if along_row else 0, int(np.sign(down)) if along_column else 0
 
 
 @jit
