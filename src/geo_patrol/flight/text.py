@@ -54,10 +54,10 @@ def map_text(flight: FlightStatus) -> str:
     "S" a station, "." an empty point. A turn's endpoint is marked by its number, from turn 10 on by letters.
     """
     mission = flight.mission
-    signs = _map_signs(mission)
-    for turn in flight.turns:
-        if signs.get(turn.end) not in ("O", "@", "H", "S"):
-            signs[turn.end] = _TURN_MARKS[turn.number - 1]
+    signs = {point: "+" for reference in mission.planets for point in mission.well(reference)}
+    signs |= {turn.end: _TURN_MARKS[turn.number - 1] for turn in flight.turns}
+    signs |= {read_point(planet): "O" if gravity == "weak" else "@" for planet, gravity in mission.planets.items()}
+    signs |= {read_point(station): "S" for station in mission.stations} | {read_point(mission.home): "H"}
     columns = range(1, mission.columns + 1)
     heading = "".join(f"{column:>3}" for column in columns)
     lines = [f"  {heading}"]
@@ -67,14 +67,6 @@ def map_text(flight: FlightStatus) -> str:
     legend = "O weak gravity  @ strong gravity  H home  + gravity well"
     lines.append(f"  {legend}{'  S station' if mission.stations else ''}  1-9, a-z: turns")
     return "\n".join(lines)
-
-
-def _map_signs(mission: Mission) -> dict[Point, str]:
-    signs = {point: "+" for reference in mission.planets for point in mission.well(reference)}
-    for reference, gravity in mission.planets.items():
-        signs[read_point(reference)] = "O" if gravity == "weak" else "@"
-    signs[read_point(mission.home)] = "H"
-    return signs | {read_point(reference): "S" for reference in mission.stations}
 
 
 def shift_text(shift: Point) -> str:
