@@ -25,8 +25,7 @@ def loaded():
 ENGINE = {f"geo_patrol.engine.{name}" for name in ("episodes.seed_games", "episodes.reset_games", "steps.step_games")}
 """What Python calls of the engine; all other compiled functions are parts of these."""
 PLAYING = """
-from geo_patrol.cli.saving import GameSaver
-from geo_patrol.cli.games import load_agent, start_game
+from geo_patrol.cli.games import GameSaver, load_agent, start_game
 from geo_patrol.rendering.play import PlayWindow
 
 live = start_game("case1", None, (None, load_agent("scripted")), 3)
@@ -49,7 +48,7 @@ print(sorted(set(loaded()) - set(before)))
 """
 REPLAYING = """
 from pathlib import Path
-from geo_patrol.cli.loading import load_rules
+from geo_patrol.cli.games import load_rules
 from geo_patrol.sessions.timeline import Timeline
 from geo_patrol.replays import ReplayReader, check, play, start
 from geo_patrol.report import write_report

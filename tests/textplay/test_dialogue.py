@@ -8,7 +8,7 @@ from strategies import arrange, small
 
 from geo_patrol import AgentError, Game, load_config, make_agent
 from geo_patrol.agents import basic
-from geo_patrol.cli.saving import GameSaver
+from geo_patrol.cli.games import GameSaver
 from geo_patrol.replays import check, read_replay
 from geo_patrol.replays.saved_games import unfinished_game
 from geo_patrol.sessions.live import LiveGame

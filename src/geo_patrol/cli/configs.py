@@ -11,7 +11,7 @@ from geo_patrol.cli.output import plain_table
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console
 
     from geo_patrol.config.schema import GameConfig, SideConfig
 
@@ -66,10 +66,7 @@ def print_presets() -> None:
     names = sorted(preset_names(), key=lambda name: (name != _BASE, name))
     presets = {name: load_config(name) for name in names}
     console = Console(highlight=False)
-    console.print(_names_table(presets))
-    console.print()
-    console.print(_values_table(presets))
-    console.print()
+    _print_tables(console, presets)
     for name, config in presets.items():
         if name != _BASE:
             print(f"{_BASE} -> {name}")
@@ -78,32 +75,22 @@ def print_presets() -> None:
     print("geo-patrol configs NAME shows one in full, geo-patrol configs NAME NAME2 compares two.")
 
 
-def _names_table(presets: "dict[str, GameConfig]") -> "Table":
+def _print_tables(console: "Console", presets: "dict[str, GameConfig]") -> None:
+    """Print the names of all presets, and the values in which most of them differ."""
     from geo_patrol.registration import environment_id
 
-    table = plain_table("preset", "title", "Gymnasium id")
+    names = plain_table("preset", "title", "Gymnasium id")
+    values = plain_table("preset", "rings", "goal", "alpha's Patrols", "bravo's Patrols", "win at", "turns")
     for name, config in presets.items():
-        table.add_row(name, config.title, environment_id(name))
-    return table
-
-
-def _values_table(presets: "dict[str, GameConfig]") -> "Table":
-    table = plain_table("preset", "rings", "goal", "alpha's Patrols", "bravo's Patrols", "win at", "turns")
-    for name, config in presets.items():
-        board = config.board
-        scores = dict.fromkeys(_short(config.side(side).points.win) for side in SIDES)
-        table.add_row(
-            name,
-            f"{board.inner_ring}-{board.outer_ring}",
-            str(board.goal_ring),
-            _fleet(config.alpha),
-            _fleet(config.bravo),
-            " / ".join(scores),
-            str(config.turn_limit),
-        )
-    table.caption = "Patrols: how many x fuel of each, rounds of each"
-    table.caption_justify = "left"
-    return table
+        names.add_row(name, config.title, environment_id(name))
+        board, scores = config.board, dict.fromkeys(_short(config.side(side).points.win) for side in SIDES)
+        rings, fleets = f"{board.inner_ring}-{board.outer_ring}", map(_fleet, (config.alpha, config.bravo))
+        values.add_row(name, rings, str(board.goal_ring), *fleets, " / ".join(scores), str(config.turn_limit))
+    values.caption = "Patrols: how many x fuel of each, rounds of each"
+    values.caption_justify = "left"
+    for table in (names, values):
+        console.print(table)
+        console.print()
 
 
 def _fleet(side: "SideConfig") -> str:

@@ -63,7 +63,7 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
                 raise
             _exit("interrupted", INTERRUPTED)  # pydantic wraps an interrupt that comes while it serialises a value
         except BrokenPipeError:
-            _discard_output()
+            discard_output()
             raise typer.Exit(FAILED) from None
         except OSError as error:
             _exit(str(InputError(f"{error.filename or 'output'}: {error.strerror or error}")), FAILED)
@@ -107,6 +107,6 @@ def _exit(message: str, status: int) -> NoReturn:
     raise typer.Exit(status)
 
 
-def _discard_output() -> None:
+def discard_output() -> None:
     """Discard buffered output after a broken pipe: flushing it at exit would fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

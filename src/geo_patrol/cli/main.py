@@ -1,6 +1,5 @@
 """The entry point of the command line."""
 
-import os
 import sys
 
 from geo_patrol_command import leave_on_interrupt
@@ -10,6 +9,7 @@ def main() -> None:
     """Run the command ``geo-patrol`` with the arguments of the process."""
     leave_on_interrupt()  # a running command handles Ctrl-C itself
     from geo_patrol.cli.app import app
+    from geo_patrol.cli.errors import discard_output
 
     status: str | int | None = 0
     try:
@@ -19,7 +19,6 @@ def main() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has closed the pipe; without this the interpreter would fail when it flushes again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         status = status or 1
     sys.exit(status)

@@ -1,58 +1,79 @@
 """``geo-patrol match``: play two agents against each other."""
 
 import csv as csv_format
-import json as json_format
 import os
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import asdict
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geo_patrol.cli import campaign
+from geo_patrol.cli import options
+from geo_patrol.cli.campaign import Campaign
 from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
-from geo_patrol.cli.loading import quick
-from geo_patrol.cli.options import ConfigOption, OverridesOption
-from geo_patrol.cli.output import output_file, progress_bar
+from geo_patrol.cli.games import quick
+from geo_patrol.cli.output import (
+    STDOUT,
+    check_output,
+    output_stream,
+    percent_interval,
+    plain_table,
+    print_heading,
+    progress_bar,
+    write_json,
+)
 from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.table import Table
+
     from geo_patrol.config.schema import GameConfig
-    from geo_patrol.evaluation.results import MatchResult
+    from geo_patrol.evaluation.results import Ending, MatchResult, Summary, Tally
 
-FORMAT = "geo_patrol match"
-
-Writer: TypeAlias = Callable[["MatchResult", TextIO], None]
-
-_Games: TypeAlias = Annotated[
-    int, typer.Option("--games", "-n", metavar="N", help="Number of games, even: half with sides swapped.")
-]
-_Json: TypeAlias = Annotated[
-    str | None, typer.Option("--json", metavar="FILE|-", help="Write summary and configuration as JSON.")
-]
-_Csv: TypeAlias = Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write a row per game as CSV.")]
-_Save: TypeAlias = Annotated[
-    str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Save all games to a new replay file.")
-]
+_CSV_COLUMNS = (
+    "game",
+    "pair",
+    "seed",
+    "alpha",
+    "bravo",
+    "winner",
+    "alpha_score",
+    "bravo_score",
+    "turns",
+    "reasons",
+    "alpha_illegal_orders",
+    "bravo_illegal_orders",
+)
+_ENDINGS = {
+    "hva_destroyed": "HVA destroyed",
+    "hva_out_of_fuel": "HVA out of fuel",
+    "win_score": "win score reached",
+    "forfeit": "forfeit",
+    "turn_limit": "turn limit",
+}
 
 
 @plain_errors
 def match(
-    first: campaign.First,
-    second: campaign.Second,
-    config: ConfigOption = "geo_patrol",
-    overrides: OverridesOption = None,
-    games: _Games = 1000,
-    seed: campaign.Seed = None,
-    json: _Json = None,
-    csv: _Csv = None,
-    save: _Save = None,
-    move_time: campaign.MoveTime = 0.1,
+    first: options.First,
+    second: options.Second,
+    config: options.ConfigOption = "geo_patrol",
+    overrides: options.OverridesOption = None,
+    games: Annotated[
+        int, typer.Option("--games", "-n", metavar="N", help="Number of games, even: half with sides swapped.")
+    ] = 1000,
+    seed: options.Seed = None,
+    json: options.Json = None,
+    csv: Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write a row per game as CSV.")] = None,
+    save: Annotated[
+        str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Save all games to a new replay file.")
+    ] = None,
+    move_time: options.MoveTime = 0.1,
     show: Annotated[bool, typer.Option("--show", help="Print the first game turn by turn.")] = False,
-    quiet: campaign.Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Play a match: pairs of games with the same seed and the sides swapped.
 
@@ -60,30 +81,108 @@ def match(
     """
     from geo_patrol.replays import save_path
 
-    _check_outputs(json, csv, show)
     agents = (first, second)
-    resolved = campaign.check_arguments(agents, config, overrides, games=games, seed=seed, move_time=move_time)
-    json_writer = partial(write_json, source=config, overrides=overrides or [])
-    writers: dict[str, Writer] = {
-        target: writer for target, writer in ((json, json_writer), (csv, write_csv)) if target is not None
-    }
+    campaign = Campaign(
+        agents=agents, config=config, overrides=overrides, games=games, seed=seed, move_time=move_time, json=json
+    )
+    _check_outputs(json, csv, show)
+    resolved = campaign.resolved
     replay_file = None if save is None else save_path(save, f"{first} {second}")
-    with ExitStack() as stack:  # files are opened before anything is played
-        files = {path: stack.enter_context(output_file(path)) for path in writers if path != campaign.STDOUT}
-        options = {"games": games, "seed": seed, "save": replay_file}
-        result = _play(agents, move_time, quiet, config=resolved, **options)
-        for path, file in files.items():
-            writers[path](result, file)
-    if campaign.STDOUT in writers:  # after the files, because the reader of a pipe may be gone
-        writers[campaign.STDOUT](result, sys.stdout)
+    result = _play(campaign, resolved, quiet, replay_file)
+    outputs = ((json, _write_json), (csv, _write_csv))
+    for target, write in sorted(outputs, key=lambda output: output[0] == STDOUT):  # last, as its reader may be gone
+        if target is not None:
+            write(target, result, campaign)
     if show:
         _print_first_game(result)
-    if not quiet and campaign.STDOUT not in writers:
-        from geo_patrol.cli.table import print_match
-
-        print_match(result, source=config, overrides=overrides or [])
+    if not quiet and STDOUT not in (json, csv):
+        _print_match(result, campaign.source)
     if replay_file is not None and replay_file.exists() and not quiet:  # there is none if an agent fails at once
         print(f"The games are in {replay_file}; look at one with: geo-patrol replay {replay_file}", file=sys.stderr)
+
+
+def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
+    """Check that both files can be written, and that no two outputs go to the same place."""
+    if json is not None and csv is not None and os.path.realpath(json) == os.path.realpath(csv):
+        raise InputError(f"--json and --csv both go to {json}: give two files")
+    if show and STDOUT in (json, csv):
+        raise InputError("--show prints to standard output: give --json or --csv a file")
+    check_output(csv)
+
+
+def _play(campaign: Campaign, config: "GameConfig", quiet: bool, replay_file: "Path | None") -> "MatchResult":
+    """Play the match, with a progress bar on standard error if that is a terminal."""
+    from geo_patrol.agents.isolation.guard import seat_agent
+    from geo_patrol.evaluation.match import play_match
+
+    first, second = campaign.agents
+    with leave_at_once():  # compiles or loads what is needed before the clock starts
+        _warm_up(campaign.agents, config)
+    with progress_bar(f"{first} against {second}", quiet=quiet) as progress:
+        return play_match(
+            seat_agent(first, campaign.move_time),
+            seat_agent(second, campaign.move_time),
+            config=config,
+            games=campaign.games,
+            seed=campaign.seed,
+            save=replay_file,
+            progress=progress,
+            on_failure="forfeit",
+        )
+
+
+def _warm_up(agents: "Sequence[str]", config: "GameConfig") -> None:
+    """Play two games of one turn, without users' own agents, in which nothing is compiled here; and replay one."""
+    from geo_patrol.agents import make_agent
+    from geo_patrol.agents.isolation.guard import is_own_agent
+    from geo_patrol.evaluation.campaign import ONE_TURN
+    from geo_patrol.evaluation.match import play_match
+    from geo_patrol.runner import replay_orders
+
+    first, second = ("random" if is_own_agent(name) else quick(make_agent(name)) for name in agents)
+    result = play_match(first, second, config=config, overrides=ONE_TURN, games=2, seed=0, on_failure="forfeit")
+    list(replay_orders(result.config, int(result.seeds[0]), result.first_game))
+
+
+def _write_json(target: str, result: "MatchResult", campaign: Campaign) -> None:
+    """Write agents, configuration, seed, versions and summary."""
+    data = {
+        "format": "geo_patrol match",
+        "version": 1,
+        "versions": versions(),
+        "agents": {"first": result.agents[0], "second": result.agents[1]},
+        "games": len(result),
+        "seed": result.seed,
+        "config": campaign.config_data(),
+        "summary": result.summary().to_dict(),
+        "failures": [asdict(failure) for failure in result.failures],
+    }
+    write_json(target, data)
+
+
+def _write_csv(target: str, result: "MatchResult", _campaign: Campaign) -> None:
+    """Write a row per game; the winner is an agent's name, or empty for a draw."""
+    from geo_patrol.notation import read_reasons
+
+    with output_stream(target) as stream:
+        writer = csv_format.writer(stream, lineterminator="\n")
+        writer.writerow(_CSV_COLUMNS)
+        for game, first_side in enumerate(result.first_side.tolist()):
+            by_side = [first_side, 1 - first_side]  # the agents that play alpha and bravo
+            winner = int(result.winner[game])
+            writer.writerow(
+                [
+                    game,
+                    game // 2,
+                    result.seeds[game],
+                    *(result.agents[agent] for agent in by_side),
+                    result.agents[winner] if winner >= 0 else "",
+                    *result.scores[game, by_side],
+                    result.turns[game],
+                    "; ".join(map(str, read_reasons(int(result.reasons[game])))),
+                    *result.illegal_orders[game, by_side],
+                ]
+            )
 
 
 def _print_first_game(result: "MatchResult") -> None:
@@ -99,100 +198,59 @@ def _print_first_game(result: "MatchResult") -> None:
         print(paragraph)
 
 
-def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
-    """Check that no two outputs go to the same place."""
-    if json is not None and csv is not None and os.path.realpath(json) == os.path.realpath(csv):
-        raise InputError(f"--json and --csv both go to {json}: give two files")
-    if show and campaign.STDOUT in (json, csv):
-        raise InputError("--show prints to standard output: give --json or --csv a file")
+def _print_match(result: "MatchResult", source: str) -> None:
+    """Print results by side and in total, how games ended, and games per second; margin: the mean score difference."""
+    from rich.text import Text
+
+    summary = result.summary()
+    first, second = result.agents
+    console = print_heading(f"{first} against {second}", f"{result.config.title} ({source}), seed {result.seed}")
+    console.print(_results_table(first, summary))
+    console.print()
+    console.print(_endings_table(result.agents, summary.total.endings))
+    if _has_several_reasons(summary.total):
+        console.print("Several reasons may hold at once.")
+    console.print()
+    if any(summary.total.illegal_orders):
+        counts = [f"{name} {count:,}" for name, count in zip(result.agents, summary.total.illegal_orders, strict=True)]
+        console.print(f"Illegal orders: {', '.join(counts)}")
+    for failure in result.failures:
+        lost = f"{result.agents[failure.agent]} lost {failure.games:,} games: {failure.message}"
+        console.print(Text(lost), soft_wrap=True)
+    console.print(f"{len(result):,} games in {summary.seconds:.3f} s: {summary.games_per_second:,.0f} games per second")
 
 
-def _play(
-    agents: tuple[str, str], move_time: float, quiet: bool, *, config: "GameConfig", **options: Any
-) -> "MatchResult":
-    """Play the match, with a progress bar on standard error if that is a terminal."""
-    from geo_patrol.agents.isolation.guard import seat_agent
-    from geo_patrol.evaluation.match import play_match
-
-    with leave_at_once():  # compiles or loads what is needed before the clock starts
-        _warm_up(agents, config)
-    first, second = agents
-    with progress_bar(f"{first} against {second}", quiet=quiet) as progress:
-        return play_match(
-            seat_agent(first, move_time),
-            seat_agent(second, move_time),
-            config=config,
-            progress=progress,
-            on_failure="forfeit",
-            **options,
-        )
+def _has_several_reasons(tally: "Tally") -> bool:
+    """Return whether some game ended for more than one reason, or for both agents."""
+    return sum(max(ending.first + ending.second, ending.games) for ending in tally.endings.values()) > tally.games
 
 
-def _warm_up(agents: tuple[str, str], config: "GameConfig") -> None:
-    """Play two games of one turn, without users' own agents, in which nothing is compiled here; and replay one."""
-    from geo_patrol.agents import make_agent
-    from geo_patrol.agents.isolation.guard import is_own_agent
-    from geo_patrol.evaluation.campaign import ONE_TURN
-    from geo_patrol.evaluation.match import play_match
-    from geo_patrol.runner import replay_orders
-
-    first, second = ("random" if is_own_agent(name) else quick(make_agent(name)) for name in agents)
-    result = play_match(first, second, config=config, overrides=ONE_TURN, games=2, seed=0, on_failure="forfeit")
-    list(replay_orders(result.config, int(result.seeds[0]), result.first_game))
+def _results_table(first: str, summary: "Summary") -> "Table":
+    numbers = ("games", "wins", "draws", "losses", "win rate", "95% interval", "margin", "turns")
+    table = plain_table(f"{first} as", numbers=numbers)
+    table.add_row("alpha", *_cells(summary.as_alpha))
+    table.add_row("bravo", *_cells(summary.as_bravo))
+    table.add_row("either", *_cells(summary.total), style="bold")
+    return table
 
 
-def write_json(result: "MatchResult", stream: TextIO, source: str, overrides: list[str]) -> None:
-    """Write a match as JSON: agents, configuration, seed, versions and summary."""
-    data: dict[str, Any] = {
-        "format": FORMAT,
-        "version": 1,
-        "versions": versions(),
-        "agents": {"first": result.agents[0], "second": result.agents[1]},
-        "games": len(result),
-        "seed": result.seed,
-        "config": {"source": source, "overrides": overrides, "values": result.config.to_dict()},
-        "summary": result.summary().to_dict(),
-        "failures": [asdict(failure) for failure in result.failures],
-    }
-    json_format.dump(data, stream, indent=2, allow_nan=False)
-    stream.write("\n")
+def _cells(tally: "Tally") -> list[str]:
+    return [
+        *(f"{count:,}" for count in (tally.games, tally.wins, tally.draws, tally.losses)),
+        f"{tally.win_rate:.1%}",
+        percent_interval(tally.win_interval),
+        f"{tally.mean_score_difference:+.1f}",
+        f"{tally.mean_turns:.1f}",
+    ]
 
 
-CSV_COLUMNS = (
-    "game",
-    "pair",
-    "seed",
-    "alpha",
-    "bravo",
-    "winner",
-    "alpha_score",
-    "bravo_score",
-    "turns",
-    "reasons",
-    "alpha_illegal_orders",
-    "bravo_illegal_orders",
-)
-
-
-def write_csv(result: "MatchResult", stream: TextIO) -> None:
-    """Write a match as CSV with a row per game; the winner is an agent's name, or empty for a draw."""
-    from geo_patrol.notation import read_reasons
-
-    writer = csv_format.writer(stream, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    for game, first_side in enumerate(result.first_side.tolist()):
-        by_side = [first_side, 1 - first_side]  # the agents that play alpha and bravo
-        winner = int(result.winner[game])
-        writer.writerow(
-            [
-                game,
-                game // 2,
-                result.seeds[game],
-                *(result.agents[agent] for agent in by_side),
-                result.agents[winner] if winner >= 0 else "",
-                *result.scores[game, by_side],
-                result.turns[game],
-                "; ".join(map(str, read_reasons(int(result.reasons[game])))),
-                *result.illegal_orders[game, by_side],
-            ]
-        )
+def _endings_table(agents: tuple[str, str], endings: "dict[str, Ending]") -> "Table":
+    table = plain_table()
+    table.add_column("how games ended")
+    for heading in ("games", *agents):
+        table.add_column(heading, justify="right")
+    for reason, ending in endings.items():
+        if ending.games:
+            by_agent = ["", ""] if reason == "turn_limit" else [f"{ending.first:,}", f"{ending.second:,}"]
+            table.add_row(_ENDINGS[reason], f"{ending.games:,}", *by_agent)
+    return table

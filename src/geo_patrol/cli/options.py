@@ -1,5 +1,6 @@
 """Options shared by several commands."""
 
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -17,3 +18,23 @@ OverridesOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
 ]
+First: TypeAlias = Annotated[str, typer.Argument(metavar="FIRST", help=f"Agent: {ANY_AGENT}.")]
+Second: TypeAlias = Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")]
+AgentNames: TypeAlias = Annotated[list[str], typer.Argument(metavar="AGENT...", help=f"Agents: {ANY_AGENT}.")]
+Seed: TypeAlias = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="Repeats all games exactly; a new one by default.")
+]
+Processes: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--processes", "-p", metavar="N", help="Number of worker processes; one per core by default."),
+]
+MoveTime: TypeAlias = Annotated[
+    float,
+    typer.Option("--move-time", metavar="SECONDS", help="Time for a decision in one game, for your own agents."),
+]
+Out: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", help="Folder for games and tables; the same command resumes."),
+]
+Json: TypeAlias = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON.")]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]

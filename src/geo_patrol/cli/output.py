@@ -1,8 +1,12 @@
 """Output of commands: files for other programs, tables, and progress bars on standard error."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, TextIO
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 from geo_patrol.cli.errors import InputError
 from geo_patrol.files import atomic_write
@@ -10,6 +14,9 @@ from geo_patrol.files import atomic_write
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+STDOUT = "-"
+"""The file of an option such as ``--json FILE|-`` that stands for standard output."""
 
 
 @contextmanager
@@ -25,6 +32,39 @@ def output_file(target: str) -> Iterator[TextIO]:
         except OSError as error:
             raise InputError(f"{target} cannot be written: {error.strerror}") from None
         yield stream
+
+
+@contextmanager
+def output_stream(target: str | None) -> Iterator[TextIO]:
+    """Open the file of an option such as ``--json FILE|-``; without one, what is written is discarded."""
+    if target == STDOUT:
+        yield sys.stdout
+    else:
+        with output_file(target or os.devnull) as stream:
+            yield stream
+
+
+class _Untouched(Exception):  # noqa: N818 - no error
+    """Leaves a file as it is."""
+
+
+def check_output(target: str | None) -> None:
+    """Check that the file of an option can be written, before any work is done for it.
+
+    Raises:
+        InputError: nothing can be written there.
+    """
+    if target is None or target == STDOUT or Path(target).is_fifo() or Path(target).is_char_device():
+        return
+    with suppress(_Untouched), output_file(target):
+        raise _Untouched
+
+
+def write_json(target: str | None, data: Mapping[str, Any]) -> None:
+    """Write JSON to the file of an option."""
+    with output_stream(target) as stream:
+        json.dump(data, stream, indent=2, allow_nan=False)
+        stream.write("\n")
 
 
 def plain_table(*headings: str, numbers: Sequence[str] = ()) -> "Table":

@@ -7,26 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
-from geo_patrol.cli.games import load_agent, start_game
+from geo_patrol.cli.games import PERSON, WITHOUT_SCREEN, GameSaver, load_agent, start_game
 from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
-    from geo_patrol.agents import Agent
-    from geo_patrol.cli.saving import GameSaver
     from geo_patrol.sessions.live import LiveGame
-
-_PERSON = "person"
-
-
-_OF_A_NEW_GAME = {
-    "side": "--as",
-    "against": "--against",
-    "config": "--config",
-    "overrides": "--set",
-    "seed": "--seed",
-    "save": "--save",
-}
 
 
 @plain_errors
@@ -68,51 +54,32 @@ def play(
     """
     if resume is not None:
         _refuse_beside_resume(context)
-        from geo_patrol.cli.saving import GameSaver
-
         _play(GameSaver.resume(resume, has_window=not text), text)
         return
-    agents = _seat_players(side, against)
-    _begin(agents, config, overrides, seed, text, save)
-
-
-def _refuse_beside_resume(context: typer.Context) -> None:
-    flags = [flag for name, flag in _OF_A_NEW_GAME.items() if _is_explicit(context, name)]
-    if flags:
-        raise InputError(f"--resume goes on in its file: leave {' and '.join(flags)} out")
-
-
-def _is_explicit(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def _seat_players(side: str, against: str) -> "tuple[Agent | None, Agent | None]":
     if side not in SIDES:
         raise InputError(f"--as {side}: give alpha or bravo")
-    if against == _PERSON:
-        return None, None
-    agent = load_agent(against)
-    return (None, agent) if side == "alpha" else (agent, None)
-
-
-def _begin(
-    agents: "tuple[Agent | None, Agent | None]",
-    config: str,
-    overrides: list[str] | None,
-    seed: int | None,
-    text: bool,
-    save: str | None,
-) -> None:
-    from geo_patrol.cli.saving import WITHOUT_SCREEN, GameSaver
-
+    agent = None if against == PERSON else load_agent(against)
+    agents = (None, agent) if side == "alpha" else (agent, None)
     live = start_game(config, overrides, agents, seed, has_window=not text, alternative=WITHOUT_SCREEN)
     with leave_at_once():  # loads what is compiled
         from geo_patrol.replays import saved_games_folder
     _play(GameSaver.create(f"{saved_games_folder()}/" if save is None else save, live), text)
 
 
-def _play(saver: "GameSaver", text: bool) -> None:
+def _refuse_beside_resume(context: typer.Context) -> None:
+    """Check that no option of a new game is given."""
+    flags = [parameter.opts[0] for parameter in context.command.params if _is_of_a_new_game(context, parameter.name)]
+    if flags:
+        raise InputError(f"--resume goes on in its file: leave {' and '.join(flags)} out")
+
+
+def _is_of_a_new_game(context: typer.Context, name: str | None) -> bool:
+    """Return whether an option was given that is about a new game."""
+    source = context.get_parameter_source(str(name))
+    return name not in ("resume", "text") and source is not None and source.name == "COMMANDLINE"
+
+
+def _play(saver: GameSaver, text: bool) -> None:
     """Play, and say where the games are."""
     try:
         with saver:
@@ -136,7 +103,7 @@ def _play_at_terminal(live: "LiveGame") -> None:
         raise typer.Exit from None
 
 
-def _play_in_window(saver: "GameSaver") -> None:
+def _play_in_window(saver: GameSaver) -> None:
     """Play games in a window until it is closed."""
     from geo_patrol.rendering.play import play as show
     from geo_patrol.sessions.live import LiveGame

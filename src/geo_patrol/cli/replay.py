@@ -2,25 +2,24 @@
 
 import csv as csv_format
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geo_patrol.cli.errors import FAILED, InputError, bad_input, plain_errors
-from geo_patrol.cli.loading import load_rules
-from geo_patrol.cli.output import output_file, progress_bar
+from geo_patrol.cli.games import load_rules
+from geo_patrol.cli.output import STDOUT, output_stream, progress_bar
 from geo_patrol.errors import RecordingError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from geo_patrol.replays import Replay, ReplayReader
     from geo_patrol.runner import PlayedPhase
     from geo_patrol.sessions.timeline import Timeline
 
-_STDOUT = "-"
 _MIN_SIZE, _MAX_SIZE = (320, 240), (7680, 4320)
 
 
@@ -61,25 +60,14 @@ def replay(
 
     reader = ReplayReader(file)
     pictures = _Pictures(gif, mp4, png, output, _read_size(size), speed)
-    ok = True
-    if check or csv is not None:
-        ok = _check_all(reader, csv, sys.stdout if csv != _STDOUT else sys.stderr)
-    elif text and not pictures:
-        ok = _print(reader, game)
-    else:
-        ok = _show(reader, game, pictures)
-    _print_faults(reader)
-    if not ok or reader.faults:
-        raise typer.Exit(FAILED)
-
-
-def _print_faults(reader: "ReplayReader") -> None:
-    for fault in reader.faults:
+    ok = _check_all(reader, csv) if check or csv is not None else _show(reader, game, text, pictures)
+    faults = [*reader.faults]
+    if reader.fault_count > len(faults):
+        faults.append(f"and {reader.fault_count - len(faults):,} more faults")
+    for fault in faults:
         print(f"geo-patrol: {reader.path}: {fault}", file=sys.stderr)
-    if reader.fault_count > len(reader.faults):
-        print(
-            f"geo-patrol: {reader.path}: and {reader.fault_count - len(reader.faults):,} more faults", file=sys.stderr
-        )
+    if faults or not ok:
+        raise typer.Exit(FAILED)
 
 
 def _read_size(text: str | None) -> tuple[int, int] | None:
@@ -95,7 +83,7 @@ def _read_size(text: str | None) -> tuple[int, int] | None:
     return size
 
 
-def _check_all(reader: "ReplayReader", csv: str | None, report: TextIO) -> bool:
+def _check_all(reader: "ReplayReader", csv: str | None) -> bool:
     """Check all games, print the result and write the table; return whether all games agree."""
     from rich.console import Console
     from rich.progress import track
@@ -107,94 +95,68 @@ def _check_all(reader: "ReplayReader", csv: str | None, report: TextIO) -> bool:
         reader, f"checking {reader.path.name}", console=console, transient=True, disable=not console.is_terminal
     )
     count, faults = 0, []
-    with _table(csv) as write_row:
+    with output_stream(csv) as stream:
+        table = csv_format.writer(stream, lineterminator="\n")
         for replay in games:
             summary = summarise(replay)
             row = csv_row(summary)
             if count == 0:
-                write_row(row.keys())
-            write_row(row.values())
+                table.writerow(row.keys())
+            table.writerow(row.values())
             count += 1
             if summary.status == "disagrees":
                 faults.append(summary.fault)
+    report = sys.stderr if csv == STDOUT else sys.stdout
     print(f"{reader.path}: {count - len(faults):,} of {count:,} games agree with the rules", file=report)
     if faults:
         print(f"  first difference: {faults[0]}", file=report)
     return not faults
 
 
-@contextmanager
-def _table(target: str | None) -> Iterator[Callable[[Iterable[Any]], object]]:
-    """Open a CSV table, a file or standard output, and yield a function that writes a row; it does nothing for None."""
-    if target is None:
-        yield lambda _: None
-    elif target == _STDOUT:
-        yield csv_format.writer(sys.stdout, lineterminator="\n").writerow
-    else:
-        with output_file(target) as stream:
-            yield csv_format.writer(stream, lineterminator="\n").writerow
-
-
-class _Phases:
-    """The phases of a game as long as they follow the rules; then ``fault`` is the first difference."""
-
-    def __init__(self, replay: "Replay") -> None:
-        self._replay = replay
-        self.fault: str | None = None
-
-    def __iter__(self) -> "Iterator[PlayedPhase]":
-        from geo_patrol.replays import play
-
-        try:
-            yield from play(self._replay)
-        except RecordingError as error:
-            self.fault = str(error)
-
-    def report(self) -> bool:
-        """Print the first difference on standard error; return whether there is none."""
-        if self.fault is not None:
-            print(f"geo-patrol: {self.fault}; the game is shown up to there", file=sys.stderr)
-        return self.fault is None
-
-
-def _print(reader: "ReplayReader", number: int) -> bool:
-    """Print one game; return whether it follows the rules."""
-    from geo_patrol.replays import read_replay, start
-    from geo_patrol.textplay.texts import game_text
-
-    replay = read_replay(reader, number)
-    phases = _Phases(replay)
-    alpha, bravo = replay.agents
-    print(f"GAME {number} of {reader.path.name}: {alpha} (alpha) against {bravo} (bravo)\n")
-    for paragraph in game_text(start(replay), phases, replay.agents):
-        print(paragraph)
-    return phases.report()
-
-
-def _show(reader: "ReplayReader", number: int, pictures: "_Pictures") -> bool:
-    """Show one game in a window, or write its pictures; return whether it follows the rules."""
+def _show(reader: "ReplayReader", number: int, text: bool, pictures: "_Pictures") -> bool:
+    """Show one game as text or in a window, or write its pictures; return whether it follows the rules."""
     from geo_patrol.replays import read_replay, start
     from geo_patrol.sessions.timeline import Timeline
 
     replay = read_replay(reader, number)
-    phases, timeline = _Phases(replay), Timeline(start(replay), replay.agents)
+    alpha, bravo = replay.agents
+    name, players = reader.path.name, f"{alpha} (alpha) against {bravo} (bravo)"
+    faults: list[str] = []
+    phases = _phases(replay, faults)
+    if text and not pictures:
+        from geo_patrol.textplay.texts import game_text
+
+        print(f"GAME {number} of {name}: {players}\n")
+        for paragraph in game_text(start(replay), phases, replay.agents):
+            print(paragraph)
+        return not faults
+    timeline = Timeline(start(replay), replay.agents)
     for phase in phases:
         timeline.append(phase.orders, phase.game)
-    follows = phases.report()
     if pictures:
         pictures.write(timeline, reader.path)
     else:
-        _watch(timeline, f"{reader.path.name}, game {number}")
-    return follows
+        _watch(timeline, f"{name}, game {number}: {players}")
+    return not faults
 
 
-def _watch(timeline: "Timeline", name: str) -> None:
+def _phases(replay: "Replay", faults: list[str]) -> "Iterator[PlayedPhase]":
+    """Yield the phases of a game as long as they follow the rules; print the first difference and add it to faults."""
+    from geo_patrol.replays import play
+
+    try:
+        yield from play(replay)
+    except RecordingError as error:
+        faults.append(str(error))
+        print(f"geo-patrol: {error}; the game is shown up to there", file=sys.stderr)
+
+
+def _watch(timeline: "Timeline", title: str) -> None:
     from geo_patrol.rendering.screen import NoScreenError
     from geo_patrol.rendering.watch import watch
 
-    alpha, bravo = timeline.names
     try:
-        watch(timeline, title=f"{name}: {alpha} (alpha) against {bravo} (bravo)")
+        watch(timeline, title=title)
     except NoScreenError as error:
         raise InputError(f"{error}; or give --text, --png TURN, --gif FILE or --mp4 FILE") from None
 
@@ -223,7 +185,7 @@ class _Pictures:
 
         with bad_input():
             if self.png is not None:
-                index = moment_of(timeline, self.png)
+                index = _moment_of(timeline, self.png)
                 path = self.output or Path(f"{source.name.partition('.')[0]}-turn-{self.png}.png")
                 save_png(timeline, index, path, self.size or (1280, 720))
                 print(f"written: {path}")
@@ -234,7 +196,7 @@ class _Pictures:
                     print(f"written: {film}")
 
 
-def moment_of(timeline: "Timeline", turn: str) -> int:
+def _moment_of(timeline: "Timeline", turn: str) -> int:
     """Return the index of a moment: "7" is where turn 7 begins, "7e" its engagement phase, "end" the last one.
 
     Raises:

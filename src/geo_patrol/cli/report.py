@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli.errors import plain_errors
-from geo_patrol.cli.loading import load_rules
+from geo_patrol.cli.games import load_rules
 from geo_patrol.cli.output import output_file
 
 if TYPE_CHECKING:

@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geo_patrol.cli import campaign
+from geo_patrol.cli import options
+from geo_patrol.cli.campaign import Campaign
 from geo_patrol.cli.errors import bad_input, plain_errors
-from geo_patrol.cli.options import ConfigOption, OverridesOption
 from geo_patrol.cli.output import percent_interval, print_heading
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation import SprtResult
 
-FORMAT = "geo_patrol sprt"
-
 
 @plain_errors
 def sprt(
-    first: campaign.First,
-    second: campaign.Second,
+    first: options.First,
+    second: options.Second,
     elo0: Annotated[
         float, typer.Option("--elo0", metavar="ELO", help="Null hypothesis: FIRST is this much better ...")
     ] = 0,
@@ -29,14 +27,14 @@ def sprt(
     ] = 20,
     alpha: Annotated[float, typer.Option(metavar="P", help="Probability of accepting elo1 where elo0 is true.")] = 0.05,
     beta: Annotated[float, typer.Option(metavar="P", help="Probability of accepting elo0 where elo1 is true.")] = 0.05,
-    config: ConfigOption = "geo_patrol",
-    overrides: OverridesOption = None,
+    config: options.ConfigOption = "geo_patrol",
+    overrides: options.OverridesOption = None,
     max_games: Annotated[int, typer.Option(metavar="N", help="Maximum number of games, even.")] = 20_000,
-    seed: campaign.Seed = None,
-    processes: campaign.Processes = None,
-    move_time: campaign.MoveTime = 0.1,
-    json: campaign.Json = None,
-    quiet: campaign.Quiet = False,
+    seed: options.Seed = None,
+    processes: options.Processes = None,
+    move_time: options.MoveTime = 0.1,
+    json: options.Json = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Play until a sequential probability ratio test decides between the Elo differences elo0 and elo1.
 
@@ -46,21 +44,19 @@ def sprt(
 
     with bad_input():
         test = Sprt(elo0, elo1, alpha, beta)
-    resolved = campaign.check_arguments(
-        [first, second],
-        config,
-        overrides,
+    campaign = Campaign(
+        agents=(first, second),
+        config=config,
+        overrides=overrides,
         games=max_games,
         seed=seed,
         move_time=move_time,
         processes=processes,
         json=json,
+        quiet=quiet,
     )
-    play = partial(play_sprt, first, second, test, config=resolved, max_games=max_games, seed=seed)
-    play = partial(play, move_time=move_time, processes=processes)
-    result = campaign.play_with_progress([first, second], resolved, f"{first} against {second}", quiet, play)
-    data = campaign.to_json(FORMAT, config, overrides, resolved, result)
-    campaign.output_result(data, json, quiet, partial(print_sprt, result))
+    play = partial(play_sprt, first, second, test, config=campaign.resolved, max_games=max_games, seed=seed)
+    campaign.run("sprt", f"{first} against {second}", play, print_sprt)
 
 
 def print_sprt(result: "SprtResult", source: str) -> None:

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geo_patrol.cli import campaign
+from geo_patrol.cli import options
+from geo_patrol.cli.campaign import Campaign, write_plot
 from geo_patrol.cli.errors import bad_input, plain_errors
-from geo_patrol.cli.options import ConfigOption, OverridesOption
 from geo_patrol.cli.output import output_file, percent_interval, plain_table, print_heading
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation import Sweep
 
-FORMAT = "geo_patrol sweep"
 _MAX_ROWS = 200
 _MAX_KEY_WIDTH = 12
 
@@ -31,17 +30,17 @@ def sweep(
         tuple[str, str],
         typer.Option("--agents", "-a", metavar="AGENT AGENT", help="Two agents, or twice the same."),
     ] = ("scripted", "scripted"),
-    config: ConfigOption = "geo_patrol",
-    overrides: OverridesOption = None,
+    config: options.ConfigOption = "geo_patrol",
+    overrides: options.OverridesOption = None,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="Games per cell, even: half with sides swapped.")
     ] = 200,
-    seed: campaign.Seed = None,
-    processes: campaign.Processes = None,
-    move_time: campaign.MoveTime = 0.1,
-    out: campaign.Out = None,
-    json: campaign.Json = None,
-    quiet: campaign.Quiet = False,
+    seed: options.Seed = None,
+    processes: options.Processes = None,
+    move_time: options.MoveTime = 0.1,
+    out: options.Out = None,
+    json: options.Json = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Play a match for every combination of varied values, and print win rates with their 95 % intervals (Wilson).
 
@@ -52,24 +51,28 @@ def sweep(
 
     with bad_input():
         parse_variations(vary)
-    resolved = campaign.check_arguments(
-        agents, config, overrides, games=games, seed=seed, move_time=move_time, processes=processes, json=json
+    campaign = Campaign(
+        agents=agents,
+        config=config,
+        overrides=overrides,
+        games=games,
+        seed=seed,
+        move_time=move_time,
+        processes=processes,
+        out=out,
+        json=json,
+        quiet=quiet,
     )
-    play = partial(play_sweep, *agents, vary, config=config, overrides=overrides or [], games=games, seed=seed)
-    play = partial(play, move_time=move_time, processes=processes, folder=out)
-    with campaign.resume_hint(out):
-        result = campaign.play_with_progress(agents, resolved, "sweep", quiet, play)
-    data = campaign.to_json(FORMAT, config, overrides, resolved, result)
-    if out is not None:
-        write_folder(out, result, data)
-    campaign.output_result(data, json, quiet, partial(print_sweep, result))
+    play = partial(
+        play_sweep, *agents, vary, config=config, overrides=overrides or [], games=games, seed=seed, folder=out
+    )
+    campaign.run("sweep", "sweep", play, print_sweep, write_files)
 
 
-def write_folder(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
-    """Write the table as JSON and CSV, and a plot."""
+def write_files(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
+    """Write the table as CSV, and a plot."""
     from geo_patrol.evaluation.plots import plot_sweep
 
-    campaign.write_json(str(out / "sweep.json"), data)
     with output_file(str(out / "sweep.csv")) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         keys = [variation.key for variation in result.variations]
@@ -78,7 +81,7 @@ def write_folder(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
             for label, rate in cell["win_rates"].items():
                 numbers = [rate["wins"], rate["games"], rate["rate"], *rate["interval"], cell["draw_rate"]]
                 writer.writerow([*cell["values"].values(), label, *numbers])
-    campaign.write_plot(out, "sweep.png", lambda path: plot_sweep(result, path))
+    write_plot(out / "sweep.png", plot_sweep, result)
 
 
 def print_sweep(result: "Sweep", source: str) -> None:

@@ -7,37 +7,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geo_patrol.cli import campaign
+from geo_patrol.cli import options
+from geo_patrol.cli.campaign import Campaign, write_plot
 from geo_patrol.cli.errors import bad_input, plain_errors
-from geo_patrol.cli.options import ConfigOption, OverridesOption
 from geo_patrol.cli.output import output_file, percent_interval, plain_table, print_heading
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from rich.console import Console
 
     from geo_patrol.evaluation import Tournament
 
-FORMAT = "geo_patrol tournament"
 _MAX_COLUMNS = 9  # agents in the table of alpha against bravo
 
 
 @plain_errors
 def tournament(
-    agents: campaign.AgentNames,
-    config: ConfigOption = "geo_patrol",
-    overrides: OverridesOption = None,
+    agents: options.AgentNames,
+    config: options.ConfigOption = "geo_patrol",
+    overrides: options.OverridesOption = None,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="Games per pairing, even: half with sides swapped.")
     ] = 400,
-    seed: campaign.Seed = None,
+    seed: options.Seed = None,
     mirror: Annotated[
         bool, typer.Option("--mirror", help="Also play every agent against itself: what is each side worth?")
     ] = False,
-    processes: campaign.Processes = None,
-    move_time: campaign.MoveTime = 0.1,
-    out: campaign.Out = None,
-    json: campaign.Json = None,
-    quiet: campaign.Quiet = False,
+    processes: options.Processes = None,
+    move_time: options.MoveTime = 0.1,
+    out: options.Out = None,
+    json: options.Json = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Play a round robin on all cores, in pairs of games with the same seed and the sides swapped.
 
@@ -52,29 +53,31 @@ def tournament(
         import scipy.optimize  # noqa: F401 - before any game is played
     with bad_input():
         check_names(agents)
-    resolved = campaign.check_arguments(
-        agents, config, overrides, games=games, seed=seed, move_time=move_time, processes=processes, json=json
+    campaign = Campaign(
+        agents=agents,
+        config=config,
+        overrides=overrides,
+        games=games,
+        seed=seed,
+        move_time=move_time,
+        processes=processes,
+        out=out,
+        json=json,
+        quiet=quiet,
     )
-    play = partial(play_tournament, agents, config=resolved, games=games, seed=seed, mirror=mirror, folder=out)
-    play = partial(play, move_time=move_time, processes=processes)
-    with campaign.resume_hint(out):
-        result = campaign.play_with_progress(agents, resolved, "tournament", quiet, play)
-    data = campaign.to_json(FORMAT, config, overrides, resolved, result)
-    if out is not None:
-        write_folder(out, result, data)
-    campaign.output_result(data, json, quiet, partial(print_tournament, result))
+    play = partial(play_tournament, agents, config=campaign.resolved, games=games, seed=seed, mirror=mirror, folder=out)
+    campaign.run("tournament", "tournament", play, print_tournament, write_files)
 
 
-def write_folder(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
-    """Write the tables as JSON and CSV, and a plot."""
+def write_files(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
+    """Write the tables as CSV, and a plot."""
     from geo_patrol.evaluation.plots import plot_tournament
 
-    campaign.write_json(str(out / "tournament.json"), data)
     with output_file(str(out / "ratings.csv")) as stream:
         _write_rows(stream, [_rating_row(entry) for entry in data["ratings"]])
     with output_file(str(out / "pairings.csv")) as stream:
         _write_rows(stream, [_pairing_row(entry) for entry in data["pairings"]])
-    campaign.write_plot(out, "tournament.png", lambda path: plot_tournament(result, path))
+    write_plot(out / "tournament.png", plot_tournament, result)
 
 
 def _write_rows(stream: Any, rows: list[dict[str, Any]]) -> None:
@@ -112,23 +115,20 @@ def _record_columns(prefix: str, record: dict[str, Any]) -> dict[str, Any]:
 
 def print_tournament(result: "Tournament", source: str) -> None:
     """Print ratings, pairings, win rates of alpha against bravo, the equilibrium, and the agents' errors."""
+    from geo_patrol.evaluation.names import short_names
+
+    names = short_names(result.agents)
     heading = f"{len(result.agents)} agents, {result.games:,} games per pairing"
     console = print_heading(heading, f"{result.config.title} ({source}), seed {result.seed}")
-    _print_ratings(console, result)
-    _print_pairings(console, result)
-    _print_sides(console, result)
-    _print_equilibria(console, result)
+    _print_ratings(console, result, names)
+    _print_pairings(console, result, names)
+    _print_sides(console, result, names)
+    _print_equilibria(console, result, names)
     _print_agent_errors(console, result)
 
 
-def _names(result: "Tournament") -> list[str]:
-    from geo_patrol.evaluation.names import short_names
-
-    return short_names(result.agents)
-
-
-def _print_ratings(console: "Console", result: "Tournament") -> None:
-    ratings, names = result.ratings, _names(result)
+def _print_ratings(console: "Console", result: "Tournament", names: list[str]) -> None:
+    ratings = result.ratings
     numbers = ("Elo", "95% interval", "games", "wins", "as alpha", "as bravo", "draws")
     table = plain_table("agent", numbers=numbers)
     for agent in ratings.elo.argsort()[::-1].tolist():
@@ -159,8 +159,7 @@ def _print_ratings(console: "Console", result: "Tournament") -> None:
     console.print()
 
 
-def _print_pairings(console: "Console", result: "Tournament") -> None:
-    names = _names(result)
+def _print_pairings(console: "Console", result: "Tournament", names: list[str]) -> None:
     numbers = ("wins", "draws", "win rate", "95% interval", "as alpha", "as bravo")
     table = plain_table("pairing", numbers=numbers)
     for first, second in result.pairings:
@@ -180,12 +179,11 @@ def _print_pairings(console: "Console", result: "Tournament") -> None:
     console.print()
 
 
-def _print_sides(console: "Console", result: "Tournament") -> None:
+def _print_sides(console: "Console", result: "Tournament", names: list[str]) -> None:
     """Print the win rates of row as alpha against column as bravo."""
     size = len(result.agents)
     if not 2 < size <= _MAX_COLUMNS:
         return
-    names = _names(result)
     numbers = [str(number + 1) for number in range(size)]
     table = plain_table("alpha wins (row: alpha, column: bravo)", numbers=numbers)
     for alpha in range(size):
@@ -198,21 +196,17 @@ def _print_sides(console: "Console", result: "Tournament") -> None:
     console.print()
 
 
-def _print_equilibria(console: "Console", result: "Tournament") -> None:
-    mixed = _mixture(result, result.equilibrium.rows)
-    console.print(f"Mixed equilibrium, random sides: {mixed}", soft_wrap=True)
+def _print_equilibria(console: "Console", result: "Tournament", names: list[str]) -> None:
+    def mixture(strategy: "NDArray[np.float64]") -> str:
+        ordered = (-strategy).argsort().tolist()
+        return ", ".join(f"{names[agent]} {strategy[agent]:.1%}" for agent in ordered if strategy[agent] > 0)
+
+    console.print(f"Mixed equilibrium, random sides: {mixture(result.equilibrium.rows)}", soft_wrap=True)
     sides = result.side_equilibrium
     if sides is not None:
-        console.print(f"Mixed equilibrium of alpha: {_mixture(result, sides.rows)}", soft_wrap=True)
-        console.print(f"Mixed equilibrium of bravo: {_mixture(result, sides.columns)}", soft_wrap=True)
+        console.print(f"Mixed equilibrium of alpha: {mixture(sides.rows)}", soft_wrap=True)
+        console.print(f"Mixed equilibrium of bravo: {mixture(sides.columns)}", soft_wrap=True)
         console.print(f"Its value for alpha, wins minus losses per game: {sides.value:+.3f}")
-
-
-def _mixture(result: "Tournament", strategy: Any) -> str:
-    names = _names(result)
-    return ", ".join(
-        f"{names[agent]} {strategy[agent]:.1%}" for agent in (-strategy).argsort().tolist() if strategy[agent] > 0
-    )
 
 
 def _print_agent_errors(console: "Console", result: "Tournament") -> None:

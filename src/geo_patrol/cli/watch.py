@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from geo_patrol.cli.errors import plain_errors
-from geo_patrol.cli.games import load_agent, start_game
+from geo_patrol.cli.games import GameSaver, load_agent, start_game
 from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
 
 
@@ -34,8 +34,6 @@ def watch(
     if save is None:
         show(live.timeline, live.advance, live.title)
         return
-    from geo_patrol.cli.saving import GameSaver
-
     with GameSaver.create(save, live) as saver:
         show(live.timeline, live.advance, live.title)
     if saver.path.exists():
