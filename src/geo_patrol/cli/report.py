@@ -50,8 +50,5 @@ def _with_status(readers: "list[ReplayReader]") -> "Iterator[ReplayReader]":
 
     console = Console(stderr=True)
     for reader in readers:
-        if console.is_terminal:
-            with console.status(f"reading {reader.path.name}"):
-                yield reader
-        else:
+        with console.status(f"reading {reader.path.name}"):
             yield reader
