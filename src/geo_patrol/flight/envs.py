@@ -124,9 +124,10 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
             self._mission = mission
             self._allocate(mission)
         self._flight[:] = self._start
-        self._infos["illegal_orders"] = 0
         self._score = 0
-        return self._outputs()
+        observation, info = self._outputs()
+        info["illegal_orders"] = 0
+        return observation, info
 
     def _allocate(self, mission: Mission) -> None:
         """Create the record of a game, a copy of its beginning, and views of its outputs."""
