@@ -1,0 +1,268 @@
+"""Damage files in many ways, and load them as a user would: every loader either succeeds or raises an error of geo_patrol.
+
+    python scripts/fuzz_files.py --mutations 20000 --seed 0
+
+Configurations, missions, saved games, policies, replays and the published recordings are mutated. A loader must not raise
+any other exception, take longer than five seconds or 300 MB, or write a control character or a line of more than 500
+characters in a message. A violation ends the run with exit status 1; the file is left in the folder that is printed.
+"""
+
+import argparse
+import contextlib
+import gzip
+import io
+import itertools
+import json
+import random
+import re
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from geo_patrol import Game, GeoPatrolError, ReplayReader, geo_patrol_v0, load_config, play_match
+from geo_patrol.agents.policy.weights import Widths, read_weights, shapes, write_weights
+from geo_patrol.flight.mission import load_mission
+from geo_patrol.verify.__main__ import check_file
+
+MAX_SECONDS, MAX_MEMORY, MAX_LINE = 5.0, 300 << 20, 500
+ROOT = Path(__file__).parents[1]
+HOSTILE = [
+    *(b"\x1b[2J", b"\x9b31m", b"\xe2\x80\xae", b"\xed\xa0\x80", b"\x00", b"\r\n", b"\n", b'"', b"\\", b"'" * 3),
+    *(
+        b"-1",
+        b"0",
+        b"1e999",
+        b"nan",
+        b"inf",
+        b"-inf",
+        b"9" * 20,
+        b"9" * 5000,
+        b"0.1e-400",
+        b"true",
+        b"null",
+        b"{}",
+        b"[]",
+    ),
+    *(b"[" * 2000, b'{"a":' * 2000, b"a." * 2000, b"x" * 70_000, b"extends = '/dev/zero'\n", b"__class__", b"..", b"~"),
+]
+NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
+
+
+class TooSlow(BaseException):
+    """A loader took longer than ``MAX_SECONDS``; no loader catches it by mistake."""
+
+
+@dataclass
+class Loader:
+    """One kind of file: valid samples to mutate, and what loads a file and returns its messages."""
+
+    samples: list[Path]
+    load: Callable[[Path], str]
+
+
+def load_save(path: Path) -> str:
+    """Restore a game and an environment from the JSON of a save."""
+    try:
+        saved = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):  # the user's own call of json.loads fails
+        return ""
+    messages = []
+    env = geo_patrol_v0.parallel_env()
+    for restore in (Game.restore, env.restore):
+        try:
+            restore(saved)
+        except GeoPatrolError as error:
+            messages.append(str(error))
+    return "\n".join(messages)
+
+
+def load_replay(path: Path) -> str:
+    """Read all games of a file; return what is displayed of them."""
+    reader = ReplayReader(path)
+    texts = [text for replay in reader for text in (*replay.agents, replay.config.title, str(replay.fault or ""))]
+    return "\n".join([*texts, *map(str, reader.faults)])
+
+
+def load_recordings(path: Path) -> str:
+    """Verify a file of recordings; return what is printed."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        check_file(path, Console(file=output))
+    return output.getvalue()
+
+
+def make_loaders(folder: Path) -> dict[str, Loader]:
+    """Write samples to a folder where the repository has none."""
+    weights = {name: np.full(shape, 0.01, np.float32) for name, shape in shapes(Widths(2, 2, 2, 1)).items()}
+    write_weights(folder / "policy.safetensors", weights)
+    env = geo_patrol_v0.parallel_env("case1")
+    env.reset(seed=0)
+    for _ in range(5):
+        env.step(env.sample_actions())
+    (folder / "env.json").write_text(json.dumps(env.save()), encoding="utf-8")
+    (folder / "game.json").write_text(json.dumps(env.game().save()), encoding="utf-8")
+    replays = [folder / f"replay.jsonl{packed}" for packed in ("", ".gz", ".zst")]
+    for replay in replays:
+        play_match("random", "random", config="case1", games=2, seed=0, save=replay)
+    data = ROOT / "tests" / "data"
+    games = folder / "games.jsonl"
+    with gzip.open(data / "reference_games.jsonl.gz") as packed_games:
+        games.write_bytes(b"".join(itertools.islice(packed_games, 2)))
+    odds = json.loads((data / "reference_odds.json").read_text(encoding="utf-8"))
+    (folder / "odds.json").write_text(json.dumps(odds[:2]), encoding="utf-8")
+    configs = [*sorted((ROOT / "configs").glob("*.toml")), *sorted((ROOT / "examples").glob("*.toml"))]
+    return {
+        "configuration": Loader(configs, lambda path: str(load_config(path).title)),
+        "mission": Loader(sorted((ROOT / "configs" / "flight").glob("*.toml")), lambda path: load_mission(path).title),
+        "save": Loader([folder / "env.json", folder / "game.json"], load_save),
+        "policy": Loader([folder / "policy.safetensors"], lambda path: " ".join(read_weights(path))),
+        "replay": Loader([*replays, data / "replay_format_1.jsonl.gz", games], load_replay),
+        "recordings": Loader([games, folder / "odds.json"], load_recordings),
+    }
+
+
+def mutate(content: bytes, rng: random.Random) -> bytes:
+    """Return content with one to four random changes; packed content is changed before or after it is packed."""
+    if content[:2] == b"\x1f\x8b" and rng.random() < 0.7:
+        return gzip.compress(mutate(gzip.decompress(content), rng), 1)
+    for _ in range(rng.randint(1, 4)):
+        content = rng.choice(CHANGES)(content, rng)
+    return content
+
+
+def insert(content: bytes, rng: random.Random) -> bytes:
+    """Insert a hostile text."""
+    at = rng.randint(0, len(content))
+    return content[:at] + rng.choice(HOSTILE) + content[at:]
+
+
+def replace_number(content: bytes, rng: random.Random) -> bytes:
+    """Replace a number by a hostile text."""
+    numbers = list(NUMBER.finditer(content[:20_000]))
+    if not numbers:
+        return content
+    number = rng.choice(numbers)
+    return content[: number.start()] + rng.choice(HOSTILE) + content[number.end() :]
+
+
+def flip(content: bytes, rng: random.Random) -> bytes:
+    """Change a byte."""
+    if not content:
+        return content
+    at = rng.randrange(len(content))
+    return content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
+
+
+def cut(content: bytes, rng: random.Random) -> bytes:
+    """Remove a piece."""
+    start, stop = sorted(rng.randint(0, len(content)) for _ in range(2))
+    return content[:start] + content[stop:] if rng.random() < 0.5 else content[:start] + content[start + 8 :]
+
+
+def repeat(content: bytes, rng: random.Random) -> bytes:
+    """Repeat a piece, of which some copies may be many."""
+    start, stop = sorted(rng.randint(0, len(content)) for _ in range(2))
+    return content[:start] + content[start : min(stop, start + 4000)] * rng.choice([1, 2, 50]) + content[start:]
+
+
+def swap_lines(content: bytes, rng: random.Random) -> bytes:
+    """Put the lines into another order."""
+    lines = content.split(b"\n")
+    rng.shuffle(lines)
+    return b"\n".join(lines)
+
+
+CHANGES = (insert, replace_number, replace_number, flip, cut, repeat, swap_lines)
+
+
+def stop_slow_loader(_signal: int, _frame: FrameType | None) -> None:
+    """Interrupt a loader whose time is over."""
+    raise TooSlow
+
+
+def violation(loader: Loader, path: Path, counts: Counter[str]) -> str | None:
+    """Load a file; return what is wrong about how that went."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    signal.setitimer(signal.ITIMER_REAL, MAX_SECONDS)
+    try:
+        messages = loader.load(path)
+        counts["loaded"] += 1
+    except GeoPatrolError as error:
+        messages = str(error)
+        counts["refused"] += 1
+    except TooSlow:
+        return f"took more than {MAX_SECONDS:g} s"
+    except Exception as error:
+        return f"raised {type(error).__name__}: {str(error)[:200]!r}"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    if memory * 1024 > MAX_MEMORY:
+        return f"took {memory / 1024:,.0f} MB"
+    for line in messages.split("\n"):
+        if len(line) > MAX_LINE or not line.isprintable():
+            return f"printed {line[: MAX_LINE + 1]!r}"
+    return None
+
+
+def schedule(loaders: dict[str, Loader], mutations: int) -> Iterator[tuple[str, int]]:
+    """Yield the loaders in turn, with the number of each mutation."""
+    return zip(itertools.islice(itertools.cycle(loaders), mutations), itertools.count(), strict=False)
+
+
+def read_arguments() -> argparse.Namespace:
+    """Return the arguments of the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--mutations", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    if arguments.mutations < 1:
+        parser.error("--mutations: give at least 1")
+    return arguments
+
+
+def main() -> int:
+    """Run the fuzzer; return the exit status."""
+    arguments = read_arguments()
+    signal.signal(signal.SIGALRM, stop_slow_loader)
+    folder = Path(tempfile.mkdtemp(prefix="geo_patrol-fuzz-"))
+    loaders, counts, slowest = make_loaders(folder), Counter[str](), 0.0
+    for loader in loaders.values():
+        for sample in loader.samples:
+            loader.load(sample)  # compiles, and shows that samples are valid
+    console = Console(stderr=True)
+    jobs = schedule(loaders, arguments.mutations)
+    for name, number in track(jobs, "loading", arguments.mutations, console=console, transient=True):
+        rng = random.Random(f"{arguments.seed} {number}")
+        sample = rng.choice(loaders[name].samples)
+        path = folder / f"mutated-{sample.name}"
+        path.write_bytes(mutate(sample.read_bytes(), rng))
+        start = time.perf_counter()
+        fault = violation(loaders[name], path, counts)
+        slowest = max(slowest, time.perf_counter() - start)
+        if fault is not None:
+            print(f"{name}: {fault}\nseed {arguments.seed}, mutation {number}: {path}")
+            return 1
+    shutil.rmtree(folder)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"ok: {arguments.mutations:,} mutations, {counts['loaded']:,} loaded, {counts['refused']:,} refused;"
+        f" slowest {slowest:.2f} s, peak memory {peak:,.0f} MB"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
