@@ -3,7 +3,7 @@
     python scripts/fuzz_files.py --mutations 20000 --seed 0
 
 Configurations, missions, saved games, policies, replays and the published recordings are mutated. A loader must not raise
-any other exception, take longer than five seconds or 300 MB, or write a control character or a line of more than 500
+any other exception, take more than five seconds of processor time or 300 MB, or write a control character or a line of more than 500
 characters in a message. A violation ends the run with exit status 1; the file is left in the folder that is printed.
 """
 
@@ -61,7 +61,7 @@ NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 
 
 class TooSlow(BaseException):
-    """A loader took longer than ``MAX_SECONDS``; no loader catches it by mistake."""
+    """A loader took more processor time than ``MAX_SECONDS``; no loader catches it by mistake."""
 
 
 @dataclass
@@ -195,7 +195,7 @@ def stop_slow_loader(_signal: int, _frame: FrameType | None) -> None:
 def violation(loader: Loader, path: Path, counts: Counter[str]) -> str | None:
     """Load a file; return what is wrong about how that went."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    signal.setitimer(signal.ITIMER_REAL, MAX_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)
     try:
         messages = loader.load(path)
         counts["loaded"] += 1
@@ -203,11 +203,11 @@ def violation(loader: Loader, path: Path, counts: Counter[str]) -> str | None:
         messages = str(error)
         counts["refused"] += 1
     except TooSlow:
-        return f"took more than {MAX_SECONDS:g} s"
+        return f"took more than {MAX_SECONDS:g} s of processor time"
     except Exception as error:
         return f"raised {type(error).__name__}: {str(error)[:200]!r}"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     if memory * 1024 > MAX_MEMORY:
         return f"took {memory / 1024:,.0f} MB"
@@ -236,7 +236,7 @@ def read_arguments() -> argparse.Namespace:
 def main() -> int:
     """Run the fuzzer; return the exit status."""
     arguments = read_arguments()
-    signal.signal(signal.SIGALRM, stop_slow_loader)
+    signal.signal(signal.SIGPROF, stop_slow_loader)
     folder = Path(tempfile.mkdtemp(prefix="geo_patrol-fuzz-"))
     loaders, counts, slowest = make_loaders(folder), Counter[str](), 0.0
     for loader in loaders.values():
@@ -249,9 +249,9 @@ def main() -> int:
         sample = rng.choice(loaders[name].samples)
         path = folder / f"mutated-{sample.name}"
         path.write_bytes(mutate(sample.read_bytes(), rng))
-        start = time.perf_counter()
+        start = time.process_time()
         fault = violation(loaders[name], path, counts)
-        slowest = max(slowest, time.perf_counter() - start)
+        slowest = max(slowest, time.process_time() - start)
         if fault is not None:
             print(f"{name}: {fault}\nseed {arguments.seed}, mutation {number}: {path}")
             return 1

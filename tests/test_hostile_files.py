@@ -1,18 +1,24 @@
 """Files from strangers: bounded in size and time, and quoted in messages so that a terminal shows them as text."""
 
+import gzip
+import io
+import json
 import multiprocessing
 import os
 import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from geo_patrol import ConfigError, GeoPatrolError, load_config
 from geo_patrol.agents.policy.weights import read_shipped, read_weights, write_weights
 from geo_patrol.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, printable
 from geo_patrol.files import read_limited
 from geo_patrol.flight.mission import load_mission
+from geo_patrol.verify.__main__ import check_file
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="pipes and /proc")
 
@@ -106,3 +112,47 @@ def test_unknown_keys_are_escaped(tmp_path):
         load_config(path)
     assert r"\x1b[31m" in str(caught.value)
     assert all(line.isprintable() and len(line) <= MAX_MESSAGE_LINE for line in str(caught.value).split("\n"))
+
+
+@pytest.mark.parametrize("line", ["a." * 30_000 + "a = 1", "[" + "a . " * 16_000 + "a]", "'a b'." * 10_000 + "a = 1"])
+def test_keys_of_many_parts_are_refused_before_they_are_parsed(line, tmp_path):
+    path = tmp_path / "deep.toml"
+    path.write_text(line)
+    with pytest.raises(ConfigError, match="more than 200 dots"):
+        load_config(path)
+
+
+def packed(path, *parts):
+    """Write parts, each a text and how often it is repeated, as a gzip file."""
+    with gzip.open(path, "wb", 9) as file:
+        for text, count in parts:
+            for _ in range(count // 1000):
+                file.write(text * 1000)
+            file.write(text * (count % 1000))
+    return path
+
+
+ENGAGEMENTS = json.loads((Path(__file__).parent / "data" / "reference_odds.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([(b"\n", 60_000_000)], "more than 10,000 empty lines"),
+        ([(b"{}\n", 20_000_000)], "100 faults: the rest is not checked"),
+        ([(b"[", 5_000_000)], "line 1 is longer than 4,194,304 bytes"),
+        ([(b"[" * 1000, 4_000)], "not JSON"),
+        ([(b"[{},\n", 1), (b"{},\n", 5_000_000)], "more than 4,194,304 characters"),
+        ([(json.dumps(ENGAGEMENTS * 3).encode(), 1)], "more than 2,000,000 draws in a file"),
+    ],
+    ids=["empty lines", "faults", "long line", "nesting", "list", "draws"],
+)
+def test_verify_gives_up_on_hostile_recordings(parts, message, tmp_path, capsys):
+    path = packed(tmp_path / "games.jsonl.gz", *parts)
+    tracemalloc.start()
+    try:
+        assert not check_file(path, Console(file=io.StringIO()))
+        assert tracemalloc.get_traced_memory()[1] < 200 << 20
+    finally:
+        tracemalloc.stop()
+    assert message in capsys.readouterr().out

@@ -310,7 +310,7 @@ def test_names_and_titles_cannot_talk_to_a_terminal(tmp_path):
     lines[0]["agents"]["alpha"] = "\x1b[2Jann\n\u202e"
     lines[0]["config"]["title"] = "\x1b]0;owned\x07" + "x" * 1000
     (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
-    assert replay.agents[0] == "\ufffd[2Jann\ufffd\ufffd"
+    assert replay.agents[0] == r"\x1b[2Jann\n\u202e"
     assert replay.config.title.isprintable()
     assert len(replay.config.title) == 200
     assert check(replay) is None

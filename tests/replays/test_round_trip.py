@@ -188,14 +188,18 @@ def test_a_recorder_that_records_nothing_leaves_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_texts_too_long_for_a_replay_are_refused(tmp_path):
-    config = load_config("case1", {"title": "x" * 300_000})
-    with (
-        Recorder(tmp_path / "long.jsonl", config) as recorder,
-        pytest.raises(RecordingError, match="shorten the texts of the configuration"),
-    ):
-        recorder.begin(seed=1, alpha="a", bravo="b")
-    assert list(tmp_path.iterdir()) == []
+def test_long_texts_are_shortened(tmp_path):
+    config = load_config("case1", {"title": "x" * 300_000, "description": "y " * 300_000})
+    with Recorder(tmp_path / "long.jsonl", config) as recorder:
+        recorder.begin(seed=1, alpha="a" * 300_000, bravo="b")
+        recorder.record()
+    replay = read_replay(tmp_path / "long.jsonl")
+    assert replay.config == config
+    assert [len(text) for text in (replay.config.title, replay.config.description, replay.agents[0])] == [
+        200,
+        1000,
+        200,
+    ]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -7,6 +7,7 @@ reads and combines files.
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -21,6 +22,7 @@ from geo_patrol.board import MAX_RING
 from geo_patrol.config.checks import or_sampled, real, whole, wrong, wrong_key
 from geo_patrol.config.ranges import Choice, Range, has_ranges, largest, to_plain
 from geo_patrol.config.toml_files import merge
+from geo_patrol.errors import printable
 
 MAX_PATROLS = 10
 MAX_FUEL = 10_000
@@ -30,6 +32,10 @@ MAX_WIN_SCORE = 1_000_000
 MAX_TURNS = 10_000
 MAX_WEIGHT = 100
 MAX_VARIANTS = 100
+MAX_TITLE, MAX_DESCRIPTION = 200, 1_000
+
+Title = Annotated[str, AfterValidator(lambda text: printable(text, MAX_TITLE))]
+Description = Annotated[str, AfterValidator(lambda text: printable(" ".join(text.split()), MAX_DESCRIPTION))]
 
 
 def check_formation(value: Any) -> tuple[tuple[int, int], ...]:
@@ -179,7 +185,7 @@ class SideConfig(_Table):
 class Variant(_Table):
     """A scenario that may be sampled at reset: the values of the sides that it changes."""
 
-    name: str
+    name: Title
     chance: VariantWeight = 1
     """How often it is sampled, relative to the other variants."""
     mirror: StrictBool | None = None
@@ -190,8 +196,8 @@ class Variant(_Table):
 class GameConfig(_Table):
     """A complete configuration of a game. ``presets.load_config`` builds one from a preset, a file or a mapping."""
 
-    title: str
-    description: str = ""
+    title: Title
+    description: Description = ""
     rules: Literal["book", "code"] = "book"
     illegal_orders: Literal["noop", "forfeit"] = "noop"
     turn_limit: TurnLimit

@@ -15,6 +15,8 @@ from geo_patrol.files import read_limited
 
 MAX_FILE_BYTES = 1 << 16
 MAX_DEPTH = 16
+_MAX_DOTS = 200
+"""In a line: the parser's time grows with the square of the parts of a dotted key."""
 _MAX_EXTENDS = 8
 
 Overrides: TypeAlias = Mapping[str, Any] | Iterable[str]
@@ -44,13 +46,16 @@ def _read_toml(path: Path) -> Data:
     """
     try:
         content = read_limited(path, MAX_FILE_BYTES)
-        data = tomllib.loads(content.decode("utf-8-sig")) if len(content) <= MAX_FILE_BYTES else None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+    if len(content) > MAX_FILE_BYTES:
+        raise ConfigError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, too large for a configuration.")
+    if any(line.count(b".") > _MAX_DOTS for line in content.splitlines()):
+        raise ConfigError(f"{path}: a line with more than {_MAX_DOTS} dots is none of a configuration.")
+    try:
+        data = tomllib.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:  # of TOML, of the text encoding, or a number of too many digits
         raise ConfigError(f"{path} is not a TOML file: {error}") from None
-    if data is None:
-        raise ConfigError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, too large for a configuration.")
     copied: Data = copy_plain(data)
     return copied
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from geo_patrol.config.presets import load_config
-from geo_patrol.config.schema import GameConfig, PatrolsConfig
+from geo_patrol.config.schema import GameConfig, PatrolsConfig, Title
 from geo_patrol.engine import state
 from geo_patrol.errors import GeoPatrolError, RecordingError
 from geo_patrol.notation import ENGAGEMENTS, MOVES, PHASES, Order, Outcome, Phase, SatelliteId
@@ -88,7 +88,7 @@ class RecordedGame(Record):
     """A recorded game."""
 
     config: dict[str, Any]
-    config_name: str = ""
+    config_name: Title = ""
     seed: int | None = None
     style: str = ""
     initial: RecordedState

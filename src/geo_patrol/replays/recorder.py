@@ -20,7 +20,7 @@ from geo_patrol.game import Game, order_codes
 from geo_patrol.notation import ENGAGEMENTS, MOVES, Orders, Outcome
 from geo_patrol.replays.replay import Position, Replay, read_position
 from geo_patrol.replays.schema import FORMAT, MAX_NAME, VERSION, PositionLine, write_orders, write_outcome
-from geo_patrol.replays.streams import MAX_LINE_BYTES, open_stream
+from geo_patrol.replays.streams import open_stream
 from geo_patrol.runner import GameRunner
 from geo_patrol.sides import SIDES
 from geo_patrol.versions import versions
@@ -219,17 +219,8 @@ def _phase_line(
 
 
 def _as_bytes(data: dict[str, Any]) -> bytes:
-    """Return a line of the file.
-
-    Raises:
-        RecordingError: it is longer than readers accept.
-    """
-    line = to_json(data) + b"\n"
-    if len(line) > MAX_LINE_BYTES:
-        raise RecordingError(
-            f"a line of {len(line):,} bytes; a replay takes {MAX_LINE_BYTES:,}: shorten the texts of the configuration"
-        )
-    return line
+    """Return a line of the file."""
+    return to_json(data) + b"\n"
 
 
 def sampled_config(config: GameConfig, rules: state.Record) -> GameConfig:

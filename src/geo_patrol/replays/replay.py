@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
+from geo_patrol.errors import printable
 from geo_patrol.notation import PHASES, Outcome, Phase, short_name
 from geo_patrol.replays.schema import MAX_NAME, EndLine
 from geo_patrol.sides import SIDES
@@ -113,20 +114,10 @@ class Replay:
     fault: str | None = None
 
     def __post_init__(self) -> None:
-        self.agents = _clean(self.agents[0]), _clean(self.agents[1])
-        texts = {"title": _clean(self.config.title), "description": _clean(self.config.description)}
-        self.config = self.config.model_copy(update=texts)
+        self.agents = printable(self.agents[0], MAX_NAME), printable(self.agents[1], MAX_NAME)
 
     @property
     def is_finished(self) -> bool:
         """Whether the game was recorded to its end."""
         last = self.phases[-1].after if self.phases else None
         return self.end is not None or (last is not None and last.progress is not None and last.progress[2])
-
-
-def _clean(text: str) -> str:
-    """Return a text from a file so that terminals, tables and pages can show it: on one line, at most 200 characters.
-
-    Control characters could move the cursor or change the colours of a terminal.
-    """
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[:MAX_NAME])

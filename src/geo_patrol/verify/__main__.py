@@ -19,8 +19,13 @@ from geo_patrol.replays.streams import read_lines
 from geo_patrol.validation import parse_model
 from geo_patrol.verify.odds import RecordedOdds, check_odds
 
-_MAX_BYTES = 64 << 20
+MAX_BYTES = 4 << 20
 """Of a line, and of a list of engagements; a recorded game takes up to about a megabyte."""
+MAX_EMPTY_LINES = 10_000
+MAX_FAULTS = 100
+"""Games or engagements that differ or cannot be read, after which the rest of a file is not checked."""
+MAX_DRAWS = 2_000_000
+"""Draws of all engagements of a file together."""
 
 
 def check_file(path: Path, console: Console) -> bool:
@@ -34,6 +39,9 @@ def check_file(path: Path, console: Console) -> bool:
             total += 1
             agreeing += fault is None
             first = first or fault or ""
+            if total - agreeing >= MAX_FAULTS:
+                print(f"{path}: {MAX_FAULTS} faults: the rest is not checked")
+                break
     except GeoPatrolError as error:
         print(f"{path}: {error}")
         return False
@@ -48,13 +56,16 @@ def check_file(path: Path, console: Console) -> bool:
 
 def _checks(path: Path) -> Iterator[str | None]:
     """Check a file item by item; yield the first difference or fault of each item, or None."""
-    lines = ((number, line) for number, line in _read_text(path) if line.strip())
+    lines = _read_text(path)
     first = next(lines, None)
     if first is None:
         return
     if first[1].lstrip().startswith("["):
-        text = _join(line for _, line in itertools.chain([first], lines))
+        text, draws = _join(line for _, line in itertools.chain([first], lines)), 0
         for index, item in enumerate(_parse_json(text, "content")):
+            draws += item["draws"] if isinstance(item, dict) and isinstance(item.get("draws"), int) else 0
+            if draws > MAX_DRAWS:
+                raise RecordingError(f"engagement {index}: more than {MAX_DRAWS:,} draws in a file")
             yield _check_odds(index, item)
         return
     for number, line in itertools.chain([first], lines):
@@ -62,11 +73,19 @@ def _checks(path: Path) -> Iterator[str | None]:
 
 
 def _read_text(path: Path) -> Iterator[tuple[int, str]]:
-    for number, line, _ in read_lines(path, _MAX_BYTES):
+    """Yield the number and the text of every line that is not empty."""
+    num_empty = 0
+    for number, line, _ in read_lines(path, MAX_BYTES):
         try:
-            yield number, line.decode("utf-8")
+            text = line.decode("utf-8")
         except UnicodeDecodeError:
             raise RecordingError("is not a text file") from None
+        if text.strip():
+            yield number, text
+            continue
+        num_empty += 1
+        if num_empty > MAX_EMPTY_LINES:
+            raise RecordingError(f"line {number}: more than {MAX_EMPTY_LINES:,} empty lines")
 
 
 def _parse_json(text: str, where: str) -> Any:
@@ -77,12 +96,13 @@ def _parse_json(text: str, where: str) -> Any:
 
 
 def _join(lines: Iterable[str]) -> str:
-    text = ""
+    pieces, length = [], 0
     for line in lines:
-        text += line
-        if len(text) > _MAX_BYTES:
-            raise RecordingError(f"more than {_MAX_BYTES:,} characters, too much for a list of engagements")
-    return text
+        pieces.append(line)
+        length += len(line)
+        if length > MAX_BYTES:
+            raise RecordingError(f"more than {MAX_BYTES:,} characters, too much for a list of engagements")
+    return "".join(pieces)
 
 
 def _check_odds(index: int, item: object) -> str | None:

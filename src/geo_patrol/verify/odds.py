@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from geo_patrol.board import ring_of
-from geo_patrol.config.schema import MAX_AMMO, MAX_FUEL
+from geo_patrol.config.schema import MAX_AMMO, MAX_FUEL, Title
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.engagement import pay_for_engagements
@@ -34,7 +34,7 @@ _Counts = dict[str, Annotated[int, Field(ge=0, le=MAX_DRAWS)]]
 class RecordedOdds(Record):
     """An engagement that was resolved many times, with counts of what came of it."""
 
-    name: str
+    name: Title
     config: dict[str, Any]
     state: RecordedState
     orders: BothOrders
