@@ -13,7 +13,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --minutes 10 --seed $$seed --out runs/seed$$seed \
 		|| exit 1; done
 
-.PHONY: demo test test-training golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz wheel-test clean
+.PHONY: demo test test-training golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -91,6 +91,9 @@ bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and t
 
 fuzz: $(VENV)/dev  ## a million random phases on random boards, with bounds checks
 	$(BIN)/python scripts/fuzz.py --phases 1000000
+
+fuzz-files: $(VENV)/dev  ## twenty thousand damaged files, loaded within bounds
+	$(BIN)/python scripts/fuzz_files.py --mutations 20000
 
 wheel-test: $(VENV)/dev  ## build the wheel and use it in a clean environment
 	$(BIN)/python scripts/test_wheel.py

@@ -51,6 +51,16 @@ def test_random_phases_violate_no_invariant():
     assert len(result.stdout.splitlines()) == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="measures resources as POSIX does")
+def test_damaged_files_are_loaded_or_refused_within_bounds():
+    script = SCRIPT.with_name("fuzz_files.py")
+    command = [sys.executable, str(script), "--mutations", "300", "--seed", "1"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    loaded, refused = re.match(r"ok: 300 mutations, (\d+) loaded, (\d+) refused", result.stdout).groups()
+    assert min(int(loaded), int(refused)) > 50
+
+
 @pytest.mark.parametrize("arguments", [["--phases", "0"], ["--seed", "-1"], ["--phases", "many"]])
 def test_wrong_arguments(arguments):
     result = run(*arguments)

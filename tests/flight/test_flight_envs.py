@@ -217,6 +217,15 @@ def test_stepping_before_or_after_the_flight(name):
         env.step(0)
 
 
+def test_options_that_are_no_dict_change_nothing():
+    env = SpaceshipCommander("random")
+    env.reset(seed=1)
+    before = str(env.flight())
+    with pytest.raises(ValueError, match=r"options = 'x': give a dict, such as \{'mission': \.\.\}"):
+        env.reset(seed=2, options="x")
+    assert str(env.flight()) == before
+
+
 def test_options_choose_the_mission_of_one_reset():
     env = SpaceshipCommander("sample")
     env.reset(options={"mission": "courier", "anything": 1})

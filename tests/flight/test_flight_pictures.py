@@ -297,15 +297,36 @@ def test_choices_say_what_they_cost(window):
     assert labels(Flight("sample"))[0] == "launch B16"
 
 
-def test_without_a_screen_the_error_says_what_to_do():
+def run_without_a_screen(*arguments):
     environment = {
         key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
     }
-    command = [sys.executable, "-m", "geo_patrol", "fly"]
-    ran = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+
+
+CHECK = """
+import gymnasium
+import geo_patrol
+from gymnasium.utils.env_checker import check_env
+
+check_env(gymnasium.make("GeoPatrol/SpaceshipCommander-v0", disable_env_checker=True).unwrapped)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there always is a screen")
+def test_gymnasiums_check_passes_without_a_screen_and_warns_in_a_line():
+    ran = run_without_a_screen("-W", "error", "-c", CHECK)
+    assert ran.returncode == 0, ran.stderr
+    (line,) = [line for line in ran.stderr.splitlines() if "compiling" not in line]
+    assert line.startswith("render_mode='human': there is no screen")
+
+
+def test_without_a_screen_the_error_says_what_to_do():
+    ran = run_without_a_screen("-m", "geo_patrol", "fly")
     if sys.platform == "linux":
         assert ran.returncode == 2
-        assert "no window can be opened here" in ran.stderr
+        assert "there is no screen" in ran.stderr
         assert "--text" in ran.stderr
         assert "Traceback" not in ran.stderr
 

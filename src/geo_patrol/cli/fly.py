@@ -163,7 +163,8 @@ def print_solution(solution: "Solution") -> None:
 def _play_window(flight: "Flight", *, replay: bool = False) -> "Flight":
     """Let the user fly in a window; ``replay``: after showing the flight so far turn by turn."""
     from geo_patrol.flight import Flight
-    from geo_patrol.flight.pictures.window import Player, Window, WindowError
+    from geo_patrol.flight.pictures.window import Player, Window
+    from geo_patrol.rendering.screen import NoScreenError
 
     window = Window(fps=2.0)
     try:
@@ -173,8 +174,8 @@ def _play_window(flight: "Flight", *, replay: bool = False) -> "Flight":
                 partial.fly(order)
                 window.show(partial)
         return Player(flight, window).play()
-    except WindowError as error:
-        raise InputError(str(error)) from None
+    except NoScreenError as error:
+        raise InputError(f"{error}; or give --text") from None
     finally:
         window.close()
 

@@ -1,5 +1,6 @@
 """The Gymnasium environments of the flight games."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import gymnasium
@@ -113,8 +114,10 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
 
         Raises:
             ConfigError: the mission is invalid, or is one of the other game.
-            ValueError: the seed is negative or not a whole number.
+            ValueError: the seed is negative or not a whole number, or the options are no dict.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise ValueError(f"options = {show(options)}: give a dict, such as {{'mission': ..}}")
         source = (options or {}).get("mission")
         mission = self._initial_mission if source is None else self._load(source)  # before anything changes
         super().reset(seed=None if seed is None else check_seed(seed), options=options)
@@ -208,12 +211,21 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
             from geo_patrol.rendering.painter import pixels  # noqa: PLC0415 - imports pygame
 
             return pixels(flight_drawing(flight))
-        if self._window is None:
-            from geo_patrol.flight.pictures.window import Window  # noqa: PLC0415
-
-            self._window = Window(self.metadata["render_fps"])
-        self._window.show(flight)
+        self._show(flight)
         return None
+
+    def _show(self, flight: Flight) -> None:
+        """Show a flight in the window; without a screen, warn once."""
+        from geo_patrol.flight.pictures.window import Window  # noqa: PLC0415
+        from geo_patrol.rendering.screen import NoScreenError, warn_of_no_screen  # noqa: PLC0415 - imports pygame
+
+        if self._window is None:
+            self._window = Window(self.metadata["render_fps"])
+        try:
+            self._window.show(flight)
+        except NoScreenError as error:
+            warn_of_no_screen(error)
+            self._window.close()  # so that it shows nothing more
 
     def close(self) -> None:
         """Close the window, if one is open."""

@@ -1,5 +1,6 @@
 """Windows. Several may be open at once; each receives its own events only."""
 
+import logging
 import os
 import sys
 from typing import TypeAlias
@@ -41,6 +42,12 @@ def init_display() -> None:
     if driver == "offscreen" and "SDL_VIDEODRIVER" not in os.environ:  # what SDL falls back to
         pygame.display.quit()
         raise _no_screen("no display found")
+
+
+def warn_of_no_screen(error: NoScreenError) -> None:
+    """Warn that an environment with render mode "human" is not shown, so that training goes on without a screen."""
+    message = "render_mode='human': %s; without a screen use 'rgb_array' (pictures) or 'ansi' (text)"
+    logging.getLogger("geo_patrol").warning(message, error)
 
 
 def _no_screen(reason: str) -> NoScreenError:

@@ -1,6 +1,5 @@
 """Pictures of an environment's game: in a window, or as arrays."""
 
-import logging
 import time
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.game import Game
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.screen import NoScreenError, Screen, is_invisible
+from geo_patrol.rendering.screen import NoScreenError, Screen, is_invisible, warn_of_no_screen
 from geo_patrol.sessions.timeline import Moment, ScorePoint, Snapshot, add_score, score_point
 
 _FRAMES_PER_SECOND = 40
@@ -87,8 +86,7 @@ class Viewer:
                 self._screen = Screen(self._snapshot.game.config.title, self._size)
             except NoScreenError as error:
                 self._has_failed = True
-                message = "render_mode='human': %s; without a screen use 'rgb_array' (pictures) or 'ansi' (text)"
-                logging.getLogger("geo_patrol").warning(message, error)
+                warn_of_no_screen(error)
         return self._screen if self._screen is not None and self._screen.is_open else None
 
     def _picture_of(self, size: tuple[int, int]) -> Picture:

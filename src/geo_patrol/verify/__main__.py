@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from geo_patrol.errors import GeoPatrolError, RecordingError
+from geo_patrol.errors import MAX_MESSAGE_LINE, GeoPatrolError, RecordingError, printable
 from geo_patrol.notation import PHASES
 from geo_patrol.replays import Disagreement, play
 from geo_patrol.replays.published import RecordedGame, read_published
@@ -50,7 +50,7 @@ def check_file(path: Path, console: Console) -> bool:
         return False
     print(f"{path}: {agreeing} of {total} agree")
     if first:
-        print(f"  first difference: {first}")
+        print(f"  first difference: {printable(first, MAX_MESSAGE_LINE - 20)}")
     return not first
 
 

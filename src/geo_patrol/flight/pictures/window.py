@@ -10,7 +10,7 @@ from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.pictures.chart import GREY, MARGIN, PAPER, Layout
 from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, add_choice, add_outlook, flight_drawing
 from geo_patrol.rendering.painter import paint_drawing
-from geo_patrol.rendering.screen import Event, NoScreenError, Screen
+from geo_patrol.rendering.screen import Event, Screen
 from geo_patrol.scenes.shapes import Drawing, Text
 
 _CLICK_RANGE = 18.0
@@ -21,10 +21,6 @@ _LETTERS = [ord(letter) for letter in "swedcxzaq"]
 _KEYPAD = [getattr(pygame, f"K_KP{digit}") for digit in "589632147"]
 _KEYS = {key: order for keys in (_LETTERS, _KEYPAD) for order, key in enumerate(keys)}
 """Orders by key: around S, and around 5 on the keypad, keys lie in the directions of the engines."""
-
-
-class WindowError(RuntimeError):
-    """There is no screen to open a window on."""
 
 
 class Window:
@@ -64,16 +60,12 @@ class Window:
         """Show a drawing.
 
         Raises:
-            WindowError: there is no screen.
+            NoScreenError: there is no screen.
         """
         if self.is_closed:
             return
         if self._screen is None:
-            try:
-                self._screen = Screen("geo_patrol: flight", (round(drawing.width), round(drawing.height)))
-            except NoScreenError as error:
-                alternative = 'give render_mode "rgb_array" or "ansi", or geo-patrol fly --text'
-                raise WindowError(f"no window can be opened here: {error}; or {alternative}") from None
+            self._screen = Screen("geo_patrol: flight", (round(drawing.width), round(drawing.height)))
         picture = pygame.Surface(self._screen.size)
         width, height = picture.get_size()
         self._scale = min(width / drawing.width, height / drawing.height)
@@ -137,7 +129,7 @@ class Player:
         """Return the flight as it is when the user leaves.
 
         Raises:
-            WindowError: there is no screen.
+            NoScreenError: there is no screen.
         """
         while not self._window.is_closed:
             if self._changed:
