@@ -4,7 +4,7 @@ import zlib
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 
 from geo_patrol import ConfigError, Game, GeoPatrolError, load_config, make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
@@ -13,7 +13,7 @@ from geo_patrol.errors import AgentError
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, agent_generator, game_seed, split_into_chunks
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import DRAW, FIRST, REASONS, SECOND, MatchResult
-from geo_patrol.evaluation.statistics import wilson_interval
+from geo_patrol.evaluation.statistics import clustered_interval, student_quantile, wilson_interval
 from geo_patrol.notation import read_reasons
 from geo_patrol.runner import replay_orders
 
@@ -83,7 +83,7 @@ def test_a_fresh_seed_can_be_repeated():
 
 
 def test_pairs_share_a_seed_and_swap_the_sides():
-    result = play_match("random", "random", games=10, seed=3)
+    result = play_match("random", "idle", games=10, seed=3)
     assert result.first_side.tolist() == [0, 1] * 5
     assert result.seeds.tolist() == [game_seed(3, pair) for pair in range(5) for _ in range(2)]
     assert len(set(result.seeds.tolist())) == 5
@@ -393,6 +393,52 @@ def test_wilson_interval_of_nonsense(arguments):
         wilson_interval(*arguments)
 
 
+def test_games_of_an_agent_against_itself_have_seeds_of_their_own():
+    result = play_match("random", "random", games=600, seed=3)
+    assert result.seeds[::2].tolist() == [game_seed(3, pair) for pair in range(300)]
+    assert len(set(result.seeds.tolist())) == 600
+    assert (result.scores[::2] != result.scores[1::2, ::-1]).any(axis=1).mean() > 0.9
+    summary = result.summary()
+    assert summary.total.win_interval == wilson_interval(summary.total.wins, 600)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("degrees", [5, 15, 49, 1000])
+def test_student_quantile_is_that_of_scipy(confidence, degrees):
+    expected = t.ppf(0.5 + confidence / 2, degrees)
+    assert student_quantile(confidence, degrees) == pytest.approx(expected, rel=2e-2 if degrees == 5 else 1e-3)
+
+
+def test_clustered_interval_of_independent_games_is_wilsons():
+    assert clustered_interval({(1, 1): 30, (1, 0): 20}) == wilson_interval(30, 50)
+    assert clustered_interval({(2, 2): 25}) == wilson_interval(50, 50)
+    assert clustered_interval({(2, 0): 25}) == wilson_interval(0, 50)
+    assert clustered_interval({(2, 1): 1}) == wilson_interval(1, 2)
+    assert clustered_interval({}) == (0.0, 1.0)
+
+
+def test_clustered_interval_is_wide_for_equal_games_and_narrow_for_opposite_ones():
+    low, high = clustered_interval({(2, 2): 500, (2, 0): 500})
+    assert (low, high) == pytest.approx(wilson_interval(500, 1000), abs=1e-3)
+    low, high = clustered_interval({(2, 1): 1000})
+    assert 0 < high - low < 0.005
+
+
+@pytest.mark.parametrize("correlation", [-0.3, 0.0, 0.3, 0.8])
+@pytest.mark.parametrize("p", [0.5, 0.7, 0.9])
+def test_clustered_interval_covers_in_95_percent_of_matches(p, correlation):
+    if correlation < 0 and p > 0.7:
+        pytest.skip("not both games can be lost more seldom than never")
+    generator = np.random.default_rng(5)
+    both = p * p + correlation * p * (1 - p)
+    probabilities = [1 - 2 * p + both, 2 * (p - both), both]  # of 0, 1, 2 wins in a pair
+    covered = 0
+    for counts in generator.multinomial(50, probabilities, size=2000):
+        low, high = clustered_interval({(2, wins): int(count) for wins, count in enumerate(counts)})
+        covered += low <= p <= high
+    assert 0.93 <= covered / 2000 <= 0.975
+
+
 def test_wilson_interval_ends():
     assert wilson_interval(0, 0) == (0.0, 1.0)
     assert wilson_interval(0, 9)[0] == 0.0
@@ -417,7 +463,7 @@ def test_collisions_with_absent_enemies_are_illegal_not_fatal():
 def test_chunks_cover_all_pairs():
     chunks = split_into_chunks(("a", "b"), load_config("geo_patrol"), 1, 2 * CHUNK_PAIRS + 1)
     assert [chunk.num_pairs for chunk in chunks] == [CHUNK_PAIRS, CHUNK_PAIRS, 1]
-    seeds = play_match("idle", "idle", overrides={"turn_limit": 1}, games=600, seed=1).seeds
+    seeds = play_match("idle", "random", overrides={"turn_limit": 1}, games=600, seed=1).seeds
     assert seeds[::2].tolist() == seeds[1::2].tolist() == [game_seed(1, pair) for pair in range(300)]
 
 

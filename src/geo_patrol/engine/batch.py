@@ -130,7 +130,6 @@ class Batch:
         self.buffers = self.make_buffers()
         self._rows, self._all = np.arange(num_games), np.ones(num_games, np.bool_)
         self._whole = Shard(0, num_games, self.outcomes)
-        self._step_games, self._reset_games = _resolve_step(), _resolve_reset()
 
     def __len__(self) -> int:
         return len(self.games)
@@ -188,9 +187,7 @@ class Batch:
         rows = self._rows if rows is None else rows
         if self._is_randomized:
             sample_rules_of_games(rows, self.games, self.rules, as_words(self.rules), self.scenario)
-        self._reset_games(
-            rows, self.games, self.rules, self.episodes, self.settings, opponents, not self._is_randomized
-        )
+        _resolve_reset()(rows, self.games, self.rules, self.episodes, self.settings, opponents, not self._is_randomized)
 
     def set_up_again(self) -> None:
         """Set up all games from their setup keys, as for a saved game that goes on."""
@@ -227,7 +224,7 @@ class Batch:
         if actions.dtype is not _ACTION_TYPE or not actions.flags.c_contiguous:
             actions = np.require(actions, np.int64, ["C"])
         here, out = shard or self._whole, buffers or self.buffers
-        return self._step_games(
+        return _resolve_step()(
             here.start,
             here.stop,
             self._all,
@@ -260,7 +257,7 @@ class Batch:
             The buffers.
         """
         out = buffers or self.buffers
-        self._step_games(
+        _resolve_step()(
             0,
             len(self.games),
             self._all if selected is None else selected,

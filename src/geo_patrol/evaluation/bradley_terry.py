@@ -5,8 +5,10 @@ ratings r and alpha's advantage a. A win scores 1, a draw 1/2. This is a logisti
 maximum if an agent won or lost every game, so it has Jeffreys' prior (Firth 1993, "Bias reduction of maximum likelihood
 estimates", Biometrika 80), which keeps all ratings finite, removes the first-order bias, and vanishes as games are added.
 
-Intervals are those of the normal approximation, from the Fisher information. They take games as independent and a draw
-as half a win and half a loss, which overstates its variance: with many draws they are wider than necessary.
+Intervals are those of the normal approximation. Where the games are given, the covariance is the sandwich estimator
+clustered by seed (Liang and Zeger 1986, "Longitudinal data analysis using generalized linear models", Biometrika 73), so
+games that share a seed need not be independent and draws vary less than wins and losses. From counts alone it is the
+inverse of the Fisher information, which takes games as independent, and a draw as half a win and half a loss.
 """
 
 import math
@@ -19,6 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from geo_patrol.errors import optional_import
 from geo_patrol.evaluation.statistics import normal_quantile
 
+_PRIOR_VARIANCE = 0.25
+"""The variance of one game between equals."""
 ELO = 400 / math.log(10)
 """Elo points per unit of log odds."""
 
@@ -59,13 +63,15 @@ class Ratings:
         return gap, gap - margin, gap + margin
 
 
-def fit_ratings(counts: ArrayLike, confidence: float = 0.95) -> Ratings:
+def fit_ratings(counts: ArrayLike, confidence: float = 0.95, *, games: NDArray[np.int64] | None = None) -> Ratings:
     """Fit ratings to the results of games.
 
     Args:
         counts: (K, K, 3): of the games of row as alpha against column as bravo, the number that alpha won, that were
             drawn, and that bravo won. The diagonal, an agent against itself, only informs about the sides.
         confidence: level of the intervals.
+        games: (n, 4), the games that were counted: alpha, bravo, the index of the result in ``counts``, and a number of
+            the seed; games with the same one may depend on each other.
 
     Raises:
         ValueError: counts are invalid, or agents are not connected by games.
@@ -76,13 +82,20 @@ def fit_ratings(counts: ArrayLike, confidence: float = 0.95) -> Ratings:
         raise ValueError(f"confidence = {confidence!r}: give a level between 0 and 1")
     size = len(table)
     alphas, bravos = np.nonzero(table.sum(axis=2))
-    games = table[alphas, bravos].sum(axis=1)
+    num_games = table[alphas, bravos].sum(axis=1)
     scores = table[alphas, bravos, 0] + table[alphas, bravos, 1] / 2
     basis = _centred_basis(size)  # (K, K - 1): ratings = basis @ parameters sum to 0
-    design = np.hstack([basis[alphas] - basis[bravos], np.ones((len(games), 1))])
+    design = np.hstack([basis[alphas] - basis[bravos], np.ones((len(alphas), 1))])
     _check_connected(table.sum(axis=2))
-    parameters = _fit(design, games, scores)
-    covariance = np.linalg.inv(_information(design, games, parameters)) * ELO**2
+    parameters = _fit(design, num_games, scores)
+    inverse = np.linalg.inv(_information(design, num_games, parameters))
+    if games is not None:
+        weights = num_games * _bernoulli_variance(design @ parameters)
+        cells = np.full((size, size), -1)
+        cells[alphas, bravos] = np.arange(len(alphas))
+        meat = _clustered_scores(design, weights, cells[games[:, 0], games[:, 1]], 1 - games[:, 2] / 2, games[:, 3])
+        inverse = inverse @ meat @ inverse
+    covariance = inverse * ELO**2
     elo = basis @ parameters[:-1] * ELO
     elo_covariance = basis @ covariance[:-1, :-1] @ basis.T
     advantage = float(parameters[-1] * ELO)
@@ -99,6 +112,32 @@ def fit_ratings(counts: ArrayLike, confidence: float = 0.95) -> Ratings:
         covariance=elo_covariance,
         groups=_group(table),
     )
+
+
+def _clustered_scores(
+    design: _Floats, weights: _Floats, cells: NDArray[np.int64], scores: _Floats, seeds: NDArray[np.int64]
+) -> _Floats:
+    """Return the covariance of the gradient of the likelihood, estimated between seeds.
+
+    A pairing in which one agent won every game says nothing about how its games vary. So the variance of each pairing's
+    scores is the model's, times the ratio of the observed variance to that of a binomial with the observed mean, both
+    with ``_PRIOR_VARIANCE`` added.
+
+    Args:
+        design: (pairings, parameters).
+        weights: (pairings,), the model's variance of the sum of scores.
+        cells: (n,), the pairing of each game.
+        scores: (n,), of alpha: 0, 1/2 or 1.
+        seeds: (n,), numbers of seeds, from 0.
+    """
+    num_games = np.bincount(cells, minlength=len(design))
+    means = np.bincount(cells, scores, len(design)) / num_games
+    scale = weights / (num_games * means * (1 - means) + _PRIOR_VARIANCE)
+    residuals = np.zeros((int(seeds.max()) + 1, design.shape[1]))
+    np.add.at(residuals, seeds, (np.sqrt(scale[cells]) * (scores - means[cells]))[:, None] * design[cells])
+    num_seeds = len(residuals)
+    between = residuals.T @ residuals * (num_seeds / max(num_seeds - 1, 1))
+    return np.asarray(between + design.T @ ((scale * _PRIOR_VARIANCE)[:, None] * design), np.float64)
 
 
 def _check_counts(counts: ArrayLike) -> _Floats:

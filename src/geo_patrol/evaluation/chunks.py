@@ -2,7 +2,8 @@
 
 Games come in pairs that share a seed: in game 2 k the first agent is alpha, in game 2 k + 1 it is bravo. The seed of
 pair k, ``game_seed(seed, k)``, depends on the match's seed and k alone: ``Game(config, seed=...)`` starts the same game
-with the same random stream.
+with the same random stream. The two games of an agent against itself would be nearly the same game twice, so there each
+game has a seed of its own.
 
 A chunk has ``CHUNK_PAIRS`` pairs. The games in which the first agent is alpha are played as one batch, then those in
 which it is bravo. In each batch an agent draws from a generator that is seeded from the match's seed, the chunk, the
@@ -16,7 +17,7 @@ agent's side and its name (``agent_generator``). Hence
 
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -36,6 +37,8 @@ CHUNK_PAIRS = 128
 SEATINGS = ((FIRST, SECOND), (SECOND, FIRST))
 """The agents that play alpha and bravo, in the first and in the second batch of a chunk."""
 
+_SWAPPED = 1 << 32
+"""Added to the pair's number where the second game of a pair has a seed of its own."""
 _SPARE_BITS = 11  # of 64: readers that parse JSON numbers as floats get the other 53 right
 
 OnFailure: TypeAlias = Literal["raise", "forfeit"]
@@ -47,7 +50,8 @@ class Chunk:
     """Consecutive pairs of a match.
 
     Attributes:
-        names: the two agents' names, which differ; the agents' random streams depend on them.
+        names: the two agents' names; the agents' random streams depend on them. Those of an agent against itself are
+            told apart as ``distinct_names`` does.
         config: of the games.
         seed: of the match.
         index: of the chunk; its first pair is number ``CHUNK_PAIRS * index`` of the match.
@@ -61,10 +65,14 @@ class Chunk:
     num_pairs: int
 
     @property
-    def seeds(self) -> list[int]:
-        """The seed of each pair."""
+    def seeds(self) -> list[tuple[int, int]]:
+        """The seeds of both games of each pair."""
         first = CHUNK_PAIRS * self.index
-        return [game_seed(self.seed, pair) for pair in range(first, first + self.num_pairs)]
+        swapped = _SWAPPED if self.names == distinct_names(self.names[0], self.names[0]) else 0
+        return [
+            (game_seed(self.seed, pair), game_seed(self.seed, pair + swapped))
+            for pair in range(first, first + self.num_pairs)
+        ]
 
 
 ChunkCallback: TypeAlias = Callable[[Chunk, list[list[NDArray[np.int8]]]], None]
@@ -79,8 +87,14 @@ def split_into_chunks(names: tuple[str, str], config: GameConfig, seed: int, num
     ]
 
 
+def distinct_names(first: Any, second: Any) -> tuple[str, str]:
+    """Return two different names for the agents of a match."""
+    first, second = str(first), str(second)
+    return first, second if second != first else f"{second} (2)"
+
+
 def game_seed(seed: int, pair: int) -> int:
-    """Return the seed of both games of a pair, below 2^53.
+    """Return the seed of the games of a pair, below 2^53.
 
     Args:
         seed: of the match.
@@ -121,12 +135,12 @@ def play_chunk(
     def report(finished: int) -> None:
         progress(chunk.num_pairs * len(results) + finished)
 
-    for seating in SEATINGS:
+    for seeds, seating in zip(zip(*chunk.seeds, strict=True), SEATINGS, strict=True):
         players = [
             _Player(agents[i], chunk.names[i], side, agent_generator(chunk.seed, chunk.index, side, chunk.names[i]))
             for side, i in enumerate(seating)
         ]
-        games = _BatchOfGames(chunk, players, keeps_orders=on_finish is not None)
+        games = _BatchOfGames(chunk.config, seeds, players, keeps_orders=on_finish is not None)
         results.append(games.play(on_failure, report))
     if on_finish is not None:
         on_finish(chunk, [result.orders for result in results])
@@ -180,11 +194,11 @@ class _BatchResult:
 class _BatchOfGames:
     """Games of two agents that are played side by side; finished ones stay as they are, so that rows do not move."""
 
-    def __init__(self, chunk: Chunk, players: list[_Player], *, keeps_orders: bool) -> None:
+    def __init__(self, config: GameConfig, seeds: Sequence[int], players: list[_Player], *, keeps_orders: bool) -> None:
         self._players, self._keeps_orders = players, keeps_orders
         self._encoding = players[ALPHA].agent.observation
-        self._batch = batch = Batch(chunk.config, chunk.num_pairs, encoding=self._encoding)
-        batch.seed(chunk.seeds)
+        self._batch = batch = Batch(config, len(seeds), encoding=self._encoding)
+        batch.seed(seeds)
         batch.reset()
         batch.describe()
 
@@ -268,7 +282,7 @@ def _to_match_result(chunk: Chunk, seconds: float, batches: list[_BatchResult]) 
         config=chunk.config,
         seed=chunk.seed,
         seconds=seconds,
-        seeds=np.repeat(np.array(chunk.seeds, np.uint64), 2),
+        seeds=np.array(chunk.seeds, np.uint64).ravel(),
         first_side=first_side,
         scores=np.take_along_axis(scores, by_agent, axis=1),
         turns=_interleave([batch.turns for batch in batches]),

@@ -19,6 +19,7 @@ from geo_patrol.evaluation.chunks import (
     Chunk,
     ChunkCallback,
     OnFailure,
+    distinct_names,
     play_chunk,
     split_into_chunks,
 )
@@ -56,7 +57,8 @@ def play_match(
 
     Args:
         first: an agent's name, see ``agent_names``, or an ``Agent``.
-        second: its opponent; another object, even if it is of the same kind.
+        second: its opponent; another object, even if it is of the same kind. The two games of a pair share their seed,
+            unless the agents have the same name.
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
         overrides: single values that replace those of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
         games: number of games, even: half of them are played with the sides swapped.
@@ -128,12 +130,6 @@ def _check_agent(agent: str | Agent, parameter: str) -> Agent:
     return check_agent(make_agent(agent) if isinstance(agent, str) else agent, parameter)
 
 
-def distinct_names(first: Any, second: Any) -> tuple[str, str]:
-    """Return two different names for the agents of a match."""
-    first, second = str(first), str(second)
-    return first, second if second != first else f"{second} (2)"
-
-
 @contextmanager
 def _open_recorder(path: str | Path | None, config: GameConfig) -> Iterator[ChunkCallback | None]:
     """Open a replay file and yield the function that writes a chunk to it; None without a path."""
@@ -145,8 +141,8 @@ def _open_recorder(path: str | Path | None, config: GameConfig) -> Iterator[Chun
     with Recorder(path, config, sync=False) as recorder:
 
         def record(chunk: Chunk, orders: list[list[NDArray[np.int8]]]) -> None:
-            for pair, seed in enumerate(chunk.seeds):
-                for (alpha, bravo), phases in zip(SEATINGS, orders, strict=True):
+            for pair, seeds in enumerate(chunk.seeds):
+                for seed, (alpha, bravo), phases in zip(seeds, SEATINGS, orders, strict=True):
                     recorder.begin(seed=seed, alpha=chunk.names[alpha], bravo=chunk.names[bravo])
                     for phase in phases:
                         if recorder.is_over:

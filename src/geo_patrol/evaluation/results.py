@@ -1,8 +1,8 @@
 """Results of a match: every game, and their summary."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO, TURN_LIMIT
-from geo_patrol.evaluation.statistics import wilson_interval
+from geo_patrol.evaluation.statistics import clustered_interval
 from geo_patrol.notation import read_reasons
 
 FIRST, SECOND, DRAW = 0, 1, -1
@@ -52,37 +52,53 @@ class Ending:
     games: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WinRate:
     """Wins, draws and losses of an agent or a side, and its win rate.
+
+    Args:
+        clusters: the number of seeds by their games and wins: games that share a seed are not independent.
 
     Attributes:
         wins, draws, losses: counts.
         win_rate: wins / games; a draw is no win.
-        win_interval: its 95 % Wilson interval.
+        win_interval: its 95 % interval, see ``statistics.clustered_interval``.
         score: mean score per game; a draw scores 1/2.
     """
 
     wins: int
     draws: int
     losses: int
+    clusters: InitVar[Mapping[tuple[int, int], int]]
     games: int = field(init=False)
     win_rate: float = field(init=False)
     win_interval: tuple[float, float] = field(init=False)
     score: float = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, clusters: Mapping[tuple[int, int], int]) -> None:
         games = self.wins + self.draws + self.losses
         for name, value in (
             ("games", games),
             ("win_rate", self.wins / games),
-            ("win_interval", wilson_interval(self.wins, games)),
+            ("win_interval", clustered_interval(clusters)),
             ("score", (self.wins + self.draws / 2) / games),
         ):
             object.__setattr__(self, name, value)
 
 
-@dataclass(frozen=True)
+def count_results(wins: NDArray[np.bool_], draws: NDArray[np.bool_], seeds: NDArray[np.uint64]) -> dict[str, Any]:
+    """Return the arguments of a ``WinRate`` for games, each with whether it was won and drawn, and its seed."""
+    _, clusters = np.unique(seeds, return_inverse=True)
+    sizes, won = np.bincount(clusters), np.bincount(clusters, wins).astype(np.int64)
+    return {
+        "wins": int(wins.sum()),
+        "draws": int(draws.sum()),
+        "losses": int((~wins & ~draws).sum()),
+        "clusters": Counter(zip(sizes.tolist(), won.tolist(), strict=True)),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tally(WinRate):
     """Summary statistics of games, from the point of view of the first agent.
 
@@ -176,9 +192,7 @@ class MatchResult:
         """Summarise the games of a mask, (games,)."""
         winner, illegal = self.winner[mask], self.illegal_orders[mask].sum(axis=0)
         return Tally(
-            wins=int((winner == FIRST).sum()),
-            draws=int((winner == DRAW).sum()),
-            losses=int((winner == SECOND).sum()),
+            **count_results(winner == FIRST, winner == DRAW, self.seeds[mask]),
             mean_score_difference=float((self.scores[mask, FIRST] - self.scores[mask, SECOND]).mean()),
             mean_turns=float(self.turns[mask].mean()),
             endings=_count_endings(self.reasons[mask], self.first_side[mask]),

@@ -8,15 +8,12 @@ from itertools import product
 from math import prod
 from typing import Any, Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
 from geo_patrol.evaluation.match import check_games
-from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, WinRate
+from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, WinRate, count_results
 from geo_patrol.evaluation.tasks import PlannedMatch
 
 MAX_CELLS = 10_000
@@ -163,18 +160,15 @@ class Sweep:
 
 def _first_wins(match: MatchResult, side: int) -> WinRate:
     """Return the first agent's win rate on a side."""
-    winner = match.winner[match.first_side == side]
-    return _win_rate(winner == FIRST, winner == DRAW)
+    mask = match.first_side == side
+    winner = match.winner[mask]
+    return WinRate(**count_results(winner == FIRST, winner == DRAW, match.seeds[mask]))
 
 
 def _side_wins(match: MatchResult, side: int) -> WinRate:
     """Return the win rate of a side, whichever agent played it."""
     draws = match.winner == DRAW
-    return _win_rate(~draws & ((match.winner ^ match.first_side) == side), draws)
-
-
-def _win_rate(wins: NDArray[np.bool_], draws: NDArray[np.bool_]) -> WinRate:
-    return WinRate(int(wins.sum()), int(draws.sum()), int((~wins & ~draws).sum()))
+    return WinRate(**count_results(~draws & ((match.winner ^ match.first_side) == side), draws, match.seeds))
 
 
 def _to_dict(rate: WinRate) -> dict[str, Any]:

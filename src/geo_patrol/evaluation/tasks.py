@@ -14,8 +14,7 @@ from geo_patrol.agents.registry import make_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO, SATELLITES, SIDES
 from geo_patrol.errors import AgentError
-from geo_patrol.evaluation.chunks import Chunk, play_chunk, split_into_chunks
-from geo_patrol.evaluation.match import distinct_names
+from geo_patrol.evaluation.chunks import Chunk, distinct_names, play_chunk, split_into_chunks
 from geo_patrol.evaluation.results import Failure, MatchResult, join_results
 
 
@@ -109,7 +108,7 @@ def _to_match_result(chunk: Chunk, record: Record) -> MatchResult:
         config=chunk.config,
         seed=chunk.seed,
         seconds=record.seconds,
-        seeds=np.repeat(np.array(chunk.seeds, np.uint64), 2),
+        seeds=np.array(chunk.seeds, np.uint64).ravel(),
         first_side=np.tile(np.array([ALPHA, BRAVO]), chunk.num_pairs),
         first_game=np.empty((0, SIDES, SATELLITES), np.int64),  # not recorded: the seed plays it again
         failures=tuple(record.failures),

@@ -16,7 +16,7 @@ from geo_patrol.evaluation.bradley_terry import Ratings, fit_ratings
 from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
 from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
-from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate
+from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate, count_results
 from geo_patrol.evaluation.tasks import PlannedMatch
 
 MAX_AGENTS = 100
@@ -73,28 +73,45 @@ class Tournament:
         return _pairings(len(self.agents), self.mirror)
 
     @cached_property
+    def games_played(self) -> NDArray[np.int64]:
+        """(n, 4), of every game alpha, bravo, the result (0 alpha won, 1 drawn, 2 bravo won), and a number of its seed."""
+        seeds = np.concatenate([match.seeds for match in self.matches])
+        rows = [
+            np.stack(
+                [
+                    np.where(match.first_side == ALPHA, *pairing),
+                    np.where(match.first_side == ALPHA, *pairing[::-1]),
+                    np.where(match.winner == DRAW, 1, 2 * (match.winner ^ match.first_side)),
+                ],
+                axis=1,
+            )
+            for pairing, match in zip(self.pairings, self.matches, strict=True)
+        ]
+        return np.column_stack([np.concatenate(rows), np.unique(seeds, return_inverse=True)[1]])
+
+    @cached_property
     def counts(self) -> NDArray[np.int64]:
         """(K, K, 3): of the games of row as alpha against column as bravo, the wins of alpha, draws and losses."""
         counts = np.zeros((len(self.agents), len(self.agents), 3), np.int64)
-        for (first, second), match in zip(self.pairings, self.matches, strict=True):
-            for side, pair in ((ALPHA, (first, second)), (BRAVO, (second, first))):
-                winner = match.winner[match.first_side == side]
-                won, lost = (FIRST, SECOND) if side == ALPHA else (SECOND, FIRST)
-                counts[pair] += [(winner == result).sum() for result in (won, DRAW, lost)]
+        np.add.at(counts, tuple(self.games_played[:, :3].T), 1)
         return counts
 
     @cached_property
     def ratings(self) -> Ratings:
-        """Bradley-Terry ratings."""
-        return fit_ratings(self.counts)
+        """Bradley-Terry ratings; their intervals account for games that share a seed."""
+        return fit_ratings(self.counts, games=self.games_played)
 
     def record(self, agent: int, opponent: int | None = None, side: int | None = None) -> WinRate:
         """Return an agent's results against one opponent or all others, as alpha (0), bravo (1) or both (None)."""
-        rows = self.counts[agent] if side != BRAVO else np.zeros_like(self.counts[agent])
-        columns = self.counts[:, agent, ::-1] if side != ALPHA else np.zeros_like(rows)
-        others = [other for other in range(len(self.agents)) if other != agent] if opponent is None else [opponent]
-        wins, draws, losses = (rows + columns)[others].sum(axis=0).tolist()
-        return WinRate(wins, draws, losses)
+        wins, draws, seeds = [], [], []
+        for pairing, match in zip(self.pairings, self.matches, strict=True):
+            if agent in pairing and pairing[0] != pairing[1] and (opponent is None or opponent in pairing):
+                i = pairing.index(agent)
+                mask = np.ones(len(match), np.bool_) if side is None else (match.first_side ^ i) == side
+                wins.append(match.winner[mask] == (FIRST, SECOND)[i])
+                draws.append(match.winner[mask] == DRAW)
+                seeds.append(match.seeds[mask])
+        return WinRate(**count_results(np.concatenate(wins), np.concatenate(draws), np.concatenate(seeds)))
 
     @cached_property
     def payoffs(self) -> NDArray[np.float64]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geo_patrol.errors import optional_import
-from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.report.collect import AgentResults, Collected
 from geo_patrol.scenes.paper import INK, SIDE_FILLS, SIDE_LINES, SOFT
 from geo_patrol.sides import SIDES
@@ -52,7 +51,7 @@ def win_rates(collected: Collected) -> str:
     """Plot every agent's win rate with its 95 % interval, by side and in total."""
     marks = {"alpha": ("s", SIDE_FILLS["alpha"]), "bravo": ("D", SIDE_FILLS["bravo"]), "either": ("o", INK)}
     names = list(dict.fromkeys(name for name, _ in collected.agent_results))[:_MAX_BARS]
-    figure, axes = _subplots(7.2, 1.0 + 0.62 * len(names), "games won, 95 % Wilson interval")
+    figure, axes = _subplots(7.2, 1.0 + 0.62 * len(names), "games won, 95 % interval")
     for row, name in enumerate(reversed(names)):
         for i, (where, (marker, colour)) in enumerate(marks.items()):
             results = collected.agent_results.get((name, where))
@@ -70,7 +69,7 @@ def win_rates(collected: Collected) -> str:
 
 
 def _interval(axes: "Axes", results: AgentResults, height: float, marker: str, colour: str) -> None:
-    low, high = wilson_interval(results.wins, results.games)
+    low, high = results.interval
     axes.plot([low, high], [height, height], color=colour, linewidth=2.2, solid_capstyle="round")
     axes.plot([results.wins / results.games], [height], marker, color=colour, markersize=7)
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.board import azimuth_of, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
+from geo_patrol.evaluation.statistics import clustered_interval
 from geo_patrol.game import Game
 from geo_patrol.replays.replay import Replay
 from geo_patrol.replays.summaries import GameSummary, summarise
@@ -26,12 +27,33 @@ _CURVE_TURNS = 200
 
 @dataclass
 class AgentResults:
-    """Results of an agent, on one side or on both; the margin is the sum of score differences."""
+    """Results of an agent, on one side or on both.
+
+    Attributes:
+        margin: sum of score differences.
+        by_seed: number of games and of wins by seed; games without a seed have negative numbers of their own.
+    """
 
     games: int = 0
     wins: int = 0
     draws: int = 0
     margin: int = 0
+    by_seed: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, seed: int | None, *, won: bool, drawn: bool, margin: int) -> None:
+        """Count a game."""
+        self.games += 1
+        self.wins += won
+        self.draws += drawn
+        self.margin += margin
+        key = -self.games if seed is None else seed
+        games, wins = self.by_seed.get(key, (0, 0))
+        self.by_seed[key] = games + 1, wins + won
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the win rate, from the variance between seeds."""
+        return clustered_interval(Counter(self.by_seed.values()))
 
     @property
     def losses(self) -> int:
@@ -160,10 +182,10 @@ class Collected:
         for i, side in enumerate(SIDES):
             for where in (side, "either"):
                 results = self.agent_results.setdefault((summary.replay.agents[i], where), AgentResults())
-                results.games += 1
-                results.wins += summary.winner == side
-                results.draws += summary.winner is None
-                results.margin += summary.scores[i] - summary.scores[1 - i]
+                margin = summary.scores[i] - summary.scores[1 - i]
+                results.add(
+                    summary.replay.seed, won=summary.winner == side, drawn=summary.winner is None, margin=margin
+                )
 
 
 class _Observer:

@@ -7,7 +7,6 @@ from typing import Any
 
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.errors import RecordingError, optional_import
-from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.replays.reader import ReplayReader
 from geo_patrol.report import charts, maps
 from geo_patrol.report.collect import MAX_GAMES, MAX_LISTED, Collected
@@ -89,7 +88,7 @@ def _agent_rows(collected: Collected) -> list[dict[str, Any]]:
     """Return the rows of the table of agents."""
     rows = []
     for (name, where), results in sorted(collected.agent_results.items(), key=lambda item: item[0]):
-        low, high = wilson_interval(results.wins, results.games)
+        low, high = results.interval
         rows.append(
             {
                 "name": name,
