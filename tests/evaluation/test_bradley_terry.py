@@ -57,6 +57,49 @@ def test_draws_make_intervals_wider_than_need_be():
     assert np.mean(covered) >= 0.95
 
 
+def play_pairs(probabilities, pairs, draw_rate, generator):
+    """Play pairs of games with the sides swapped that share the random number which decides them."""
+    size = len(probabilities)
+    first, second = np.triu_indices(size, 1)
+    games = []
+    for seed, chance in enumerate(generator.random((pairs, len(first)))):
+        for alpha, bravo in ((first, second), (second, first)):
+            p = probabilities[alpha, bravo]
+            draws = 2 * draw_rate * np.minimum(p, 1 - p)
+            result = (chance > p - draws / 2).astype(int) + (chance > p + draws / 2)
+            games.append(np.stack([alpha, bravo, result, np.full(len(first), seed)], axis=1))
+    table = np.concatenate(games)
+    counts = np.zeros((size, size, 3), int)
+    np.add.at(counts, tuple(table[:, :3].T), 1)
+    return counts, table
+
+
+@pytest.mark.parametrize("draw_rate", [0, 0.6])
+def test_intervals_account_for_pairs_that_share_their_chance_and_for_draws(draw_rate):
+    elo, advantage, generator = np.array([-120.0, 0.0, 120.0]), 40, np.random.default_rng(3)
+    sides, differences, naive = [], [], []
+    for _ in range(300):
+        counts, games = play_pairs(expected(elo, advantage), 60, draw_rate, generator)
+        ratings = fit_ratings(counts, games=games)
+        sides.append(ratings.alpha_interval[0] <= advantage <= ratings.alpha_interval[1])
+        for i in range(3):
+            _, low, high = ratings.difference(i, (i + 1) % 3)
+            differences.append(low <= elo[i] - elo[(i + 1) % 3] <= high)
+        low, high = fit_ratings(counts).alpha_interval
+        naive.append(low <= advantage <= high)
+    assert 0.91 < np.mean(sides) < 0.985
+    assert 0.91 < np.mean(differences) < 0.985
+    if draw_rate == 0:
+        assert np.mean(naive) < 0.9
+
+
+def test_an_agent_that_won_every_game_has_a_wide_interval_however_its_games_depend_on_each_other():
+    generator = np.random.default_rng(4)
+    counts, games = play_pairs(expected(np.array([0.0, 0.0, 3000.0]), 0), 60, 0, generator)
+    with_games, without = fit_ratings(counts, games=games), fit_ratings(counts)
+    np.testing.assert_allclose(np.ptp(with_games.intervals[2]), np.ptp(without.intervals[2]), rtol=0.2)
+
+
 def test_other_levels():
     counts = draw_counts(expected(np.array([0.0, 100.0]), 0), 100, 0, np.random.default_rng(3))
     half, highest = (np.ptp(fit_ratings(counts, level).intervals, axis=1) for level in (0.5, 0.99))

@@ -42,7 +42,7 @@ def sweep(
     json: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Play a match for every combination of varied values, and print win rates with their 95 % intervals (Wilson).
+    """Play a match for every combination of varied values, and print win rates with their 95 % intervals.
 
     VALUES: 60,80,100 or 0..4 (all whole numbers) or 0..1..0.25 (with a step). --out DIR adds JSON, CSV and a heat map.
     """

@@ -18,10 +18,10 @@ from geo_patrol.evaluation.statistics import (
     NUM_PAIR_SCORES,
     Hypothesis,
     Sprt,
-    normal_quantile,
     pair_scores,
     pair_variance,
     score_to_elo,
+    student_quantile,
 )
 from geo_patrol.evaluation.tasks import PlannedMatch, Record, join_records, split_into_tasks
 
@@ -61,7 +61,9 @@ class SprtResult:
         A test stops when the result looks clear, so it looks a little clearer than it is.
         """
         mean = float(self.counts @ MEAN_SCORES / self.counts.sum())
-        margin = normal_quantile(0.95) * math.sqrt(float(pair_variance(self.counts)) / self.counts.sum())
+        margin = student_quantile(0.95, max(len(self.ratios) - 1, 1)) * math.sqrt(
+            float(pair_variance(self.counts)) / self.counts.sum()
+        )
         return mean, max(mean - margin, 0.0), min(mean + margin, 1.0)
 
     def to_dict(self) -> dict[str, Any]:
