@@ -35,6 +35,16 @@ def _open_regular(path: str, flags: int) -> int:
 
 
 @contextmanager
+def named_errors(path: str | Path) -> Iterator[None]:
+    """Name a file in the errors of the operating system in a block that writes it: not all of them know its name."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+@contextmanager
 def atomic_path(target: str | Path) -> Iterator[Path]:
     """Yield the path of a temporary file that replaces the target when the block ends without an error.
 
@@ -57,8 +67,9 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         raise OSError(error.errno, error.strerror, str(target)) from None
     _temporary_paths.add(temporary)
     try:
-        yield temporary
-        temporary.replace(path)
+        with named_errors(target):
+            yield temporary
+            temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
         _temporary_paths.discard(temporary)

@@ -65,6 +65,8 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
         except BrokenPipeError:
             discard_output()
             raise typer.Exit(FAILED) from None
+        except FileExistsError as error:
+            _exit(str(InputError(f"{error.filename} is there already: give another name")), FAILED)
         except OSError as error:
             _exit(str(InputError(f"{error.filename or 'output'}: {error.strerror or error}")), FAILED)
 

@@ -145,6 +145,7 @@ class GameSaver:
 
     def __init__(self, recorder: "Recorder") -> None:
         self._recorder = recorder
+        self._has_failed = False
         self.path = recorder.path
 
     @classmethod
@@ -174,7 +175,11 @@ class GameSaver:
 
     def _record(self, live: "LiveGame", _moment: "Moment") -> None:
         if live is self.live:  # not an abandoned one
-            self._recorder.record_codes(live.last_codes)
+            try:
+                self._recorder.record_codes(live.last_codes)
+            except OSError:
+                self._has_failed = True
+                raise
 
     @classmethod
     def resume(cls, path: Path, *, has_window: bool) -> Self:
@@ -205,6 +210,8 @@ class GameSaver:
         if not self.path.exists():
             return None
         path = shlex.quote(str(self.path))
+        if self._has_failed:
+            return f"The game is saved up to the phase before. Look at it with: geo-patrol replay {path}"
         if self.live.is_over:
             return f"The game is saved. Look at it with: geo-patrol replay {path}"
         return f"The game is saved. Go on with: geo-patrol play {arguments}--resume {path}"

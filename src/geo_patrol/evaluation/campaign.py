@@ -108,12 +108,16 @@ class Campaign(Workers):
         journal = None if self.folder is None else Journal(Path(self.folder), full_plan, tasks)
         records = {} if journal is None else journal.records
         missing = [task for task in tasks if task.number not in records]
-        if missing:
-            warm_up(names, matches[0].config)
-        for record in self.play_tasks(missing, sum(task.games for task in tasks if task.number in records)):
+        try:
+            if missing:
+                warm_up(names, matches[0].config)
+            for record in self.play_tasks(missing, sum(task.games for task in tasks if task.number in records)):
+                if journal is not None:
+                    journal.append(record)
+                records[record.task] = record
+        finally:
             if journal is not None:
-                journal.append(record)
-            records[record.task] = record
+                journal.close()
         return join_records(tasks, [records[task.number] for task in tasks])
 
 

@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
+from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.evaluation.tasks import Record, Task
-from geo_patrol.files import atomic_write
+from geo_patrol.files import atomic_write, named_errors
 
-PLAN, GAMES = "plan.json", "games.jsonl"
+PLAN, GAMES, LOCK = "plan.json", "games.jsonl", "lock"
 FORMAT = "geo_patrol plan"
 
 
@@ -35,7 +36,7 @@ class Journal:
         tasks: all tasks of the plan.
 
     Raises:
-        FolderError: the folder holds something else, or a damaged file.
+        FolderError: the folder holds something else, or a damaged file, or another process uses it.
         OSError: it cannot be written.
     """
 
@@ -46,30 +47,49 @@ class Journal:
         """Finished tasks by number."""
         expected = {"format": FORMAT, "version": 1, **json.loads(json.dumps(plan))}
         found = read_plan(folder)
-        if found is None:
-            self._create(expected)
-        else:
+        if found is not None:
             _check_plan(folder, found, expected)
+        elif self._path.exists():
+            raise FolderError(f"{folder} has {GAMES} and no {PLAN}: give another folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(folder / LOCK)
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            message = f"{folder} is in use by another process: wait until it ends, or give another folder"
+            raise FolderError(message) from None
+        if found is None:
+            with atomic_write(folder / PLAN) as file:
+                file.write(json.dumps(expected, indent=2) + "\n")
+        else:
             self._read()
 
     def append(self, record: Record) -> None:
-        """Store a finished task."""
+        """Store a finished task.
+
+        Raises:
+            OSError: it cannot be written; what was stored before stays as it is.
+        """
         line = record.model_dump_json().encode() + b"\n"
-        with self._path.open("ab", buffering=0) as file:
-            file.write(line)
-            os.fsync(file.fileno())
+        with named_errors(self._path), self._path.open("ab", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            try:
+                remaining = memoryview(line)
+                while remaining:
+                    remaining = remaining[file.write(remaining) :]
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(size)
+                raise
         self.records[record.task] = record
+
+    def close(self) -> None:
+        """Let other processes use the folder."""
+        self._lock.release()
 
     @property
     def _path(self) -> Path:
         return self._folder / GAMES
-
-    def _create(self, plan: dict[str, Any]) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        if self._path.exists():
-            raise FolderError(f"{self._folder} has {GAMES} and no {PLAN}: give another folder")
-        with atomic_write(self._folder / PLAN) as file:
-            file.write(json.dumps(plan, indent=2) + "\n")
 
     def _read(self) -> None:
         if not self._path.exists():

@@ -125,9 +125,9 @@ class Recorder:
     def _write(self, data: dict[str, Any]) -> None:
         self._stream.write(self._first_line + _as_bytes(data))
         self._first_line = b""
-        self._is_empty = False
         if self._sync_each:
             self._stream.sync()
+        self._is_empty = False
 
     def sync(self) -> None:
         """Flush to the operating system, so that a crash of this process loses nothing."""
@@ -138,9 +138,11 @@ class Recorder:
         if self._is_closed:
             return
         self._is_closed = True
-        self._stream.close()
-        if self._is_empty:
-            self.path.unlink(missing_ok=True)
+        try:
+            self._stream.close()
+        finally:
+            if self._is_empty:
+                self.path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from geo_patrol.errors import RecordingError
+from geo_patrol.files import named_errors
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -33,26 +34,29 @@ class LineStream:
 
     Args:
         file: the file.
+        path: its path, which errors name.
         packer: compresses the lines; None for a plain file.
         flush_mode: argument of the packer's ``flush`` that makes everything written so far readable.
     """
 
-    def __init__(self, file: BinaryIO, packer: Any = None, flush_mode: Any = None) -> None:
-        self._file, self._packer, self._flush_mode = file, packer, flush_mode
+    def __init__(self, file: BinaryIO, path: Path, packer: Any = None, flush_mode: Any = None) -> None:
+        self._file, self._path, self._packer, self._flush_mode = file, path, packer, flush_mode
 
     def write(self, data: bytes) -> None:
         """Write bytes."""
-        (self._packer or self._file).write(data)
+        with named_errors(self._path):
+            (self._packer or self._file).write(data)
 
     def sync(self) -> None:
         """Flush to the operating system, so that a crash of this process loses nothing."""
-        if self._packer is not None:
-            self._packer.flush(self._flush_mode)
-        self._file.flush()
+        with named_errors(self._path):
+            if self._packer is not None:
+                self._packer.flush(self._flush_mode)
+            self._file.flush()
 
     def close(self) -> None:
         """Close the stream and the file."""
-        with self._file:
+        with named_errors(self._path), self._file:
             if self._packer is not None:
                 self._packer.close()
 
@@ -70,11 +74,11 @@ def open_stream(path: Path, mode: str) -> LineStream:
     file: BinaryIO = path.open(f"{mode}b")  # type: ignore[assignment]
     if path.suffix == ".gz":
         # Neither name nor time go into the file: the same games give the same bytes.
-        return LineStream(file, gzip.GzipFile("", "wb", fileobj=file, mtime=0), zlib.Z_SYNC_FLUSH)
+        return LineStream(file, path, gzip.GzipFile("", "wb", fileobj=file, mtime=0), zlib.Z_SYNC_FLUSH)
     if path.suffix == ".zst":
         options = {int(zstd.CompressionParameter.checksum_flag): 1}
-        return LineStream(file, zstd.ZstdFile(file, "w", options=options), zstd.ZstdFile.FLUSH_BLOCK)
-    return LineStream(file)
+        return LineStream(file, path, zstd.ZstdFile(file, "w", options=options), zstd.ZstdFile.FLUSH_BLOCK)
+    return LineStream(file, path)
 
 
 def read_lines(path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes, bool]]:
