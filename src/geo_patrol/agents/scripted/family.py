@@ -56,7 +56,8 @@ def order_side(
 
     ``legal``: (2, 11), sets; of the enemy's, only the HVA's moves are used.
     """
-    orders[:] = NOOP
+    for number in range(SATELLITES):
+        orders[number] = NOOP
     if game.phase == MOVEMENT:
         order_movement(game, rules, legal, side, paths, tactics, key, plan, orders)
     else:

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.pathfinding import MOVES
 from geo_patrol.agents.scripted.paths import FAR, IN_SECTOR, NEARBY, Paths
+from geo_patrol.agents.scripted.seeded import uniform
 from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.movement import destination
-from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import (
     COLLISION,
     HVA,
@@ -35,8 +35,6 @@ _UNGUARDED = 0.5
 """The probability that an attack on the enemy HVA is not diverted."""
 _PENNY = 1e-6
 """The probability of catching the enemy HVA for which a raider spends a unit of fuel: it only decides ties."""
-_SHIFT_11 = np.uint64(11)
-_UNIT = 1.0 / (1 << 53)
 
 
 class RaidPlan(NamedTuple):
@@ -52,12 +50,6 @@ class RaidPlan(NamedTuple):
 def make_raid_plan() -> RaidPlan:
     """Allocate a raid plan."""
     return RaidPlan(np.zeros(SATELLITES, np.int64), np.zeros(MOVES))
-
-
-@jitable
-def uniform(key: np.uint64, number: int) -> float:
-    """Return the n-th uniform random number in [0, 1) of a key."""
-    return np.int64(stream_number(key, np.uint64(number)) >> _SHIFT_11) * _UNIT
 
 
 @jitable
@@ -263,7 +255,8 @@ def order_movement(
     orders: IntArray,
 ) -> None:
     """Write a side's orders of a movement phase, (11,); ``legal``: (2, 11), sets."""
-    plan.raiders[:] = 0
+    for number in range(SATELLITES):
+        plan.raiders[number] = 0
     alarm = soonest_attack(game, rules, side, paths)
     orders[HVA] = move_hva(game, legal, side, paths, tactics, alarm, key)
     send_raiders(game, rules, legal, side, paths, tactics, plan, orders)

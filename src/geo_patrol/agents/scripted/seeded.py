@@ -6,8 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.engine.encodings import Encoding
-from geo_patrol.engine.rng import mix
-from geo_patrol.jit import jit
+from geo_patrol.engine.rng import mix, stream_number
+from geo_patrol.jit import jit, jitable
+
+_SHIFT_11 = np.uint64(11)
+_UNIT = 1.0 / (1 << 53)
+
+
+@jitable
+def uniform(key: np.uint64, number: int) -> float:
+    """Return the n-th uniform random number in [0, 1) of a key."""
+    return np.int64(stream_number(key, np.uint64(number)) >> _SHIFT_11) * _UNIT
 
 
 @jit
