@@ -40,15 +40,15 @@ class AgentResults:
     margin: int = 0
     by_seed: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def add(self, seed: int | None, *, won: bool, drawn: bool, margin: int) -> None:
+    def add(self, seed: int | None, *, is_win: bool, is_draw: bool, margin: int) -> None:
         """Count a game."""
         self.games += 1
-        self.wins += won
-        self.draws += drawn
+        self.wins += is_win
+        self.draws += is_draw
         self.margin += margin
         key = -self.games if seed is None else seed
         games, wins = self.by_seed.get(key, (0, 0))
-        self.by_seed[key] = games + 1, wins + won
+        self.by_seed[key] = games + 1, wins + is_win
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -184,7 +184,7 @@ class Collected:
                 results = self.agent_results.setdefault((summary.replay.agents[i], where), AgentResults())
                 margin = summary.scores[i] - summary.scores[1 - i]
                 results.add(
-                    summary.replay.seed, won=summary.winner == side, drawn=summary.winner is None, margin=margin
+                    summary.replay.seed, is_win=summary.winner == side, is_draw=summary.winner is None, margin=margin
                 )
 
 
