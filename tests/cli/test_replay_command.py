@@ -115,6 +115,35 @@ def test_csv_has_a_row_for_every_game(played, tmp_path):
     assert run(played, "--csv", "-").stdout == target.read_text()
 
 
+def test_csv_of_games_has_the_sampled_values_of_each_scenario(tmp_path):
+    path = tmp_path / "games.jsonl"
+    fuel = {"low": 50, "high": 150}
+    play_match("random", "idle", config="case1", overrides={"alpha.patrols.fuel": fuel}, games=20, seed=1, save=path)
+    rows = list(csv.DictReader(io.StringIO(run(path, "--csv", "-").stdout)))
+    for row, replay in zip(rows, ReplayReader(path), strict=True):
+        assert int(row["alpha.patrols.fuel"]) == replay.config.alpha.patrols.fuel
+        assert int(row["bravo.patrols.count"]) == 8
+        assert float(row["bravo.odds.shoot.1"]) == 0.4
+    assert len({row["alpha.patrols.fuel"] for row in rows}) > 5
+
+
+def test_csv_of_phases_and_of_engagements(played, tmp_path):
+    phases, engagements = (
+        list(csv.DictReader(io.StringIO(run(played, "--csv", "-", "--rows", rows).stdout)))
+        for rows in ("phases", "engagements")
+    )
+    replays = list(ReplayReader(played))
+    assert len(phases) == sum(len(replay.phases) for replay in replays)
+    outcomes = [outcome for replay in replays for phase in replay.phases for outcome in phase.outcomes]
+    for row, outcome in zip(engagements, outcomes, strict=True):
+        assert (row["side"], row["action"]) == (outcome.actor.side, outcome.action)
+        assert (float(row["probability"]), row["success"]) == (outcome.probability, str(int(outcome.success)))
+    last = [row for row in phases if row["game"] == "3"][-1]
+    assert [int(last["alpha_score"]), int(last["bravo_score"])] == replays[3].end.score
+    ran = run(played, "--rows", "phases")
+    assert (ran.exit_code, ran.stderr) == (2, "geo-patrol: --rows phases: give --csv FILE too\n")
+
+
 def test_csv_of_strangers_computes_nothing_in_a_spreadsheet(played, tmp_path):
     path = tmp_path / "games.jsonl"
     path.write_text(played.read_text().replace('"scripted"', '"=HYPERLINK(1)"'))

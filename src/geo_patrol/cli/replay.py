@@ -3,6 +3,7 @@
 import csv as csv_format
 import sys
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from geo_patrol.replays import Replay, ReplayReader
     from geo_patrol.runner import PlayedPhase
     from geo_patrol.sessions.timeline import Timeline
+
+
+class TableRows(StrEnum):
+    """What a table has a row for."""
+
+    GAMES = "games"
+    PHASES = "phases"
+    ENGAGEMENTS = "engagements"
+
 
 _MIN_SIZE, _MAX_SIZE = (320, 240), (7680, 4320)
 
@@ -43,9 +53,10 @@ def replay(
     speed: Annotated[
         float, typer.Option("--speed", metavar="X", min=0.1, max=20, help="Of films: 2 is twice as fast.")
     ] = 1.0,
-    csv: Annotated[
-        str | None, typer.Option("--csv", metavar="FILE|-", help="Write a row for every game of the file as CSV.")
-    ] = None,
+    csv: Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write all games as CSV.")] = None,
+    rows: Annotated[
+        TableRows, typer.Option("--rows", help="What --csv has a row for: games, phases or engagements.")
+    ] = TableRows.GAMES,
     check: Annotated[bool, typer.Option("--check", help="Check all games of the file against the rules.")] = False,
 ) -> None:
     """Show a recorded game, in a window or as text, and check it against the rules.
@@ -55,12 +66,14 @@ def replay(
     """
     if output is not None and png is None:
         raise InputError("--output is the file of --png TURN: give --png too")
+    if rows is not TableRows.GAMES and csv is None:
+        raise InputError(f"--rows {rows}: give --csv FILE too")
     load_rules()
     from geo_patrol.replays import ReplayReader
 
     reader = ReplayReader(file)
     pictures = _Pictures(gif, mp4, png, output, _read_size(size), speed)
-    ok = _check_all(reader, csv) if check or csv is not None else _show(reader, game, text, pictures)
+    ok = _check_all(reader, csv, rows) if check or csv is not None else _show(reader, game, text, pictures)
     faults = [*reader.faults]
     if reader.fault_count > len(faults):
         faults.append(f"and {reader.fault_count - len(faults):,} more faults")
@@ -83,12 +96,12 @@ def _read_size(text: str | None) -> tuple[int, int] | None:
     return size
 
 
-def _check_all(reader: "ReplayReader", csv: str | None) -> bool:
+def _check_all(reader: "ReplayReader", csv: str | None, rows: TableRows) -> bool:
     """Check all games, print the result and write the table; return whether all games agree."""
     from rich.console import Console
     from rich.progress import track
 
-    from geo_patrol.replays.summaries import csv_row, summarise
+    from geo_patrol.replays.summaries import table_columns, table_rows
 
     console = Console(stderr=True)
     games = track(
@@ -96,13 +109,14 @@ def _check_all(reader: "ReplayReader", csv: str | None) -> bool:
     )
     count, faults = 0, []
     with output_stream(csv) as stream:
-        table = csv_format.writer(stream, lineterminator="\n")
+        table: csv_format.DictWriter[str] | None = None
         for replay in games:
-            summary = summarise(replay)
-            row = csv_row(summary)
-            if count == 0:
-                table.writerow(row.keys())
-            table.writerow(row.values())
+            if table is None:
+                columns = table_columns(replay, rows.value)
+                table = csv_format.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
+                table.writeheader()
+            summary, lines = table_rows(replay, rows.value)
+            table.writerows(lines)
             count += 1
             if summary.status == "disagrees":
                 faults.append(summary.fault)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.game import Game
 from geo_patrol.notation import ENGAGEMENTS, Outcome, SatelliteId
@@ -121,11 +122,82 @@ def _cause(satellite: SatelliteId, outcomes: tuple[Outcome, ...]) -> Cause:
     return "shoot" if shot else "collide"
 
 
-def csv_row(summary: GameSummary) -> dict[str, Any]:
-    """Return a game as a row of a table, by column.
+Rows: TypeAlias = Literal["games", "phases", "engagements"]
+"""What a table has a row for."""
+_PHASE_COLUMNS = (
+    "game",
+    "turn",
+    "phase",
+    *(f"{side}_{name}" for side in SIDES for name in ("score", "fuel", "active")),
+)
+_ORDER_COLUMNS = tuple(f"{side}_{name}" for side in SIDES for name in ("orders", "illegal_orders"))
+_ENGAGEMENT_COLUMNS = ("game", "turn", "side", "action", "attacker", "guardian", "target", "probability", "success")
+
+
+def table_rows(replay: Replay, rows: Rows) -> tuple[GameSummary, list[dict[str, Any]]]:
+    """Return the statistics of a game, and its rows of a table, by column.
 
     Texts that a spreadsheet would evaluate as formulas are prefixed with an apostrophe.
     """
+    table: list[dict[str, Any]] = []
+
+    def add(_before: Game, played: PlayedPhase) -> None:
+        if rows == "phases":
+            table.append(_phase_row(replay.number, played))
+        elif rows == "engagements":
+            table.extend(_engagement_row(replay.number, played.turn, outcome) for outcome in played.outcomes)
+
+    summary = summarise(replay, add)
+    return summary, [_game_row(summary)] if rows == "games" else table
+
+
+def table_columns(replay: Replay, rows: Rows) -> list[str]:
+    """Return the columns of a table, of which a first game tells the scenario's."""
+    if rows == "games":
+        return list(_game_row(GameSummary(replay)))
+    return list(_PHASE_COLUMNS + _ORDER_COLUMNS if rows == "phases" else _ENGAGEMENT_COLUMNS)
+
+
+def _phase_row(number: int, played: PlayedPhase) -> dict[str, Any]:
+    """Return a phase as a row; scores, fuel and active satellites are those after it."""
+    after = []
+    for side in SIDES:
+        fleet = played.game.satellites(side)
+        after += [played.game.scores[side], sum(one.fuel for one in fleet), sum(one.is_active for one in fleet)]
+    orders = [
+        number for side in range(len(SIDES)) for number in (len(played.orders[side]), played.illegal_orders[side])
+    ]
+    values = (number, played.turn, played.name, *after, *orders)
+    return dict(zip(_PHASE_COLUMNS + _ORDER_COLUMNS, values, strict=True))
+
+
+def _engagement_row(number: int, turn: int, outcome: Outcome) -> dict[str, Any]:
+    """Return the outcome of an engagement as a row."""
+    satellites = ("" if one is None else one.short for one in (outcome.attacker, outcome.guardian, outcome.target))
+    values = (number, turn, outcome.actor.side, outcome.action, *satellites, outcome.probability, int(outcome.success))
+    return dict(zip(_ENGAGEMENT_COLUMNS, values, strict=True))
+
+
+def _scenario(config: GameConfig) -> dict[str, Any]:
+    """Return the values of a configuration, as they were sampled, by the keys of overrides."""
+    data = config.to_dict()
+    values = {"rules": data["rules"], "turn_limit": data["turn_limit"]}
+    values |= {f"board.{name}": value for name, value in data["board"].items()}
+    for side in SIDES:
+        patrols = data[side]["patrols"]
+        groups = patrols.pop("formation")
+        patrols["count"] = patrols.get("count", sum(count for _, count in groups))
+        for group, table in data[side].items():
+            for name, value in table.items():
+                if isinstance(value, (list, tuple)):
+                    values |= {f"{side}.{group}.{name}.{index}": inner for index, inner in enumerate(value)}
+                else:
+                    values[f"{side}.{group}.{name}"] = value
+    return values
+
+
+def _game_row(summary: GameSummary) -> dict[str, Any]:
+    """Return a game as a row: result, scenario, losses and engagements."""
     replay = summary.replay
     row: dict[str, Any] = {
         "game": replay.number,
@@ -148,7 +220,7 @@ def csv_row(summary: GameSummary) -> dict[str, Any]:
             row[f"{side}_{action}_tries"], row[f"{side}_{action}_successes"] = summary.engagements.get(
                 (side, action), (0, 0)
             )
-    return row | {"fault": _as_text(summary.fault or "")}
+    return row | _scenario(replay.config) | {"fault": _as_text(summary.fault or "")}
 
 
 def _as_text(text: str) -> str:
