@@ -74,6 +74,11 @@ def show(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 agent" or "2 agents"."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """Return a question after the known name most similar to an unknown one, to append to a message; "" without any."""
     close = difflib.get_close_matches(name, known, n=1)

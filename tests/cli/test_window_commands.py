@@ -148,3 +148,8 @@ def test_a_window_that_is_closed_at_once_ends_well(monkeypatch):
     for arguments in (["watch", "scripted", "random"], ["play"]):
         ran = run(*arguments)
         assert (ran.exit_code, ran.output) == (0, "")
+
+
+def test_a_misspelt_person_is_suggested():
+    ran = CliRunner().invoke(app, ["play", "--against", "perso", "--text"])
+    assert (ran.exit_code, ran.stderr) == (2, "geo-patrol: there is no agent 'perso'; did you mean 'person'?\n")

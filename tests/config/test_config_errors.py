@@ -224,9 +224,18 @@ def test_configuration_with_a_number_of_too_many_digits(tmp_path, text):
 def test_configuration_file_with_a_byte_order_mark(tmp_path):
     path = tmp_path / "game.toml"
     path.write_text('extends = "case1"\n', encoding="utf-8-sig")
-    assert load_config(path) == load_config("case1")
+    assert load_config(path) == load_config("case1", {"description": ""})
 
 
 def test_configuration_with_very_many_faults_is_cut_short():
     with pytest.raises(ConfigError, match="and 981 more"):
         load_config({"extends": "case1", **{f"key{number}": 1 for number in range(1001)}})
+
+
+def test_a_scenario_does_not_inherit_the_description_of_what_it_changes(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('extends = "case1"\ntitle = "Mine"\n')
+    assert load_config(path).description == ""
+    path.write_text('extends = "case1"\ntitle = "Mine"\ndescription = "More fuel."\n')
+    assert load_config(path).description == "More fuel."
+    assert load_config("case1").description

@@ -174,7 +174,7 @@ def test_mirror_matches_show_what_a_side_is_worth():
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"agents": ["idle"]}, "1 agents: give 2 to 100"),
+        ({"agents": ["idle"]}, "1 agent: give 2 to 100"),
         ({"agents": ["idle", "idle"]}, "agent 'idle' is there twice"),
         ({"agents": ["idle", "idel"]}, "there is no agent 'idel'; did you mean 'idle'"),
         ({"games": 3}, "games = 3: give an even number"),

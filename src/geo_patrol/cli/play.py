@@ -9,6 +9,7 @@ import typer
 from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
 from geo_patrol.cli.games import PERSON, WITHOUT_SCREEN, GameSaver, load_agent, start_game
 from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
+from geo_patrol.errors import suggest
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def play(
         return
     if side not in SIDES:
         raise InputError(f"--as {side}: give alpha or bravo")
+    if hint := suggest(against, [PERSON]) if against != PERSON else "":
+        raise InputError(f"there is no agent {against!r}{hint}")
     agent = None if against == PERSON else load_agent(against)
     agents = (None, agent) if side == "alpha" else (agent, None)
     live = start_game(config, overrides, agents, seed, has_window=not text, alternative=WITHOUT_SCREEN)

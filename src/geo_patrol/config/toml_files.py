@@ -237,4 +237,5 @@ class Layers(Generic[_T]):
         if not isinstance(base, str):
             raise ConfigError(f"{origin}: extends = {show(base)}: give a {self._name}'s name or a path")
         base_data, _ = self._read(base, folder, depth + 1)
+        base_data.pop("description", None)  # which is not true of what is changed
         return merge(base_data, data)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
+from geo_patrol.errors import counted
 from geo_patrol.evaluation.bradley_terry import Ratings, fit_ratings
 from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
 from geo_patrol.evaluation.match import check_games
@@ -223,7 +224,7 @@ def check_names(agents: Sequence[str]) -> tuple[str, ...]:
     """
     names = tuple(agents)
     if not 2 <= len(names) <= MAX_AGENTS:
-        raise ValueError(f"{len(names)} agents: give 2 to {MAX_AGENTS}")
+        raise ValueError(f"{counted(len(names), 'agent')}: give 2 to {MAX_AGENTS}")
     for number, name in enumerate(names):
         if name in names[:number]:
             raise ValueError(f"agent {name!r} is there twice: give every agent once")

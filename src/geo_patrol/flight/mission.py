@@ -14,7 +14,7 @@ from geo_patrol.config.checks import Check, whole, wrong, wrong_key
 from geo_patrol.config.errors import faults_message, faults_of
 from geo_patrol.config.preset_files import mission_names, mission_path
 from geo_patrol.config.toml_files import MAX_DEPTH, Data, Layers, Overrides, set_value
-from geo_patrol.errors import ConfigError, show
+from geo_patrol.errors import ConfigError, counted, show
 from geo_patrol.flight.grid import (
     LAUNCHES,
     MAX_COLUMNS,
@@ -211,7 +211,7 @@ def _check_map(mission: Mission) -> None:
             min_distance = mission.reach(reference) + mission.reach(other) + 1
             grids = distance(point, read_point(other))
             if grids < min_distance:
-                expected = f"wells that do not overlap: {reference} is {grids} grids from {other}, give at least {min_distance}"
+                expected = f"wells that do not overlap: {reference} is {counted(grids, 'grid')} from {other}, give at least {min_distance}"
                 raise wrong_key(f"planets.{reference}", gravity, expected)
         seen.append(reference)
 
