@@ -10,8 +10,7 @@ from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.protocol import compute_actions, copy_games
 from geo_patrol.agents.scripted import Raid, RaiderAgent
 from geo_patrol.agents.search import LookaheadAgent, Search, SearchAgent
-from geo_patrol.agents.search.branches import Branches
-from geo_patrol.agents.search.lookahead import num_to_evaluate
+from geo_patrol.agents.search.lookahead import Branches, num_to_evaluate
 from geo_patrol.agents.search.searcher import rounds_for
 from geo_patrol.board import sector_at
 from geo_patrol.engine.batch import Batch

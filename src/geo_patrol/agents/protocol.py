@@ -180,21 +180,6 @@ def call_agent(agent: Agent, name: str, method: str, *arguments: Any) -> NDArray
     return check_actions(actions, name, len(arguments[-2]), method)
 
 
-def compute_seeded_actions(
-    agent: SeededAgent,
-    name: str,
-    observations: NDArray[Any],
-    action_masks: NDArray[np.int8],
-    keys: NDArray[np.uint64],
-) -> NDArray[np.int64]:
-    """Return a seeded agent's orders, (n, 11) int64, for the random keys of the rows, (n,).
-
-    Raises:
-        AgentError: the agent raised an exception, or returned something else than orders.
-    """
-    return call_agent(agent, name, "act_seeded", observations, action_masks, keys)
-
-
 def check_actions(actions: Any, name: str, num_games: int, method: str = "act") -> NDArray[np.int64]:
     """Return an agent's orders as (num_games, 11) int64.
 

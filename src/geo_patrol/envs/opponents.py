@@ -12,9 +12,9 @@ from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.protocol import (
     SeededAgent,
+    call_agent,
     check_agent,
     compute_actions,
-    compute_seeded_actions,
     copy_games,
     is_stateless,
     reset_agent,
@@ -218,7 +218,7 @@ class OpponentTable:
             if len(rows) > 0 and isinstance(agent, SeededAgent):
                 observations, masks = views[agent.observation]
                 keys = batch.episodes["opponent_key"][rows]
-                actions = compute_seeded_actions(agent, name, observations[rows], masks[rows], keys)
+                actions = call_agent(agent, name, "act_seeded", observations[rows], masks[rows], keys)
                 batch.episodes["opponent_actions"][rows] = actions
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.agents import Agent, make_agent
-from geo_patrol.agents.protocol import SeededAgent, check_agent, compute_actions, compute_seeded_actions
+from geo_patrol.agents.protocol import SeededAgent, call_agent, check_agent, compute_actions
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import check_seed
@@ -196,7 +196,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         masks = batch.masks()[:, other]
         if isinstance(self.opponent, SeededAgent):
             keys = np.array([self._single.opponent_key()])
-            orders = compute_seeded_actions(self.opponent, self.opponent.name, observation, masks, keys)
+            orders = call_agent(self.opponent, self.opponent.name, "act_seeded", observation, masks, keys)
         else:
             orders = compute_actions(
                 self.opponent, self.opponent.name, observation, masks, self.np_random, lambda: [self.game()], other

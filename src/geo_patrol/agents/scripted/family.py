@@ -14,8 +14,7 @@ from geo_patrol.agents.scripted.perception import (
     read_rules,
     split_by_path_costs,
 )
-from geo_patrol.agents.scripted.raid_engagement import order_engagement
-from geo_patrol.agents.scripted.raid_movement import RaidPlan, make_raid_plan, order_movement
+from geo_patrol.agents.scripted.raid_orders import make_raid_plan, order_side
 from geo_patrol.agents.scripted.seeded import SeededScript, sample_keys
 from geo_patrol.agents.scripted.tactics import TACTICS, Raid, raid_tactics, sample_raid, turtle_tactics, write_raid
 from geo_patrol.engine.encodings import Encoding
@@ -35,33 +34,9 @@ from geo_patrol.engine.state import (
     records,
 )
 from geo_patrol.engine.workspace import make_workspace
-from geo_patrol.jit import jit, jitable
+from geo_patrol.jit import jit
 
 _OWN = 0
-
-
-@jitable
-def order_side(
-    game: Record,
-    rules: Record,
-    legal: IntArray,
-    side: int,
-    paths: Paths,
-    tactics: Record,
-    key: np.uint64,
-    plan: RaidPlan,
-    orders: IntArray,
-) -> None:
-    """Write the orders of one side, (11,), in either phase; the same key gives the same orders.
-
-    ``legal``: (2, 11), sets; of the enemy's, only the HVA's moves are used.
-    """
-    for number in range(SATELLITES):
-        orders[number] = NOOP
-    if game.phase == MOVEMENT:
-        order_movement(game, rules, legal, side, paths, tactics, key, plan, orders)
-    else:
-        order_engagement(game, rules, legal, side, tactics, orders)
 
 
 @jit

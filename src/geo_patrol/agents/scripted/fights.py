@@ -58,38 +58,14 @@ def make_fight() -> Fight:
 
 
 @jitable_call
-def attack_target(order: int) -> int:
-    """Return the enemy that an attack is aimed at."""
-    return order - SHOOT if order < COLLIDE else order - COLLIDE
-
-
-@jitable_call
-def engagement_kind(order: int) -> int:
-    """Return the kind of an engagement order."""
-    if order == GUARD:
-        return GUARDING
-    return SHOT if order < COLLIDE else COLLISION
-
-
-@jitable_call
-def order_range(game: Record, number: int, order: int) -> int:
-    """Return the range at which a satellite carries out an engagement order."""
-    target = game.sector[OWN, HVA] if order == GUARD else game.sector[ENEMY, attack_target(order)]
-    return range_between(sector_of(game, OWN, number), int(np.int64(target)))
-
-
-@jitable_call
-def threat_odds(game: Record, rules: Record, number: int) -> float:
-    """Return the odds with which an enemy can attack the own HVA where it stands, 0 if it cannot."""
-    distance = range_between(sector_of(game, ENEMY, number), sector_of(game, OWN, HVA))
-    if distance == OUT_OF_RANGE or not is_active(game, ENEMY, number):
-        return 0.0
-    odds = 0.0
-    for kind in (SHOT, COLLISION):
-        able = game.ammo[ENEMY, number] > 0 if kind == SHOT else number != HVA
-        if able and rules.engagement_cost[ENEMY, kind, distance] <= game.fuel[ENEMY, number]:
-            odds = max(odds, rules.engagement_odds[ENEMY, kind, distance])
-    return odds
+def read_order(game: Record, number: int, order: int) -> tuple[int, int, int]:
+    """Return the kind, the target and the range of a satellite's engagement order; a guard's target is its own HVA."""
+    kind, target, sector = GUARDING, HVA, sector_of(game, OWN, HVA)
+    if order != GUARD:
+        kind = SHOT if order < COLLIDE else COLLISION
+        target = order - (SHOOT if kind == SHOT else COLLIDE)
+        sector = sector_of(game, ENEMY, target)
+    return kind, target, range_between(sector_of(game, OWN, number), sector)
 
 
 @jitable_call
@@ -97,7 +73,14 @@ def open_fight(game: Record, rules: Record, fight: Fight) -> None:
     """Write the state of an engagement phase before any order."""
     fight.attackers[0], fight.aimed[0] = 0, 1.0
     for number in range(SATELLITES):
-        fight.threats[number] = threat_odds(game, rules, number)
+        fight.threats[number] = 0.0
+        distance = range_between(sector_of(game, ENEMY, number), sector_of(game, OWN, HVA))
+        for kind in (SHOT, COLLISION):
+            able = game.ammo[ENEMY, number] > 0 if kind == SHOT else number != HVA
+            if able and distance != OUT_OF_RANGE and is_active(game, ENEMY, number):
+                if rules.engagement_cost[ENEMY, kind, distance] <= game.fuel[ENEMY, number]:
+                    odds = rules.engagement_odds[ENEMY, kind, distance]
+                    fight.threats[number] = max(fight.threats[number], odds)
         fight.near[number] = fight.threats[number] > 0
         fight.attackers[0] += fight.near[number]
         fight.alive[number] = 1.0
@@ -135,32 +118,22 @@ def guard_value(game: Record, rules: Record, number: int, odds: float, worth: fl
 
 
 @jitable_call
-def attack_value(
-    game: Record, rules: Record, target: int, kind: int, odds: float, worth: float, style: Style, fight: Fight
-) -> float:
-    """Return the points that an attack on an enemy Patrol gains, its cost apart; ``worth`` is that of the own HVA."""
-    gain = game.fuel[ENEMY, target] * rules.weight[ENEMY, 1] + (style.danger if fight.near[target] else 0.0)
-    threat = threat_after_attack(game, fight, target, kind, odds)
-    saved = loss_probability(fight, fight.aimed[0], NOBODY, 0.0) - loss_probability(
-        fight, fight.aimed[0], target, threat
-    )
-    return odds * fight.alive[target] * gain + saved * worth
-
-
-@jitable_call
 def order_value(game: Record, rules: Record, number: int, order: int, style: Style, fight: Fight) -> float:
     """Return the points that a satellite's engagement order is expected to gain."""
-    kind, distance = engagement_kind(order), order_range(game, number, order)
+    kind, target, distance = read_order(game, number, order)
     cost, odds = rules.engagement_cost[OWN, kind, distance], rules.engagement_odds[OWN, kind, distance]
     weight = rules.weight[OWN, min(number, 1)]
     own_worth = kill_worth(game, rules, OWN, style)
     if kind == GUARDING:
         return guard_value(game, rules, number, odds, own_worth, fight) - cost * weight
-    target = attack_target(order)
     if target == HVA:
         value = odds * fight.alive[HVA] * kill_worth(game, rules, ENEMY, style)
     else:
-        value = attack_value(game, rules, target, kind, odds, own_worth, style, fight)
+        gain = game.fuel[ENEMY, target] * rules.weight[ENEMY, 1] + (style.danger if fight.near[target] else 0.0)
+        threat = threat_after_attack(game, fight, target, kind, odds)
+        saved = loss_probability(fight, fight.aimed[0], NOBODY, 0.0)
+        saved -= loss_probability(fight, fight.aimed[0], target, threat)
+        value = odds * fight.alive[target] * gain + saved * own_worth
     if kind == COLLISION:  # success destroys the collider too
         value -= odds * fight.alive[target] * (game.fuel[OWN, number] - cost) * weight
     return value - cost * weight
@@ -169,12 +142,11 @@ def order_value(game: Record, rules: Record, number: int, order: int, style: Sty
 @jitable_call
 def apply_order(game: Record, rules: Record, number: int, order: int, fight: Fight) -> None:
     """Update the state of the engagement phase for an order."""
-    kind, distance = engagement_kind(order), order_range(game, number, order)
+    kind, target, distance = read_order(game, number, order)
     odds = rules.engagement_odds[OWN, kind, distance]
     if kind == GUARDING:
         fight.aimed[0] = aimed_after_guard(fight, odds)
         return
-    target = attack_target(order)
     fight.threats[target] = threat_after_attack(game, fight, target, kind, odds)
     # The enemy HVA may be guarded, which makes hits on it less likely than the odds say.
     fight.alive[target] *= 1.0 - (odds * UNGUARDED if target == HVA else odds)

@@ -153,13 +153,6 @@ def close_in(game: Record, rules: Record, masks: IntArray, plans: Plans, style: 
 
 
 @jitable_call
-def count_spare(active: int, incoming: int, style: Style) -> int:
-    """Return how many of the active Patrols may leave home when ``incoming`` enemies approach."""
-    defenders = max(active * style.home_share, incoming * style.defenders_per_raider)
-    return max(active - int(defenders + 0.5), 0)
-
-
-@jitable_call
 def decide_movement(
     game: Record, rules: Record, masks: IntArray, plans: Plans, style: Style, key: np.uint64, orders: IntArray
 ) -> None:
@@ -167,9 +160,9 @@ def decide_movement(
     find_strikes(game, rules, OWN, style, plans, plans.strike)
     find_strikes(game, rules, ENEMY, style, plans, plans.threat)
     incoming = count_incoming(game, rules, plans.threat)
-    raiders = plans.raiders
-    num_spare = count_spare(count_active(game, OWN), incoming, style)
-    turns = plan_raid(game, rules, plans.strike, style, num_spare, raiders)
+    raiders, num_active = plans.raiders, count_active(game, OWN)
+    num_home = int(max(num_active * style.home_share, incoming * style.defenders_per_raider) + 0.5)
+    turns = plan_raid(game, rules, plans.strike, style, max(num_active - num_home, 0), raiders)
     orders[HVA] = move_hva(game, rules, plans, style, key)
     if incoming > 0:
         shelter = destination(sector_of(game, OWN, HVA), orders[HVA])

@@ -161,16 +161,6 @@ def strike_probability(rules: Record, attackers: int, guards: float) -> float:
 
 
 @jitable_call
-def raid_cost(game: Record, rules: Record, prices: IntArray, raiders: IntArray) -> float:
-    """Return the points that a raid burns on its way."""
-    fuel = 0
-    for number in range(1, SATELLITES):
-        if raiders[number]:
-            fuel += prices[game.sector[OWN, number]]
-    return fuel * rules.weight[OWN, 1]
-
-
-@jitable_call
 def plan_raid(game: Record, rules: Record, strike: IntArray, style: Style, num_raiders: int, raiders: IntArray) -> int:
     """Mark the raiders; return in how many turns they strike, ``NOBODY`` if no raid is worth it."""
     worth = kill_worth(game, rules, ENEMY, style)
@@ -180,7 +170,11 @@ def plan_raid(game: Record, rules: Record, strike: IntArray, style: Style, num_r
         for turns in range(min(len(strike), turns_to_end(game, rules))):
             count = choose_raiders(game, rules, strike[turns, PRICE], num_raiders, raiders)
             probability = strike_probability(rules, count, guards)
-            value = probability * worth - raid_cost(game, rules, strike[turns, PRICE], raiders) - style.haste * turns
+            fuel = 0
+            for number in range(1, SATELLITES):
+                if raiders[number]:
+                    fuel += strike[turns, PRICE, game.sector[OWN, number]]
+            value = probability * worth - fuel * rules.weight[OWN, 1] - style.haste * turns
             if count > 0 and probability >= style.threshold and value > best_value:
                 best, best_value = turns, value
     choose_raiders(game, rules, strike[max(best, 0), PRICE], num_raiders if best != NOBODY else 0, raiders)

@@ -2,21 +2,19 @@
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import Raid, ScriptedAgent
-from geo_patrol.agents.scripted.paths import Paths, find_table, path_costs_of
+from geo_patrol.agents.scripted.paths import find_table, path_costs_of
 from geo_patrol.agents.scripted.tactics import raid_tactics
 from geo_patrol.agents.search.budget import Search
-from geo_patrol.agents.search.candidates import add_mutations, propose_by_scripts, read_masks
-from geo_patrol.agents.search.rollouts import Enemies, roll_out
+from geo_patrol.agents.search.rollouts import Decision, add_mutations, propose_by_scripts, roll_out
 from geo_patrol.agents.search.searcher import Searcher, choose, halve, rounds_for, sample_actions
 from geo_patrol.engine.rng import stream_number
-from geo_patrol.engine.state import GAME, MAX_OUTCOMES, OUTCOME, SATELLITES, Records, records
+from geo_patrol.engine.state import GAME, MAX_OUTCOMES, ORDERS, OUTCOME, SATELLITES, records
 from geo_patrol.game import Game
 
 OWN_RAIDS = (Raid(defenders=6), Raid(defenders=4), Raid(defenders=7), Raid(defenders=10))
@@ -33,22 +31,6 @@ ENEMY_RAIDS = (
 _MAX_ROLLOUTS = 4096  # of one candidate
 _SAMPLES = 4  # joint orders sampled from a proposer, and from each model of the enemy
 _SCRIPTS, _PROPOSALS, _MUTATIONS, _ROLLOUTS = (np.uint64(number) for number in range(4))
-
-
-class _Decision(NamedTuple):
-    """A decision: the position, and the candidates with the values of their rollouts."""
-
-    root: Records
-    work: Records
-    rules: Records
-    side: int
-    paths: Paths
-    candidates: NDArray[np.int64]
-    tactics: NDArray[np.int64]
-    values: NDArray[np.float64]
-    enemies: Enemies
-    outcomes: Records
-    key: np.uint64
 
 
 class SearchAgent(Searcher):
@@ -95,14 +77,14 @@ class SearchAgent(Searcher):
         ]
         return chosen
 
-    def _open(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> _Decision:
+    def _open(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> Decision:
         """Collect the candidates and the models of the enemy."""
         batch = game.to_batch()
         root, rules = batch.games, batch.rules
         paths = find_table(path_costs_of(rules[0]))
         num_candidates = self.search.candidates
         candidates, tactics = np.zeros((num_candidates, SATELLITES), np.int64), np.zeros(num_candidates, np.int64)
-        sets = read_masks(mask)
+        sets = (mask != 0) @ (1 << np.arange(ORDERS))  # of each satellite, bit by bit
         generator = np.random.default_rng(int(_subkey(key, _PROPOSALS)))
         num_scripted = (
             num_candidates if self._proposer is None else max(num_candidates // 2, 1)
@@ -121,44 +103,30 @@ class SearchAgent(Searcher):
         count = add_mutations(sets, count, count, _subkey(key, _MUTATIONS), candidates, tactics)
         models = [sample_actions(model, game, 1 - side, _SAMPLES, generator) for model in self._models]
         expected = np.concatenate([np.zeros((0, SATELLITES), np.int64), *models])
-        return _Decision(
+        return Decision(
             root=root,
-            work=records(GAME, 1),
             rules=rules,
             side=side,
             paths=paths,
             candidates=candidates[:count],
             tactics=tactics[:count],
-            values=np.zeros((count, _MAX_ROLLOUTS)),
-            enemies=Enemies(self._enemies, expected),
-            outcomes=records(OUTCOME, MAX_OUTCOMES),
+            own_tactics=self._own,
+            enemy_tactics=self._enemies,
+            enemy_orders=expected,
             key=_subkey(key, _ROLLOUTS),
+            values=np.zeros((count, _MAX_ROLLOUTS)),
+            work=records(GAME, 1),
+            outcomes=records(OUTCOME, MAX_OUTCOMES),
         )
 
     def _evaluate(
-        self, decision: _Decision, survivors: NDArray[np.int64], played: int, rounds: int, deadline: float
+        self, decision: Decision, survivors: NDArray[np.int64], played: int, rounds: int, deadline: float
     ) -> int:
         """Play one round of rollouts of the survivors; return the number of rollouts of each so far."""
         step = max(self.num_rollouts // (rounds * len(survivors)), 1) if self.num_rollouts else 1
         while played < _MAX_ROLLOUTS:
             step = min(step, _MAX_ROLLOUTS - played)
-            roll_out(
-                decision.root,
-                decision.work,
-                decision.rules[0],
-                decision.side,
-                decision.paths,
-                decision.candidates,
-                decision.tactics,
-                self._own,
-                decision.enemies,
-                survivors,
-                decision.key,
-                played,
-                step,
-                decision.values,
-                decision.outcomes,
-            )
+            roll_out(decision, survivors, played, step)
             played += step
             self.rollouts += step * len(survivors)
             if self.num_rollouts or time.perf_counter() >= deadline:

@@ -1,29 +1,35 @@
-"""How scripts of the raiding family move: raiders by the table of paths, defenders to their HVA, the HVA evades."""
+"""The orders of the raiding family: raiders move by the table of paths, defenders to their HVA, then both engage."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.scripted.movement import odds_after
 from geo_patrol.agents.scripted.pathfinding import MOVES
 from geo_patrol.agents.scripted.paths import FAR, IN_SECTOR, NEARBY, Paths
+from geo_patrol.agents.scripted.raids import attack_kind
 from geo_patrol.agents.scripted.seeded import uniform
 from geo_patrol.engine.legality import range_between
 from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import (
-    COLLISION,
+    ADJACENT_SECTOR,
+    COLLIDE,
+    GUARD,
     HVA,
+    MOVEMENT,
     NOBODY,
     NOOP,
     OUT_OF_RANGE,
     PROGRADE,
     SAME_SECTOR,
     SATELLITES,
+    SHOOT,
     SHOT,
     IntArray,
     Record,
 )
-from geo_patrol.jit import jitable
+from geo_patrol.jit import jitable, jitable_call
 
 ALARM_TURNS = 2
 """Defenders gather when an enemy can attack their HVA within so many turns, this one included."""
@@ -53,36 +59,24 @@ def make_raid_plan() -> RaidPlan:
 
 
 @jitable
-def attack_cost(game: Record, rules: Record, side: int, number: int) -> int:
-    """Return what a satellite's attack costs in the target's sector: a shot, or a collision without ammo."""
-    kind = SHOT if game.ammo[side, number] > 0 else COLLISION
-    return int(rules.engagement_cost[side, kind, SAME_SECTOR])
-
-
-@jitable
 def can_pay(game: Record, rules: Record, side: int, number: int, price: int) -> bool:
     """Tell whether a satellite can pay for a path and for an attack at its end."""
     fuel = int(game.fuel[side, number])
-    return price < fuel and price + attack_cost(game, rules, side, number) <= fuel
-
-
-@jitable
-def turns_to_attack(game: Record, rules: Record, side: int, number: int, paths: Paths, horizon: int) -> int:
-    """Return after how many drifts an enemy can attack a side's HVA where it drifts, ``horizon`` if not before."""
-    if game.fuel[1 - side, number] > 0:
-        row = paths.prices[1 - side, NEARBY, game.sector[side, HVA], game.sector[1 - side, number]]
-        for turns in range(min(horizon, len(row))):
-            if can_pay(game, rules, 1 - side, number, int(row[turns])):
-                return turns
-    return horizon
+    cost = rules.engagement_cost[side, attack_kind(game, side, number), SAME_SECTOR]
+    return price < fuel and price + int(cost) <= fuel
 
 
 @jitable
 def soonest_attack(game: Record, rules: Record, side: int, paths: Paths) -> int:
-    """Return after how many drifts a side's HVA can be attacked, ALARM_TURNS if not before."""
+    """Return after how many drifts a side's HVA can be attacked where it drifts, ALARM_TURNS if not before."""
     soonest = ALARM_TURNS
     for number in range(1, SATELLITES):
-        soonest = turns_to_attack(game, rules, side, number, paths, soonest)
+        if game.fuel[1 - side, number] > 0:
+            row = paths.prices[1 - side, NEARBY, game.sector[side, HVA], game.sector[1 - side, number]]
+            for turns in range(min(soonest, len(row))):
+                if can_pay(game, rules, 1 - side, number, int(row[turns])):
+                    soonest = turns
+                    break
     return soonest
 
 
@@ -164,17 +158,6 @@ def mark_raiders(
 
 
 @jitable
-def odds_at(game: Record, rules: Record, side: int, number: int, order: int, target: int) -> float:
-    """Return the odds of a satellite's attack, after a move, on a target in a sector; 0 where it cannot attack."""
-    distance = range_between(destination(int(game.sector[side, number]), order), target)
-    if distance == OUT_OF_RANGE:
-        return 0.0
-    kind = SHOT if game.ammo[side, number] > 0 else COLLISION
-    cost = rules.move_cost[side, order] + rules.engagement_cost[side, kind, distance]
-    return rules.engagement_odds[side, kind, distance] if cost <= game.fuel[side, number] else 0.0
-
-
-@jitable
 def foresee_hva(legal_moves: int, lead: float, open_odds: NDArray[np.float64]) -> None:
     """Write the probabilities of the enemy HVA's moves: uniform with probability ``lead``, otherwise none."""
     moves = 0
@@ -202,12 +185,12 @@ def close_in(
                         aim = destination(target, i)
                         if plan.open_odds[i] > 0.0:
                             if reach == NEARBY or destination(int(game.sector[side, number]), order) == aim:
-                                value += plan.open_odds[i] * odds_at(game, rules, side, number, order, aim)
+                                value += plan.open_odds[i] * odds_after(game, rules, side, number, order, aim)
                     if value > best_value:
                         best, best_value = order, value
             orders[number] = best
             for i in range(MOVES):
-                odds = odds_at(game, rules, side, number, best, destination(target, i))
+                odds = odds_after(game, rules, side, number, best, destination(target, i))
                 plan.open_odds[i] *= 1.0 - odds * _UNGUARDED
 
 
@@ -243,7 +226,90 @@ def send_raiders(
 
 
 @jitable
-def order_movement(
+def attack_on_hva(game: Record, legal: int, side: int, number: int, reach: int) -> int:
+    """Return the order by which a satellite attacks the enemy HVA: a shot before a collision; NOOP if it cannot."""
+    if reach == NEARBY or game.sector[side, number] == game.sector[1 - side, HVA]:
+        if (legal >> (SHOOT + HVA)) & 1:
+            return SHOOT + HVA
+        if (legal >> (COLLIDE + HVA)) & 1:
+            return COLLIDE + HVA
+    return NOOP
+
+
+@jitable
+def shot_at_patrol(game: Record, rules: Record, legal: int, side: int, number: int) -> int:
+    """Return the shot at an enemy Patrol that is expected to take most fuel from it; NOOP if there is none."""
+    best, best_value = NOOP, 0.0
+    if (legal >> (SHOOT + 1)) & ((1 << (SATELLITES - 1)) - 1) == 0:
+        return NOOP
+    for target in range(1, SATELLITES):
+        if (legal >> (SHOOT + target)) & 1:
+            is_here = game.sector[side, number] == game.sector[1 - side, target]
+            odds = rules.engagement_odds[side, SHOT, SAME_SECTOR if is_here else ADJACENT_SECTOR]
+            if odds * game.fuel[1 - side, target] > best_value:
+                best, best_value = SHOOT + target, odds * game.fuel[1 - side, target]
+    return best
+
+
+@jitable
+def count_attackers(game: Record, side: int) -> int:
+    """Count the enemy Patrols in the sector of a side's HVA or next to it."""
+    count, hva = 0, int(game.sector[side, HVA])
+    for number in range(1, SATELLITES):
+        if game.fuel[1 - side, number] > 0:
+            count += range_between(int(game.sector[1 - side, number]), hva) != OUT_OF_RANGE
+    return count
+
+
+@jitable
+def add_guards(game: Record, legal: IntArray, side: int, num_guards: int, orders: IntArray) -> None:
+    """Let up to ``num_guards`` Patrols that have no order yet guard: those in the HVA's sector first."""
+    for from_afar in range(2):
+        for number in range(1, SATELLITES):
+            is_here = game.sector[side, number] == game.sector[side, HVA]
+            if (
+                num_guards > 0
+                and orders[number] == NOOP
+                and (legal[side, number] >> GUARD) & 1
+                and is_here != from_afar
+            ):
+                orders[number] = GUARD
+                num_guards -= 1
+
+
+@jitable
+def order_engagement(
+    game: Record, rules: Record, legal: IntArray, side: int, tactics: Record, orders: IntArray
+) -> None:
+    """Write a side's orders of an engagement phase, (11,), which is all noop; ``legal``: (2, 11), sets.
+
+    Satellites that can attack the enemy HVA do; as many Patrols guard the own one as there are attackers; the others
+    shoot at Patrols.
+    """
+    if not tactics.raids:
+        add_guards(game, legal, side, SATELLITES, orders)
+        return
+    lost = game.fuel[1 - side, HVA] * rules.weight[1 - side, HVA]
+    strikes = game.score[side] > game.score[1 - side] - lost  # destroying the enemy HVA, which ends the game, would win
+    for number in range(SATELLITES):
+        allowed = int(legal[side, number])
+        if tactics.patrols_first:
+            orders[number] = shot_at_patrol(game, rules, allowed, side, number)
+        if strikes and orders[number] == NOOP:
+            orders[number] = attack_on_hva(game, allowed, side, number, tactics.reach)
+    attackers = count_attackers(game, side)
+    add_guards(game, legal, side, attackers, orders)
+    for number in range(SATELLITES):
+        if (
+            attackers > 0
+            and orders[number] == NOOP
+            and range_between(int(game.sector[side, number]), int(game.sector[side, HVA])) != OUT_OF_RANGE
+        ):
+            orders[number] = shot_at_patrol(game, rules, int(legal[side, number]), side, number)
+
+
+@jitable_call
+def order_side(
     game: Record,
     rules: Record,
     legal: IntArray,
@@ -254,9 +320,16 @@ def order_movement(
     plan: RaidPlan,
     orders: IntArray,
 ) -> None:
-    """Write a side's orders of a movement phase, (11,); ``legal``: (2, 11), sets."""
+    """Write the orders of one side, (11,), in either phase; the same key gives the same orders.
+
+    ``legal``: (2, 11), sets; of the enemy's, only the HVA's moves are used.
+    """
     for number in range(SATELLITES):
+        orders[number] = NOOP
         plan.raiders[number] = 0
+    if game.phase != MOVEMENT:
+        order_engagement(game, rules, legal, side, tactics, orders)
+        return
     alarm = soonest_attack(game, rules, side, paths)
     orders[HVA] = move_hva(game, legal, side, paths, tactics, alarm, key)
     send_raiders(game, rules, legal, side, paths, tactics, plan, orders)
