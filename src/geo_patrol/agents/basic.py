@@ -1,4 +1,4 @@
-"""Agents that ignore the position."""
+"""The base class of stateless agents, and agents that ignore the position."""
 
 from typing import Any
 
@@ -9,14 +9,19 @@ from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.sample import sample_legal, sample_with_keys
 
 
-class RandomAgent:
-    """Gives every satellite one of its legal orders, all with equal probabilities."""
+class StatelessAgent:
+    """The base class of agents that read observations in tokens and keep nothing between calls."""
 
-    name = "random"
     observation: Encoding = "tokens"
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
         """Do nothing: the agent is stateless."""
+
+
+class RandomAgent(StatelessAgent):
+    """Gives every satellite one of its legal orders, all with equal probabilities."""
+
+    name = "random"
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
@@ -31,14 +36,10 @@ class RandomAgent:
         return sample_with_keys(action_masks, keys)
 
 
-class IdleAgent:
+class IdleAgent(StatelessAgent):
     """Gives no orders: everything drifts."""
 
     name = "idle"
-    observation: Encoding = "tokens"
-
-    def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: the agent is stateless."""
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator

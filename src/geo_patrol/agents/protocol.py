@@ -171,13 +171,25 @@ def call_agent(agent: Agent, name: str, method: str, *arguments: Any) -> NDArray
     Raises:
         AgentError: the agent raised an exception, or returned something else than orders.
     """
+    return check_actions(_call(agent, name, method, *arguments), name, len(arguments[-2]), method)
+
+
+def reset_agent(agent: Agent, name: str, new_games: NDArray[np.bool_]) -> None:
+    """Call an agent's ``reset``.
+
+    Raises:
+        AgentError: it raised an exception.
+    """
+    _call(agent, name, "reset", new_games)
+
+
+def _call(agent: Agent, name: str, method: str, *arguments: Any) -> Any:
     try:
-        actions = getattr(agent, method)(*arguments)
+        return getattr(agent, method)(*arguments)
     except AgentError:  # raised by a worker process, complete with the agent's name
         raise
     except Exception as error:
         raise AgentError(f"agent {name!r}: {method} raised {describe_error(error)}") from error
-    return check_actions(actions, name, len(arguments[-2]), method)
 
 
 def check_actions(actions: Any, name: str, num_games: int, method: str = "act") -> NDArray[np.int64]:
@@ -196,20 +208,6 @@ def check_actions(actions: Any, name: str, num_games: int, method: str = "act") 
         raise AgentError(f"agent {name!r}: {method} returned orders of type {plain.dtype}: give whole numbers")
     clipped: NDArray[np.int64] = np.clip(plain, -1 if plain.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
     return clipped
-
-
-def reset_agent(agent: Agent, name: str, new_games: NDArray[np.bool_]) -> None:
-    """Call an agent's ``reset``.
-
-    Raises:
-        AgentError: it raised an exception.
-    """
-    try:
-        agent.reset(new_games)
-    except AgentError:
-        raise
-    except Exception as error:
-        raise AgentError(f"agent {name!r}: reset raised {describe_error(error)}") from error
 
 
 def describe_error(error: Exception) -> str:

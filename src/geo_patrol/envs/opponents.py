@@ -234,8 +234,8 @@ def _is_same(known: Opponent | None, spec: Opponent) -> bool:
 
 
 def _kind_of(agent: Agent | None) -> int:
-    # Subclasses may act in another way.
-    return {IdleAgent: IDLE, RandomAgent: RANDOM}.get(type(agent), EXTERNAL)
+    kinds: dict[type[Any], int] = {IdleAgent: IDLE, RandomAgent: RANDOM}  # subclasses may act in another way
+    return kinds.get(type(agent), EXTERNAL)
 
 
 def read_mixture(mixture: Any) -> list[tuple[Opponent, float]]:

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.policy.network import probabilities, score_orders, value_positions
 from geo_patrol.agents.policy.weights import Weights, check_weights, read_shipped, read_weights, shipped_names
 from geo_patrol.agents.scripted.perception import check_observations
-from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.errors import PolicyError
@@ -17,7 +17,7 @@ from geo_patrol.errors import PolicyError
 _GREEDY = ",greedy"
 
 
-class PolicyAgent:
+class PolicyAgent(StatelessAgent):
     """Plays by a trained network, on every board of up to five rings and from either side.
 
     Args:
@@ -31,7 +31,6 @@ class PolicyAgent:
         OSError: the file cannot be read.
     """
 
-    observation: Encoding = "tokens"
     stateless = True
 
     def __init__(self, source: str | Path | Weights = "base", *, greedy: bool = False) -> None:
@@ -39,9 +38,6 @@ class PolicyAgent:
         self.greedy = greedy
         label = source if isinstance(source, str | Path) else "weights"
         self.name = f"policy:{label}{_GREEDY if greedy else ''}"
-
-    def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: the agent is stateless."""
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator

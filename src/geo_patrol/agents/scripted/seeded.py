@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.encodings import Encoding
+from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.jit import jit, jitable
 
@@ -33,13 +33,8 @@ def sample_keys(generator: np.random.Generator, num_rows: int) -> NDArray[np.uin
     return keys
 
 
-class SeededScript:
+class SeededScript(StatelessAgent):
     """A stateless agent whose orders in a game depend on its observation and a random key alone."""
-
-    observation: Encoding = "tokens"
-
-    def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: the agent is stateless."""
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator

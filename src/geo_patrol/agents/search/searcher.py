@@ -8,17 +8,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.protocol import Agent, compute_actions
 from geo_patrol.agents.scripted.seeded import sample_keys
 from geo_patrol.agents.search.budget import Search, describe_search, read_budget
-from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import NOOP
 from geo_patrol.errors import AgentError
 from geo_patrol.game import Game
 
 
-class Searcher:
+class Searcher(StatelessAgent):
     """Evaluates candidate orders within a budget, and chooses the best.
 
     It plans from copies of the games (``plan``) with randomness of its own, and keeps no state.
@@ -27,7 +27,6 @@ class Searcher:
         search: the budget and other parameters.
     """
 
-    observation: Encoding = "tokens"
     stateless = True
 
     def __init__(self, search: Search) -> None:
@@ -42,9 +41,6 @@ class Searcher:
         other = copy.copy(self)
         other.seconds, other.num_rollouts = 0.0, 1
         return other
-
-    def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: the agent is stateless."""
 
     def act(
         self,
