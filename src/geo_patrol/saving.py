@@ -38,6 +38,26 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class _GeneratorState(_Table):
+    state: Annotated[int, Field(ge=0, lt=2**128)]
+    inc: Annotated[int, Field(ge=0, lt=2**128)]
+
+
+class SavedGenerator(_Table):
+    """The state of a NumPy generator, as ``generator.bit_generator.state`` returns it for ``PCG64``."""
+
+    bit_generator: Literal["PCG64"]
+    state: _GeneratorState
+    has_uint32: Literal[0, 1]
+    uinteger: Annotated[int, Field(ge=0, lt=2**32)]
+
+    def restore(self) -> np.random.Generator:
+        """Return a generator in this state."""
+        generator = np.random.Generator(np.random.PCG64())
+        generator.bit_generator.state = self.model_dump()
+        return generator
+
+
 class _RandomStream(_Table):
     key: _UInt64
     counter: _UInt64

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import stat
+import struct
 import sys
 import time
 
@@ -140,3 +142,50 @@ class NoAgent:
 
 
 ready_made = Polite()
+
+
+def channels():
+    """Return the sockets of this process: a mean agent finds the one that its answers go through."""
+    found = []
+    for number in range(3, 64):
+        try:
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                found.append(number)
+        except OSError:
+            continue
+    return found
+
+
+class SendsHalf(RandomAgent):
+    """Begins an answer and never ends it."""
+
+    answer = struct.pack("!Q", 100) + b"{"
+
+    def act(self, *_):
+        for number in channels():
+            os.write(number, self.answer)
+        time.sleep(3600)
+
+
+class SendsTooMuch(SendsHalf):
+    answer = struct.pack("!Q", 1 << 40)
+
+
+class SendsNoAnswer(SendsHalf):
+    answer = struct.pack("!Q", 12) + b'{"orders":1}'
+
+
+class SendsPickle(SendsHalf):
+    """Answers with what would create a file if it were unpickled."""
+
+    content = b"cos\nsystem\n(S'touch unpickled'\ntR."
+    answer = struct.pack("!Q", len(content)) + content
+
+
+class LeavesChild(RandomAgent):
+    """Dies and leaves a child that keeps the channel open."""
+
+    def act(self, *_):
+        if os.fork() == 0:
+            time.sleep(3600)
+        os._exit(3)

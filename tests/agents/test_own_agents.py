@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -264,10 +265,11 @@ def test_an_agent_that_cannot_be_made_again_loses(guarded, tmp_path):
 def test_the_process_of_an_agent_ends_with_the_match_however_that_ends():
     """It would hold the standard error open that is read to its end here."""
     code = (
-        "import os, signal\n"
+        "import os, pickle, signal\n"
         "from geo_patrol.agents.isolation.guard import GuardedAgent\n"
+        "from geo_patrol.agents.isolation.worker import send_message\n"
         f"agent = GuardedAgent({own('Stalls')!r})\n"
-        "agent._connection.send(('reset', None))\n"
+        "send_message(agent._channel, pickle.dumps(('reset', None)))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300, check=False)
@@ -283,3 +285,46 @@ def test_wrong_move_times(move_time):
 def test_how_failures_are_met_must_be_known():
     with pytest.raises(ValueError, match="on_failure = 'ignore': give 'raise' or 'forfeit'"):
         play_match("idle", "random", games=2, on_failure="ignore")
+
+
+# Answers
+
+
+def is_running(group):
+    """Return whether there are processes of a group."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def act_once(agent):
+    """Call an agent's ``act`` for one game."""
+    size = observation_size("tokens", 5)
+    return agent.act(np.zeros((1, size), np.int16), np.ones((1, 11, 28), np.int8), np.random.default_rng(0))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="finds its channel as POSIX has it")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("SendsHalf", "act took longer than"),
+        ("SendsTooMuch", "act was answered by 1,099,511,627,776 bytes: at most 4,194,304 are read"),
+        ("SendsNoAnswer", "act was answered by something else than an answer"),
+        ("SendsPickle", "act was answered by something else than an answer"),
+        ("LeavesChild", "its process ended with exit status 3 in act"),
+    ],
+)
+def test_answers_are_data_and_must_be_whole_before_the_deadline(name, message, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    agent = GuardedAgent(own(name), move_time=0.01)
+    group = agent._process.pid
+    monkeypatch.setattr(guard, "FIRST_SECONDS", 1.0)
+    with pytest.raises(AgentError, match=re.escape(message)):
+        act_once(agent)
+    assert list(tmp_path.iterdir()) == []
+    deadline = time.monotonic() + 10
+    while is_running(group) and time.monotonic() < deadline:  # init takes a moment to reap what was killed
+        time.sleep(0.1)
+    assert not is_running(group)

@@ -294,7 +294,7 @@ SOLO_SAVED = [
     ("generator", None, "generator = None: input should be a valid dictionary"),
     ("generator", MISSING, "generator = {"),
     ("generator.bit_generator", "MT19937", "generator.bit_generator = 'MT19937': input should be 'PCG64'"),
-    ("generator.state", {}, "generator.state: give state and inc"),
+    ("generator.state", {}, "generator.state.state = {}: field required"),
     ("generator.state.inc", 1.5, "generator.state.inc = 1.5: input should be a valid integer"),
     ("generator.state.state", -1, "generator.state.state = -1: input should be greater than or equal to 0"),
     ("generator.state.state", 2**200, "input should be less than"),

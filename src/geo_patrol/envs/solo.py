@@ -19,21 +19,11 @@ from geo_patrol.envs.arguments import GameOptions, MaskIn, check_choice, check_n
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.single_game import ALPHA, BRAVO, SingleGame, View
 from geo_patrol.envs.spaces import OrderSpace, box, masked
-from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
-from geo_patrol.saving import check_saved
+from geo_patrol.saving import SavedGenerator, check_saved
 
 Seat: TypeAlias = Literal["alpha", "bravo", "random"]
 _SEATS = (ALPHA, BRAVO)
-
-
-class _SavedGenerator(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    bit_generator: Literal["PCG64"]
-    state: dict[Literal["state", "inc"], Annotated[int, Field(ge=0, lt=2**128)]]
-    has_uint32: Literal[0, 1]
-    uinteger: Annotated[int, Field(ge=0, lt=2**32)]
 
 
 class _SavedSolo(BaseModel):
@@ -43,15 +33,7 @@ class _SavedSolo(BaseModel):
     version: Annotated[int, Field(ge=1, le=1)]
     environment: dict[str, Any]
     seat: Literal["alpha", "bravo"]
-    generator: _SavedGenerator
-
-
-def _restore_generator(saved: _SavedGenerator) -> np.random.Generator:
-    if set(saved.state) != {"state", "inc"}:
-        raise RecordingError("saved environment: generator.state: give state and inc")
-    generator = np.random.Generator(np.random.PCG64())
-    generator.bit_generator.state = saved.model_dump()
-    return generator
+    generator: SavedGenerator
 
 
 class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
@@ -244,7 +226,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         """
         data = check_saved(_SavedSolo, saved, "saved environment")
         single = self._single.restored(data.environment)
-        generator = _restore_generator(data.generator)
+        generator = data.generator.restore()
         self._single, self.np_random, self._seat = single, generator, _SEATS.index(data.seat)
         self._is_over = single.is_over
         self._display.reset(single)

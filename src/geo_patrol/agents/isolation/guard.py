@@ -1,5 +1,8 @@
 """User-defined agents in worker processes, so that one that raises, hangs or dies only loses its games.
 
+That contains mistakes, not malice: the process has the rights of the user who named the agent. Its answers are data, read
+within bounds and before a deadline.
+
 Built-in agents run in the process of the match. A user-defined one runs in a worker process, with a deadline for each
 call. When it fails in any way, ``AgentError`` tells how, its process is ended, and the next batch of games starts
 another one.
@@ -7,17 +10,21 @@ another one.
 
 import multiprocessing
 import os
+import pickle
 import signal
+import socket
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
-from geo_patrol.agents.isolation.worker import serve
+from geo_patrol.agents.isolation.worker import LENGTH, Answer, send_message, serve
 from geo_patrol.agents.loading import split_location
 from geo_patrol.agents.protocol import Agent, check_actions
 from geo_patrol.agents.registry import is_builtin, make_agent
@@ -35,7 +42,9 @@ FIRST_SECONDS = 8.0
 """Seconds that a process's first decision may take on top of that: compiled code is loaded then."""
 START_SECONDS = 60.0
 """Seconds in which an agent must be imported and made."""
-_DEATH_SECONDS = 5.0
+_DEATH_SECONDS, _POLL_SECONDS = 5.0, 0.25
+_MAX_ANSWER = 4 << 20
+"""Bytes; the orders of a batch take a few thousand."""
 
 
 def seat_agent(name: str, move_time: float = MOVE_TIME) -> Agent:
@@ -90,7 +99,7 @@ class GuardedAgent:
         self.plans = False
         self._move_time = move_time
         self._process: Any = None
-        self._connection: Connection | None = None
+        self._channel: socket.socket | None = None
         self._has_decided = False
         if start:
             self._start()
@@ -100,7 +109,7 @@ class GuardedAgent:
         if self._process is None:
             self._start()
         else:
-            self._request("make", START_SECONDS)
+            self._read_agent(self._request("make", START_SECONDS))
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
         """Call the agent's ``reset``; start its process again if it has failed before."""
@@ -128,54 +137,94 @@ class GuardedAgent:
     def _choose(self, method: str, *arguments: Any) -> NDArray[np.int64]:
         generator, num_games = arguments[-1], len(arguments[-2])
         seconds = self._seconds(num_games) + (0.0 if self._has_decided else FIRST_SECONDS)
-        actions, state = self._request(method, seconds, *arguments)
+        answer = self._request(method, seconds, *arguments)
+        if answer.orders is None or answer.generator is None:
+            self._give_up(f"{method} was answered without orders")
         self._has_decided = True
-        generator.bit_generator.state = state  # advance it here by what was sampled there
+        generator.bit_generator.state = answer.generator.model_dump()  # advance it here by what was sampled there
+        try:
+            actions = np.array(answer.orders, np.int64)
+        except (ValueError, OverflowError):
+            self._give_up(f"{method} was answered with something else than orders")
         return check_actions(actions, self.name, num_games, method)
 
     def close(self) -> None:
         """End the agent's process."""
         if self._process is not None:
+            if hasattr(os, "killpg"):
+                with suppress(OSError):  # it is dead, or has not made its group yet
+                    os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
             self._process.join()
             self._process.close()
-        if self._connection is not None:
-            self._connection.close()
-        self._process = self._connection = None
+        if self._channel is not None:
+            self._channel.close()
+        self._process = self._channel = None
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would inherit locks and compiled code half way through
-        self._connection, theirs = context.Pipe()
+        self._channel, theirs = socket.socketpair()
         self._process = context.Process(target=serve, args=(self.name, theirs), daemon=True)
         with _importable_main():
             self._process.start()
         theirs.close()
         self._has_decided = False
-        self.observation, self.plans = self._receive("being made", START_SECONDS)
+        self._read_agent(self._receive("being made", time.monotonic() + START_SECONDS, START_SECONDS))
+
+    def _read_agent(self, made: Answer) -> None:
+        if made.observation is None:
+            self._give_up("being made was answered without an observation")
+        self.observation, self.plans = made.observation, made.plans
 
     def _seconds(self, games: int) -> float:
         return self._move_time * games + CALL_SECONDS
 
-    def _request(self, what: str, seconds: float, *arguments: Any) -> Any:
-        assert self._connection is not None
-        with suppress(OSError):  # the process is dead: receiving tells how it ended
-            self._connection.send((what, *arguments))
-        return self._receive(what, seconds)
-
-    def _receive(self, what: str, seconds: float) -> Any:
-        """Return the result of a request."""
-        assert self._connection is not None
-        if not wait([self._connection, self._process.sentinel], seconds):
-            self._give_up(f"{what} took longer than {seconds:g} s")
+    def _request(self, what: str, seconds: float, *arguments: Any) -> Answer:
+        assert self._channel is not None
+        deadline = time.monotonic() + seconds
+        self._channel.settimeout(seconds)
         try:
-            verdict, content = self._connection.recv()
-        except Exception:  # it is dead, and may leave anything in the pipe, or nothing
-            self._process.join(_DEATH_SECONDS)  # its pipes close a moment before it ends
-            self._give_up(f"{_explain_end(self._process.exitcode)} in {what}")
-        if verdict == "failed":
+            send_message(self._channel, pickle.dumps((what, *arguments)))
+        except TimeoutError:
+            self._give_up(f"{what} took longer than {seconds:g} s")
+        except OSError:
+            pass  # the process is dead: receiving tells how it ended
+        return self._receive(what, deadline, seconds)
+
+    def _receive(self, what: str, deadline: float, seconds: float) -> Answer:
+        """Return the whole answer to a request, which must arrive before a deadline."""
+        (length,) = LENGTH.unpack(self._read(LENGTH.size, what, deadline, seconds))
+        if length > _MAX_ANSWER:
+            self._give_up(f"{what} was answered by {length:,} bytes: at most {_MAX_ANSWER:,} are read")
+        try:
+            answer = Answer.model_validate_json(self._read(length, what, deadline, seconds))
+        except ValidationError:
+            self._give_up(f"{what} was answered by something else than an answer")
+        if answer.error is not None:
             self.close()
-            raise AgentError(content)
-        return content
+            raise AgentError(answer.error)
+        return answer
+
+    def _read(self, size: int, what: str, deadline: float, seconds: float) -> bytes:
+        """Return the next bytes of an answer."""
+        assert self._channel is not None
+        content = bytearray()
+        while len(content) < size:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                self._give_up(f"{what} took longer than {seconds:g} s")
+            ready = wait([self._channel, self._process.sentinel], min(remaining, _POLL_SECONDS))
+            if not ready and self._process.is_alive():  # a child of its own may hold both of them open
+                continue
+            piece = b""
+            if self._channel in ready:
+                with suppress(OSError):  # the process is dead
+                    piece = self._channel.recv(size - len(content))
+            if not piece:
+                self._process.join(_DEATH_SECONDS)  # its end of the channel closes a moment before it ends
+                self._give_up(f"{_explain_end(self._process.exitcode)} in {what}")
+            content += piece
+        return bytes(content)
 
     def _give_up(self, message: str) -> NoReturn:
         self.close()

@@ -1,78 +1,108 @@
-"""The worker process of a user-defined agent: calls its methods as requested over a pipe, see ``guard``."""
+"""The worker process of a user-defined agent: calls its methods as requested over a socket, see ``guard``."""
 
 import os
+import pickle
 import signal
+import socket
+import struct
 import sys
 import threading
 from contextlib import suppress
 from multiprocessing import parent_process
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
 
 from geo_patrol.agents.protocol import Agent, call_agent, is_planner, reset_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.errors import AgentError
+from geo_patrol.saving import SavedGenerator
 
+LENGTH = struct.Struct("!Q")
+"""The length of a message, before its content."""
 MAX_MEMORY_FRACTION = 0.5
 """The fraction of the machine's memory that an agent's process may allocate, on Linux."""
 
 
-def serve(name: str, connection: Connection) -> None:
-    """Make an agent, and process requests until the connection is closed.
+class Answer(BaseModel):
+    """What the worker sends: plain data, which cannot make the process that reads it execute anything.
+
+    Attributes:
+        error: why the request failed.
+        observation, plans: of the agent that was made.
+        orders: (games, 11) order codes.
+        generator: state of the random generator after them.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    error: str | None = None
+    observation: Encoding | None = None
+    plans: bool = False
+    orders: list[list[int]] | None = None
+    generator: SavedGenerator | None = None
+
+
+def send_message(channel: socket.socket, content: bytes) -> None:
+    """Send a message: its length in eight bytes, and its content."""
+    channel.sendall(LENGTH.pack(len(content)) + content)
+
+
+def serve(name: str, channel: socket.socket) -> None:
+    """Make an agent, and process requests until the channel is closed.
 
     Args:
         name: ``file.py:Name`` or ``module:Name``.
-        connection: delivers requests, (method, *arguments). Each is answered by ("done", result) or
-            ("failed", message).
+        channel: delivers requests, pickled (method, *arguments), and takes an ``Answer`` to each as JSON.
     """
     _limit_memory()
     threading.Thread(target=end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()  # processes that the agent starts are ended together with it
     os.dup2(2, 1)  # what an agent prints must not get into the tables
-    agent = _reply(connection, _make, name)
-    while True:
-        try:
-            method, *arguments = connection.recv()
-        except EOFError:
-            return
+    agent = _reply(channel, _make, name)
+    requests = channel.makefile("rb")
+    while header := requests.read(LENGTH.size):
+        method, *arguments = pickle.loads(requests.read(*LENGTH.unpack(header)))  # noqa: S301 - from the parent process
         if method == "make":
-            agent = _reply(connection, _make, name)
+            agent = _reply(channel, _make, name)
         elif method == "reset":
-            _reply(connection, _reset, name, agent, *arguments)
+            _reply(channel, _reset, name, agent, *arguments)
         else:
-            _reply(connection, _choose, name, agent, method, *arguments)
+            _reply(channel, _choose, name, agent, method, *arguments)
 
 
-def _reply(connection: Connection, function: Any, *arguments: Any) -> Any:
+def _reply(channel: socket.socket, function: Any, *arguments: Any) -> Any:
     """Send the second value that a function returns, or its error; return the first."""
     try:
-        value, result = function(*arguments)
+        value, answer = function(*arguments)
     except AgentError as error:
-        connection.send(("failed", str(error)))
-        return None
-    connection.send(("done", result))
+        value, answer = None, Answer(error=str(error))
+    send_message(channel, answer.model_dump_json(exclude_defaults=True).encode())
     return value
 
 
-def _make(name: str) -> tuple[Agent, tuple[Encoding, bool]]:
+def _make(name: str) -> tuple[Agent, Answer]:
     agent = make_agent(name)
-    return agent, (agent.observation, is_planner(agent))
+    return agent, Answer(observation=agent.observation, plans=is_planner(agent))
 
 
-def _reset(name: str, agent: Agent, new_games: NDArray[np.bool_]) -> tuple[None, str]:
+def _reset(name: str, agent: Agent, new_games: NDArray[np.bool_]) -> tuple[None, Answer]:
     reset_agent(agent, name, new_games)
-    return None, "reset"
+    return None, Answer()
 
 
-def _choose(name: str, agent: Agent, method: str, *arguments: Any) -> tuple[None, tuple[NDArray[np.int64], Any]]:
+def _choose(name: str, agent: Agent, method: str, *arguments: Any) -> tuple[None, Answer]:
     """Call ``act`` or ``plan``; the state of the generator, the last argument, goes back with the orders."""
     actions = call_agent(agent, name, method, *arguments)
-    return None, (actions, arguments[-1].bit_generator.state)
+    state = SavedGenerator.model_validate(arguments[-1].bit_generator.state)
+    return None, Answer(orders=actions.tolist(), generator=state)
 
 
 def end_with_parent() -> None:
