@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -206,6 +207,27 @@ def test_png_is_the_picture_of_a_turn(played, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "games-turn-1.png", "games-turn-2.png", "games-turn-2e.png", "games-turn-end.png", "other.png",
     ]  # fmt: skip
+
+
+def test_pictures_are_vectors_in_svg_and_refused_in_other_formats(played, tmp_path):
+    path = tmp_path / "end.svg"
+    assert run(played, "--png", "end", "-o", path).stdout == f"written: {path}\n"
+    root = ET.parse(path).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert not list(root.iter("{http://www.w3.org/2000/svg}image"))
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}text"))) > 50
+    for name in ("end.pdf", "end.tga", "end"):
+        ran = run(played, "--png", "end", "-o", tmp_path / name)
+        assert ran.exit_code == 2
+        assert f"{name}: pictures are written as .png or .svg" in ran.stderr
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names have no colon there")
+def test_films_may_have_a_colon_in_their_names(played, tmp_path):
+    path = tmp_path / "12:30.gif"
+    assert run(played, "--gif", path, "--size", "320x240", "--speed", "20").exit_code == 0
+    assert path.read_bytes().startswith(b"GIF8")
 
 
 def test_films_play_the_game(played, tmp_path):

@@ -1,6 +1,7 @@
 """The windows to watch and to play in, with posted events and without a screen."""
 
 import math
+import time
 
 import pygame
 import pytest
@@ -358,6 +359,59 @@ def test_every_key_of_playing():
     assert window.playback.progress == 1
 
 
+def test_escape_closes_the_menu_deselects_asks_and_leaves(monkeypatch):
+    window = playing()
+    entry = window.session.entry
+    click(window, token(window, "alpha", 9))
+    click(window, sector_pixel(window, 8))
+    orders = entry.orders
+    click(window, token(window, "alpha", 3))
+    window.menu = [(None, window.layout.board)]
+    press(window, pygame.K_ESCAPE)
+    assert window.menu == []
+    assert entry.selected == 3
+    press(window, pygame.K_ESCAPE)
+    assert entry.selected is None
+    press(window, pygame.K_ESCAPE)
+    assert window.screen.is_open
+    assert window._message == "Escape again leaves the game; the orders of this phase are lost"
+    now = time.monotonic()
+    with monkeypatch.context() as later:
+        later.setattr(time, "monotonic", lambda: now + 60)
+        press(window, pygame.K_ESCAPE)  # too late for an answer: it asks again
+    assert window.screen.is_open
+    assert entry.orders == orders
+    press(window, pygame.K_ESCAPE)
+    assert not window.screen.is_open
+
+
+def test_escape_leaves_a_game_that_is_over_and_a_window_to_watch_at_once():
+    window = playing(config=load_config("case1", {"turn_limit": 1}))
+    while window.session.stage != "over":
+        press(window, pygame.K_RETURN, "\r")
+        window.tick(10)
+    press(window, pygame.K_ESCAPE)
+    assert not window.screen.is_open
+    window = watching()
+    press(window, pygame.K_ESCAPE)
+    assert not window.screen.is_open
+
+
+def test_a_resumed_game_shows_the_position_that_orders_are_for():
+    played, resumed = (LiveGame(CONFIG, (None, make_agent("scripted")), 4) for _ in range(2))
+    past = []
+    played.observers.append(lambda live, _moment: past.append(live.last_codes))
+    for _ in range(4):
+        played.advance()
+    resumed.resume(past)
+    window = PlayWindow(lambda: resumed, size=(1000, 600))
+    window.draw()
+    assert window.session.stage == "ordering"
+    assert window.playback.snapshot.game.turn == 3
+    assert window.playback.snapshot.game.is_same_position(played.game)
+    assert window.playback.is_finished
+
+
 def test_the_title_is_that_of_the_game_that_is_played():
     seeds = iter((4, 5))
     config = load_config("geo_patrol", {"turn_limit": 1})
@@ -385,6 +439,8 @@ def test_the_curtain_hides_everything():
     click(window, window.bar.rect_of("commit the orders of this phase").center)
     assert (window.session.stage, window.session.side) == ("ordering", "bravo")
     assert window.session.entry.orders == ()
+    press(window, pygame.K_ESCAPE)
+    assert window.screen.is_open
     press(window, pygame.K_ESCAPE)
     assert not window.screen.is_open
 

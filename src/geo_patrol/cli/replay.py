@@ -45,7 +45,8 @@ def replay(
         typer.Option("--png", metavar="TURN", help="Write a picture: 7 (turn 7 begins), 7e (its engagement), end."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Of --png; named after FILE by default.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Of --png: .png or .svg; named after FILE by default."),
     ] = None,
     size: Annotated[
         str | None, typer.Option("--size", metavar="WxH", help="Of pictures and films: 1280x720, a GIF 800x450.")
@@ -195,13 +196,13 @@ class _Pictures:
         Raises:
             InputError: the game has no such turn, or the size does not suit it.
         """
-        from geo_patrol.rendering.exports import save_gif, save_mp4, save_png
+        from geo_patrol.rendering.exports import save_gif, save_mp4, save_picture
 
         with bad_input():
             if self.png is not None:
                 index = _moment_of(timeline, self.png)
                 path = self.output or Path(f"{source.name.partition('.')[0]}-turn-{self.png}.png")
-                save_png(timeline, index, path, self.size or (1280, 720))
+                save_picture(timeline, index, path, self.size or (1280, 720))
                 print(f"written: {path}")
             for film, save, usual in ((self.gif, save_gif, (800, 450)), (self.mp4, save_mp4, (1280, 720))):
                 if film is not None:

@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+import pygame
 from numpy.typing import NDArray
 
 from geo_patrol.errors import GeoPatrolError, optional_import
-from geo_patrol.files import atomic_path
+from geo_patrol.files import atomic_path, atomic_write
 from geo_patrol.rendering.film import film, film_length
 from geo_patrol.rendering.picture import Picture
+from geo_patrol.rendering.surfaces import text_extent
+from geo_patrol.rendering.svg_writer import svg_text
+from geo_patrol.scenes.picture import picture
 from geo_patrol.sessions.timeline import Timeline
 
 MP4_FPS, GIF_FPS = 30.0, 12.5
@@ -27,19 +31,25 @@ class FilmError(GeoPatrolError):
     """A film or a picture that cannot be made."""
 
 
-def save_png(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) -> None:
-    """Write the picture of a moment as a PNG file.
+def save_picture(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) -> None:
+    """Write the picture of a moment as PNG or, by the ending of the path, as SVG.
 
     Raises:
+        FilmError: the path has another ending.
         OSError: the file cannot be written.
         ValueError: the size is too small or too large.
     """
-    import pygame  # noqa: PLC0415 - slow to import
-
-    picture = Picture(*size, timeline[0].game.config)
-    surface = picture.draw(timeline.snapshot(index))
-    with atomic_path(path) as temporary:
-        pygame.image.save(surface, temporary)
+    snapshot = timeline.snapshot(index)
+    if path.suffix.lower() == ".svg":
+        drawing = picture(snapshot, size=size, measure=text_extent)
+        with atomic_write(path) as file:
+            file.write(svg_text(drawing, title=snapshot.game.config.title))
+    elif path.suffix.lower() == ".png":
+        surface = Picture(*size, snapshot.game.config).draw(snapshot)
+        with atomic_path(path) as temporary:
+            pygame.image.save(surface, temporary)
+    else:
+        raise FilmError(f"{path}: pictures are written as .png or .svg; convert the SVG where another format is needed")
 
 
 def save_mp4(
@@ -62,7 +72,7 @@ def save_mp4(
     """
     even = size[0] // 2 * 2, size[1] // 2 * 2
     with atomic_path(path) as temporary:
-        _film(_frames(timeline, even, MP4_FPS, speed, progress), even, MP4_FPS, [*_H264, str(temporary)])
+        _film(_frames(timeline, even, MP4_FPS, speed, progress), even, MP4_FPS, [*_H264, f"file:{temporary}"])
 
 
 def save_gif(
@@ -80,25 +90,25 @@ def save_gif(
         palette = str(Path(folder) / "palette.png")
         _film(_samples(timeline, size), size, 1.0, ["-vf", "palettegen", "-update", "1", palette])
         frames = _frames(timeline, size, GIF_FPS, speed, progress)
-        _film(frames, size, GIF_FPS, ["-i", palette, "-lavfi", _GIF, "-loop", "0", str(temporary)])
+        _film(frames, size, GIF_FPS, ["-i", palette, "-lavfi", _GIF, "-loop", "0", f"file:{temporary}"])
 
 
 def _frames(
     timeline: Timeline, size: tuple[int, int], fps: float, speed: float, progress: Progress
 ) -> Iterator[NDArray[np.uint8]]:
     count = film_length(timeline, fps, speed)
-    picture = Picture(*size, timeline[0].game.config)
-    for number, frame in enumerate(film(timeline, picture, fps, speed), start=1):
+    canvas = Picture(*size, timeline[0].game.config)
+    for number, frame in enumerate(film(timeline, canvas, fps, speed), start=1):
         yield frame
         progress(number, count)
 
 
 def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.uint8]]:
     """Draw some pictures with all the colors of a film."""
-    picture = Picture(*size, timeline[0].game.config)
+    canvas = Picture(*size, timeline[0].game.config)
     step = max(len(timeline) // _PALETTE_FRAMES, 1)
     for index in range(0, len(timeline), step):
-        yield picture.frame(timeline.snapshot(index), 0.5)
+        yield canvas.frame(timeline.snapshot(index), 0.5)
 
 
 def _film(frames: Iterable[NDArray[np.uint8]], size: tuple[int, int], fps: float, output: list[str]) -> None:

@@ -1,5 +1,6 @@
 """A window to play in, against an agent or against another person at the same screen."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pygame
@@ -7,7 +8,7 @@ import pygame
 from geo_patrol.notation import Satellite, SatelliteId
 from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.painter import Painter
-from geo_patrol.rendering.window import GameWindow, WindowClosedError
+from geo_patrol.rendering.window import MESSAGE_SECONDS, GameWindow, WindowClosedError
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.anchors import Anchors, all_satellites, satellite_anchors
 from geo_patrol.scenes.options import (
@@ -53,6 +54,7 @@ class PlayWindow(GameWindow):
     def __init__(self, new_game: NewGame, size: tuple[int, int] = (1280, 720)) -> None:
         self._new_game = new_game
         self.menu: Buttons = []
+        self._leaves_until = 0.0
         live = new_game()
         super().__init__(live.config, live.title, size=size)
         try:
@@ -130,11 +132,25 @@ class PlayWindow(GameWindow):
         self.screen.set_title(live.title)
         self._begin(live)
 
+    def go_back(self) -> None:
+        """Close the menu, or deselect the satellite; otherwise ask, and close the window the second time."""
+        if self.menu:
+            self.menu = []
+        elif self._is_ordering() and self._entry.selected is not None:
+            self._entry.select(None)
+        elif self._is_over() or time.monotonic() < self._leaves_until:
+            self.screen.close()
+        else:
+            self._leaves_until = time.monotonic() + MESSAGE_SECONDS
+            self.show_message("Escape again leaves the game; the orders of this phase are lost")
+
     def _begin(self, live: LiveGame) -> None:
         self.playback = Playback(live.timeline)
-        self.playback.is_playing = False
+        self.playback.to_end()  # of what was played before, if the game is resumed
         self.session = PlaySession(live, self.wait_for_agent)
         self.session.begin_phase()  # in which agents may be waited for
+        if self.session.stage == "showing":  # nobody has anything to order
+            self.playback.show_last()
 
     # Time
 

@@ -24,7 +24,7 @@ from geo_patrol.scenes.shapes import Polygon, Rect, Shape, Text, box
 from geo_patrol.sessions.waiting import Act, AgentThread
 
 _FRAMES_PER_SECOND = 60
-_MESSAGE_SECONDS = 3.0
+MESSAGE_SECONDS = 3.0
 _WAITING_FRAMES_PER_SECOND = 20
 """While an agent computes, which may need the processor itself."""
 _PATIENCE_SECONDS = 0.5
@@ -54,13 +54,14 @@ class GameWindow(ABC):
         self._message, self._message_until = "", 0.0
         self._agents: AgentThread | None = None
         self._deferred: list[Event] = []
-        self._leave = Control("close the window", self.screen.close, ("q", "escape"))
+        self._leave = Control("close the window", self.screen.close, ("q",))
         self.shows_help = False
         self.pointer: tuple[int, int] | None = None
         self.controls = [
             *self.make_controls(),
             Control("save a picture", self.save_picture, ("s",), sign="camera"),
             Control("show or hide this page", self.toggle_help, ("?", "h", "f1"), sign="?"),
+            Control("back, and at last close the window", self.go_back, ("escape",)),
             self._leave,
         ]
         self.bar = ButtonBar(self.controls)
@@ -221,7 +222,11 @@ class GameWindow(ABC):
 
     def show_message(self, message: str) -> None:
         """Show a message for a few seconds."""
-        self._message, self._message_until = message, time.monotonic() + _MESSAGE_SECONDS
+        self._message, self._message_until = message, time.monotonic() + MESSAGE_SECONDS
+
+    def go_back(self) -> None:
+        """Take back what was opened last; if nothing is, close the window."""
+        self.screen.close()
 
     def toggle_help(self) -> None:
         """Show or hide the page of keys."""
