@@ -126,7 +126,7 @@ def test_a_sweep_of_too_many_pictures_has_none(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("tournament", "idle"), "1 agents: give 2 to 100"),
+        (("tournament", "idle"), "1 agent: give 2 to 100"),
         (("tournament", "idle", "scriptd"), "there is no agent 'scriptd'; did you mean 'scripted'?"),
         (("tournament", "idle", "random", "-n", 5), "games = 5: give an even number"),
         (("tournament", "idle", "random", "-p", 0), "processes = 0: give a whole number"),

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
@@ -164,6 +165,7 @@ class GuardedAgent:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would inherit locks and compiled code half way through
         self._channel, theirs = socket.socketpair()
+        weakref.finalize(self, self._channel.close)
         self._process = context.Process(target=serve, args=(self.name, theirs), daemon=True)
         with _importable_main():
             self._process.start()
