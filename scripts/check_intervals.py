@@ -37,7 +37,7 @@ def main() -> None:
     arguments = read_arguments()
     agents, config = (arguments.first, arguments.second), load_config(arguments.config)
 
-    def rates(games: int, seed: int) -> dict[str, tuple[float, tuple[float, float]]]:
+    def win_rates(games: int, seed: int) -> dict[str, tuple[float, tuple[float, float]]]:
         match = play_match(*agents, config=config, games=games, seed=seed)
         summary = match.summary()
         tallies = {"as alpha": summary.as_alpha, "as bravo": summary.as_bravo, "total": summary.total}
@@ -45,16 +45,16 @@ def main() -> None:
         tallies |= {f"sweep: {label}": values[0] for label, values in sweep.win_rates().items()}
         return {label: (tally.win_rate, tally.win_interval) for label, tally in tallies.items()}
 
-    long_run = rates(arguments.long_run, LONG_RUN_SEED)
+    long_run = win_rates(arguments.long_run, LONG_RUN_SEED)
     if arguments.first == arguments.second:  # by symmetry, but for draws
-        sides = [rate for label, (rate, _) in long_run.items() if label.startswith("sweep: ")]
+        sides = [win_rate for label, (win_rate, _) in long_run.items() if label.startswith("sweep: ")]
         total = float(np.mean(sides))
         long_run = {label: (total if label == "total" else sides["bravo" in label], (0, 1)) for label in long_run}
-    matches = [rates(arguments.games, seed) for seed in range(arguments.matches)]
-    for label, (rate, _) in long_run.items():
-        covered = sum(match[label][1][0] <= rate <= match[label][1][1] for match in matches)
+    matches = [win_rates(arguments.games, seed) for seed in range(arguments.matches)]
+    for label, (win_rate, _) in long_run.items():
+        covered = sum(match[label][1][0] <= win_rate <= match[label][1][1] for match in matches)
         low, high = wilson_interval(covered, len(matches))
-        print(f"{label}: long-run rate {rate:.1%}, covered {covered / len(matches):.1%} ({low:.1%}-{high:.1%})")
+        print(f"{label}: long-run rate {win_rate:.1%}, covered {covered / len(matches):.1%} ({low:.1%}-{high:.1%})")
 
 
 if __name__ == "__main__":

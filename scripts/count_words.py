@@ -93,6 +93,15 @@ ALLOWED = (
     Allowed(r"chance", "src/geo_patrol/saving.py", "a key of saved games"),
     Allowed(r"chance", "src/geo_patrol/config", "a key of configuration files"),
     Allowed(r"given", "tests", "Hypothesis's decorator"),
+    Allowed(r"page|Page|test_\w+_page_\w+", "tests/cli/test_report_command.py", "the page of HTML"),
+    Allowed(r"frames", "tests/cli/test_replay_command.py", "frames of a film"),
+    Allowed(r"\w*frames?\w*", "tests/rendering", "frames of a film, and what `render` returns"),
+    Allowed(r"frames?|FRAMES_PER_SECOND", "scripts/make_pictures.py", "frames of a film"),
+    Allowed(r"FrameType|_frame", "scripts/fuzz_files.py", "the stack frame that a signal handler receives"),
+    Allowed(r"zstd_frame", "tests/replays/test_damaged_files.py", "a frame of the Zstandard format"),
+    Allowed(r"[Ff]igure", "scripts/plot_curves.py", "Matplotlib's Figure"),
+    Allowed(r"[Ff]igure|test_\w*figure\w*", "tests/rendering/test_figure.py", "Matplotlib's Figure"),
+    Allowed(r"draw_rate|test_\w*(win|error)_rates?_\w+", "tests", "rates of draws, wins and errors"),
 )
 
 PHRASES = (
@@ -124,8 +133,8 @@ def identifiers(path: Path) -> Iterator[Identifier]:
             case ast.arg(arg=name) | ast.Attribute(attr=name) | ast.Name(id=name):
                 yield Identifier(name, node.lineno)
             case ast.alias(name=name, asname=alias):
-                for part in (alias or name).split("."):
-                    yield Identifier(part, node.lineno)
+                for component in (alias or name).split("."):
+                    yield Identifier(component, node.lineno)
 
 
 def words_in(name: str) -> set[str]:

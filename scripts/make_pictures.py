@@ -35,8 +35,8 @@ def write_animation(live: LiveGame, path: Path) -> None:
     frames = [Image.fromarray(frame) for frame in film(live.timeline, picture, FRAMES_PER_SECOND, speed=1.25)]
     samples = frames[:: max(len(frames) // 12, 1)]
     strip = Image.new("RGB", (SIZE[0], SIZE[1] * len(samples)))
-    for place, sample in enumerate(samples):
-        strip.paste(sample, (0, SIZE[1] * place))
+    for i, sample in enumerate(samples):
+        strip.paste(sample, (0, SIZE[1] * i))
     palette = strip.quantize(96, dither=Image.Dither.NONE)
     first, *others = (frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames)
     first.save(path, save_all=True, append_images=others, duration=1000 // FRAMES_PER_SECOND, loop=0, optimize=True)

@@ -11,7 +11,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.notation import EndReason, Outcome, Phase, Satellite, SatelliteId
 from geo_patrol.sides import SIDES, Side
 
-_DRAWN_RINGS = 5
+_VISIBLE_RINGS = 5
 """Boards up to this ring are drawn round; further out there is no room for the letters."""
 _COLUMNS_PER_RING = 8
 _ROWS_PER_RING = 4
@@ -63,7 +63,7 @@ def board_text(game: Position) -> str:
     "a3" three of alpha's Patrols with fuel, "." an empty sector; [ ] marks alpha's goal sector, { } bravo's. Larger
     boards are listed ring by ring.
     """
-    if game.config.board.outer_ring <= _DRAWN_RINGS:
+    if game.config.board.outer_ring <= _VISIBLE_RINGS:
         return _round_board(game)
     return _listed_board(game)
 

@@ -1,4 +1,4 @@
-"""``geo-patrol``: its first page, its version, and ``verify``."""
+"""``geo-patrol``: its overview, its version, and ``verify``."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ def process(*arguments, encoding="utf-8"):
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("-h",), ()])
-def test_first_page_lists_the_commands(arguments):
+def test_overview_lists_the_commands(arguments):
     shown = run(*arguments).output
     for word in (
         "GEO Patrol",
@@ -58,7 +58,7 @@ def test_every_command_has_help(command):
     assert f"geo-patrol {command}" in ran.output or f"{command} [OPTIONS]" in ran.output
 
 
-def test_examples_of_the_first_page_run(monkeypatch):
+def test_examples_of_the_overview_run(monkeypatch):
     # Every window is closed as soon as it is shown.
     monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     examples = [line.split()[1:] for line in run("--help").output.splitlines() if line.startswith(" geo-patrol ")]

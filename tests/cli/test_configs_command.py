@@ -28,7 +28,7 @@ def test_list_names_every_preset(columns):
     assert max(map(len, ran.stdout.splitlines())) <= max(columns, 90)
 
 
-def test_list_tells_the_differences():
+def test_list_shows_the_differences():
     differences = run().stdout.split("geo_patrol -> king_of_the_hill")[1].split("geo_patrol -> ")[0]
     assert [line.split()[0] for line in differences.splitlines() if re.match(r"  \S", line)] == [
         "board.outer_ring",
@@ -39,14 +39,14 @@ def test_list_tells_the_differences():
 
 
 @pytest.mark.parametrize("name", preset_names())
-def test_one_in_full_can_be_given_to_set_line_by_line(name):
+def test_every_printed_line_is_an_argument_of_set(name):
     lines = run(name).stdout.splitlines()
     base = "od2d" if name != "od2d" else "case4"
     assert load_config(base, lines) == load_config(name)
 
 
-def test_drawn_values_and_variants_survive_being_printed(tmp_path):
-    path = tmp_path / "drawn.toml"
+def test_ranges_and_variants_survive_printing(tmp_path):
+    path = tmp_path / "ranges.toml"
     path.write_text(
         'extends = "case1"\ntitle = "say \\"hi\\" # = \\\\"\n[alpha.patrols]\ncount = { choices = [3, 5] }\n'
         "fuel = { low = 40, high = 100 }\n[[variants]]\nname = 'a'\nchance = 2\nbravo = { patrols = { ammo = 1 } }\n"
@@ -74,7 +74,7 @@ def test_two_are_compared():
     assert run("case4", "case5", "--set", "alpha.patrols.fuel=9").stdout.endswith("  no differences\n")
 
 
-def test_sides_that_change_alike_stand_under_both():
+def test_equal_changes_of_both_sides_are_listed_once():
     compared = run("geo_patrol", "case3").stdout
     assert "both.patrols.fuel" in compared
     assert "100 -> 80" in compared
@@ -82,7 +82,7 @@ def test_sides_that_change_alike_stand_under_both():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("case6",), "there is no preset 'case6'; did you mean"),
         (("case1", "case2", "case3"), "3 names: give none"),
@@ -91,7 +91,7 @@ def test_sides_that_change_alike_stand_under_both():
         (("lost.toml",), "there is no configuration file 'lost.toml'"),
     ],
 )
-def test_wrong_input_is_one_message_and_status_2(arguments, told):
+def test_wrong_input_is_one_message_and_status_2(arguments, message):
     ran = run(*arguments)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert told in ran.stderr
+    assert message in ran.stderr

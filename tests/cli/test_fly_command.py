@@ -14,7 +14,7 @@ def run(*arguments, typed=None):
     return runner.invoke(app, ["fly", *map(str, arguments)], input=typed)
 
 
-def test_solve_prints_the_flight_log_and_that_it_is_proved():
+def test_solve_prints_the_flight_log_and_that_it_is_optimal():
     shown = run("--mission", "sample", "--solve").stdout
     assert "Proved: no flight scores better than 21 points." in shown
     assert re.search(r"^total .* 21$", shown, re.MULTILINE)

@@ -46,7 +46,7 @@ def test_while_arguments_are_read_and_while_a_command_runs(called, arguments):
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "geo-patrol: interrupted\n")
 
 
-def test_while_compiled_code_is_loaded_no_half_written_file_is_left(tmp_path):
+def test_while_compiled_code_is_loaded_no_partial_file_is_left(tmp_path):
     patch = (
         "import os, signal; from unittest import mock\n"
         "mock.patch('geo_patrol.config.presets.load_config', lambda *_: os.kill(os.getpid(), signal.SIGINT)).start()\n"

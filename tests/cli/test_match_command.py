@@ -1,4 +1,4 @@
-"""``geo-patrol match``: what it prints, what it writes, and what it says to wrong input."""
+"""``geo-patrol match``: its output, its files, and its messages about wrong input."""
 
 import csv
 import io
@@ -86,7 +86,7 @@ def test_a_fresh_seed_is_printed_and_repeats_the_match():
     assert first.split(" games in ")[0] == again.split(" games in ")[0]
 
 
-def test_illegal_orders_are_told_if_there_are_any(monkeypatch):
+def test_illegal_orders_are_reported_if_there_are_any(monkeypatch):
     def guard_always(self, observations, action_masks, generator):
         return action_masks[:, :, 0].astype("int64") * 27
 
@@ -263,7 +263,7 @@ def test_wrong_input_is_one_message_and_status_2(arguments, message, tmp_path, m
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_cannot_be_written_is_reported_before_playing(tmp_path, monkeypatch):
+def test_unwritable_files_are_reported_before_playing(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "_play", lambda *_, **__: pytest.fail("played"))
     for target in (tmp_path / "missing" / "x.json", tmp_path):
         for option in ("--json", "--csv"):

@@ -39,9 +39,9 @@ def played(tmp_path_factory):
 
 @pytest.fixture
 def tampered(played, tmp_path):
-    """The second game's third phase is not what the rules say."""
+    """Replays whose second game violates the rules in its third phase."""
     lines = [json.loads(line) for line in played.read_text().splitlines()]
-    starts = [place for place, line in enumerate(lines) if line["type"] == "game"]
+    starts = [i for i, line in enumerate(lines) if line["type"] == "game"]
     lines[starts[1] + 3]["after"]["fuel"][0][0] = 3
     path = tmp_path / "tampered.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -88,7 +88,7 @@ def test_check_plays_all_games(played, tampered):
     assert ran.stdout.startswith(f"{tampered}: 3 of 4 games agree with the rules\n  first difference: game 1, turn 2")
 
 
-def test_damage_is_said_and_the_rest_is_shown(played, tmp_path):
+def test_damage_is_reported_and_the_rest_is_shown(played, tmp_path):
     path = tmp_path / "cut.jsonl"
     path.write_bytes(played.read_bytes()[:-200])
     ran = run(path, "--check")
@@ -145,7 +145,7 @@ def test_csv_of_phases_and_of_engagements(played, tmp_path):
     assert (ran.exit_code, ran.stderr) == (2, "geo-patrol: --rows phases: give --csv FILE too\n")
 
 
-def test_csv_of_strangers_computes_nothing_in_a_spreadsheet(played, tmp_path):
+def test_csv_of_untrusted_games_holds_no_formulas(played, tmp_path):
     path = tmp_path / "games.jsonl"
     path.write_text(played.read_text().replace('"scripted"', '"=HYPERLINK(1)"'))
     assert ",'=HYPERLINK(1),random," in run(path, "--csv", "-").stdout
@@ -156,7 +156,7 @@ def test_csv_of_strangers_computes_nothing_in_a_spreadsheet(played, tmp_path):
 
 @pytest.fixture
 def watched(monkeypatch):
-    """What the window would show."""
+    """Record what the window would show."""
     shown = []
     monkeypatch.setattr(watch, "watch", lambda timeline, *_, title: shown.append((timeline, title)))
     return shown
@@ -282,7 +282,7 @@ def test_a_film_that_fails_leaves_the_old_one(played, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_films_that_cannot_be_written_are_named_as_they_were_asked_for(played, tmp_path):
+def test_films_that_cannot_be_written_are_named_as_on_the_command_line(played, tmp_path):
     for target in (tmp_path, tmp_path / "none" / "game.gif"):
         for kind in ("--gif", "--mp4"):
             ran = run(played, kind, target)
@@ -301,7 +301,7 @@ def test_films_without_their_package_say_what_to_install(played, tmp_path, monke
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("--game", 4), "there is no game 4: the file holds 4 games, 0 to 3"),
         (("--game", -1), "--game"),
@@ -316,24 +316,24 @@ def test_films_without_their_package_say_what_to_install(played, tmp_path, monke
         (("--gif", "x.gif", "--speed", 0), "--speed"),
     ],
 )
-def test_wrong_input_is_one_message(arguments, told, played, tmp_path, monkeypatch):
+def test_wrong_input_is_one_message(arguments, message, played, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ran = run(played, *arguments)
     assert ran.exit_code in (1, 2)
-    assert told in ran.stderr
+    assert message in ran.stderr
     assert "Traceback" not in ran.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_replays(tmp_path):
-    for path, told in (
+    for path, message in (
         (tmp_path / "none.jsonl", "cannot be read: No such file or directory"),
         (Path(__file__), "line 1: not JSON"),
         (tmp_path, "cannot be read: Is a directory"),
     ):
         ran = run(path, "--text")
         assert ran.exit_code == 2
-        assert ran.stderr.startswith(f"geo-patrol: {path}: {told}")
+        assert ran.stderr.startswith(f"geo-patrol: {path}: {message}")
 
 
 # --save of the other commands
@@ -370,7 +370,7 @@ def test_watch_saves_its_game(tmp_path, monkeypatch):
     assert run(path, "--check").exit_code == 0
 
 
-def test_resuming_what_cannot_be_resumed(played, tmp_path):
+def test_games_that_cannot_be_resumed(played, tmp_path):
     def resume(*arguments):
         return CliRunner().invoke(app, ["play", "--text", *map(str, arguments)])
 
@@ -394,7 +394,7 @@ def test_resuming_what_cannot_be_resumed(played, tmp_path):
         ("search:rollouts=100000", "search:rollouts=100000 would take too long for its orders: "),
     ],
 )
-def test_a_stranger_s_game_is_not_resumed_with_any_agent(agent, message, tmp_path):
+def test_untrusted_games_are_not_resumed_with_any_agent(agent, message, tmp_path):
     path = tmp_path / "game.jsonl"
     with Recorder(path, load_config("case1", {"turn_limit": 101})) as recorder:
         recorder.begin(seed=1, alpha="random", bravo=agent)
@@ -413,10 +413,10 @@ def test_an_agent_that_thinks_long_does_not_repeat_the_past(tmp_path, monkeypatc
         recorder.begin(seed=1, alpha="search:60s", bravo="person")
         for _ in range(4):
             recorder.record()
-    asked = []
+    budgets = []
 
     def plan(self, games, sides, observations, action_masks, generator):
-        asked.append(self.seconds)
+        budgets.append(self.seconds)
         return np.zeros((1, 11), np.int64)
 
     monkeypatch.setattr(SearchAgent, "plan", plan)
@@ -424,4 +424,4 @@ def test_an_agent_that_thinks_long_does_not_repeat_the_past(tmp_path, monkeypatc
     ran = CliRunner().invoke(app, ["play", "--text", "--resume", str(path)])
     assert ran.exit_code == 0, ran.output
     assert ran.stdout.startswith("search:60s (alpha) against you (bravo)")
-    assert asked.count(60) == 1  # and some others that hurry, to load what is compiled
+    assert budgets.count(60) == 1  # the others are short searches that load compiled code

@@ -1,4 +1,4 @@
-"""``geo-patrol report``: one page that is whole, right, and safe to open."""
+"""``geo-patrol report``: one page of HTML that is complete, correct, and safe to open."""
 
 import gzip
 import html
@@ -42,7 +42,7 @@ def page(played):
 
 
 class Page(HTMLParser):
-    """Collects what a page is made of."""
+    """Collects the elements of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -73,7 +73,7 @@ def test_results_are_those_of_the_match(page):
         assert f"{row} {100 * low:.1f} to {high:.1%} {tally.mean_score_difference:+.1f}" in words(page)
 
 
-def test_the_page_needs_nothing_else(page):
+def test_the_page_loads_nothing(page):
     made = Page(page)
     assert {tag for tag, _ in made.tags}.isdisjoint({"script", "link", "iframe", "object", "embed", "base", "form"})
     assert all(source.startswith("data:image/svg+xml;base64,") for source in made.sources)
@@ -105,7 +105,7 @@ def test_equal_games_give_equal_reports(played, page):
     assert again.read_text() == page
 
 
-def test_texts_of_strangers_stay_texts(played, tmp_path):
+def test_untrusted_texts_are_escaped(played, tmp_path):
     path, target = tmp_path / "hostile.jsonl", tmp_path / "page.html"
     lines = [json.loads(line) for line in gzip.decompress(played.read_bytes()).splitlines()]
     for line in lines:

@@ -1,4 +1,4 @@
-"""``geo-patrol tournament``, ``sprt`` and ``sweep``: what they print, what they write, what they say to wrong input."""
+"""``geo-patrol tournament``, ``sprt`` and ``sweep``: their output, their files, and their messages about wrong input."""
 
 import csv
 import json
@@ -91,12 +91,12 @@ def test_sweep_prints_and_writes_its_table(tmp_path):
     )
     rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+)% .*$", ran.stdout, re.MULTILINE)
     as_alpha = next(iter(result.win_rates().values()))
-    assert rows == [(*cell, f"{100 * rate.win_rate:.1f}") for cell, rate in zip(result.cells, as_alpha, strict=True)]
+    assert rows == [(*cell, f"{100 * tally.win_rate:.1f}") for cell, tally in zip(result.cells, as_alpha, strict=True)]
     written = json.loads((tmp_path / "sweep.json").read_text())
     assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
     listed = read_csv(tmp_path / "sweep.csv")
     assert len(listed) == 12
-    assert [row["wins"] for row in listed[::2]] == [str(rate.wins) for rate in as_alpha]
+    assert [row["wins"] for row in listed[::2]] == [str(tally.wins) for tally in as_alpha]
     assert (tmp_path / "sweep.png").read_bytes().startswith(PNG)
 
 

@@ -1,4 +1,4 @@
-"""``geo-patrol watch`` and ``geo-patrol play``: arguments, and what they say where there is no screen."""
+"""``geo-patrol watch`` and ``geo-patrol play``: their arguments, and their messages without a screen."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def run(*arguments):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["watch", "scriptd", "random"], "did you mean 'scripted'?"),
         (["watch", "scripted", "random", "--config", "case9"], "case9"),
@@ -33,11 +33,11 @@ def run(*arguments):
         (["play", "--against", "nobody"], "there is no agent 'nobody'"),
     ],
 )
-def test_wrong_arguments_are_explained(arguments, said):
+def test_wrong_arguments_are_explained(arguments, message):
     ran = run(*arguments)
     assert ran.exit_code == 2
     assert ran.stderr.startswith("geo-patrol: ")
-    assert said in ran.stderr
+    assert message in ran.stderr
     assert screen._open == []
 
 
@@ -47,13 +47,13 @@ def test_wrong_arguments_are_explained(arguments, said):
     [(["watch", "scripted", "random"], "geo-patrol match --show"), (["play"], "geo-patrol play --text")],
 )
 def test_without_a_screen_they_say_what_to_do(arguments, instead):
-    kept = {
+    environment = {
         name: value
         for name, value in os.environ.items()
         if name not in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY")
     }
     command = [sys.executable, "-m", "geo_patrol", *arguments]
-    ran = subprocess.run(command, env=kept, capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 2
     assert ran.stdout == ""
     assert "there is no screen to open a window on" in ran.stderr
@@ -61,7 +61,7 @@ def test_without_a_screen_they_say_what_to_do(arguments, instead):
     assert len(ran.stderr.splitlines()) == 1
 
 
-def test_watching_shows_the_game_that_the_seed_says(monkeypatch):
+def test_watching_shows_the_game_of_the_seed(monkeypatch):
     seen = []
     monkeypatch.setattr(watch, "watch", lambda *what: seen.append(what))
     for _ in range(2):
@@ -74,8 +74,8 @@ def test_watching_shows_the_game_that_the_seed_says(monkeypatch):
     assert seen[0][0][-1].game == seen[1][0][-1].game
 
 
-def test_agents_of_users_are_not_asked_before_the_game_begins():
-    """They may remember, or take their time."""
+def test_agents_of_users_do_not_act_before_the_game_begins():
+    """They may be stateful or slow."""
 
     class Own(RandomAgent):
         calls = ()
@@ -105,13 +105,13 @@ def test_playing_seats_a_person_and_begins_further_games(monkeypatch):
     assert games[0].agents == (None, None)
 
 
-def test_games_in_a_window_are_kept(monkeypatch, tmp_path):
+def test_games_in_a_window_are_saved(monkeypatch, tmp_path):
     def show(new_game):
         first = new_game()
         first.advance()
         second = new_game()
         second.advance()
-        first.advance()  # a game that was left is no longer kept
+        first.advance()  # a game that was left is no longer saved
         second.advance()
 
     monkeypatch.setattr(play_window, "play", show)
@@ -126,7 +126,7 @@ def test_games_in_a_window_are_kept(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", ["bot.py:Bot", "os.path:Bot", "no_such_module:Bot"])
 def test_agents_that_a_replay_names_by_their_files_are_not_loaded(name, tmp_path, monkeypatch):
-    """A replay may come from a stranger: going on with it must not run what it names."""
+    """A replay may be untrusted: resuming it must not run the code that it names."""
     (tmp_path / "bot.py").write_text("open('it was run', 'w')")
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "game.jsonl"
