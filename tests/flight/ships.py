@@ -1,4 +1,4 @@
-"""Helpers for tests: flights in any situation, and Hypothesis strategies for missions."""
+"""Functions for tests: flights in any situation, and Hypothesis strategies for missions."""
 
 import random
 

@@ -30,7 +30,7 @@ def test_missions_of_the_package_use_every_optional_rule_alone_and_together():
 
 
 @pytest.mark.parametrize("name", mission_names())
-def test_files_say_their_source(name):
+def test_files_state_their_source(name):
     text = mission_path(name).read_text(encoding="utf-8")
     assert text.startswith("# ")
     assert "NASA" in text or "A mission of our own." in text

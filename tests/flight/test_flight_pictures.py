@@ -53,7 +53,7 @@ def lines(drawing, color, layout):
     ]
 
 
-def test_steps_of_a_turn_are_drawn_apart():
+def test_steps_of_a_turn_have_lines_of_their_own():
     flight = Flight.from_orders("sample", SAMPLE[:7])
     layout = Layout(flight.mission)
     whole = flight_drawing(flight)
@@ -91,7 +91,7 @@ def test_wells_have_a_gravity_stroke_at_each_point():
 
 
 @pytest.mark.parametrize("name", mission_names())
-def test_every_mission_is_drawn_within_its_paper(name):
+def test_every_mission_fits_its_paper(name):
     flight = solve(name, max_states=300).flight
     for drawing in (flight_drawing(flight), blank_map(flight.mission), score_sheet(flight.mission)):
         root = ET.fromstring(svg_text(drawing))
@@ -103,7 +103,7 @@ def test_every_mission_is_drawn_within_its_paper(name):
                     assert 0 <= y <= drawing.height
 
 
-def test_svg_escapes_what_a_mission_is_called():
+def test_svg_escapes_the_title_of_a_mission():
     flight = Flight(mission(title='<b> & "co"'))
     written = svg_text(flight_drawing(flight))
     assert "<b>" not in written
@@ -262,7 +262,7 @@ def test_playing_by_mouse(window, monkeypatch):
     layout = Layout(made.flight.mission)
 
     def click(column, row):
-        x, y = (round(part * window._scale) for part in layout.at((column, row)))
+        x, y = (round(coordinate * window._scale) for coordinate in layout.at((column, row)))
         press(pygame.event.Event(pygame.MOUSEMOTION, pos=(x, y)))
         press(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(x, y), button=1))
 

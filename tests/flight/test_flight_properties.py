@@ -1,4 +1,4 @@
-"""What holds on any map, in any mission."""
+"""Properties of flights on any map, in any mission."""
 
 import random
 

@@ -248,7 +248,7 @@ def test_game_ends_after_the_last_turn_of_the_mission(turns):
 
 
 def test_where_every_order_would_crash_the_game_ends_and_the_mission_has_failed():
-    flight = ship(mission(fuel_limit=0), "E10", (-2, 0))  # without fuel it can but coast
+    flight = ship(mission(fuel_limit=0), "E10", (-2, 0))  # without fuel it can only coast
     flight.fly("coast")  # to E7; from there it would be pulled back through E6
     assert (flight.position_name, flight.ending, flight.is_over, flight.is_success) == ("E7", "trapped", True, False)
     assert "no order was left" in flight.reason
@@ -400,7 +400,7 @@ def test_race_is_won_by_the_fewest_turns_and_the_score_breaks_ties():
     assert sorted([slow, lost, fast, rich], key=rank, reverse=True) == [rich, fast, slow, lost]
 
 
-def test_race_without_a_place_to_end_at_is_over_when_everything_is_done():
+def test_race_without_a_destination_is_over_when_everything_is_done():
     flight = ship(mission(survey=["E6"], race=True), "C10", (-3, 0))
     flight.fly("coast")
     assert (flight.ending, flight.is_success, flight.reason) == ("goals met", True, "everything done in turn 4")
@@ -576,7 +576,7 @@ def test_docked_ships_are_not_launched_and_landed_ones_have_no_engines():
 
 
 def test_advanced_flight_from_pad_to_landing_and_home_again():
-    """One whole flight with a landing, a stay, a launch and a return, added up by hand."""
+    """One whole flight with a landing, a stay, a launch and a return, with every score computed from the rules."""
     from geo_patrol.flight import solve
 
     flight = solve("sample", {"advanced": True, "turns": 10}).flight

@@ -1,4 +1,4 @@
-"""Files that are damaged, cut short, tampered with or hostile: a clear message, or the part that is sound."""
+"""Files that are damaged, cut short, tampered with or hostile: a clear message, or the undamaged games."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 
 
 def positions(replay):
-    """Return what is played in a replay as far as it agrees with the rules."""
+    """Return the positions of a replay up to where it violates the rules."""
     values = []
     with suppress(RecordingError):
         for phase in play(replay):
@@ -51,7 +51,7 @@ def test_cut_short_at_every_byte(whole, tmp_path):
         (replay,), faults = read(path)
         complete = data[:size].count(b"\n") - 1
         assert len(replay.phases) >= complete - 1
-        if len(replay.phases) != seen:  # the same phases as one byte before need no second look
+        if len(replay.phases) != seen:  # the same phases as one byte before need no second check
             seen = len(replay.phases)
             assert positions(replay) == whole[:seen]
         is_between_lines = data[:size].endswith((b"\n", b"}")) and not faults
@@ -295,7 +295,7 @@ def test_wrong_lines_are_named_with_their_field(steps, value, message, tmp_path)
     assert len(fault) < 500
 
 
-def test_no_files(tmp_path):
+def test_files_that_are_no_replays(tmp_path):
     with pytest.raises(RecordingError, match="cannot be read: No such file"):
         read(tmp_path / "none.jsonl")
     with pytest.raises(RecordingError, match="cannot be read: Is a directory"):
@@ -305,7 +305,7 @@ def test_no_files(tmp_path):
         read(tmp_path / "empty.jsonl")
 
 
-def test_names_and_titles_cannot_talk_to_a_terminal(tmp_path):
+def test_names_and_titles_cannot_control_a_terminal(tmp_path):
     lines = short_game()
     lines[0]["agents"]["alpha"] = "\x1b[2Jann\n\u202e"
     lines[0]["config"]["title"] = "\x1b]0;owned\x07" + "x" * 1000
@@ -404,7 +404,7 @@ def test_hostile_files_are_bounded_in_memory_and_time(tmp_path):
         assert growth < 60, path
 
 
-def test_what_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+def test_files_that_unpack_to_too_much_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(streams, "_MIN_UNPACKED_LIMIT", 1 << 16)
     monkeypatch.setattr(streams, "_MAX_RATIO", 40)
     path = tmp_path / "games.jsonl.gz"

@@ -1,4 +1,4 @@
-"""What is recorded is what was played, and what is read is what was recorded."""
+"""Recording a game and reading it back gives the game that was played."""
 
 import gzip
 import os
@@ -51,7 +51,7 @@ def test_a_thousand_random_games(config, tmp_path):
     assert plain.read_bytes() == again.read_bytes()
 
 
-def test_all_recorded_games_load_agree_and_come_back(tmp_path):
+def test_all_recorded_games_survive_a_round_trip(tmp_path):
     path, count = tmp_path / "golden.jsonl.gz", 0
     assert write_replays(path, ReplayReader(GOLDEN)) == 300
     for published, replay in zip(ReplayReader(GOLDEN), ReplayReader(path), strict=True):
@@ -96,7 +96,7 @@ def test_games_of_any_configuration(config, seed, tmp_path_factory):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_endings_say_how_files_are_packed(ending, tmp_path):
+def test_suffixes_select_the_compression_of_files(ending, tmp_path):
     record(tmp_path / "plain", seed=2)
     record(tmp_path / f"game.{ending}", seed=2)
     packed = (tmp_path / f"game.{ending}").read_bytes()
@@ -157,7 +157,7 @@ def test_replays_hold_sampled_values(seed):
 # The recorder
 
 
-def test_the_recorder_keeps_step_and_refuses_nonsense(tmp_path):
+def test_the_recorder_refuses_phases_out_of_step_and_invalid_arguments(tmp_path):
     path = tmp_path / "game.jsonl"
     game = Game("case1", seed=3)
     with Recorder(path, game.config) as recorder:

@@ -56,7 +56,7 @@ def close():
     return arrange(config, {0: 15, 1: (16, 9), 2: 15}, {0: 23, 1: 15, 2: 16})
 
 
-def test_numbers_are_the_books(close):
+def test_numbers_of_orders_are_those_of_the_book(close):
     game = Game(small(2), seed=1)
     entered, output = orders(game, "alpha", "1", "2", "3", "")
     assert entered == ["HVA prograde", "P1 retrograde", "P2 radial_in"]
@@ -67,7 +67,7 @@ def test_numbers_are_the_books(close):
     assert " 3 - Guard        5 fuel, 80% for the first attack" in output
 
 
-def test_wrong_numbers_are_refused_in_the_books_words():
+def test_wrong_numbers_are_refused_with_the_words_of_the_book():
     game = Game(small(1), seed=1)
     entered, output = orders(game, "bravo", "4", "9", "-1", "", "½", "²", "1" * 5000, "x", "P1 prograde", "1", "0", "")
     assert entered == ["HVA prograde"]
@@ -139,7 +139,7 @@ def test_one_answer_for_the_rest(close):
     assert orders(close, "alpha", "all guard", "")[0] == ["P2 guard"]  # P1 cannot pay for it
 
 
-def test_who_has_no_choice_is_not_asked():
+def test_satellites_without_a_choice_are_not_prompted():
     game = Game("geo_patrol", seed=1)
     game.step()
     entered, output = orders(game, "alpha")
@@ -208,17 +208,17 @@ def test_two_people_at_one_keyboard_do_not_see_each_others_orders(tmp_path):
 
 
 def test_an_interrupted_game_is_resumed_where_it_was(tmp_path):
-    whole, part = tmp_path / "whole.jsonl.gz", tmp_path / "part.jsonl.gz"
+    whole, path = tmp_path / "whole.jsonl.gz", tmp_path / "part.jsonl.gz"
     play(whole, (None, "random"), *endless("1"))
     with pytest.raises(KeyboardInterrupt):
-        play(part, (None, "random"), "1", "rest", "", "rest", "", "rest", KeyboardInterrupt())
-    interrupted = unfinished_game(part)
+        play(path, (None, "random"), "1", "rest", "", "rest", "", "rest", KeyboardInterrupt())
+    interrupted = unfinished_game(path)
     assert len(interrupted.phases) >= 2
-    before = part.read_bytes()
-    part.write_bytes(before[:-3])  # a crash in the middle of a phase
-    with GameSaver.resume(part, has_window=False) as saver:
+    before = path.read_bytes()
+    path.write_bytes(before[:-3])  # a crash in the middle of a phase
+    with GameSaver.resume(path, has_window=False) as saver:
         play_text(saver.live, Script(*endless()).console)
-    finished = read_replay(part)
+    finished = read_replay(path)
     assert finished.is_finished
     assert check(finished) is None
     assert [phase.codes.tolist() for phase in finished.phases] == [
@@ -227,7 +227,7 @@ def test_an_interrupted_game_is_resumed_where_it_was(tmp_path):
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
 
 
-def test_what_fails_leaves_the_game(tmp_path, monkeypatch):
+def test_errors_end_the_game(tmp_path, monkeypatch):
     path = tmp_path / "game.jsonl"
     calls = []
 
@@ -246,7 +246,7 @@ def test_what_fails_leaves_the_game(tmp_path, monkeypatch):
         play(tmp_path / "other.jsonl", (None, "idle"), *endless())
 
 
-def test_answers_that_are_no_text_are_wrong_answers():
+def test_undecodable_answers_are_wrong_answers():
     game = Game(small(1), seed=1)
     wrong = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
     entered, output = orders(game, "alpha", wrong, "1", "0", "")

@@ -11,7 +11,7 @@ from geo_patrol.agents.policy.weights import Widths, shapes
 
 @pytest.fixture
 def small_config(tmp_path):
-    """Return a function that makes the settings of a run of seconds."""
+    """Return a function that makes the settings of a run that takes seconds."""
     from geo_patrol.training import TrainingConfig
 
     def make(**settings):

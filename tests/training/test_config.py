@@ -1,4 +1,4 @@
-"""Wrong settings are named, with what would be right."""
+"""Errors of settings name the setting and what is valid."""
 
 import pytest
 

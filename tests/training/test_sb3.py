@@ -31,7 +31,7 @@ SMALL = {
 
 
 class Watch(BaseCallback):
-    """Counts orders that were illegal by the masks or in the eyes of the engine."""
+    """Counts orders that were illegal by the masks or according to the engine."""
 
     def __init__(self):
         super().__init__()
@@ -86,7 +86,7 @@ def test_steps_are_those_of_the_vector_environment():
     assert ended > 20
 
 
-def test_what_a_step_returned_stays_as_it_is():
+def test_arrays_that_a_step_returned_do_not_change():
     env = make_sb3_vec("case1", 4, opponent="random")
     env.reset()
     steps = []
@@ -101,7 +101,7 @@ def test_what_a_step_returned_stays_as_it_is():
     assert "written" not in infos[1][0]
 
 
-def test_truncation_is_told():
+def test_truncation_is_reported():
     env = make_sb3_vec("geo_patrol", 2, opponent="idle", max_cycles=3)
     env.reset()
     seen = []
@@ -134,7 +134,7 @@ def test_seeds():
     assert (onward != once).any()
 
 
-def test_self_play_fills_two_slots_a_game():
+def test_self_play_has_two_environments_per_game():
     env = make_sb3_vec("case1", 3)
     assert env.num_envs == 6
     env.seed(2)
@@ -142,7 +142,7 @@ def test_self_play_fills_two_slots_a_game():
     assert env.seed(2) == list(range(2, 8))
 
 
-def test_masks_are_found_where_the_library_looks():
+def test_masks_are_found_by_the_library():
     env = make_sb3_vec("case1", 5, opponent="random")
     env.reset()
     assert is_masking_supported(env)
@@ -170,7 +170,7 @@ def test_attributes_and_methods():
         env.set_attr("note", 8, indices=[1])
 
 
-def test_bad_input():
+def test_invalid_input():
     with pytest.raises(ValueError, match="'next_step': Stable-Baselines3 needs autoreset=\"same_step\""):
         SB3VecEnv(make_vec("case1", 2))
     with pytest.raises(ValueError, match="there is no agent 'nobody'"):
@@ -280,7 +280,7 @@ def test_order_distribution_is_that_of_the_library():
             torch.testing.assert_close(one, another)
 
 
-def test_order_distribution_draws_by_its_probabilities():
+def test_order_distribution_samples_by_its_probabilities():
     torch.manual_seed(0)
     logits = torch.randn(1, 308)
     masks = torch.rand(1, 308) < 0.3

@@ -1,4 +1,4 @@
-"""Training runs: what they leave, how they continue, what they print."""
+"""Training runs: the files that they write, how they are resumed, and what they print."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ def read_csv(path):
         return list(csv.DictReader(file))
 
 
-def test_a_training_leaves_a_policy_and_continues(small_config):
+def test_a_training_writes_a_policy_and_can_be_resumed(small_config):
     config = small_config(config=("case1", "od2d"))
     curve = train(config, Console(quiet=True))
     assert read_weights(config.out / "policy.safetensors").keys() == shapes(Widths()).keys()
@@ -76,7 +76,7 @@ def test_interrupting_saves_a_checkpoint(small_config, monkeypatch):
     assert selfplay.Trainer(config, Console(quiet=True)).state.global_step == 2 * 16 * 64
 
 
-def test_a_complete_training_is_left_alone(small_config):
+def test_a_complete_training_is_not_changed(small_config):
     config = small_config(total_timesteps=16 * 64, num_evaluations=1)
     curve = train(config, Console(quiet=True))
     before = (config.out / "policy.safetensors").read_bytes()
@@ -111,7 +111,7 @@ def test_a_best_response_plays_only_the_agent(small_config):
     assert curve[-1].win_rates["idle"].estimate > 0.5
 
 
-def test_scalars_go_to_tensorboard_if_it_is_installed(small_config, monkeypatch):
+def test_scalars_are_written_to_tensorboard_if_it_is_installed(small_config, monkeypatch):
     """With a writer of the same interface, whether or not TensorBoard is installed."""
     written, closed = {}, []
     writer = SimpleNamespace(

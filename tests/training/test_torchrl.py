@@ -51,9 +51,9 @@ def test_without_masks_random_orders_are_illegal():
     assert played["next", "alpha", "info", "illegal_orders"].sum() > 0
 
 
-def test_a_policy_draws_from_the_masks():
+def test_a_policy_samples_from_the_masks():
     env = wrap(config="case1")
-    played = env.rollout(200, TensorDictModule(draw_both, in_keys=env.observation_keys, out_keys=env.action_keys))
+    played = env.rollout(200, TensorDictModule(sample_both, in_keys=env.observation_keys, out_keys=env.action_keys))
     assert played["next", "done"][-1].item()
     for side in ("alpha", "bravo"):
         assert is_legal(played, side).all()
@@ -71,7 +71,7 @@ def is_legal(played, side):
     return played[side, "action_mask"].gather(-1, played[side, "action"].unsqueeze(-1))
 
 
-def draw_both(*seen):
+def sample_both(*seen):
     masks = [entry for entry in seen if entry.shape[-2:] == (11, 28)]
     return tuple(MaskedCategorical(logits=torch.zeros(mask.shape), mask=mask.bool()).sample() for mask in masks)
 

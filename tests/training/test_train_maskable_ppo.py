@@ -1,4 +1,4 @@
-"""The training example runs, in its short mode, and leaves a policy and a curve behind."""
+"""The training example runs in its short mode, and writes a policy and a learning curve."""
 
 import subprocess
 import sys

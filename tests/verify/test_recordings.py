@@ -1,4 +1,4 @@
-"""The recorded games and odds of the published code, and what the verifier says when they are tampered with."""
+"""The recorded games and odds of the published code, and the differences that the verifier finds in tampered ones."""
 
 import copy
 import gzip
@@ -59,7 +59,7 @@ def test_all_recorded_games_are_reproduced():
     assert differences == {}
 
 
-def test_recorded_games_cover_what_they_should():
+def test_recorded_games_cover_all_configurations_and_actions():
     text = "\n".join(LINES)
     assert len({json.loads(line)["config_name"] for line in LINES}) == 10
     for action in ("guard", "shoot", "collide"):
@@ -152,7 +152,7 @@ def test_tampered_end(game):
 
 @pytest.mark.parametrize("action", ["shoot", "collide", "guard"])
 def test_tampered_success(action):
-    """An outcome that is turned round differs in what follows; a guard's in what the attack is then aimed at."""
+    """An inverted outcome shows in what follows it; that of a guard in the target of the attack."""
     for line in LINES:
         game = json.loads(line)
         try:
@@ -235,7 +235,7 @@ def test_order_that_is_not_legal(game):
 
 
 def test_unpayable_legal_order_missing():
-    """The recordings list what cannot be paid as well, and all of it is compared."""
+    """The recordings also list orders that cannot be paid; all of them are compared."""
     for line in LINES:
         game = json.loads(line)
         before = game["initial"]
@@ -250,7 +250,7 @@ def test_unpayable_legal_order_missing():
     raise AssertionError
 
 
-def test_outcome_with_a_part_that_it_has_not(game):
+def test_outcome_with_a_guardian_that_its_action_has_not(game):
     for number, phase in enumerate(game["phases"]):
         for outcome in phase.get("outcomes") or []:
             if outcome["action"] == "shoot":
@@ -297,7 +297,7 @@ def test_other_order_than_the_recorded_one(game):
 
 
 @pytest.mark.parametrize("order", ["jump", ["jump", 1], ["guard", 0], "shoot", ["noop", 3], ""])
-def test_order_of_a_kind_that_there_is_not(game, order):
+def test_unknown_order(game, order):
     game["phases"][0]["orders"][0][0] = order
     with pytest.raises(RecordingError, match=r"order .*: give a move, guard, or \[shoot, n\] or \[collide, n\]"):
         find_difference(game)
@@ -326,7 +326,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("path", "value", "message"), BROKEN)
-def test_recording_that_makes_no_sense(game, path, value, message):
+def test_invalid_recording(game, path, value, message):
     *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
     table = game
     for step in steps:
@@ -487,7 +487,7 @@ def test_odds_of_other_rules_are_rejected(odds, key):
 
 
 def test_odds_of_guards_a_little_too_good_are_rejected(odds):
-    """As without the decay: bravo's HVA falls less often, nobody else does instead."""
+    """As without the decay: bravo's HVA is destroyed less often, and no other satellite more often."""
     counts = odds["destroyed_counts"]
     fallen = max((label for label in counts if "b0" in label.split(",")), key=counts.get)
     nobody = min(counts, key=len)
@@ -507,7 +507,7 @@ def test_odds_of_guards_a_little_too_good_are_rejected(odds):
         ("umpire", 1, "umpire = 1: extra inputs are not permitted"),
     ],
 )
-def test_odds_that_make_no_sense(odds, field, value, message):
+def test_invalid_odds(odds, field, value, message):
     odds[field] = value
     with pytest.raises(RecordingError, match=message):
         read_odds(odds)
