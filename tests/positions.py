@@ -43,7 +43,7 @@ SIDES_PLAYERS = ("scripted", "random")
 
 
 def fight(alpha_orders, bravo_orders, overrides=CERTAIN):
-    """Let Patrols meet around sector 19, and return the timeline of one engagement."""
+    """Move Patrols to sectors around 19, and return the timeline of one engagement."""
     alpha = {1: {"sector": 19}, 2: {"sector": 19}, 3: {"sector": 20}, 4: {"sector": 9}}
     bravo = {
         0: {"sector": 20},
@@ -78,7 +78,7 @@ def moves():
 
 
 def destroyed():
-    """End a game: alpha's HVA is shot, and a few satellites have run dry before."""
+    """End a game: alpha's HVA is shot, after a few satellites have used up their fuel."""
     empty = {number: {"fuel": 0} for number in (3, 4)} | {5: {"fuel": 0, "destroyed": 1}}
     alpha = {0: {"sector": 20, "fuel": 64}} | empty
     bravo = {1: {"sector": 20}, 2: {"sector": 19}} | empty
@@ -86,7 +86,7 @@ def destroyed():
     return played(game, ("", "P1 shoot HVA"))
 
 
-def drawn_game():
+def equal_scores():
     return played(arranged(overrides={"turn_limit": 1}, phase="engagement"), ("", ""))
 
 
@@ -120,7 +120,7 @@ PICTURES = {
     "crowd": (crowd, 1.0, (1280, 720)),
     "three crowds": (three_crowds, 1.0, (1280, 720)),
     "hva destroyed": (destroyed, 1.0, (1280, 720)),
-    "draw": (drawn_game, 1.0, (1280, 720)),
+    "draw": (equal_scores, 1.0, (1280, 720)),
     "ring 7": (ring_7, 1.0, (1280, 720)),
     "ring 7 drifting": (ring_7, 0.4, (1280, 720)),
     "small fleets": (small_fleets, 1.0, (1280, 720)),

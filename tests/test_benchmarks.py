@@ -111,7 +111,7 @@ def test_ratios_are_taken_round_by_round():
     assert goal_of("vector, tokens, 1 thread / EnvPool") == (2.0, 1.0, 6.0)  # rounds 2, 6, 1: not 20 / 10 * 2 = 4
 
 
-def test_flatness_leaves_small_batches_aside():
+def test_flatness_ignores_small_batches():
     assert goal_of("slowest / fastest batch of 256 games or more, tokens").median == 20 * 2048 / (100 * 512)
 
 
@@ -146,7 +146,7 @@ def test_summary_is_median_and_extremes():
     assert summarize([3.0, 1.0, 2.0, 10.0]) == (2.5, 1.0, 10.0)
 
 
-def test_results_go_between_the_markers():
+def test_results_are_written_between_the_markers():
     text = "before\n<!-- benchmarks: begin (by a tool) -->\nold\n<!-- benchmarks: end -->\nafter\n"
     new = put_between_markers(text, "\\1 new\n")
     assert new == "before\n<!-- benchmarks: begin (by a tool) -->\n\\1 new\n<!-- benchmarks: end -->\nafter\n"
@@ -179,7 +179,7 @@ def test_a_worker_counts_what_was_run(monkeypatch):
     assert timing.cores > 0
 
 
-def test_a_process_that_dies_is_missing_with_its_last_output(tmp_path):
+def test_a_process_that_dies_is_reported_with_its_last_output(tmp_path):
     with WorkerProcess("dying", 1, {}, tmp_path) as worker:
         answer = worker.request("prepare", "copy", -1, 0.01)
         assert isinstance(answer, Missing)

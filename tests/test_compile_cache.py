@@ -94,7 +94,7 @@ def test_missing_files_are_compiled_anew(run, tmp_path):
     assert run() == (LOADED, [])
 
 
-def test_a_folder_in_the_place_of_a_file_is_reported(run, tmp_path):
+def test_a_folder_with_the_name_of_a_file_is_reported(run, tmp_path):
     run()
     for path in cached_files(tmp_path, ".nbi"):
         path.unlink()
@@ -125,7 +125,7 @@ def test_old_folders_are_removed_and_those_of_others_are_left_alone(tmp_path):
     assert sorted(tmp_path.iterdir()) == sorted([*ours[:5], ours[-1], theirs])
 
 
-def test_every_compiled_module_counts_for_the_name_of_the_folder():
+def test_the_name_of_the_folder_depends_on_every_compiled_module():
     sources = Path(compile_cache.__file__).parent
     compiled = {path for path in sources.rglob("*.py") if "@jit" in path.read_text(encoding="utf-8")}
     assert compiled - set(compile_cache._COMPILED) == set()

@@ -1,4 +1,4 @@
-"""Every example runs, and says what it is meant to show."""
+"""Every example runs, and prints what it is meant to show."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
-"""A disk that is full: errors name the file, nothing is called saved that is not, and what was kept stays readable.
+"""A full disk: errors name the file, no failed save is reported as a success, and older files stay readable.
 
-A limit on the size of files stands for the disk.
+A limit on the size of files simulates the full disk.
 """
 
 import contextlib

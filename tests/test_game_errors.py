@@ -21,7 +21,7 @@ from geo_patrol import (
 
 
 def threatened():
-    """P1 of alpha is armed beside its HVA, P2 has fired, P3 is poor, P4 is out; bravo's P1 is near, its P2 is out."""
+    """P1 of alpha is armed beside its HVA, P2 has no ammo, P3 little fuel, P4 none; bravo's P1 is near, its P2 inactive."""
     alpha = {0: 15, 1: 15, 2: (15, 100, 0), 3: (15, 4), 4: (15, 0)}
     return arrange(small(4), alpha, {0: 23, 1: 15, 2: (15, 0), 3: 9})
 

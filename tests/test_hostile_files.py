@@ -1,4 +1,4 @@
-"""Files from strangers: bounded in size and time, and quoted in messages so that a terminal shows them as text."""
+"""Untrusted files: loading them is bounded in size and time, and messages quote them as plain text."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ posix_only = pytest.mark.skipif(sys.platform == "win32", reason="pipes and /proc
 
 @pytest.fixture
 def sparse(tmp_path):
-    """Return a file of four gigabytes that takes no room on the disk."""
+    """Return a sparse file of four gigabytes, which occupies no disk space."""
     path = tmp_path / "sparse.toml"
     with path.open("wb") as file:
         file.truncate(4 << 30)
@@ -115,17 +115,17 @@ def test_unknown_keys_are_escaped(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["a." * 30_000 + "a = 1", "[" + "a . " * 16_000 + "a]", "'a b'." * 10_000 + "a = 1"])
-def test_keys_of_many_parts_are_refused_before_they_are_parsed(line, tmp_path):
+def test_keys_with_many_dots_are_refused_before_they_are_parsed(line, tmp_path):
     path = tmp_path / "deep.toml"
     path.write_text(line)
     with pytest.raises(ConfigError, match="more than 200 dots"):
         load_config(path)
 
 
-def packed(path, *parts):
-    """Write parts, each a text and how often it is repeated, as a gzip file."""
+def packed(path, *segments):
+    """Write segments, each a text and its number of repetitions, as a gzip file."""
     with gzip.open(path, "wb", 9) as file:
-        for text, count in parts:
+        for text, count in segments:
             for _ in range(count // 1000):
                 file.write(text * 1000)
             file.write(text * (count % 1000))
@@ -136,7 +136,7 @@ ENGAGEMENTS = json.loads((Path(__file__).parent / "data" / "reference_odds.json"
 
 
 @pytest.mark.parametrize(
-    ("parts", "message"),
+    ("segments", "message"),
     [
         ([(b"\n", 60_000_000)], "more than 10,000 empty lines"),
         ([(b"{}\n", 20_000_000)], "100 faults: the rest is not checked"),
@@ -147,8 +147,8 @@ ENGAGEMENTS = json.loads((Path(__file__).parent / "data" / "reference_odds.json"
     ],
     ids=["empty lines", "faults", "long line", "nesting", "list", "draws"],
 )
-def test_verify_gives_up_on_hostile_recordings(parts, message, tmp_path, capsys):
-    path = packed(tmp_path / "games.jsonl.gz", *parts)
+def test_verify_gives_up_on_hostile_recordings(segments, message, tmp_path, capsys):
+    path = packed(tmp_path / "games.jsonl.gz", *segments)
     tracemalloc.start()
     try:
         assert not check_file(path, Console(file=io.StringIO()))

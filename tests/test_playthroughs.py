@@ -12,10 +12,10 @@ playthrough = runpy.run_path(str(ROOT / "scripts" / "write_playthroughs.py"))["p
 
 
 @pytest.mark.parametrize("preset", preset_names())
-def test_a_whole_game_plays_as_written_down(preset):
+def test_a_whole_game_equals_its_golden_file(preset):
     written = (ROOT / "tests" / "golden" / f"{preset}.txt").read_text(encoding="utf-8")
     assert playthrough(preset) == written
 
 
-def test_every_written_game_belongs_to_a_preset():
+def test_every_golden_file_belongs_to_a_preset():
     assert {path.stem for path in (ROOT / "tests" / "golden").glob("*.txt")} == set(preset_names())

@@ -23,10 +23,10 @@ def test_examples_of_the_readme():
 
 
 @pytest.mark.parametrize(
-    "page", [page.name for page in sorted((ROOT / "docs").glob("*.md")) if ">>>" in page.read_text()]
+    "document", [document.name for document in sorted((ROOT / "docs").glob("*.md")) if ">>>" in document.read_text()]
 )
-def test_examples_of_the_docs(page):
-    result = doctest.testfile(str(ROOT / "docs" / page), module_relative=False, encoding="utf-8")
+def test_examples_of_the_docs(document):
+    result = doctest.testfile(str(ROOT / "docs" / document), module_relative=False, encoding="utf-8")
     assert result.attempted > 1
     assert result.failed == 0
 
@@ -66,7 +66,7 @@ def test_scenario_of_the_readme(tmp_path):
     assert config.is_randomized
 
 
-def test_links_of_the_documents_lead_somewhere():
+def test_links_of_the_documents_exist():
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
     for document in documents:
         for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):

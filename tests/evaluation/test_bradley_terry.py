@@ -1,4 +1,4 @@
-"""Ratings: they recover known strengths, and say how sure they are."""
+"""Bradley-Terry ratings: they recover known strengths, with intervals of the stated confidence."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def expected(elo, advantage):
 
 
 def draw_counts(probabilities, games, draw_rate, generator):
-    """Play games whose mean scores are given; a share of the rarer results are draws."""
+    """Sample the results of games with expected mean scores; a fraction of the rarer results are draws."""
     draws = 2 * draw_rate * np.minimum(probabilities, 1 - probabilities)
     results = np.stack([probabilities - draws / 2, draws, 1 - probabilities - draws / 2], axis=-1)
     return generator.multinomial(games, results)
@@ -25,7 +25,7 @@ def draw_counts(probabilities, games, draw_rate, generator):
     [([0, 50, 100, 150], 30, 50), ([-300, 0, 100, 900], -80, 200), ([0, 0], 0, 20)],
 )
 def test_intervals_cover_known_strengths_at_their_level(elo, advantage, games):
-    """95 % of all intervals hold the truth: of ratings, differences and the advantage of a side."""
+    """95 % of all intervals contain the true value: of ratings, differences and the advantage of a side."""
     elo = np.array(elo) - np.mean(elo)
     generator = np.random.default_rng(1)
     probabilities, simulations = expected(elo, advantage), 200
@@ -47,7 +47,7 @@ def test_intervals_cover_known_strengths_at_their_level(elo, advantage, games):
     assert (np.abs(np.mean(errors, axis=0)) < 5 * spread).all()  # and they are not biased
 
 
-def test_draws_make_intervals_wider_than_need_be():
+def test_draws_make_intervals_conservative():
     elo = np.array([-60.0, 0.0, 60.0])
     generator = np.random.default_rng(2)
     covered = []
@@ -58,15 +58,15 @@ def test_draws_make_intervals_wider_than_need_be():
 
 
 def play_pairs(probabilities, pairs, draw_rate, generator):
-    """Play pairs of games with the sides swapped that share the random number which decides them."""
+    """Sample the results of pairs of games with the sides swapped, decided by the same random number."""
     size = len(probabilities)
     first, second = np.triu_indices(size, 1)
     games = []
-    for seed, chance in enumerate(generator.random((pairs, len(first)))):
+    for seed, uniform in enumerate(generator.random((pairs, len(first)))):
         for alpha, bravo in ((first, second), (second, first)):
             p = probabilities[alpha, bravo]
             draws = 2 * draw_rate * np.minimum(p, 1 - p)
-            result = (chance > p - draws / 2).astype(int) + (chance > p + draws / 2)
+            result = (uniform > p - draws / 2).astype(int) + (uniform > p + draws / 2)
             games.append(np.stack([alpha, bravo, result, np.full(len(first), seed)], axis=1))
     table = np.concatenate(games)
     counts = np.zeros((size, size, 3), int)
@@ -75,7 +75,7 @@ def play_pairs(probabilities, pairs, draw_rate, generator):
 
 
 @pytest.mark.parametrize("draw_rate", [0, 0.6])
-def test_intervals_account_for_pairs_that_share_their_chance_and_for_draws(draw_rate):
+def test_intervals_account_for_correlated_pairs_and_for_draws(draw_rate):
     elo, advantage, generator = np.array([-120.0, 0.0, 120.0]), 40, np.random.default_rng(3)
     sides, differences, naive = [], [], []
     for _ in range(300):
@@ -106,7 +106,7 @@ def test_other_levels():
     np.testing.assert_allclose(highest / half, 2.5758 / 0.67449, rtol=1e-4)
 
 
-def test_many_games_are_rated_as_their_win_rate_says():
+def test_ratings_of_many_games_equal_the_elo_of_their_win_rate():
     counts = np.zeros((2, 2, 3))
     counts[0, 1], counts[1, 0] = (70_000, 0, 30_000), (30_000, 0, 70_000)
     ratings = fit_ratings(counts)
@@ -119,13 +119,13 @@ def test_many_games_are_rated_as_their_win_rate_says():
 
 
 def test_a_draw_is_half_a_win():
-    draw_rate, decided = np.zeros((2, 2, 2, 3))
-    draw_rate[0, 1], draw_rate[1, 0] = (20, 40, 10), (10, 40, 20)
+    with_draws, decided = np.zeros((2, 2, 2, 3))
+    with_draws[0, 1], with_draws[1, 0] = (20, 40, 10), (10, 40, 20)
     decided[0, 1], decided[1, 0] = (40, 0, 30), (30, 0, 40)
-    np.testing.assert_allclose(fit_ratings(draw_rate).elo, fit_ratings(decided).elo, atol=1e-3)
+    np.testing.assert_allclose(fit_ratings(with_draws).elo, fit_ratings(decided).elo, atol=1e-3)
 
 
-def test_the_side_is_rated_as_well():
+def test_the_advantage_of_a_side_is_rated():
     counts = np.zeros((2, 2, 3))
     counts[0, 1] = counts[1, 0] = (8_000, 0, 2_000)  # alpha wins, whoever it is
     ratings = fit_ratings(counts)
@@ -133,7 +133,7 @@ def test_the_side_is_rated_as_well():
     assert ratings.alpha_advantage == pytest.approx(400 * np.log10(4), abs=0.5)
 
 
-def test_who_always_wins_has_a_finite_rating_and_is_told():
+def test_an_agent_that_always_wins_has_a_finite_rating_and_a_group_of_its_own():
     counts = np.zeros((3, 3, 3))
     for other in (1, 2):
         counts[0, other], counts[other, 0] = (100, 0, 0), (0, 0, 100)
@@ -146,7 +146,7 @@ def test_who_always_wins_has_a_finite_rating_and_is_told():
 
 
 @pytest.mark.parametrize(
-    ("counts", "told"),
+    ("counts", "message"),
     [
         (np.zeros((2, 3, 3)), r"counts of shape \(2, 3, 3\): give \(K, K, 3\)"),
         (np.ones((1, 1, 3)), "for K agents, two or more"),
@@ -156,8 +156,8 @@ def test_who_always_wins_has_a_finite_rating_and_is_told():
         (np.array([[[0, 0, 0], [5, 0, 5]], [[0, 0, 0], [0, 0, 0]]]), "from both sides"),
     ],
 )
-def test_wrong_counts(counts, told):
-    with pytest.raises(ValueError, match=told):
+def test_wrong_counts(counts, message):
+    with pytest.raises(ValueError, match=message):
         fit_ratings(counts)
 
 

@@ -1,4 +1,4 @@
-"""Tournaments: their tables count what was played, their folders keep it."""
+"""Tournaments: their tables count the games that were played, their folders store them."""
 
 import json
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_tables_count_what_was_played(tournament):
     assert tournament.agent_errors == ()
 
 
-def test_what_is_finished_is_not_played_again(tmp_path, monkeypatch):
+def test_finished_matches_are_not_played_again(tmp_path, monkeypatch):
     reported = []
     arguments = {"games": 4, "seed": 3, "folder": tmp_path}
     first = play_tournament(["random", "idle"], **arguments)
@@ -76,14 +76,14 @@ def test_what_is_finished_is_not_played_again(tmp_path, monkeypatch):
 def test_a_folder_with_something_else_is_refused(tmp_path):
     arguments = {"games": 4, "seed": 3, "folder": tmp_path / "out"}
     play_tournament(["random", "idle"], **arguments)
-    for changed, told in (
+    for changed, message in (
         ({"games": 6}, "its games is 4, not 6"),
         ({"seed": 4}, "its seed is 3, not 4"),
         ({"config": "case1"}, "its config is"),
         ({"mirror": True}, "its mirror is False, not True"),
         ({"move_time": 0.5}, "its move_time is 0.1, not 0.5"),
     ):
-        with pytest.raises(FolderError, match=told):
+        with pytest.raises(FolderError, match=message):
             play_tournament(["random", "idle"], **{**arguments, **changed})
     with pytest.raises(FolderError, match="its agents is"):
         play_tournament(["idle", "random"], **arguments)
@@ -158,7 +158,7 @@ def test_illegal_orders_are_reported(monkeypatch):
     assert errors.illegal_orders > 0
 
 
-def test_mirror_matches_show_what_a_side_is_worth():
+def test_mirror_matches_show_the_advantage_of_a_side():
     result = play_tournament(["idle", "random"], config="case1", games=40, seed=1, mirror=True)
     assert result.pairings == [(0, 1), (0, 0), (1, 1)]
     assert result.counts[1, 1].sum() == 40
@@ -172,7 +172,7 @@ def test_mirror_matches_show_what_a_side_is_worth():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"agents": ["idle"]}, "1 agent: give 2 to 100"),
         ({"agents": ["idle", "idle"]}, "agent 'idle' is there twice"),
@@ -184,8 +184,8 @@ def test_mirror_matches_show_what_a_side_is_worth():
         ({"move_time": 0}, "move time = 0"),
     ],
 )
-def test_wrong_arguments(arguments, told):
-    with pytest.raises(ValueError, match=told):
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
         play_tournament(**{"agents": ["idle", "random"], **arguments})
 
 

@@ -1,4 +1,4 @@
-"""Match play: seeds, sides, chance, counts, and what agents may do wrong."""
+"""Match play: seeds, sides, random streams, counts, and errors of agents."""
 
 import zlib
 
@@ -26,7 +26,7 @@ def assert_same_games(one, other, games=slice(None)):
 
 
 class Scribe(RandomAgent):
-    """Random, and writes down what it is told."""
+    """A random agent that records the arguments of its calls."""
 
     def __init__(self, name="scribe", observation="tokens"):
         self.name, self.observation = name, observation
@@ -41,7 +41,7 @@ class Scribe(RandomAgent):
 
 
 class Noisy(RandomAgent):
-    """Takes as many random numbers as there are games, so that its chance depends on the size of the batch."""
+    """Takes as many random numbers as there are games, so that its orders depend on the size of the batch."""
 
     name = "noisy"
 
@@ -51,7 +51,7 @@ class Noisy(RandomAgent):
 
 
 class Stubborn(IdleAgent):
-    """Gives the same order codes whatever happens."""
+    """Returns the same order codes in every phase."""
 
     name = "stubborn"
 
@@ -70,7 +70,7 @@ def test_same_seed_same_match():
 
 
 @pytest.mark.parametrize("seed", [0, 2**63, 2**64 + 5, 2**200])
-def test_any_whole_seed_will_do(seed):
+def test_every_whole_number_is_a_seed(seed):
     result = play_match("random", "idle", games=2, seed=seed)
     assert result.seed == seed
     assert_same_games(result, play_match("random", "idle", games=2, seed=seed))
@@ -82,7 +82,7 @@ def test_a_fresh_seed_can_be_repeated():
     assert_same_games(one, play_match("random", "random", games=4, seed=one.seed))
 
 
-def test_pairs_share_a_seed_and_swap_the_sides():
+def test_pairs_have_one_seed_and_swap_the_sides():
     result = play_match("random", "idle", games=10, seed=3)
     assert result.first_side.tolist() == [0, 1] * 5
     assert result.seeds.tolist() == [game_seed(3, pair) for pair in range(5) for _ in range(2)]
@@ -92,7 +92,7 @@ def test_pairs_share_a_seed_and_swap_the_sides():
 
 @pytest.mark.parametrize(("first", "second"), [("scripted", "random"), ("idle", "scripted"), ("random", "idle")])
 def test_swapping_the_agents_swaps_the_games_of_each_pair(first, second):
-    config = "case3"  # sides differ
+    config = "case3"  # its sides differ
     one = play_match(first, second, config=config, games=60, seed=11)
     other = play_match(second, first, config=config, games=60, seed=11)
     mirror = np.arange(60) ^ 1
@@ -184,7 +184,7 @@ def test_replay_repeats_illegal_orders_and_forfeits():
     assert result.summary().total.endings["forfeit"].first == 2
 
 
-def test_agents_receive_what_the_protocol_promises():
+def test_agents_receive_the_arguments_of_the_protocol():
     tokens, onehot = Scribe("tokens", "tokens"), Scribe("onehot", "onehot")
     games = 2 * CHUNK_PAIRS + 4
     result = play_match(tokens, onehot, games=games, seed=1)
@@ -202,7 +202,7 @@ def test_agents_receive_what_the_protocol_promises():
     np.testing.assert_array_equal(onehot.calls[0][1][0], game.action_mask("bravo"))
 
 
-def test_what_an_agent_received_stays_as_it_is():
+def test_arrays_that_an_agent_received_do_not_change():
     agent = Scribe()
     received = []
     inner = agent.act
@@ -243,7 +243,7 @@ def test_unsigned_orders_are_orders():
 
 
 @pytest.mark.parametrize(
-    ("orders", "told"),
+    ("orders", "message"),
     [
         (lambda n: np.zeros((n, 12), np.int64), r"shape \(2, 12\): give \(2, 11\)"),
         (np.zeros((11,), np.int64), r"shape \(11,\)"),
@@ -255,8 +255,8 @@ def test_unsigned_orders_are_orders():
         (None, "NoneType"),
     ],
 )
-def test_what_are_no_orders_is_reported_with_the_agents_name(orders, told):
-    with pytest.raises(AgentError, match=f"agent 'stubborn': act returned .*{told}"):
+def test_invalid_orders_are_reported_with_the_agents_name(orders, message):
+    with pytest.raises(AgentError, match=f"agent 'stubborn': act returned .*{message}"):
         play_match("random", Stubborn(orders), games=4, seed=1)
 
 
@@ -291,18 +291,18 @@ def test_interrupting_an_agent_interrupts_the_match():
 
 
 @pytest.mark.parametrize("games", [1, 7, 0, -2, 2.0, "4", None, True])
-def test_numbers_of_games_that_make_no_pairs(games):
+def test_invalid_numbers_of_games(games):
     with pytest.raises(ValueError, match=r"games = .*: give an even number from 2 on"):
         play_match("idle", "idle", games=games)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
-def test_seeds_that_are_none(seed):
+def test_invalid_seeds(seed):
     with pytest.raises(ValueError, match="seed = "):
         play_match("idle", "idle", games=2, seed=seed)
 
 
-def test_agents_that_are_none():
+def test_invalid_agents():
     odd = IdleAgent()
     odd.observation = "pixels"
     same = make_agent("random")
@@ -353,7 +353,7 @@ def test_summary_agrees_with_the_games():
         assert ending.second == sum(side == ("bravo", "alpha")[first] for side, first in sides)
 
 
-def made_up(reasons, winner):
+def result_of(reasons, winner):
     count = len(reasons)
     first_side = np.arange(count) % 2
     zeros = np.zeros(count, np.int64)
@@ -366,7 +366,9 @@ def made_up(reasons, winner):
 
 def test_endings_are_counted_for_agents_not_sides():
     alpha_lost, bravo_lost, limit = 1, 2, 256
-    endings = made_up([alpha_lost, alpha_lost, alpha_lost | bravo_lost, limit], [1, 0, -1, -1]).summary().total.endings
+    endings = (
+        result_of([alpha_lost, alpha_lost, alpha_lost | bravo_lost, limit], [1, 0, -1, -1]).summary().total.endings
+    )
     assert (endings["hva_destroyed"].first, endings["hva_destroyed"].second, endings["hva_destroyed"].games) == (
         2,
         2,
@@ -375,8 +377,8 @@ def test_endings_are_counted_for_agents_not_sides():
     assert (endings["turn_limit"].first, endings["turn_limit"].second, endings["turn_limit"].games) == (0, 0, 1)
 
 
-def test_a_match_in_no_time_has_a_speed():
-    assert np.isfinite(made_up([256, 256], [-1, -1]).summary().games_per_second)
+def test_a_match_of_zero_seconds_has_a_speed():
+    assert np.isfinite(result_of([256, 256], [-1, -1]).summary().games_per_second)
 
 
 @pytest.mark.parametrize("trials", [1, 2, 10, 500, 12345])
@@ -388,7 +390,7 @@ def test_wilson_interval_is_that_of_scipy(trials):
 
 
 @pytest.mark.parametrize("arguments", [(-1, 2), (3, 2), (1, 2, 0.0), (1, 2, 1.0)])
-def test_wilson_interval_of_nonsense(arguments):
+def test_wilson_interval_of_invalid_counts(arguments):
     with pytest.raises(ValueError, match="give 0 <= successes <= trials"):
         wilson_interval(*arguments)
 
@@ -431,7 +433,7 @@ def test_clustered_interval_covers_in_95_percent_of_matches(p, correlation):
         pytest.skip("not both games can be lost more seldom than never")
     generator = np.random.default_rng(5)
     both = p * p + correlation * p * (1 - p)
-    probabilities = [1 - 2 * p + both, 2 * (p - both), both]  # of 0, 1, 2 wins in a pair
+    probabilities = [1 - 2 * p + both, 2 * (p - both), both]  # of 0, 1 and 2 wins in a pair
     covered = 0
     for counts in generator.multinomial(50, probabilities, size=2000):
         low, high = clustered_interval({(2, wins): int(count) for wins, count in enumerate(counts)})
@@ -445,7 +447,7 @@ def test_wilson_interval_ends():
     assert wilson_interval(9, 9)[1] == 1.0
 
 
-def test_drawn_rules_and_other_boards_play():
+def test_sampled_rules_and_other_boards_can_be_played():
     overrides = {"both.patrols.fuel": {"low": 20, "high": 40}, "both.patrols.count": {"choices": [2, 4]}}
     for config in ("od2d", "case5"):
         result = play_match("scripted", "random", config=config, overrides=overrides, games=20, seed=1)

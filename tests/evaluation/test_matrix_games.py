@@ -31,7 +31,7 @@ def test_known_games(payoffs, value, rows, columns):
 
 
 @given(arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=7), elements=st.floats(-10, 10, width=16)))
-def test_nobody_gains_by_leaving_it(payoffs):
+def test_no_deviation_from_the_equilibrium_gains(payoffs):
     found = equilibrium(payoffs)
     for mixture in (found.rows, found.columns):
         assert (mixture >= 0).all()

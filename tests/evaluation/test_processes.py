@@ -1,4 +1,4 @@
-"""Many processes: the same tables however many there are, whoever is killed, and whatever agents do."""
+"""Many processes: tables do not depend on their number, on killed processes, or on the state of agents."""
 
 import json
 import multiprocessing
@@ -40,7 +40,7 @@ def test_the_number_of_processes_does_not_matter(tournament):
     assert multiprocessing.active_children() == []
 
 
-def test_no_process_of_its_own_changes_nothing(tournament, without_workers):
+def test_playing_in_the_calling_process_changes_nothing(tournament, without_workers):
     assert tables(play_tournament(AGENTS, **SETTINGS)) == tables(tournament)
 
 
@@ -62,8 +62,8 @@ if __name__ == "__main__":
 
 
 @needs_signals
-def test_a_tournament_that_is_killed_goes_on(tournament, tmp_path):
-    """It has six tasks, of which four are given to two processes at first: it stands still before the others come back."""
+def test_a_killed_tournament_can_be_resumed(tournament, tmp_path):
+    """It has six tasks, of which two processes get four at first: it is stopped before the last ones are finished."""
     script, folder = tmp_path / "play.py", tmp_path / "out"
     script.write_text(SCRIPT)
     command = [sys.executable, script, folder, str(SETTINGS["games"]), *AGENTS]
@@ -91,7 +91,7 @@ def test_ctrl_c_leaves_no_process_behind_and_loses_nothing(tmp_path):
     while not journal.exists() or not journal.read_bytes():
         assert process.poll() is None
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: everybody hears it
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal sends it: to every process of the group
     _, stderr = process.communicate(timeout=PATIENCE)  # until the last process is gone that could write there
     assert process.returncode == 130
     assert stderr.splitlines() == [
@@ -102,7 +102,7 @@ def test_ctrl_c_leaves_no_process_behind_and_loses_nothing(tmp_path):
 
 @needs_signals
 def test_a_worker_that_is_killed_is_reported():
-    """The system does so when memory runs out; agents of users, which have processes of their own, cannot."""
+    """The system kills workers when memory runs out; agents of users, in their own processes, cannot."""
     match = PlannedMatch("scripted", "scripted", load_config("geo_patrol"), CHUNK_PAIRS * 200, seed=1)
 
     def kill(_):
@@ -117,7 +117,7 @@ def test_a_worker_that_is_killed_is_reported():
 
 
 @needs_signals
-def test_an_agent_that_dies_loses_and_is_named():
+def test_an_agent_whose_process_dies_loses_and_is_named():
     names = ["idle", f"{OWN}:Killed"]
     result = play_tournament(names, games=2, seed=3, processes=1)
     (errors,) = result.agent_errors
@@ -128,8 +128,8 @@ def test_an_agent_that_dies_loses_and_is_named():
     assert multiprocessing.active_children() == []
 
 
-def test_an_agent_that_remembers_plays_every_task_as_if_it_were_the_first():
-    """Counter plays otherwise after its first batch."""
+def test_a_stateful_agent_plays_every_task_as_if_it_were_the_first():
+    """Counter plays differently after its first batch."""
     match = PlannedMatch(f"{OWN}:Counter", "random", load_config("geo_patrol"), CHUNK_PAIRS + 2, seed=3)
     first, second = split_into_tasks([match], move_time=1.0)
 

@@ -1,4 +1,4 @@
-"""Sequential tests: the same answer at the same game, whoever plays the games."""
+"""Sequential tests: the same result after the same game, however many processes play the games."""
 
 import math
 
@@ -25,7 +25,7 @@ def test_a_sequential_test_stops_at_the_same_game_whatever_the_processes():
     assert below < mean < above
 
 
-def test_a_sequential_test_gives_up(without_workers):
+def test_a_sequential_test_ends_without_a_result_after_its_last_game(without_workers):
     result = play_sprt("random", "random", Sprt(0, 2), max_games=40, seed=1, processes=1)
     assert result.verdict is None
     assert len(result.match) == 40

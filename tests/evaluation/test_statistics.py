@@ -1,4 +1,4 @@
-"""The sequential test: it keeps its error rates, and stops where it should."""
+"""The sequential probability ratio test: its error rates, and where it stops."""
 
 import math
 
@@ -34,7 +34,7 @@ def pair_probabilities(elo, side, draw_rate):
 
 
 def verdicts(test, probabilities, pairs, seed):
-    """Run many tests at once; return the shares that accept elo0 and elo1."""
+    """Run many tests at once; return the fractions that accept elo0 and elo1."""
     generator = np.random.default_rng(seed)
     low, high = test.bounds
     counts = np.zeros((SIMULATIONS, 5))
@@ -61,7 +61,7 @@ def verdicts(test, probabilities, pairs, seed):
     ],
 )
 def test_error_rates_over_a_thousand_runs(elo0, elo1, side, draw_rate, pairs):
-    """At most 5 %, as the bounds promise, and what a thousand runs may be off by: three standard errors."""
+    """At most 5 %, as the bounds promise, plus three standard errors of a thousand runs."""
     test = Sprt(elo0, elo1)
     tolerance = 3 * math.sqrt(0.05 * 0.95 / SIMULATIONS)
     right, wrong = verdicts(test, pair_probabilities(elo0, side, draw_rate), pairs, seed=1)
@@ -126,7 +126,7 @@ def test_scores_of_elo(elo):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"elo0": 20, "elo1": 20}, "elo0 = 20 and elo1 = 20: give a smaller elo0"),
         ({"elo0": float("nan")}, "elo0 = nan: give Elo points from -2000 to 2000"),
@@ -134,6 +134,6 @@ def test_scores_of_elo(elo):
         ({"beta": 0.5}, "beta = 0.5: give a probability"),
     ],
 )
-def test_wrong_arguments(arguments, told):
-    with pytest.raises(ValueError, match=told):
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
         Sprt(**arguments)

@@ -1,4 +1,4 @@
-"""Sweeps: every cell is a match of its own configuration, and what varies is read with care."""
+"""Sweeps: every cell is a match of its own configuration, and specifications of variations are validated."""
 
 import json
 
@@ -39,7 +39,7 @@ def test_an_agent_against_itself_shows_the_sides():
         assert alpha[i].wins + bravo[i].wins + (match.winner == DRAW).sum() == 20
 
 
-def test_a_sweep_goes_on(tmp_path):
+def test_a_sweep_can_be_resumed(tmp_path):
     arguments = {"config": "case1", "games": 4, "seed": 1, "processes": 1}
     vary = ["bravo.patrols.ammo=0..2"]
     whole = play_sweep("random", "idle", vary, **arguments, folder=tmp_path)
@@ -48,7 +48,7 @@ def test_a_sweep_goes_on(tmp_path):
     again = play_sweep("random", "idle", vary, **arguments, folder=tmp_path)
     assert again.to_dict() == whole.to_dict()
     written = (tmp_path / GAMES).read_bytes().splitlines(keepends=True)
-    assert written[0] == lines[1]  # kept as it was
+    assert written[0] == lines[1]  # not written again
     assert sorted(json.loads(line)["task"] for line in written) == [0, 1, 2]
 
 
@@ -71,7 +71,7 @@ def test_parsing_variations(text, values):
 
 
 @pytest.mark.parametrize(
-    ("vary", "told"),
+    ("vary", "message"),
     [
         ([], "nothing is varied: give key=values"),
         (["a"], "vary 'a': give key=values, such as"),
@@ -89,7 +89,7 @@ def test_parsing_variations(text, values):
         (["turn_limit=many"], "turn_limit = 'many': give"),
     ],
 )
-def test_wrong_variations(vary, told, tmp_path):
-    with pytest.raises(ConfigError, match=told):
+def test_wrong_variations(vary, message, tmp_path):
+    with pytest.raises(ConfigError, match=message):
         play_sweep("idle", "idle", vary, folder=tmp_path / "out")
     assert not (tmp_path / "out").exists()
