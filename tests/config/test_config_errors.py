@@ -154,7 +154,7 @@ def test_override_with_a_key_that_is_no_text():
         ({"extends": "geo_patrol", "alpha": 3}, "alpha = 3: give a table"),
     ],
 )
-def test_source_that_is_not_a_configuration(source, message):
+def test_source_that_is_no_configuration(source, message):
     with pytest.raises(ConfigError, match=re.escape(message)):
         load_config(source)
 
@@ -227,7 +227,7 @@ def test_configuration_file_with_a_byte_order_mark(tmp_path):
     assert load_config(path) == load_config("case1", {"description": ""})
 
 
-def test_configuration_with_very_many_faults_is_cut_short():
+def test_long_lists_of_faults_are_truncated():
     with pytest.raises(ConfigError, match="and 981 more"):
         load_config({"extends": "case1", **{f"key{number}": 1 for number in range(1001)}})
 

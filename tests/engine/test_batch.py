@@ -1,4 +1,4 @@
-"""A batch plays, game by game, what single games play: through resets, and with sampled rules."""
+"""Each game of a batch equals a single game, through resets and with sampled rules."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def test_each_game_of_a_batch_is_the_single_game_with_its_seed(config):
                 assert ours[i].tobytes() == theirs[0].tobytes()
 
 
-def test_a_finished_game_stays_as_it_is():
+def test_a_finished_game_does_not_change():
     batch = Batch(load_config("geo_patrol", {"turn_limit": 1}), encoding="tokens")
     batch.seed([1])
     batch.reset()

@@ -1,4 +1,4 @@
-"""Every element of an observation has the value that its name says."""
+"""Every element of an observation has the value that its name states."""
 
 import re
 from functools import cache
@@ -115,14 +115,14 @@ def compare(game, side, encoding):
 
 @settings(max_examples=30)
 @given(games())
-def test_elements_are_what_their_names_say(game):
+def test_elements_have_the_values_of_their_names(game):
     for side in SIDES:
         for encoding in ("onehot", "tokens"):
             compare(game, side, encoding)
 
 
 @pytest.mark.parametrize("preset", preset_names())
-def test_elements_are_what_their_names_say_in_presets(preset):
+def test_elements_have_the_values_of_their_names_in_presets(preset):
     game = Game(preset, seed=1)
     for phases in (0, 1, 6, 9):
         play_on(game, phases, phases)

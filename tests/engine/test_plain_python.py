@@ -1,4 +1,4 @@
-"""The engine's source gives the same as plain Python, without compilation."""
+"""The engine's source gives the same results as plain Python, without compilation."""
 
 import json
 import os

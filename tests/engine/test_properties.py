@@ -202,7 +202,7 @@ def test_mirrored_games_give_the_same_observations(game):
 
 @st.composite
 def deterministic_symmetric_configs(draw):
-    """Return symmetric configurations that are random only in the order of collisions: all shots hit or none, all else fails."""
+    """Sample symmetric configurations that are random only in the order of collisions: shots all hit or all miss, all else fails."""
     values = draw(configs(symmetric=True)).to_dict()
     hit = draw(st.sampled_from([0, 1]))
     for side in SIDES:
@@ -266,7 +266,7 @@ def test_outcome_rewards_follow_from_the_winner(config, seed):
 
 
 @given(games(), play_seeds)
-def test_saved_games_have_the_same_future(game, seed):
+def test_saved_games_continue_identically(game, seed):
     twin = Game.restore(through_json(game.save()))
     assert twin == game
     assert twin.save() == game.save()
@@ -305,7 +305,7 @@ def roll_out(env, steps):
 )
 @few
 @given(config=configs(), seed=st.integers(0, 2**31), steps=st.integers(0, 21))
-def test_saved_environments_have_the_same_future(make, config, seed, steps):
+def test_saved_environments_continue_identically(make, config, seed, steps):
     env, twin = make(config=config), make(config=config)
     env.reset(seed=seed)
     roll_out(env, steps)
@@ -329,7 +329,7 @@ def test_aec_environment_is_saved_between_alpha_and_bravo():
 
 
 @given(games(max_phases=20), play_seeds)
-def test_copies_have_the_same_future_and_are_independent(game, seed):
+def test_copies_continue_identically_and_are_independent(game, seed):
     before = game.save()
     copy = play_on(game.copy(), 20, seed)
     assert game.save() == before

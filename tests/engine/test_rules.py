@@ -109,7 +109,7 @@ def test_inactive_satellites_take_no_orders():
     assert [str(order) for order in game.legal_orders("alpha")[1]] == ["P1 noop"]
 
 
-# Engagement, ranges and prices and odds
+# Ranges, costs and odds of engagements
 
 
 @pytest.mark.parametrize("preset", ["geo_patrol", "od2d", "king_of_the_hill"])
@@ -132,7 +132,7 @@ def test_engagement_costs_and_odds_by_range(preset, where, action):
 
 
 @pytest.mark.parametrize(("sector", "probability"), [(15, 0.8), (16, 0.4), (30, 0.4), (7, 0.4)])
-def test_engagement_hits_as_often_as_the_odds_say(sector, probability):
+def test_engagement_hits_with_the_frequency_of_the_odds(sector, probability):
     game = arrange(small(), {0: 15, 1: (15, 100)}, {0: 23, 1: sector})
     seen = frequencies(game, lambda played: played.satellite("bravo", 1).destroyed, alpha="P1 shoot P1")
     assert seen[True] == pytest.approx(probability, abs=0.05)
@@ -213,7 +213,7 @@ def test_engagement_the_hva_of_every_preset_is_unarmed():
         game.step(alpha="HVA shoot P1")
 
 
-# Engagement, the guards
+# Guards in engagements
 
 
 def test_guard_odds_halve_with_each_further_attack():
@@ -224,7 +224,7 @@ def test_guard_odds_halve_with_each_further_attack():
     assert {outcome.attacker.number for outcome in guards} == {1, 2, 3}
 
 
-def test_guard_draws_away_as_often_as_the_odds_say_whoever_comes_first():
+def test_guard_intercepts_with_the_frequency_of_the_odds_in_any_order():
     config = small(odds={"shoot": [1, 1], "collide": [1, 1], "guard": [1, 1]})
     game = arrange(config, {0: 15, 1: 15}, {0: 23, 1: 15, 2: 15, 3: 15})
     orders = {"alpha": "P1 guard", "bravo": "P1 shoot HVA; P2 shoot HVA; P3 shoot HVA"}
@@ -234,7 +234,7 @@ def test_guard_draws_away_as_often_as_the_odds_say_whoever_comes_first():
     assert first == pytest.approx(dict.fromkeys((1, 2, 3), 1 / 3), abs=0.05)
 
 
-def test_guard_with_nothing_to_intercept_has_one_outcome_and_moves_all_the_same():
+def test_guard_with_nothing_to_intercept_has_one_outcome_and_moves_anyway():
     game = arrange(small(), {0: 15, 1: (16, 50)}, {0: 23, 1: 15})
     assert texts(game.step(alpha="P1 guard")) == ["alpha:Patrol:1 guard: no attacker"]
     assert (game.satellite("alpha", 1).sector, game.satellite("alpha", 1).fuel) == (16, 39)  # 15, drifted
@@ -287,7 +287,7 @@ def test_guard_moves_to_its_hva_success_or_not(odds):
     assert game.satellite("alpha", 1).sector == game.satellite("alpha", 0).sector
 
 
-# Engagement, then shots and collisions
+# Shots and collisions in engagements
 
 
 def test_shots_come_before_collisions_and_guards_before_both():
@@ -472,7 +472,7 @@ def test_end_is_final():
     }
 
 
-# Illegal orders where none may be
+# Forfeits
 
 
 def test_forfeit_costs_the_whole_score():

@@ -291,7 +291,7 @@ def test_actions_are_not_modified():
 
 
 @pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, SoloGeoPatrol])
-def test_masks_are_returned_where_mask_in_says(make):
+def test_masks_are_returned_where_mask_in_requests_them(make):
     for mask_in in ("obs", "info", "none"):
         env = make(mask_in=mask_in)
         observation, info = env.reset(seed=1)

@@ -243,7 +243,7 @@ def test_saved_parallel_environment_that_is_damaged(path, value, message):
 
 @pytest.mark.parametrize("saved", [None, 3, [], "game", {}])
 @pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.env, SoloGeoPatrol])
-def test_saved_environment_that_is_none(make, saved):
+def test_invalid_saved_environment(make, saved):
     env = make()
     env.reset(seed=1)
     assert_refused(env, saved, "saved environment: ")
@@ -277,7 +277,7 @@ def test_saved_aec_environment_that_is_damaged(path, value, message):
     assert_refused(env, damaged(saved, path, value), message)
 
 
-def test_saved_aec_environment_with_agents_gone_from_a_running_game():
+def test_saved_aec_environment_with_missing_agents_in_a_running_game():
     env = geo_patrol_v0.env()
     env.reset(seed=5)
     saved = env.save() | {"remaining": 1, "rewards": {"bravo": 0.0}, "cumulative_rewards": {"bravo": 0.0}}

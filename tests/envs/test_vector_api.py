@@ -214,7 +214,7 @@ def test_a_whole_reset_in_the_middle(mode):
         assert_same(envs.reset(seed=seeds), singles.reset(seeds))
 
 
-def test_finished_games_are_not_stepped_when_nothing_resets_them():
+def test_finished_games_are_not_stepped_when_autoreset_is_disabled():
     envs = make_vec("case1", 3, autoreset="disabled", max_cycles=4, **TOKENS)
     envs.reset(seed=1)
     for _ in range(4):

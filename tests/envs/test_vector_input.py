@@ -235,7 +235,7 @@ def test_masks(mask, message):
     assert_unchanged(envs, twin)
 
 
-def test_the_first_reset_must_start_all_games():
+def test_the_first_reset_must_reset_all_games():
     envs = make_vec("case1", 2, **TOKENS)
     with pytest.raises(ValueError, match="the first reset starts all games: select every environment"):
         envs.reset(seed=1, options={"reset_mask": np.array([True, True, False, False])})

@@ -138,7 +138,7 @@ def test_a_loop_that_reuses_arrays_allocates_nothing(mode, opponent):
         assert peak < 300_000 < size
 
 
-def test_a_dropped_environment_is_gone_at_once():
+def test_a_dropped_environment_is_freed_at_once():
     envs = make_vec("case1", 8, observation="tokens")
     envs.reset(seed=0)
     envs.step(envs.sample_actions())
@@ -164,7 +164,7 @@ def test_the_game_returned_is_a_copy():
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_reused_arrays_hold_what_new_ones_would(mode):
+def test_reused_arrays_have_the_values_of_new_ones(mode):
     options = {"autoreset": mode, "observation": "tokens", "max_cycles": 9}
     reusing, copying = make_vec("case1", 4, copy=False, **options), make_vec("case1", 4, **options)
     first, _ = reusing.reset(seed=1)

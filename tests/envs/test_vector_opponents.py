@@ -15,7 +15,7 @@ OPTIONS = {"observation": "tokens", "mask_in": "none"}
 
 
 class Passive:
-    """A stateless agent that orders nothing; records its calls."""
+    """A stateless agent that gives no orders and records its calls."""
 
     observation = "tokens"
     stateless = True
@@ -111,7 +111,7 @@ def test_new_opponents_are_for_new_games():
     assert set(envs.reset()[1]["opponent"]) == {0}
 
 
-def test_a_refused_mixture_changes_nothing():
+def test_an_invalid_mixture_changes_nothing():
     envs, twin = (make_vec("case1", 8, opponent="random", max_cycles=5, **OPTIONS) for _ in range(2))
     for one in (envs, twin):
         one.reset(seed=4)
@@ -283,7 +283,7 @@ def test_illegal_orders_of_agents_count_as_noop():
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
-def test_a_reset_that_failed_is_repeated(mode):
+def test_a_failed_reset_is_repeated(mode):
     class FailingReset(Remembering):
         fails = False
 

@@ -130,7 +130,7 @@ def test_threads_end_when_the_environment_is_dropped():
     assert wait_for_no_workers(before)
 
 
-def test_threads_end_though_an_agent_failed():
+def test_threads_end_after_an_agent_failed():
     class Failing:
         name, observation = "Eve", "tokens"
 
@@ -162,7 +162,7 @@ def test_small_batches_have_no_threads():
 
 
 @pytest.mark.parametrize("failing", [[0], [1], [2], [0, 2], [1, 2], [0, 1, 2]])
-def test_a_pool_runs_all_shards_whatever_fails(failing):
+def test_a_pool_runs_all_shards_even_if_some_fail(failing):
     pool, done = WorkerPool(3), []
 
     def work(shard):
@@ -248,7 +248,7 @@ is_stepping, running = False, True
 def interrupted(*_):
     global received, is_stepping
     received += 1
-    if is_stepping:  # elsewhere it would not be caught
+    if is_stepping:  # an interrupt elsewhere would not be caught
         is_stepping = False
         raise KeyboardInterrupt
 signal.signal(signal.SIGINT, interrupted)
