@@ -25,7 +25,7 @@ class Polite(RandomAgent):
 
 
 class Raises(RandomAgent):
-    """Loses its head in the third phase."""
+    """Raises an exception in the third phase."""
 
     def reset(self, new_games):
         self.phases = 0
@@ -75,7 +75,7 @@ class Stalls(RandomAgent):
 
 
 class Hogs(RandomAgent):
-    """Takes all the memory that it can get; what it does not write to costs nothing."""
+    """Reserves memory until that fails; pages that are never written to use none."""
 
     def act(self, *_):
         arrays = []
@@ -102,7 +102,7 @@ class Unspeakable(Exception):  # noqa: N818
 
 
 class Special(np.ndarray):
-    """An array that only its own module knows."""
+    """An array class that only this module defines."""
 
 
 class Disguises(RandomAgent):
@@ -123,7 +123,7 @@ class NeverMade(RandomAgent):
 
 
 class Counter(RandomAgent):
-    """Idle at first, and random in every game after the first batch: it remembers what it should not."""
+    """Idle in the first batch, and random in every later one: its state outlives the batch."""
 
     batches = 0
 

@@ -1,4 +1,4 @@
-"""Agents of users: how they are found, and that none of their faults reaches anybody else."""
+"""Agents of users: how they are loaded, and that their faults stay in their own processes."""
 
 import multiprocessing
 import os
@@ -77,7 +77,7 @@ def test_errors_of_names(name, message):
         load_agent(name)
 
 
-def test_a_misspelt_name_of_ours_is_no_module_and_a_similar_one_is_suggested():
+def test_a_misspelt_name_of_the_package_is_no_module_and_a_similar_one_is_suggested():
     message = r"there is no module 'polcy'; did you mean 'policy'\? Or give path/to/file.py:Name"
     with pytest.raises(AgentError, match=message):
         make_agent("polcy:base")
@@ -91,7 +91,7 @@ def test_an_error_in_a_file_is_reported(tmp_path):
         load_agent(f"{tmp_path}/broken.py:Bot")
 
 
-def test_a_guarded_agent_plays_as_it_would_here_and_prints_elsewhere(guarded, capfd):
+def test_an_isolated_agent_plays_the_same_orders_and_prints_to_standard_error(guarded, capfd):
     agent = guarded("Polite")
     assert agent.observation == "onehot"
     there = play_match(agent, "idle", games=20, seed=5, on_failure="forfeit")
@@ -174,7 +174,7 @@ def test_messages_of_exceptions_fit_on_a_line(name, message):
         play_match(load_agent(own(name)), "idle", games=2)
 
 
-def test_orders_of_a_class_of_their_own_are_plain_outside(guarded):
+def test_orders_of_an_array_subclass_become_plain_arrays(guarded):
     assert type(first_orders(guarded("Disguises"))) is np.ndarray
 
 
@@ -193,7 +193,7 @@ def test_an_agent_that_fails_loses_and_the_match_goes_on(guarded):
     assert result.summary().total.endings["forfeit"].second == 8
 
 
-def test_games_that_were_over_stay_as_they_are():
+def test_games_that_were_over_do_not_change():
     """Raises fails in the second turn; with a limit of one turn all is over by then."""
     agent = load_agent(own("Raises"))
     result = play_match(agent, "idle", overrides={"turn_limit": 1}, games=4, seed=3, on_failure="forfeit")
@@ -224,7 +224,7 @@ def test_games_lost_by_failing_are_saved_up_to_the_failure(tmp_path):
     assert list(tmp_path.iterdir()) == [path]  # it fails at once: there is nothing to keep
 
 
-def test_an_agent_that_fails_ends_a_match_that_wants_to_know():
+def test_failures_of_agents_end_a_match_by_default():
     with pytest.raises(AgentError, match="KeyError: 'where am I'"):
         play_match(load_agent(own("Raises")), "idle", games=4)
 
@@ -238,7 +238,7 @@ def test_illegal_orders_are_noops_or_lose_the_game():
     assert (lost.winner == SECOND).all()
 
 
-def test_renewing_forgets(guarded):
+def test_renewing_an_agent_clears_its_state(guarded):
     agent = guarded("Counter")
 
     def play():
@@ -263,7 +263,7 @@ def test_an_agent_that_cannot_be_made_again_loses(guarded, tmp_path):
 
 @needs_kill
 def test_the_process_of_an_agent_ends_with_the_match_however_that_ends():
-    """It would hold the standard error open that is read to its end here."""
+    """A process that remained would keep open the standard error that is read to its end here."""
     code = (
         "import os, pickle, signal\n"
         "from geo_patrol.agents.isolation.guard import GuardedAgent\n"
@@ -282,7 +282,7 @@ def test_wrong_move_times(move_time):
         seat_agent("idle", move_time)
 
 
-def test_how_failures_are_met_must_be_known():
+def test_unknown_values_of_on_failure():
     with pytest.raises(ValueError, match="on_failure = 'ignore': give 'raise' or 'forfeit'"):
         play_match("idle", "random", games=2, on_failure="ignore")
 

@@ -1,4 +1,4 @@
-"""The table of paths equals brute force: every price, and every first move leads where it promises."""
+"""The table of paths equals brute force: every cost, and every first move leads to its target at that cost."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ PATH_COSTS = [
 
 
 def moves_from(path_costs, sector):
-    """List the moves of a sector: order, where it leads."""
+    """List the moves of a sector: order and destination."""
     ring = ring_of(sector)
     for order in range(5):
         off = (order == RADIAL_IN and ring == path_costs.inner_ring) or (

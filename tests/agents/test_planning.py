@@ -1,4 +1,4 @@
-"""Agents that plan: everybody who plays games with them hands them copies of the games, of which nothing leaks."""
+"""Agents that plan: all callers pass them copies of the games, which reveal and change nothing of the originals."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from geo_patrol.sessions.live import LiveGame
 
 
 class Planner(RandomAgent):
-    """Checks what it is given, plays it on to the end, and orders what the masks allow."""
+    """Checks its arguments, plays the games to their end, and returns legal orders."""
 
     name = "planner"
 
@@ -43,13 +43,13 @@ def planner():
     return Planner()
 
 
-def test_who_plans():
+def test_agents_with_a_method_plan_are_planners():
     assert is_planner(make_agent("search"))
     assert is_planner(Planner())
     assert not any(is_planner(make_agent(name)) for name in ("random", "scripted", "mixed", "policy:base"))
 
 
-def test_copies_have_streams_of_their_own_that_the_generator_gives(planner):
+def test_copies_have_random_streams_of_their_own_from_the_generator(planner):
     batch = Batch(load_config("geo_patrol"), 3)
     batch.seed([1, 2, 3])
     batch.reset()
@@ -66,13 +66,13 @@ def test_copies_have_streams_of_their_own_that_the_generator_gives(planner):
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_matches_hand_over_games(planner, first):
+def test_matches_pass_games(planner, first):
     agents = (planner, "random") if first else ("random", planner)
     play_match(*agents, games=4, seed=1, overrides={"turn_limit": 3})
     assert {len(games) for games in planner.calls} == {2}
 
 
-def test_the_environments_hand_over_games(planner):
+def test_the_environments_pass_games(planner):
     solo = SoloGeoPatrol(opponent=planner, config="geo_patrol", overrides={"turn_limit": 2})
     solo.reset(seed=3)
     solo.step(solo.sample_action())
@@ -84,7 +84,7 @@ def test_the_environments_hand_over_games(planner):
     assert {len(games) for games in planner.calls} == {1, 3}
 
 
-def test_live_games_hand_over_games(planner):
+def test_live_games_pass_games(planner):
     live = LiveGame(load_config("geo_patrol"), (planner, make_agent("idle")), seed=4)
     live.advance()
     live.advance()

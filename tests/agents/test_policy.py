@@ -1,4 +1,4 @@
-"""The learned agent: what it orders, that a batch is its rows, and that strangers' files of weights do no harm."""
+"""The learned agent: its orders, alone and in batches, and that untrusted files of weights do no harm."""
 
 import io
 import os
@@ -113,8 +113,8 @@ def test_a_batch_is_its_rows(position):
     assert (np.isfinite(logits) == (masks[np.nonzero(has_choice)] > 0)).all()
 
 
-def test_twins_that_swap_indices_swap_orders(small, position):
-    """Enemy Patrols have no numbers to the network: what is aimed at one is aimed at whoever stands there."""
+def test_satellites_that_swap_indices_swap_orders(small, position):
+    """The network does not see the numbers of enemy Patrols: attacks are aimed at positions."""
     observations, masks = (array.copy() for array in position)
     table = observations[:, :176].reshape(-1, 22, 8)
     swapped, swapped_masks = table.copy(), masks.copy()
@@ -217,7 +217,7 @@ def _zip_of_zeros():
     ],
     ids=["empty", "byte", "text", "pickle", "zip", "long header", "short file", "list", "nested", "gigantic shape"],
 )
-def test_strangers_files(content, tmp_path, monkeypatch):
+def test_untrusted_files(content, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "stranger.safetensors"
     path.write_bytes(content)
@@ -264,7 +264,7 @@ def test_files_cut_off_and_bits_flipped(small, tmp_path):
         ("policy:base,greed", "there is no policy 'base,greed'"),
     ],
 )
-def test_names_of_no_policy(name, message):
+def test_invalid_names_of_policies(name, message):
     with pytest.raises(PolicyError, match=message):
         make_agent(name)
 

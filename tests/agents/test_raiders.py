@@ -1,4 +1,4 @@
-"""The raiding family: turtle, raider, mixed: what they do, the same from both sides, better than random play everywhere."""
+"""The agents turtle, raider and mixed: what they do, symmetrically for both sides, and better than random play."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_turtle_guards_with_all_that_can_and_does_nothing_else():
     assert (orders == np.where(allowed, GUARD, NOOP)).all()
 
 
-def test_turtle_rests_while_nobody_comes_and_gathers_when_somebody_does():
+def test_turtle_rests_without_attackers_and_gathers_when_some_approach():
     batch = start()
     batch.games[0]["sector"][1, 1:] = sector_at(4, 8)
     assert not orders_of(TurtleAgent(), batch, 0).any()
@@ -64,7 +64,7 @@ def test_turtle_rests_while_nobody_comes_and_gathers_when_somebody_does():
 @pytest.mark.parametrize("path", ["quick", "cheap"])
 @pytest.mark.parametrize("defenders", [0, 4, 10])
 def test_raiders_arrive_exactly_when_the_table_says(path, defenders):
-    """Raiders who set out together strike together, and have paid what the table promised for that turn."""
+    """Raiders that depart together arrive together, at the cost that the table states for that turn."""
     batch = start()
     game = batch.games[0]
     raider = RaiderAgent(Raid(defenders=defenders, path=path, reach="sector", lead=0.0))

@@ -1,4 +1,4 @@
-"""The searching agent: finds what is to be found, plays the same for a seed, refuses nonsense."""
+"""The searching agent: it finds winning orders, repeats them for a seed, and refuses invalid arguments."""
 
 import numpy as np
 import pytest
@@ -122,19 +122,19 @@ def test_looking_ahead_helps():
 
 
 class Proposer:
-    """Proposes the same orders always, and counts how often it is asked."""
+    """Always proposes the same orders, and records the sizes of its batches."""
 
     name = "proposer"
     observation = "tokens"
 
     def __init__(self, orders):
-        self.orders, self.asked = np.array(orders), []
+        self.orders, self.batches = np.array(orders), []
 
     def reset(self, new_games):
         pass
 
     def act(self, observations, masks, generator):
-        self.asked.append(len(masks))
+        self.batches.append(len(masks))
         return np.tile(self.orders, (len(masks), 1))
 
 
@@ -144,11 +144,11 @@ def test_an_agent_may_propose():
     agent = SearchAgent(Search(rollouts=32, candidates=4, samples=3), proposer=proposer)
     orders = choose(agent, batch)
     assert orders.shape == (1, 11)
-    assert proposer.asked == [3]
+    assert proposer.batches == [3]
 
 
-def test_what_is_proposed_is_judged():
-    """Raiders of the scripts have no fuel left to come, so only the proposer knows the shot that wins."""
+def test_proposed_orders_are_evaluated():
+    """The scripts have no fuel left to raid, so only the proposer finds the winning shot."""
     batch = start()
     orders, proposer = _shot_that_wins(batch)
     agent = SearchAgent(Search(rollouts=64, candidates=2), own=[Raid(defenders=10, reach="sector")], proposer=proposer)
@@ -169,7 +169,7 @@ def _shot_that_wins(batch):
     return orders, Proposer(orders)
 
 
-def test_what_is_proposed_and_not_legal_is_left_out():
+def test_proposed_orders_that_are_illegal_are_ignored():
     batch = start()
     agent = SearchAgent(Search(rollouts=32), proposer=Proposer([SHOOT] * 11))
     orders = choose(agent, batch)
@@ -235,7 +235,7 @@ def test_wrong_parameters(name, message):
 
 
 class Clueless(RandomAgent):
-    """Judges without knowing anything."""
+    """A policy that proposes random orders, and values every position at zero."""
 
     observation = "tokens"
 
@@ -252,7 +252,7 @@ def lookahead():
     return make_agent("search:rollouts=64,propose=policy:base")
 
 
-def test_a_policy_that_proposes_judges_too(lookahead):
+def test_a_policy_that_proposes_makes_a_lookahead_agent(lookahead):
     assert isinstance(lookahead, LookaheadAgent)
     assert lookahead.name == "search:rollouts=64,propose=policy:base"
     assert isinstance(make_agent("search:propose=scripted"), SearchAgent)
@@ -267,7 +267,7 @@ def test_looking_to_the_end_of_the_turn_orders_legally_and_the_same_for_a_seed(l
 
 
 def test_looking_ahead_sees_a_blow_that_decides():
-    """A critic that knows nothing proposes anything; a shot that takes the enemy's HVA is worth the game."""
+    """With an uninformed critic, a shot that destroys the enemy's HVA still has the value of a won game."""
     batch = contact()
     agent = LookaheadAgent(Search(rollouts=1000, samples=64, candidates=64), Clueless())
     for seed in range(5):
@@ -275,7 +275,7 @@ def test_looking_ahead_sees_a_blow_that_decides():
         assert orders[0, 4] in {SHOOT, COLLIDE}  # at the HVA, which is number 0
 
 
-def test_a_hurried_search_thinks_for_a_moment(lookahead):
+def test_a_hurried_search_has_the_smallest_budget(lookahead):
     hurried = lookahead.hurried()
     assert (hurried.seconds, hurried.num_rollouts) == (0.0, 1)
     assert (lookahead.seconds, lookahead.num_rollouts) == (0.0, 64)
@@ -284,7 +284,7 @@ def test_a_hurried_search_thinks_for_a_moment(lookahead):
 @pytest.mark.parametrize("phase", ["movement", "engagement"])
 @pytest.mark.parametrize("budget", [2, 10, 50])
 def test_lookahead_respects_and_uses_its_time(monkeypatch, budget, phase):
-    """On a clock that 50 us are gone by for every position that is valued."""
+    """The clock of this test advances by 50 us for every position that is evaluated."""
     now = 0.0
 
     class Slow(Clueless):
@@ -302,14 +302,14 @@ def test_lookahead_respects_and_uses_its_time(monkeypatch, budget, phase):
         assert 0.5 <= (now - begun) / (budget / 1000) <= 1.25
 
 
-def test_few_positions_judge_few_candidates():
+def test_small_budgets_evaluate_few_candidates():
     assert [num_to_evaluate(16, positions) for positions in (0, 16, 64, 128, 10_000)] == [2, 4, 8, 16, 16]
     assert num_to_evaluate(1, 0) == 1
     assert num_to_evaluate(5, 10_000) == 5
 
 
 @given(st.integers(1, 256), st.integers(0, 5_000))
-def test_who_is_judged_gets_enough_samples(candidates, positions):
+def test_evaluated_candidates_get_enough_samples(candidates, positions):
     count = num_to_evaluate(candidates, positions)
     assert min(candidates, 2) <= count <= candidates
     assert count <= 2 or positions >= 2 * count * rounds_for(count)
@@ -357,29 +357,29 @@ def test_outcomes_replace_estimates():
     assert branches.put_outcomes(np.array([0.25, 0.25])).tolist() == [0.25, -1.0]
 
 
-def test_the_enemy_that_moved_as_a_script_answers_as_that_script():
-    """Its answers to a movement come from the one that gave the movement."""
-    asked = []
+def test_an_enemy_that_moved_as_a_script_replies_as_that_script():
+    """Its replies to a movement come from the script that gave the movement."""
+    batches = []
 
     class Silent(RandomAgent):
         observation = "tokens"
         name = "silent"
 
         def act(self, observations, action_masks, generator):
-            asked.append(len(observations))
+            batches.append(len(observations))
             return super().act(observations, action_masks, generator)
 
     batch = start()
     agent = LookaheadAgent(Search(rollouts=96, candidates=2), make_agent("policy:base"), models=[Silent()])
     choose(agent, batch)
-    moved, *answers = asked
+    moved, *answers = batches
     assert moved == 12
     assert sum(answers) == pytest.approx(96 / 4, abs=12)  # a quarter of the samples: 12 of the 48 orders
 
 
 def test_equal_values_are_decided_by_the_policys_probabilities():
     class Partial(Clueless):
-        """Finds orders the likelier, the fewer satellites move prograde."""
+        """Gives orders a higher probability, the fewer satellites move prograde."""
 
         def sample(self, observation, mask, count, generator, temperature=1.0):
             orders, _ = super().sample(observation, mask, count, generator, temperature)

@@ -1,4 +1,4 @@
-"""Golden images: making them, and comparing pictures with them. A picture of 4K is kept at a third of its size."""
+"""Golden images: making them, and comparing pictures with them. A picture of 4K is stored at a third of its size."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from geo_patrol.rendering.picture import Picture
 
 FOLDER = Path(__file__).parent / "golden"
 LARGEST = 2000
-"""Pictures wider than this are kept smaller."""
+"""Pictures wider than this are stored smaller."""
 NOTICEABLE = 48
-"""Difference of a colour, of 255, that counts as another one."""
+"""Smallest difference of a channel, of 255, that counts as another colour."""
 TOLERANCE = 0.0002
-"""Part of the pixels that may be another colour: smoothing differs a little from one version of SDL to the next."""
+"""Fraction of the pixels that may have another colour: smoothing differs a little from one version of SDL to the next."""
 
 
 def path_of(name):
@@ -22,7 +22,7 @@ def path_of(name):
 
 
 def draw(name):
-    """Draw a picture as it is kept: (height, width, 3)."""
+    """Draw a picture as it is stored: (height, width, 3)."""
     make, progress, size = PICTURES[name]
     snapshot = snapshot_of(make)
     frame = Picture(*size, snapshot.game.config).frame(snapshot, progress)
@@ -38,6 +38,6 @@ def load(name):
 
 
 def difference(one, other):
-    """Return which part of the pixels has another colour."""
+    """Return the fraction of the pixels that have another colour."""
     assert one.shape == other.shape
     return float((np.abs(one.astype(int) - other.astype(int)).max(axis=-1) > NOTICEABLE).mean())

@@ -118,7 +118,7 @@ def test_restored_games_are_shown():
     other.render()
 
 
-def test_text_and_nothing():
+def test_ansi_and_no_render_mode():
     for make in MAKERS:
         env = make(render_mode="ansi")
         env.reset(seed=1)
@@ -146,7 +146,7 @@ def test_gymnasium_records_videos_from_it():
 
 
 def run(code, **environment):
-    kept = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if name not in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY")
@@ -157,7 +157,7 @@ def run(code, **environment):
         text=True,
         timeout=120,
         check=False,
-        env=kept | environment,
+        env=inherited | environment,
     )
 
 

@@ -1,4 +1,4 @@
-"""Positions for papers: matplotlib figures and SVG."""
+"""Positions for papers: Matplotlib figures and SVG."""
 
 import io
 import sys
@@ -19,8 +19,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def test_a_figure_shows_every_satellite():
     game = play_on(Game("case1", seed=3), 9, seed=1)
-    drawn = figure(game)
-    (axes,) = drawn.axes
+    made = figure(game)
+    (axes,) = made.axes
     numbers = [text.get_text() for text in axes.texts]
     assert numbers.count("H") == 2
     assert axes.get_title() == caption(game)
@@ -29,7 +29,7 @@ def test_a_figure_shows_every_satellite():
         assert numbers.count(str(number)) >= 2
     for form in ("png", "pdf", "svg"):
         stream = io.BytesIO()
-        drawn.savefig(stream, format=form)
+        made.savefig(stream, format=form)
         assert len(stream.getvalue()) > 5000
 
 
@@ -81,9 +81,9 @@ def test_any_position_stays_on_the_paper_without_overlap(game):
     assert len(discs) == fleets - 2
     assert sum(isinstance(shape, Polygon) for shape in shapes) == 4  # goals and HVAs
     for shape in discs:
-        assert all(shape.radius <= place <= SIZE - shape.radius for place in shape.center)
-    for place, one in enumerate(discs):
-        for other in discs[:place]:
+        assert all(shape.radius <= coordinate <= SIZE - shape.radius for coordinate in shape.center)
+    for i, one in enumerate(discs):
+        for other in discs[:i]:
             distance = ((one.center[0] - other.center[0]) ** 2 + (one.center[1] - other.center[1]) ** 2) ** 0.5
             assert distance >= (one.radius + other.radius) * 0.99
     assert all(label.size > 0 for label in shapes if isinstance(label, Text))

@@ -1,4 +1,4 @@
-"""Pictures: golden images, what they show, and that nothing is made twice."""
+"""Pictures: golden images, their contents, and what is cached."""
 
 import itertools
 
@@ -39,7 +39,7 @@ def test_ammo_shows_on_the_satellite_and_in_the_table():
 
 
 @pytest.mark.parametrize("size", [(320, 240), (640, 480), (1279, 721)])
-def test_frames_are_new_arrays_of_the_size_asked_for(size):
+def test_frames_are_new_arrays_of_the_requested_size(size):
     picture = Picture(*size, Game(seed=1).config)
     frames = [picture.frame(Game(seed=1)) for _ in range(2)]
     assert frames[0].shape == (size[1], size[0], 3)
@@ -52,20 +52,20 @@ def test_frames_are_new_arrays_of_the_size_asked_for(size):
 
 
 @pytest.mark.parametrize("size", [(319, 240), (640, 100), (9000, 800), (640.0, 480), (True, 480)])
-def test_sizes_that_are_none_are_refused(size):
+def test_invalid_sizes_are_refused(size):
     with pytest.raises(ValueError, match=r"of a picture = .*: give a whole number from"):
         Picture(*size, Game(seed=1).config)
 
 
 @pytest.mark.parametrize("preset", preset_names())
-def test_every_preset_can_be_drawn(preset):
+def test_every_preset_has_a_picture(preset):
     game = Game(preset, seed=1)
     picture = Picture(640, 360, game.config)
     assert len(np.unique(picture.frame(game).reshape(-1, 3), axis=0)) > 100
 
 
 @pytest.mark.parametrize("rings", [(1, 1, 1), (1, 10, 10), (3, 3, 3), (5, 7, 6)])
-def test_odd_boards_can_be_drawn(rings):
+def test_unusual_boards_have_a_picture(rings):
     inner, outer, goal = rings
     config = {"extends": "geo_patrol", "board": {"inner_ring": inner, "outer_ring": outer, "goal_ring": goal}}
     timeline = played(Game(config, seed=1), ("", ""), ("", ""))
@@ -96,7 +96,7 @@ def test_the_board_turns_with_the_drift():
     assert motion.goal("alpha", clock) == (16, -0.5)
 
 
-def test_half_a_turn_goes_the_way_that_was_ordered():
+def test_half_a_turn_moves_in_the_direction_of_the_order():
     from geo_patrol import Order
     from geo_patrol.sessions.timeline import Timeline
 
@@ -107,13 +107,13 @@ def test_half_a_turn_goes_the_way_that_was_ordered():
     timeline.append(orders, game)
     motion = Motion(Picture(640, 480, game.config).layout.geometry, timeline.snapshot(1))
     start, clock = motion.start, motion.clock(1.0)
-    ways = {
+    displacement = {
         one.number: motion.anchor(one, clock).position[1] - start[one].position[1]
         for one in start
         if one.side == "alpha"
     }
-    assert ways[1] > 2
-    assert ways[2] < -2
+    assert displacement[1] > 2
+    assert displacement[2] < -2
 
 
 def test_a_frame_does_not_depend_on_those_before_it():
@@ -121,17 +121,17 @@ def test_a_frame_does_not_depend_on_those_before_it():
     game = timeline[-1].game.copy()
     game.step(alpha="P1 prograde")
     timeline.append(((), ()), game)
-    kept = Picture(640, 480, game.config)
+    reused = Picture(640, 480, game.config)
     for index, progress in [(1, 0.1), (1, 0.2), (1, 0.7), (2, 0.3), (2, 1), (1, 0.7), (0, 1), (1, 1), (2, 0.3)]:
         snapshot = timeline.snapshot(index)
-        frame = kept.frame(snapshot, progress)
+        frame = reused.frame(snapshot, progress)
         assert np.array_equal(frame, Picture(640, 480, game.config).frame(snapshot, progress))
-        assert np.array_equal(frame, kept.frame(snapshot, progress))
+        assert np.array_equal(frame, reused.frame(snapshot, progress))
         if index == 1:
-            kept.draw(snapshot, 0.5).fill((255, 0, 0))
+            reused.draw(snapshot, 0.5).fill((255, 0, 0))
 
 
-def test_all_that_stays_is_made_once(monkeypatch):
+def test_static_surfaces_are_made_once(monkeypatch):
     timeline = crowd()
     picture = Picture(1280, 720, timeline[0].game.config)
     snapshot = timeline.snapshot(0)
@@ -147,7 +147,7 @@ def test_all_that_stays_is_made_once(monkeypatch):
         picture.frame(snapshot)
 
 
-def test_surfaces_are_forgotten_when_there_are_too_many(monkeypatch):
+def test_caches_of_surfaces_are_bounded(monkeypatch):
     monkeypatch.setattr(surfaces, "_MAX_SURFACES", 20)
     surfaces.clear_cache()
     for number in range(100):
@@ -164,7 +164,7 @@ def test_pictures_survive_a_restart_of_pygame():
     assert np.array_equal(picture.frame(Game(seed=1)), before)
 
 
-def test_the_select_outcomes_outcomes_come_first_where_there_is_no_room():
+def test_hits_are_selected_first_where_not_all_outcomes_fit():
     outcomes = shots().snapshot(-1).outcomes
     assert select_outcomes(outcomes, 6) == list(outcomes)
     few = select_outcomes(outcomes, 4)
@@ -198,7 +198,7 @@ def lab(colour, matrix):
 
 
 @pytest.mark.parametrize("vision", _DEFICIENCIES)
-def test_colours_are_told_apart_with_any_colour_vision(vision):
+def test_colours_are_distinguishable_with_any_colour_vision(vision):
     matrix = _DEFICIENCIES[vision]
     colours = [*theme.SIDES.values(), theme.INACTIVE, theme.RINGS[0], theme.TEXT]
     for one, other in itertools.combinations(colours, 2):
@@ -213,7 +213,7 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_words_stand_out_from_their_ground():
+def test_texts_contrast_with_their_background():
     grounds = (theme.PANEL, theme.CARD, theme.SPACE)
     for ground in grounds:
         for colour in (theme.TEXT, theme.SOFT, *theme.SIDES_BRIGHT.values()):

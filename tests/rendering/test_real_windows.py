@@ -18,23 +18,25 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def screen():
-    """Start a virtual screen; give the environment variables for it."""
-    reading, writing = os.pipe()
-    # Without -noreset it begins anew whenever its last client leaves, and turns away who comes in that moment.
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1000x24", "-nolisten", "tcp", "-noreset"]
-    server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
-    os.close(writing)
-    with os.fdopen(reading) as answer:
+    """Start a virtual screen; yield the environment variables for it."""
+    read_end, write_end = os.pipe()
+    # Without -noreset the server restarts when its last client leaves, and refuses clients that connect meanwhile.
+    command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1600x1000x24", "-nolisten", "tcp", "-noreset"]
+    server = subprocess.Popen(command, pass_fds=[write_end], stderr=subprocess.DEVNULL)
+    os.close(write_end)
+    with os.fdopen(read_end) as answer:
         display = f":{answer.readline().strip()}"
-    kept = {name: value for name, value in os.environ.items() if name not in ("SDL_VIDEODRIVER", "WAYLAND_DISPLAY")}
-    yield kept | {"DISPLAY": display, "COLUMNS": "80"}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("SDL_VIDEODRIVER", "WAYLAND_DISPLAY")
+    }
+    yield environment | {"DISPLAY": display, "COLUMNS": "80"}
     server.terminate()
     server.wait(10)
 
 
 @contextmanager
 def started(screen, *arguments, **options):
-    """Run Python with arguments; whatever happens, it does not stay."""
+    """Run Python with arguments; kill the process at the end in every case."""
     process = subprocess.Popen(
         [sys.executable, *map(str, arguments)],
         env=screen,
@@ -85,7 +87,7 @@ def test_a_game_is_played_to_its_end_by_mouse_alone(screen):
     assert "played to the end" in out
 
 
-def test_watching_hears_keys_and_saves_pictures(screen, tmp_path):
+def test_watching_handles_keys_and_saves_pictures(screen, tmp_path):
     command = ["-m", "geo_patrol", "watch", "scripted", "random", "--config", "case1", "--seed", 5]
     with started(screen, *command, cwd=tmp_path) as process:
         window = window_of(screen, process)
@@ -119,7 +121,7 @@ SLEEPS = f"{Path(__file__).parents[1] / 'agents' / 'own_agents.py'}:Sleeps"
 
 
 @pytest.mark.parametrize("command", [("watch", SLEEPS, "random"), ("play", "--against", SLEEPS)])
-def test_nobody_waits_for_an_agent_that_thinks(screen, command):
+def test_closing_the_window_does_not_wait_for_an_agent(screen, command):
     with started(screen, "-m", "geo_patrol", *command) as process:
         window = window_of(screen, process)
         xdotool(screen, "windowfocus", window)
@@ -146,8 +148,8 @@ assert len(opened) == 1 and windows() == opened, (opened, windows())
 """
 
 
-def test_a_window_stays_the_one_that_was_opened(screen):
-    """SDL opens another one in its place when it is first drawn on, unless that was done before."""
+def test_drawing_opens_no_second_window(screen):
+    """SDL replaces a window by another one at the first drawing, unless it was drawn on before."""
     with started(screen, "-c", SHOWN) as process:
         status, _, err = end_of(process)
     assert status == 0, err
@@ -166,7 +168,7 @@ print("trained")
 """
 
 
-def test_training_goes_on_when_its_window_is_closed(screen):
+def test_training_continues_when_its_window_is_closed(screen):
     with started(screen, "-c", TRAINING) as process:
         assert process.stdout.readline() == "begun\n"
         close_window(screen, window_of(screen, process))

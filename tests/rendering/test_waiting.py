@@ -1,4 +1,4 @@
-"""Windows while an agent thinks: they are shown, hear what matters at once, and close."""
+"""Windows while an agent computes its orders: they are shown, handle urgent events at once, and close."""
 
 import threading
 
@@ -17,7 +17,7 @@ CONFIG = load_config("geo_patrol")
 
 
 class Ponderer:
-    """Thinks until it is told to hold with all."""
+    """Returns no orders until it may decide."""
 
     name, observation = "ponderer", "tokens"
 
@@ -41,7 +41,7 @@ def ponderer():
 
 
 def when_shown(monkeypatch, *steps):
-    """Do some steps one after the other, each when the window is shown and it returns True."""
+    """Run steps one after the other when the window is shown, each until it returns True."""
     waiting = list(steps)
 
     def show(_screen, _picture):
@@ -58,7 +58,7 @@ def post_key(window, key, character=""):
     )
 
 
-def test_a_window_hears_what_was_pressed_while_an_agent_thought(ponderer, monkeypatch):
+def test_a_window_handles_keys_that_were_pressed_while_an_agent_was_thinking(ponderer, monkeypatch):
     live = LiveGame(CONFIG, (ponderer, make_agent("idle")), 1)
     window = WatchWindow(live.timeline, live.advance)
     left = when_shown(

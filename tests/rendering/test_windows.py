@@ -98,7 +98,7 @@ def test_every_control_of_watching_has_its_key():
     assert (go.index, go.is_playing) == (0, True)
 
 
-def test_every_button_of_watching_does_what_it_says():
+def test_every_button_of_watching_works():
     window = watching()
     go = window.playback
     push(window, "pause or go on")
@@ -132,11 +132,11 @@ def test_time_passes_while_watching():
     index = window.playback.index
     press(window, pygame.K_F1)
     window.tick(100)
-    assert window.playback.index == index  # somebody is reading the page of keys
+    assert window.playback.index == index  # the help is shown
 
 
 @pytest.mark.parametrize("size", [(640, 480), (1000, 600), (700, 740)])
-def test_the_page_of_keys_names_them_all(size):
+def test_the_help_names_all_keys(size):
     window = watching(size)
     before = window.draw().copy()
     press(window, pygame.K_SLASH, "?")
@@ -154,7 +154,7 @@ def test_the_page_of_keys_names_them_all(size):
     assert not window.shows_help
 
 
-def test_pictures_are_saved_beside_those_that_are_there(tmp_path, monkeypatch):
+def test_saved_pictures_overwrite_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     window = watching()
     press(window, pygame.K_s, "s")
@@ -192,7 +192,7 @@ def test_failing_agents_close_the_window():
     assert screen._open == []
 
 
-def test_a_stale_wish_to_quit_does_not_close_a_new_window():
+def test_a_stale_quit_event_does_not_close_a_new_window():
     window = watching()
     window.screen.close()
     pygame.event.post(pygame.event.Event(pygame.QUIT))
@@ -215,8 +215,8 @@ def test_clicks_are_in_points_and_pictures_in_pixels():
     window.screen._window.destroy()
     window.screen._window = Dense()
     assert window.draw().get_size() == (2000, 1200)
-    place = window.bar.rect_of("pause or go on").center
-    event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(place[0] // 2, place[1] // 2), button=1)
+    center = window.bar.rect_of("pause or go on").center
+    event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(center[0] // 2, center[1] // 2), button=1)
     window.handle(event)
     assert not window.playback.is_playing
 
@@ -340,7 +340,7 @@ def test_every_key_of_playing():
     click(window, sector_pixel(window, 8))
     press(window, pygame.K_u, "u")
     assert entry.orders == ()
-    press(window, pygame.K_g, "g")  # nobody is threatened
+    press(window, pygame.K_g, "g")  # no satellite is threatened
     press(window, pygame.K_x, "x")
     press(window, pygame.K_l, "l")  # nothing was played yet
     press(window, pygame.K_n, "n")  # the game is not over
@@ -359,7 +359,7 @@ def test_every_key_of_playing():
     assert window.playback.progress == 1
 
 
-def test_escape_closes_the_menu_deselects_asks_and_leaves(monkeypatch):
+def test_escape_steps_back_from_the_menu_to_leaving(monkeypatch):
     window = playing()
     entry = window.session.entry
     click(window, token(window, "alpha", 9))
@@ -448,8 +448,8 @@ def test_the_curtain_hides_everything():
 @pytest.mark.parametrize("size", [(640, 480), (1000, 600)])
 def test_a_game_is_played_to_its_end_by_mouse_alone(size):
     window = playing(size=size)
-    heard = []
-    window.session.live.observers.append(lambda _, moment: heard.append(moment))
+    moments = []
+    window.session.live.observers.append(lambda _, moment: moments.append(moment))
     for _ in range(400):
         if window.session.stage == "over":
             break
@@ -468,7 +468,7 @@ def test_a_game_is_played_to_its_end_by_mouse_alone(size):
                 assert entry.pending[number] == option.order
         push(window, "commit the orders of this phase")
     assert window.session.live.is_over
-    assert [moment.orders for moment in heard] == [moment.orders for moment in window.session.live.timeline][:-1]
+    assert [moment.orders for moment in moments] == [moment.orders for moment in window.session.live.timeline][:-1]
     window.draw()
     old = window.session
     push(window, "a new game")

@@ -1,4 +1,4 @@
-"""Where satellites stand: inside their sectors, without overlap, on any board and however many."""
+"""Anchors of satellites: inside their sectors and without overlap, on any board, for any number of satellites."""
 
 import itertools
 import math
@@ -35,7 +35,7 @@ def test_satellites_of_a_sector_do_not_overlap(inner, outer):
                 assert distance * math.sin(sector_angle(ring) / 2 - abs(angle)) >= anchor.radius or ring == 1
 
 
-def test_twenty_two_are_large_enough_to_be_told_apart():
+def test_twenty_two_satellites_of_a_sector_are_distinguishable():
     geometry = make_layout(1280, 720, BoardConfig(inner_ring=1, outer_ring=4, goal_ring=4), 11).geometry
     assert sector_anchors(geometry, 4, 22)[0].radius > 6
     assert sector_anchors(geometry, 4, 2)[0].radius > 15
@@ -58,15 +58,15 @@ def test_a_click_into_a_sector_finds_it(inner, outer):
     "size", [(320, 240), (640, 480), (1280, 720), (720, 1280), (3840, 2160), (1000, 1000), (3440, 1440)]
 )
 @pytest.mark.parametrize("toolbar", [0, 3])
-def test_parts_of_a_picture_lie_inside_it_and_apart(size, toolbar):
+def test_areas_of_a_picture_lie_inside_it_without_overlap(size, toolbar):
     layout = make_layout(*size, BoardConfig(inner_ring=1, outer_ring=5, goal_ring=4), 11, toolbar)
     whole = Rect(0, 0, *size)
-    parts = [layout.board, layout.header, *layout.tables]
-    for part in parts:
+    areas = [layout.board, layout.header, *layout.tables]
+    for area in areas:
         assert layout.board.clamped(whole) == layout.board
-        assert part.left >= 0
-        assert part.right <= size[0]
-    for one, other in itertools.combinations(parts, 2):
+        assert area.left >= 0
+        assert area.right <= size[0]
+    for one, other in itertools.combinations(areas, 2):
         assert not one.overlaps(other)
     if size[0] >= 640:
         assert layout.outcomes.height > 0
@@ -86,6 +86,6 @@ def test_a_lens_hides_neither_a_satellite_nor_the_legend(size, sector):
 
 
 @pytest.mark.parametrize("size", [(640, 480), (640, 712), (640, 860), (690, 720), (720, 720), (1280, 720), (720, 1280)])
-def test_engagements_have_room_in_windows_of_any_shape(size):
+def test_engagements_fit_windows_of_any_shape(size):
     layout = make_layout(*size, BoardConfig(inner_ring=1, outer_ring=4, goal_ring=4), 11, toolbar_rows=2)
     assert layout.outcomes.height >= 4 * layout.line_height("normal")

@@ -46,7 +46,7 @@ def test_one_drawing_is_plain_data_svg_and_pixels(name):
     assert paint_drawing(drawing, 0.5).get_size() == (size[0] // 2, size[1] // 2)
 
 
-def test_a_bare_position_is_drawn_without_a_window():
+def test_a_single_position_needs_no_window():
     texts = [shape.text for shape in picture(Game("case1", seed=1)).shapes if hasattr(shape, "text")]
     assert {"MOVEMENT", "TURN 1 OF 50", "SCORE", "prograde"} <= set(texts)
 

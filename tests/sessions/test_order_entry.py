@@ -1,4 +1,4 @@
-"""Orders given by hand: what the entry offers, and whose turn it is."""
+"""Entering orders: the options that are offered, and which side enters orders next."""
 
 import pytest
 from positions import arranged
@@ -36,7 +36,7 @@ def test_options_are_the_legal_orders_with_cost_odds_and_aim():
     assert (guard.target, guard.text, guard.cost_text) == (SatelliteId("alpha", 0), "guard the HVA", "80%  -5 fuel")
 
 
-def test_orders_are_given_replaced_held_and_undone():
+def test_orders_are_added_replaced_held_and_undone():
     entry = OrderEntry(Game(seed=1), "alpha")
     assert (entry.orders, entry.can_undo) == ((), False)
     entry.select(2)
@@ -94,47 +94,47 @@ def session_of(agents, config="geo_patrol", observers=()):
     return session
 
 
-def test_the_agent_is_asked_after_the_person_has_committed():
+def test_the_agent_acts_after_the_person_has_committed():
     class Spy:
         name, observation = "spy", "tokens"
-        asked = 0
+        num_calls = 0
 
         def reset(self, new_games):
             pass
 
         def act(self, observations, action_masks, generator):
-            self.asked += 1
+            self.num_calls += 1
             return make_agent("idle").act(observations, action_masks, generator)
 
     spy = Spy()
     session = session_of((spy, None))
     assert (session.stage, session.side, session.people) == ("ordering", "bravo", ("bravo",))
     session.entry.give(Order(1, "prograde"))
-    assert spy.asked == 0
+    assert spy.num_calls == 0
     session.commit()
-    assert (spy.asked, session.stage, session.entry) == (1, "showing", None)
+    assert (spy.num_calls, session.stage, session.entry) == (1, "showing", None)
     assert session.live.timeline[0].orders == ((), (Order(1, "prograde"),))
     session.commit()
     assert session.stage == "showing"
     session.end_showing()
-    assert session.live.game.phase == "movement"  # nobody is in range: the engagement was passed over
+    assert session.live.game.phase == "movement"  # no satellite is in range: the engagement phase was skipped
 
 
 def test_two_people_order_behind_a_curtain():
-    heard = []
-    session = session_of((None, None), observers=[lambda _, moment: heard.append(moment.orders)])
+    notified = []
+    session = session_of((None, None), observers=[lambda _, moment: notified.append(moment.orders)])
     assert (session.stage, session.side) == ("curtain", "alpha")
     session.commit()
     assert session.stage == "curtain"
     session.lift_curtain()
     session.entry.give(Order(1, "prograde"))
     session.commit()
-    assert (session.stage, session.side, session.entry.orders, heard) == ("curtain", "bravo", (), [])
+    assert (session.stage, session.side, session.entry.orders, notified) == ("curtain", "bravo", (), [])
     session.lift_curtain()
     session.entry.give(Order(2, "radial_in"))
     session.commit()
     assert session.stage == "showing"
-    assert heard == [((Order(1, "prograde"),), (Order(2, "radial_in"),))]
+    assert notified == [((Order(1, "prograde"),), (Order(2, "radial_in"),))]
 
 
 @pytest.mark.parametrize("agents", [(None, None), ("scripted", None), (None, "idle")])
@@ -157,7 +157,7 @@ def test_a_game_is_played_to_its_end(agents):
     assert session.stage == "over"
 
 
-def test_a_side_without_fuel_needs_not_be_asked():
+def test_a_side_without_fuel_enters_no_orders():
     live = LiveGame(
         load_config({"extends": "geo_patrol", "both": {"hva": {"fuel": 1}, "patrols": {"fuel": 1}}}),
         (None, make_agent("idle")),

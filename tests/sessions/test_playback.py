@@ -1,4 +1,4 @@
-"""Moving about in a timeline, and live games."""
+"""Navigation in a timeline, and live games."""
 
 import numpy as np
 import pytest
@@ -45,17 +45,20 @@ def test_orders_of_a_live_game_replay_it():
     assert game == live.game
 
 
-def test_observers_hear_of_every_phase():
-    heard = []
+def test_observers_are_notified_of_every_phase():
+    calls = []
     live = LiveGame(
-        load_config("case1"), (make_agent("scripted"), make_agent("idle")), 1, [lambda *what: heard.append(what)]
+        load_config("case1"),
+        (make_agent("scripted"), make_agent("idle")),
+        1,
+        [lambda *arguments: calls.append(arguments)],
     )
     while not live.is_over:
         live.advance()
     live.advance()
-    assert [moment for _, moment in heard] == list(live.timeline)[:-1]
-    assert {id(game) for game, _ in heard} == {id(live)}
-    assert any(moment.orders[0] for _, moment in heard)
+    assert [moment for _, moment in calls] == list(live.timeline)[:-1]
+    assert {id(game) for game, _ in calls} == {id(live)}
+    assert any(moment.orders[0] for _, moment in calls)
 
 
 def test_agents_that_fail_are_named():

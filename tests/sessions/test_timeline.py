@@ -21,7 +21,7 @@ def test_a_timeline_keeps_copies_of_its_own():
     assert not timeline.is_complete
 
 
-def test_snapshots_know_what_led_to_them():
+def test_snapshots_hold_the_orders_and_outcomes_before_them():
     timeline = shots()
     assert timeline.snapshot(0).before is None
     snapshot = timeline.snapshot(-1)
@@ -49,7 +49,7 @@ def test_outcomes_stay_until_the_next_engagement():
     assert [longer.previous_engagement(index) for index in (3, 1)] == [1, None]
 
 
-def test_scores_are_kept_turn_by_turn():
+def test_scores_are_recorded_turn_by_turn():
     game = Game(seed=1)
     timeline = Timeline(game)
     while not game.is_over:
@@ -72,7 +72,7 @@ def test_a_forfeit_counts_at_once():
     assert [point.alpha for point in timeline.snapshot(-1).scores][-1] == 0
 
 
-def test_the_snapshot_of_a_bare_position_shows_its_last_outcomes():
+def test_the_snapshot_of_a_single_position_shows_its_last_outcomes():
     game = guards()[-1].game
     snapshot = Snapshot.of(game)
     assert (snapshot.game, snapshot.before, snapshot.outcomes_turn) == (game, None, 7)
