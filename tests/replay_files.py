@@ -56,13 +56,13 @@ def write_lines(path, lines):
 
 
 def read(path):
-    """Return the games of a file, and what was wrong beside them."""
+    """Return the games of a file, and its faults."""
     reader = ReplayReader(path)
     return list(reader), reader.faults
 
 
-def read_anyhow(path):
-    """Return the games of a file and what was wrong; no games if nothing could be read."""
+def read_tolerantly(path):
+    """Return the games of a file and its faults; no games if the file cannot be read."""
     try:
         return read(path)
     except RecordingError as error:

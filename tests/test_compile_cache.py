@@ -75,7 +75,7 @@ def change_last_bit(content):
 
 @pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
 @pytest.mark.parametrize("damage", [empty, cut_off, change_last_bit])
-def test_damaged_files_are_compiled_anew_and_replaced(run, tmp_path, suffix, damage):
+def test_damaged_files_are_recompiled_and_replaced(run, tmp_path, suffix, damage):
     run()
     for path in cached_files(tmp_path, suffix):
         path.write_bytes(damage(path.read_bytes()))
@@ -86,7 +86,7 @@ def test_damaged_files_are_compiled_anew_and_replaced(run, tmp_path, suffix, dam
     assert run() == (LOADED, [])
 
 
-def test_missing_files_are_compiled_anew(run, tmp_path):
+def test_missing_files_are_recompiled(run, tmp_path):
     run()
     for path in cached_files(tmp_path, ".nbc"):
         path.unlink()

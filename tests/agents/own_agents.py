@@ -176,7 +176,7 @@ class SendsNoAnswer(SendsHalf):
 
 
 class SendsPickle(SendsHalf):
-    """Answers with what would create a file if it were unpickled."""
+    """Returns an object that would create a file if it were unpickled."""
 
     content = b"cos\nsystem\n(S'touch unpickled'\ntR."
     answer = struct.pack("!Q", len(content)) + content

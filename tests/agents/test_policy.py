@@ -129,7 +129,7 @@ def test_satellites_that_swap_indices_swap_orders(small, position):
     assert np.allclose(probabilities(logits), probabilities(others), atol=1e-5)
 
 
-def test_boards_that_it_does_not_know():
+def test_unsupported_boards():
     config = load_config("geo_patrol", ["board.outer_ring=6", "board.goal_ring=6"])
     with pytest.raises(AgentError, match=r"PolicyError: .* policies know boards of up to five rings"):
         play_match("policy", "idle", config=config, games=2, seed=1)

@@ -22,14 +22,14 @@ def test_solve_prints_the_flight_log_and_that_it_is_optimal():
     assert "Mission accomplished" in shown
 
 
-def test_solve_says_best_found_with_a_bound():
+def test_solve_prints_the_best_flight_found_with_a_bound():
     shown = run("-m", "base_camp", "--solve", "--max-states", 200).stdout
     assert re.search(r"Best found: \d+ points; no flight has more than \d+\.", shown)
     race = run("-m", "courier", "--solve", "--max-states", 300).stdout
     assert re.search(r"Best found: \d+ turns, \d+ points; no flight wins in under \d+\.", race)
 
 
-def test_solve_says_when_nothing_fulfils_the_mission():
+def test_solve_reports_missions_that_cannot_be_fulfilled():
     shown = run("-s", 'survey=["E6"]', "-s", "turns=1", "--solve").stdout
     assert "Proved: no flight fulfils this mission" in shown
     assert "Mission failed" in shown

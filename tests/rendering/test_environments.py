@@ -177,7 +177,7 @@ env.reset(seed=1); print(env.render().shape)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")
-def test_without_a_screen_human_mode_says_what_to_do_and_goes_on():
+def test_without_a_screen_human_mode_warns_and_continues():
     code = """
 from geo_patrol import geo_patrol_v0
 env = geo_patrol_v0.parallel_env(render_mode="human")

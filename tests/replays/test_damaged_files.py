@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from replay_files import ENDINGS, read, read_anyhow, short_game, short_lines, write_lines
+from replay_files import ENDINGS, read, read_tolerantly, short_game, short_lines, write_lines
 
 from geo_patrol import RecordingError, load_config
 from geo_patrol.replays import Disagreement, Recorder, ReplayReader, check, play, read_replay, streams, write_replays
@@ -66,7 +66,7 @@ def test_packed_files_cut_short_at_every_byte(ending, whole, tmp_path):
     data, largest = path.read_bytes(), 0
     for size in range(len(data)):
         cut.write_bytes(data[:size])
-        replays, faults = read_anyhow(cut)
+        replays, faults = read_tolerantly(cut)
         assert faults
         assert replays or faults[0].startswith(f"{cut}: ")
         for replay in replays:
@@ -81,7 +81,7 @@ def test_a_thousand_flipped_bits(whole, tmp_path):
     for _ in range(1000):
         index, bit = generator.randrange(len(data)), 1 << generator.randrange(8)
         path.write_bytes(data[:index] + bytes([data[index] ^ bit]) + data[index + 1 :])
-        replays, faults = read_anyhow(path)
+        replays, faults = read_tolerantly(path)
         assert replays or faults[0].startswith(f"{path}: line 1")
         detected += not replays
         for replay in replays:
@@ -101,7 +101,7 @@ def test_bits_flipped_in_packed_files(ending, whole, tmp_path):
     for _ in range(300):
         index, bit = generator.randrange(len(data)), 1 << generator.randrange(8)
         flipped.write_bytes(data[:index] + bytes([data[index] ^ bit]) + data[index + 1 :])
-        replays, faults = read_anyhow(flipped)
+        replays, faults = read_tolerantly(flipped)
         assert replays or faults[0].startswith(f"{flipped}: ")
         for replay in replays:
             assert replay.fault or faults or check(replay) or positions(replay) == whole
@@ -288,7 +288,7 @@ WRONG = [
 @pytest.mark.parametrize(("steps", "value", "message"), WRONG, ids=lambda value: str(value)[:40])
 def test_wrong_lines_are_named_with_their_field(steps, value, message, tmp_path):
     path = write_lines(tmp_path / "game.jsonl", tamper(short_game(), steps, value))
-    replays, (fault, *_) = read_anyhow(path)
+    replays, (fault, *_) = read_tolerantly(path)
     assert [(len(replay.phases), replay.fault) for replay in replays] == [(steps[0] - 1, fault)] * (steps[0] > 0)
     assert replays or fault.startswith(f"{path}: ")
     assert message in fault

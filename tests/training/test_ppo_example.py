@@ -28,7 +28,7 @@ def test_a_short_training(tmp_path):
     assert "ppo" in run(*match, folder=tmp_path)
 
 
-def test_it_stands_alone():
+def test_it_imports_only_public_names():
     tree = ast.parse(EXAMPLE.read_text(encoding="utf-8"))
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not [module for module in modules if module.startswith("geo_patrol.")]
