@@ -72,10 +72,10 @@ def test_a_game_to_its_end_with_wrong_answers_on_the_way(tmp_path):
     path = tmp_path / "game.jsonl.gz"
     terminal = Terminal("--as", "bravo", "--against", "scripted", "--config", "case1", "--seed", 5, "--save", path)
     prompts = ("Select action: ", "Select target: ", "Commit (Enter), undo the last (u), or begin again (r)? ")
-    prompts = 0
+    num_prompts = 0
     while word := terminal.wait_for(*prompts):
-        prompts += 1
-        if prompts % 5 == 1:  # a wrong answer, at various prompts
+        num_prompts += 1
+        if num_prompts % 5 == 1:  # a wrong answer, at various prompts
             terminal.type("banana\n")
             terminal.wait_for("Invalid selection. P")
             assert terminal.wait_for(*prompts) == word
@@ -85,7 +85,7 @@ def test_a_game_to_its_end_with_wrong_answers_on_the_way(tmp_path):
             terminal.type(re.findall(r"^ +(\d+) - ", terminal.text, re.MULTILINE)[-1] + "\n")
         else:
             listed = terminal.text.rpartition("Select an action")[2]
-            terminal.type("1\n" if "Shoot" in listed or prompts % 4 == 0 else "rest\n")
+            terminal.type("1\n" if "Shoot" in listed or num_prompts % 4 == 0 else "rest\n")
     assert terminal.finish() == 0
     replay = read_replay(path)
     assert check(replay) is None
