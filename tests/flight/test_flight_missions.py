@@ -175,3 +175,14 @@ def test_random_missions_differ():
 def test_random_mission_of_an_unknown_game():
     with pytest.raises(ValueError, match="game = 'chess': give"):
         random_mission_with_witness(np.random.default_rng(0), game="chess")
+
+
+def test_all_faults_of_a_mission_are_listed():
+    planets = {"E16": "mild", "J99": "weak", "E": "weak"}
+    with pytest.raises(ConfigError) as caught:
+        load_mission({"extends": "sample", "planets": planets, "turns": 0})
+    assert str(caught.value).split("\n")[0] == "mission: 3 faults"
+    with pytest.raises(ConfigError) as caught:
+        load_mission({"extends": "sample", "home": "I9", "stations": ["E16", "A1"], "survey": ["A2"], "race": True})
+    lines = [line.split(" = ")[0].strip() for line in str(caught.value).split("\n")]
+    assert lines == ["mission: 3 faults", "home", "stations", "survey"]

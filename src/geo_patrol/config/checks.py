@@ -1,6 +1,6 @@
 """Validators of single values, whose errors say what is valid."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +22,11 @@ def wrong(right: str) -> PydanticCustomError:
 def wrong_key(key: str, value: Any, right: str) -> PydanticCustomError:
     """Build the error for a value that does not fit others of its table."""
     return PydanticCustomError("wrong_value", "{right}", {"right": right, "key": key, "value": to_plain(value)})
+
+
+def all_wrong(faults: Sequence[PydanticCustomError]) -> PydanticCustomError:
+    """Build the error for several wrong values of a table at once."""
+    return PydanticCustomError("wrong_values", "several faults", {"faults": [fault.context for fault in faults]})
 
 
 def _is_between(low: float, value: Any, high: float) -> bool:

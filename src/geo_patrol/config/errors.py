@@ -1,6 +1,7 @@
 """Error messages for invalid configurations and missions: a line for every fault, with key, value and valid values."""
 
 import difflib
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -24,8 +25,17 @@ def faults_of(model: type[BaseModel], data: dict[str, Any], prefix: str = "") ->
     try:
         model.model_validate(data)
     except ValidationError as error:
-        return [_explain(model, detail, prefix) for detail in error.errors()]
+        return [_explain(model, detail, prefix) for each in error.errors() for detail in _split(each)]
     return []
+
+
+def _split(error: ErrorDetails) -> Iterator[ErrorDetails]:
+    """Yield the faults that a validator found at once as errors of their own."""
+    if error["type"] == "wrong_values":
+        for context in error["ctx"]["faults"]:
+            yield {**error, "type": "wrong_value", "ctx": context}
+    else:
+        yield error
 
 
 def faults_message(origin: str, faults: list[str]) -> str:

@@ -4,13 +4,14 @@
 are merged.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, StrictBool, model_validator
+from pydantic_core import PydanticCustomError
 
-from geo_patrol.config.checks import Check, whole, wrong, wrong_key
+from geo_patrol.config.checks import Check, all_wrong, whole, wrong, wrong_key
 from geo_patrol.config.errors import faults_message, faults_of
 from geo_patrol.config.preset_files import mission_names, mission_path
 from geo_patrol.config.toml_files import MAX_DEPTH, Data, Layers, Overrides, set_value
@@ -37,6 +38,8 @@ MAX_STATIONS = 6
 MAX_TURNS = 40
 MAX_FUEL_LIMIT = 400
 """More than engines and launches can cost in all turns."""
+
+_Faults: TypeAlias = Iterator[PydanticCustomError]
 
 END_KINDS = ("well", "planet", "station")
 
@@ -75,16 +78,20 @@ def _check_planets(value: Any) -> dict[str, str]:
     if not isinstance(value, dict) or not 1 <= len(value) <= MAX_PLANETS:
         raise wrong(f"{expected}, 1 to {MAX_PLANETS} planets")
     planets: dict[str, str] = {}
+    faults = []
     for key, gravity in value.items():
         try:
             reference = point_name(read_point(key))
         except ValueError as error:
-            raise wrong_key(str(key), gravity, str(error)) from None
+            faults.append(wrong_key(str(key), gravity, str(error)))
+            continue
         if reference in planets:
-            raise wrong_key(str(key), gravity, f"each planet once; {reference} is there already")
-        if gravity not in ("weak", "strong"):
-            raise wrong_key(str(key), gravity, "'weak' or 'strong'")
+            faults.append(wrong_key(str(key), gravity, f"each planet once; {reference} is there already"))
+        elif gravity not in ("weak", "strong"):
+            faults.append(wrong_key(str(key), gravity, "'weak' or 'strong'"))
         planets[reference] = gravity
+    if faults:
+        raise all_wrong(faults)
     return planets
 
 
@@ -137,8 +144,9 @@ class Mission(BaseModel):
 
     @model_validator(mode="after")
     def _check_all(self) -> Self:
-        for check in (_check_map, _check_home, _check_stations, _check_goals, _check_probe):
-            check(self)
+        checks = (_check_map, _check_home, _check_stations, _check_goals, _check_probe)
+        if faults := [fault for check in checks for fault in check(self)]:
+            raise all_wrong(faults)
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -200,50 +208,52 @@ def _map_text(mission: Mission) -> str:
     return f"a point of the map, A1 to {point_name((mission.columns, mission.rows))}"
 
 
-def _check_map(mission: Mission) -> None:
+def _check_map(mission: Mission) -> _Faults:
     """Planets are on the map and their wells do not overlap."""
     seen: list[str] = []
     for reference, gravity in mission.planets.items():
         point = read_point(reference)
         if not mission.is_on_map(point):
-            raise wrong_key(f"planets.{reference}", gravity, _map_text(mission))
+            yield wrong_key(f"planets.{reference}", gravity, _map_text(mission))
+            continue
         for other in seen:
             min_distance = mission.reach(reference) + mission.reach(other) + 1
             grids = distance(point, read_point(other))
             if grids < min_distance:
                 expected = f"wells that do not overlap: {reference} is {counted(grids, 'grid')} from {other}, give at least {min_distance}"
-                raise wrong_key(f"planets.{reference}", gravity, expected)
+                yield wrong_key(f"planets.{reference}", gravity, expected)
         seen.append(reference)
 
 
-def _check_home(mission: Mission) -> None:
+def _check_home(mission: Mission) -> _Faults:
     """The home planet exists, has weak gravity, and a ship can be launched from it."""
     weak = mission.weak_planets
     if mission.home not in weak:
         expected = f"a planet with weak gravity, one of {', '.join(weak)}" if weak else "a planet with weak gravity"
-        raise wrong_key("home", mission.home, expected)
+        yield wrong_key("home", mission.home, expected)
+        return
     column, row = read_point(mission.home)
     if not any(mission.is_on_map((column + right, row + down)) for right, down in LAUNCHES):
         expected = "a planet with a launch point on the map, three grids away, or give a larger map"
-        raise wrong_key("home", mission.home, expected)
+        yield wrong_key("home", mission.home, expected)
 
 
-def _check_stations(mission: Mission) -> None:
+def _check_stations(mission: Mission) -> _Faults:
     for reference in mission.stations:
         if not mission.is_on_map(read_point(reference)):
-            raise wrong_key("stations", list(mission.stations), f"{_map_text(mission)}; {reference} is none")
+            yield wrong_key("stations", list(mission.stations), f"{_map_text(mission)}; {reference} is none")
         if reference in mission.planets:
-            raise wrong_key("stations", list(mission.stations), f"points without a planet; there is one at {reference}")
+            yield wrong_key("stations", list(mission.stations), f"points without a planet; there is one at {reference}")
 
 
-def _check_goals(mission: Mission) -> None:
+def _check_goals(mission: Mission) -> _Faults:
     others = [planet for planet in mission.planets if planet != mission.home]
     if not set(mission.survey) <= set(others):
         expected = f"planets other than the home planet: {', '.join(others) or 'none here'}"
-        raise wrong_key("survey", list(mission.survey), expected)
+        yield wrong_key("survey", list(mission.survey), expected)
     weak = mission.weak_planets
     if not set(mission.land_on) <= set(weak):
-        raise wrong_key("land_on", list(mission.land_on), f"planets with weak gravity: {', '.join(weak)}")
+        yield wrong_key("land_on", list(mission.land_on), f"planets with weak gravity: {', '.join(weak)}")
     if mission.end is not None:
         kind, reference = mission.end
         noun, references = {
@@ -253,12 +263,12 @@ def _check_goals(mission: Mission) -> None:
         }[kind]
         if reference not in references:
             expected = f"{kind} and the point of {noun}: {', '.join(references) or 'none here'}"
-            raise wrong_key("end_at", mission.end_at, expected)
+            yield wrong_key("end_at", mission.end_at, expected)
     if mission.race and not mission.has_goals:
-        raise wrong_key("race", True, "something to race for with it: end_at, survey or land_on")
+        yield wrong_key("race", True, "something to race for with it: end_at, survey or land_on")
 
 
-def _check_probe(mission: Mission) -> None:
+def _check_probe(mission: Mission) -> _Faults:
     """Rules about engines, landing and docking are refused: a probe does none of that."""
     if not mission.is_probe:
         return
@@ -266,9 +276,9 @@ def _check_probe(mission: Mission) -> None:
         value = getattr(mission, key)
         if value not in ((), None, False):
             expected = 'nothing of the kind in a mission of "planetary_probe": a probe has no engines and lands nowhere'
-            raise wrong_key(key, value, expected)
+            yield wrong_key(key, value, expected)
     if mission.end is not None and mission.end[0] != "well":
-        raise wrong_key("end_at", mission.end_at, 'a well, such as "well E6": a probe lands nowhere')
+        yield wrong_key("end_at", mission.end_at, 'a well, such as "well E6": a probe lands nowhere')
 
 
 MissionSource: TypeAlias = str | Path | Mapping[str, Any] | Mission
