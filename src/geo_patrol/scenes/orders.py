@@ -78,7 +78,8 @@ def _rings(layout: Layout, anchors: Anchors, entry: OrderEntry) -> Iterator[Shap
             yield _ring(layout, anchor, thin)
     if entry.selected is not None:
         yield _ring(layout, anchors[SatelliteId(entry.side, entry.selected)], thick)
-        for target in {option.target for option in entry.options(entry.selected) if option.target is not None}:
+        targets = (option.target for option in entry.options(entry.selected) if option.target is not None)
+        for target in dict.fromkeys(targets):  # in the order of the options
             yield _ring(layout, anchors[target], thick)
 
 
