@@ -19,7 +19,7 @@ from geo_patrol import load_config, play_match
 from geo_patrol.agents.search import SearchAgent
 from geo_patrol.cli.app import app
 from geo_patrol.rendering import watch
-from geo_patrol.rendering.exports import save_gif
+from geo_patrol.rendering.film import save_gif
 from geo_patrol.replays import Recorder, ReplayReader, play, read_replay, start
 from geo_patrol.sessions.timeline import Timeline
 
@@ -270,11 +270,11 @@ def test_progress_of_a_film(played, tmp_path):
 
 
 def test_a_film_that_fails_leaves_the_old_one(played, tmp_path, monkeypatch):
-    from geo_patrol.rendering import exports
+    from geo_patrol.rendering import film
 
     path = tmp_path / "game.gif"
     path.write_text("old")
-    monkeypatch.setattr(exports, "_GIF", "nonsense")
+    monkeypatch.setattr(film, "_GIF", "nonsense")
     ran = run(played, "--gif", path)
     assert ran.exit_code == 2
     assert ran.stderr.startswith("geo-patrol: ffmpeg cannot write the film: ")

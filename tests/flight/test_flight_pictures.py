@@ -332,11 +332,11 @@ def test_without_a_screen_the_error_says_what_to_do():
 
 
 def test_fonts_are_loaded_once_a_size():
-    from geo_patrol.rendering import painter, surfaces
+    from geo_patrol.rendering import painter
 
     drawing = flight_drawing(Flight("sample"))
     painter.paint_drawing(drawing)
-    before = surfaces._font.cache_info().misses
-    surfaces._surfaces.clear()
+    before = painter._font.cache_info().misses
+    painter._surfaces.clear()
     painter.paint_drawing(drawing)
-    assert surfaces._font.cache_info().misses == before
+    assert painter._font.cache_info().misses == before

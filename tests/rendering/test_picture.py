@@ -9,7 +9,7 @@ from golden_images import PICTURES, TOLERANCE, difference, draw, load
 from positions import arranged, crowd, guards, played, shots
 
 from geo_patrol import Game, preset_names
-from geo_patrol.rendering import surfaces
+from geo_patrol.rendering import painter
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.motion import Motion
@@ -148,13 +148,13 @@ def test_static_surfaces_are_made_once(monkeypatch):
 
 
 def test_caches_of_surfaces_are_bounded(monkeypatch):
-    monkeypatch.setattr(surfaces, "_MAX_SURFACES", 20)
-    surfaces.clear_cache()
+    monkeypatch.setattr(painter, "_MAX_SURFACES", 20)
+    painter.clear_cache()
     for number in range(100):
-        surfaces.text_surface(str(number), 12, theme.TEXT)
-    assert len(surfaces._surfaces) == 20
-    first = surfaces.text_surface("99", 12, theme.TEXT)
-    assert surfaces.text_surface("99", 12, theme.TEXT) is first
+        painter.text_surface(str(number), 12, theme.TEXT)
+    assert len(painter._surfaces) == 20
+    first = painter.text_surface("99", 12, theme.TEXT)
+    assert painter.text_surface("99", 12, theme.TEXT) is first
 
 
 def test_pictures_survive_a_restart_of_pygame():

@@ -196,7 +196,7 @@ class _Pictures:
         Raises:
             InputError: the game has no such turn, or the size does not suit it.
         """
-        from geo_patrol.rendering.exports import save_gif, save_mp4, save_picture
+        from geo_patrol.rendering.film import save_gif, save_mp4, save_picture
 
         with bad_input():
             if self.png is not None:

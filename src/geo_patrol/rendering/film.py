@@ -1,16 +1,36 @@
-"""A game as a film."""
+"""Pictures and films of recorded games, paced as the window paces them."""
 
-from collections.abc import Iterator
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
+import pygame
 from numpy.typing import NDArray
 
+from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.files import atomic_path, atomic_write
+from geo_patrol.rendering.painter import text_extent
 from geo_patrol.rendering.picture import Picture
+from geo_patrol.rendering.svg_writer import svg_text
+from geo_patrol.scenes.picture import picture
 from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
 from geo_patrol.sessions.timeline import Snapshot, Timeline
 
 FIRST_SECONDS, LAST_SECONDS = 1.0, 3.0
 """How long the first and the last position stand still."""
+MP4_FPS, GIF_FPS = 30.0, 12.5
+"""Pictures a second; a GIF counts in hundredths of a second."""
+Progress = Callable[[int, int], None]
+"""Called with the number of frames drawn so far, and of all frames."""
+_PALETTE_FRAMES = 40
+_H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "20", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+_GIF = "paletteuse=dither=none:diff_mode=rectangle"
+
+
+class FilmError(GeoPatrolError):
+    """A film or a picture that cannot be made."""
 
 
 def film(
@@ -50,3 +70,120 @@ def _frames_of(snapshot: Snapshot, frames_per_second: float, speed: float) -> in
 def _still(frame: NDArray[np.uint8], count: float) -> Iterator[NDArray[np.uint8]]:
     for _ in range(round(count)):
         yield frame.copy()
+
+
+def save_picture(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) -> None:
+    """Write the picture of a moment as PNG or, by the ending of the path, as SVG.
+
+    Raises:
+        FilmError: the path has another ending.
+        OSError: the file cannot be written.
+        ValueError: the size is too small or too large.
+    """
+    snapshot = timeline.snapshot(index)
+    if path.suffix.lower() == ".svg":
+        drawing = picture(snapshot, size=size, measure=text_extent)
+        with atomic_write(path) as file:
+            file.write(svg_text(drawing, title=snapshot.game.config.title))
+    elif path.suffix.lower() == ".png":
+        surface = Picture(*size, snapshot.game.config).draw(snapshot)
+        with atomic_path(path) as temporary:
+            pygame.image.save(surface, temporary)
+    else:
+        raise FilmError(f"{path}: pictures are written as .png or .svg; convert the SVG where another format is needed")
+
+
+def save_mp4(
+    timeline: Timeline, path: Path, size: tuple[int, int], speed: float = 1.0, progress: Progress = lambda *_: None
+) -> None:
+    """Write a game as an H.264 film.
+
+    Args:
+        timeline: the game.
+        path: of the film.
+        size: width and height; odd ones are made even.
+        speed: how many times faster than in a window.
+        progress: called after every frame.
+
+    Raises:
+        FilmError: ffmpeg fails.
+        MissingPackageError: the extra ``video`` is not installed.
+        OSError: the file cannot be written.
+        ValueError: the size is too small or too large.
+    """
+    even = size[0] // 2 * 2, size[1] // 2 * 2
+    with atomic_path(path) as temporary:
+        _encode(_frames(timeline, even, MP4_FPS, speed, progress), even, MP4_FPS, [*_H264, f"file:{temporary}"])
+
+
+def save_gif(
+    timeline: Timeline, path: Path, size: tuple[int, int], speed: float = 1.0, progress: Progress = lambda *_: None
+) -> None:
+    """Write a game as a GIF, with one palette of 256 colours for all of it; the arguments are those of ``save_mp4``.
+
+    Raises:
+        FilmError: ffmpeg fails.
+        MissingPackageError: the extra ``video`` is not installed.
+        OSError: the file cannot be written.
+        ValueError: the size is too small or too large.
+    """
+    with atomic_path(path) as temporary, tempfile.TemporaryDirectory() as folder:
+        palette = str(Path(folder) / "palette.png")
+        _encode(_samples(timeline, size), size, 1.0, ["-vf", "palettegen", "-update", "1", palette])
+        frames = _frames(timeline, size, GIF_FPS, speed, progress)
+        _encode(frames, size, GIF_FPS, ["-i", palette, "-lavfi", _GIF, "-loop", "0", f"file:{temporary}"])
+
+
+def _frames(
+    timeline: Timeline, size: tuple[int, int], fps: float, speed: float, progress: Progress
+) -> Iterator[NDArray[np.uint8]]:
+    count = film_length(timeline, fps, speed)
+    canvas = Picture(*size, timeline[0].game.config)
+    for number, frame in enumerate(film(timeline, canvas, fps, speed), start=1):
+        yield frame
+        progress(number, count)
+
+
+def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.uint8]]:
+    """Draw some pictures with all the colors of a film."""
+    canvas = Picture(*size, timeline[0].game.config)
+    step = max(len(timeline) // _PALETTE_FRAMES, 1)
+    for index in range(0, len(timeline), step):
+        yield canvas.frame(timeline.snapshot(index), 0.5)
+
+
+def _encode(frames: Iterable[NDArray[np.uint8]], size: tuple[int, int], fps: float, output: list[str]) -> None:
+    """Pipe frames to ffmpeg.
+
+    Args:
+        frames: (height, width, 3) uint8.
+        size: width and height.
+        fps: frames a second.
+        output: further arguments of ffmpeg: inputs, filters, the file.
+    """
+    frame_format = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:g}", "-i", "-"]
+    command = [_ffmpeg(), "-y", "-nostdin", "-loglevel", "error", *frame_format, *output]
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log)  # noqa: S603
+        assert process.stdin is not None
+        try:
+            with process.stdin as pipe:
+                for frame in frames:
+                    pipe.write(np.ascontiguousarray(frame).data)
+        except BrokenPipeError:
+            pass  # ffmpeg has failed, and says why
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            status = process.wait()
+        if status != 0:
+            log.seek(0)
+            message = log.read(10_000).decode(errors="replace").strip().splitlines() or [f"status {status}"]
+            raise FilmError(f"ffmpeg cannot write the film: {message[-1]}")
+
+
+def _ffmpeg() -> str:
+    with optional_import("video"):
+        from imageio_ffmpeg import get_ffmpeg_exe  # noqa: PLC0415 - an extra
+    return str(get_ffmpeg_exe())

@@ -1,18 +1,24 @@
-"""Shapes as pixels, by pygame: no display is needed, no files of fonts or pictures."""
+"""Shapes as pixels, by pygame: no display is needed, no files of fonts or pictures.
 
+Texts are in the font that comes with pygame, so that they look alike on every machine. Surfaces of texts and symbols
+are made once and cached.
+"""
+
+import functools
 import io
 import itertools
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 import pygame
 from numpy.typing import NDArray
 from pygame import gfxdraw
 
-from geo_patrol.rendering.surfaces import cached, text_surface
 from geo_patrol.scenes.shapes import (
     Box,
     Circle,
+    Color,
     Drawing,
     Point,
     Polygon,
@@ -37,6 +43,12 @@ _SUPERSAMPLING = 4
 """Symbols are drawn so many times larger and then reduced, which smooths their edges."""
 _MAX_SUPERSAMPLED = 1280
 """Symbols that would be larger than this are drawn twice as large, to save memory."""
+_TEXT_SUPERSAMPLING = 3
+"""Small letters are fitted to whole pixels, which spoils their distances; large ones reduced are not."""
+_DEFAULT_FONT_SCALE = 0.6875
+"""pygame makes its own font so much smaller than requested."""
+_MAX_SURFACES = 4096
+_surfaces: OrderedDict[Hashable, pygame.Surface] = OrderedDict()
 
 
 def paint_drawing(drawing: Drawing, scale: float = 1.0) -> pygame.Surface:
@@ -189,3 +201,47 @@ def _symbol_surface(symbol: Symbol, size: int) -> pygame.Surface:
     if symbol.hole:
         pygame.draw.circle(large, transparent, (half, half), half * symbol.hole)
     return pygame.transform.smoothscale(large, (size, size))
+
+
+def cached(key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
+    """Return the surface of a key, made at its first use; the least recently used ones are dropped."""
+    surface = _surfaces.get(key)
+    if surface is None:
+        surface = _surfaces[key] = make()
+        if len(_surfaces) > _MAX_SURFACES:
+            _surfaces.popitem(last=False)
+    else:
+        _surfaces.move_to_end(key)
+    return surface
+
+
+@functools.cache
+def _font(size: int, bold: bool) -> pygame.font.Font:
+    font = pygame.font.Font(None, round(size * _TEXT_SUPERSAMPLING / _DEFAULT_FONT_SCALE))
+    font.bold = bold
+    return font
+
+
+def text_surface(text: str, size: int, color: Color, bold: bool = False) -> pygame.Surface:
+    """Return a text on a transparent surface; ``size`` is that of the font in pixels."""
+    if not pygame.font.get_init():  # at first, or after somebody called pygame.quit
+        clear_cache()
+        pygame.font.init()
+
+    def make() -> pygame.Surface:
+        large = _font(size, bold).render(text, True, color)
+        width, height = (max(-(-extent // _TEXT_SUPERSAMPLING), 1) for extent in large.get_size())
+        return pygame.transform.smoothscale(large, (width, height))
+
+    return cached((text, size, color, bold), make)
+
+
+def text_extent(text: str, size: int) -> tuple[int, int]:
+    """Return width and height of a text in pixels."""
+    return text_surface(text, size, "#000000").get_size()
+
+
+def clear_cache() -> None:
+    """Drop all surfaces and fonts, as after ``pygame.quit``."""
+    _surfaces.clear()
+    _font.cache_clear()

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.game import Game
-from geo_patrol.rendering.painter import Painter
-from geo_patrol.rendering.surfaces import text_extent
+from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import make_layout
 from geo_patrol.scenes.motion import Clock, Motion

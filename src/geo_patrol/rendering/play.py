@@ -10,16 +10,17 @@ from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.painter import Painter
 from geo_patrol.rendering.window import MESSAGE_SECONDS, GameWindow, WindowClosedError
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.anchors import Anchors, all_satellites, satellite_anchors
-from geo_patrol.scenes.options import (
+from geo_patrol.scenes.orders import (
     Buttons,
+    curtain_shapes,
     menu_buttons,
     menu_shapes,
     option_buttons,
     option_shapes,
+    order_shapes,
     satellite_at,
 )
-from geo_patrol.scenes.orders import curtain_shapes, order_shapes
+from geo_patrol.scenes.satellites import Anchors, all_satellites, satellite_anchors
 from geo_patrol.scenes.shapes import Shape, Text
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import Option, OrderEntry

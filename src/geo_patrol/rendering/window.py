@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.rendering.controls import ButtonBar, Control, find_key
-from geo_patrol.rendering.painter import Painter
+from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.screen import Event, Screen
-from geo_patrol.rendering.surfaces import text_extent
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.picture import fleet_size

@@ -4,14 +4,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from geo_patrol.board import are_adjacent
+from geo_patrol.board import are_adjacent, ring_of
 from geo_patrol.notation import Satellite, SatelliteId
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.anchors import by_sector, crowded_sectors, satellite_anchors
 from geo_patrol.scenes.board import outline_shape
-from geo_patrol.scenes.geometry import middle_angle
+from geo_patrol.scenes.geometry import BoardGeometry, middle_angle
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.satellites import Style, satellite_shape
+from geo_patrol.scenes.satellites import Style, by_sector, satellite_anchors, satellite_shape, sector_anchors
 from geo_patrol.scenes.shapes import Point, Polyline, Rect, Shape, Text, TextAnchor, box
 
 _CORNERS: tuple[TextAnchor, ...] = ("topright", "bottomright", "topleft", "bottomleft")
@@ -42,7 +41,7 @@ class Lens:
 
 def find_lenses(layout: Layout, satellites: Sequence[Satellite]) -> list[Lens]:
     """Lay out lenses for the three fullest groups of crowded sectors, each in a corner where it hides least."""
-    groups = _groups(crowded_sectors(layout.geometry, satellites))[:_MAX_LENSES]
+    groups = _groups(_crowded_sectors(layout.geometry, satellites))[:_MAX_LENSES]
     if not groups:
         return []
     sectors = by_sector(satellites)
@@ -73,6 +72,17 @@ def _find_lens(
         if fewest == 0:
             break
     return best
+
+
+def _crowded_sectors(geometry: BoardGeometry, satellites: Sequence[Satellite]) -> list[int]:
+    """Return the sectors whose satellites are too small to be numbered, the fullest first."""
+    sectors = by_sector(satellites)
+    small = [
+        sector
+        for sector, here in sectors.items()
+        if sector_anchors(geometry, int(ring_of(sector)), len(here))[0].radius < theme.MIN_NUMBERED_RADIUS
+    ]
+    return sorted(small, key=lambda sector: (-len(sectors[sector]), sector))
 
 
 def _groups(crowded: list[int]) -> list[list[int]]:

@@ -11,9 +11,8 @@ from typing import ClassVar
 from geo_patrol.board import azimuth_of, prograde, ring_of
 from geo_patrol.notation import SatelliteId
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.anchors import Anchor, Anchors, all_satellites, satellite_anchors
 from geo_patrol.scenes.geometry import BoardGeometry, Polar, sector_angle
-from geo_patrol.scenes.satellites import style_of
+from geo_patrol.scenes.satellites import Anchor, Anchors, all_satellites, satellite_anchors, style_of
 from geo_patrol.sessions.timeline import Moment, Snapshot
 from geo_patrol.sides import SIDES, Side
 

@@ -7,9 +7,8 @@ from geo_patrol.board import sector_at
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.game import Game
 from geo_patrol.notation import Satellite
-from geo_patrol.scenes.anchors import Anchor, all_satellites, satellite_anchors
 from geo_patrol.scenes.geometry import BoardGeometry, middle_angle
-from geo_patrol.scenes.satellites import full_fuel
+from geo_patrol.scenes.satellites import Anchor, all_satellites, full_fuel, satellite_anchors
 from geo_patrol.scenes.shapes import Circle, Color, Drawing, PlainShape, Polygon, Polyline, Text
 from geo_patrol.sides import SIDES, Side
 
