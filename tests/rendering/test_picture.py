@@ -12,8 +12,8 @@ from geo_patrol import Game, preset_names
 from geo_patrol.rendering import painter
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.scenes import theme
+from geo_patrol.scenes.engagements import result_text, select_outcomes
 from geo_patrol.scenes.motion import Motion
-from geo_patrol.scenes.panel import result_text, select_outcomes
 from geo_patrol.scenes.satellites import full_fuel
 from geo_patrol.scenes.shapes import rgb
 
@@ -90,7 +90,7 @@ def test_the_board_turns_with_the_drift():
     motion = Motion(Picture(1280, 720, timeline[0].game.config).layout.geometry, timeline.snapshot(1))
     assert motion.has_drifted
     clock = motion.clock(0.5)
-    for satellite, anchor in motion.start.items():
+    for satellite, anchor in motion.start.anchors.items():
         moved = motion.anchor(satellite, clock).position[1] - anchor.position[1]
         assert moved == pytest.approx(2 * np.pi / 16 / 2)
     assert motion.goal("alpha", clock) == (16, -0.5)
@@ -106,7 +106,7 @@ def test_half_a_turn_moves_in_the_direction_of_the_order():
     game.step(*orders)
     timeline.append(orders, game)
     motion = Motion(Picture(640, 480, game.config).layout.geometry, timeline.snapshot(1))
-    start, clock = motion.start, motion.clock(1.0)
+    start, clock = motion.start.anchors, motion.clock(1.0)
     displacement = {
         one.number: motion.anchor(one, clock).position[1] - start[one].position[1]
         for one in start

@@ -273,7 +273,7 @@ def test_a_click_on_a_satellite_and_a_sector_gives_an_order():
 
 
 def test_rows_of_the_table_and_the_list_of_orders_work_as_well():
-    from geo_patrol.scenes.fleets import row_of
+    from geo_patrol.scenes.panel import row_of
 
     window = playing()
     entry = window.session.entry
@@ -460,7 +460,7 @@ def test_a_game_is_played_to_its_end_by_mouse_alone(size):
             continue
         for number in (1, 5, 9):
             if entry.options(number):
-                from geo_patrol.scenes.fleets import row_of
+                from geo_patrol.scenes.panel import row_of
 
                 click(window, row_of(window.picture.layout, "alpha", number).center)
                 option, rect = window._option_buttons()[0]

@@ -11,7 +11,7 @@ from geo_patrol.game import Game
 from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import make_layout
-from geo_patrol.scenes.motion import Clock, Motion
+from geo_patrol.scenes.motion import Motion
 from geo_patrol.scenes.picture import PanelState, fleet_size, moving_shapes, panel_shapes, static_shapes
 from geo_patrol.sessions.timeline import Snapshot
 
@@ -42,7 +42,6 @@ class Picture:
         self._packed = pygame.Surface((width, height), 0, 24, _RGB)
         self._board = self._draw_board(is_turning=False)
         self._turning_board = self._draw_board(is_turning=True)
-        self._snapshot: Snapshot | None = None
         self._motion: Motion | None = None
         self._backgrounds: dict[PanelState, pygame.Surface] = {}
         self._free_surfaces: list[pygame.Surface] = []
@@ -75,17 +74,16 @@ class Picture:
         """Draw a snapshot on the canvas; return what has changed since the frame before: often the board alone."""
         snapshot = Snapshot.of(shown) if isinstance(shown, Game) else shown
         motion = self._motion_of(snapshot)
-        clock = motion.clock(min(max(progress, 0.0), 1.0))
-        background = self._background(snapshot, motion, clock)
+        clock = motion.clock(progress)
+        background = self._background(motion, PanelState.at(motion, clock))
         changed = pygame.Rect(self.layout.board) if background is self._intact else self._canvas.get_rect()
         self._canvas.blit(background, changed, changed)
         self._intact = background
-        self._painter.paint(moving_shapes(self.layout, snapshot, motion, clock))
+        self._painter.paint(moving_shapes(self.layout, motion, clock))
         return changed
 
     def _motion_of(self, snapshot: Snapshot) -> Motion:
-        if self._motion is None or snapshot is not self._snapshot:
-            self._snapshot = snapshot
+        if self._motion is None or self._motion.snapshot is not snapshot:
             self._motion = Motion(self.layout.geometry, snapshot)
             self._free_surfaces += self._backgrounds.values()
             self._backgrounds.clear()
@@ -97,13 +95,12 @@ class Picture:
         Painter(board, cache_symbols=False).paint(static_shapes(self.layout, is_turning))
         return board
 
-    def _background(self, snapshot: Snapshot, motion: Motion, clock: Clock) -> pygame.Surface:
+    def _background(self, motion: Motion, state: PanelState) -> pygame.Surface:
         """Return board and panels for a part of a phase, drawn once."""
-        state = PanelState.at(snapshot, motion, clock)
         if state not in self._backgrounds:
             self._intact = None
             surface = self._free_surfaces.pop() if self._free_surfaces else self._canvas.copy()
             surface.blit(self._turning_board if state.is_turning else self._board, (0, 0))
-            Painter(surface).paint(panel_shapes(self.layout, snapshot, motion, state))
+            Painter(surface).paint(panel_shapes(self.layout, motion, state))
             self._backgrounds[state] = surface
         return self._backgrounds[state]

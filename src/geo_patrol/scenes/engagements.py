@@ -1,58 +1,57 @@
 """Engagements on the board: shots, collisions and guards, each with a mark of its own.
 
 A shot is a thin line, a collision a double one, a guard carries a shield. Successes are drawn in full, with a star on
-what was hit and a filled shield; failures are drawn dashed, with an open ring and an empty shield.
+what was hit and a filled shield; failures are drawn dashed, with an open ring and an empty shield. A list beside the
+board names the results, and a legend explains the marks.
 """
 
 import functools
 import math
 from collections.abc import Iterator, Sequence
 
-from geo_patrol.notation import Outcome
+from geo_patrol.notation import Outcome, SatelliteId
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.geometry import BoardGeometry
+from geo_patrol.scenes.layout import Layout
 from geo_patrol.scenes.motion import Clock, Motion
+from geo_patrol.scenes.satellites import Style, satellite_shape
 from geo_patrol.scenes.shapes import (
     Circle,
     Color,
     PlainShape,
     Point,
     Polygon,
-    Polyline,
+    Rect,
     Shape,
     Symbol,
+    Text,
     Use,
-    arrowhead,
+    arrow,
     between,
     blend,
-    parallel,
 )
+from geo_patrol.sessions.timeline import Snapshot
 
 _SHIELD = ((-0.8, -0.85), (0, -1.0), (0.8, -0.85), (0.76, 0.1), (0.45, 0.62), (0, 1.0), (-0.45, 0.62), (-0.76, 0.1))
+_LEGEND = (("shoot", "shot"), ("collide", "collision"), ("guard", "guard"), ("hit", "hit"), ("miss", "miss"))
 
 
-def engagement_shapes(
-    geometry: BoardGeometry, motion: Motion, outcomes: Sequence[Outcome], clock: Clock, scale: float
-) -> Iterator[Shape]:
-    """Draw the marks of an engagement.
-
-    Args:
-        geometry: of the board.
-        motion: of its satellites.
-        outcomes: of the engagement.
-        clock: progress of the phase.
-        scale: of the picture.
-    """
+def engagement_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shape]:
+    """Draw the marks of the engagement that led to a snapshot, at a time of its phase."""
     if clock.growth <= 0:
         return
-    width = max(round(2.2 * scale), 1)
-    for outcome in outcomes:
-        ends = _ends(geometry, motion, outcome, clock)
+    width = max(round(2.2 * layout.scale), 1)
+    for outcome in motion.snapshot.outcomes:
+        ends = _ends(layout.geometry, motion, outcome, clock)
         if ends is not None:
-            yield from _line(outcome, *ends, clock.growth, width)
+            start, tip = ends[0], between(*ends, clock.growth)
+            offset = 1.3 * width if outcome.action == "collide" else 0.0
+            head = 0.0 if outcome.action == "guard" else 4.2 * width
+            color = theme.SIDES_BRIGHT[outcome.actor.side]
+            yield from arrow(start, tip, color, width, head, offset, dashed=not outcome.success)
     if clock.shows_results:
-        for outcome in outcomes:
-            yield _result(geometry, motion, outcome, clock, scale)
+        for outcome in motion.snapshot.outcomes:
+            yield _result(layout, motion, outcome, clock)
 
 
 def _ends(geometry: BoardGeometry, motion: Motion, outcome: Outcome, clock: Clock) -> tuple[Point, Point] | None:
@@ -66,17 +65,8 @@ def _ends(geometry: BoardGeometry, motion: Motion, outcome: Outcome, clock: Cloc
     return between(start, end, radii[0] / distance), between(end, start, radii[1] / distance)
 
 
-def _line(outcome: Outcome, start: Point, end: Point, growth: float, width: int) -> Iterator[Shape]:
-    tip = between(start, end, growth)
-    color = theme.SIDES_BRIGHT[outcome.actor.side]
-    for offset in (-1.3, 1.3) if outcome.action == "collide" else (0.0,):
-        yield Polyline(parallel(start, tip, offset * width), color, width, dashed=not outcome.success)
-    if outcome.action != "guard":
-        yield arrowhead(start, tip, color, width * 4.2)
-
-
-def _result(geometry: BoardGeometry, motion: Motion, outcome: Outcome, clock: Clock, scale: float) -> Use:
-    actor = outcome.actor
+def _result(layout: Layout, motion: Motion, outcome: Outcome, clock: Clock) -> Use:
+    geometry, scale, actor = layout.geometry, layout.scale, outcome.actor
     if outcome.action == "guard":
         anchor = motion.anchor(actor, clock)
         (x, y), shift = geometry.point(anchor.position), anchor.radius * 0.8
@@ -133,3 +123,112 @@ def shield(color: Color, filled: bool) -> Symbol:
     inner = theme.HIT if filled else theme.SATELLITE_EDGE
     shapes = outline(1.0, theme.SATELLITE_EDGE), outline(0.84, color), outline(0.56, inner)
     return Symbol(shapes, theme.SATELLITE_EDGE)
+
+
+def outcome_list_shapes(layout: Layout, snapshot: Snapshot, shows_results: bool) -> Iterator[Shape]:
+    """Draw the list of the last engagement's outcomes, in as many columns as fit.
+
+    Args:
+        layout: of the picture.
+        snapshot: what is shown.
+        shows_results: whether the engagement's results show on the board already.
+    """
+    area, outcomes = layout.outcomes, snapshot.outcomes
+    line, size = layout.line_height("small"), layout.text_size("small")
+    if area.height < 2 * line:
+        return
+    heading = f"ENGAGEMENT OF TURN {snapshot.outcomes_turn}" if snapshot.outcomes_turn else "ENGAGEMENT"
+    yield Text((area.left, area.top + line / 2), heading, layout.text_size("tiny"), theme.FAINT)
+    if not outcomes or not shows_results:
+        text = "none yet" if not snapshot.outcomes_turn else "under way" if outcomes else "nobody engaged"
+        yield Text((area.left, area.top + line * 1.6), text, size, theme.SOFT)
+        return
+    height = round(line * 1.12)
+    rows = max((area.height - line) // height, 1)
+    columns = max(min(area.width // round(13.8 * size), 1 + (len(outcomes) - 1) // rows), 1)
+    listed = select_outcomes(outcomes, rows * columns)
+    width = area.width // columns
+    for i, outcome in enumerate(listed):
+        row = Rect(area.left + i // rows * width, area.top + line + i % rows * height, width, height)
+        yield from _outcome(layout, outcome, row)
+    if len(listed) < len(outcomes):
+        position = area.left + (columns - 1) * width, area.top + line + (rows - 0.5) * height
+        yield Text(position, f"and {len(outcomes) - len(listed)} more", size, theme.SOFT)
+
+
+def select_outcomes(outcomes: Sequence[Outcome], count: int) -> list[Outcome]:
+    """Return at most so many outcomes, in their order, leaving a line for the rest: idle guards are dropped first."""
+    if len(outcomes) <= count:
+        return list(outcomes)
+    ranked = sorted(range(len(outcomes)), key=lambda i: _rank(outcomes[i]))
+    return [outcomes[i] for i in sorted(ranked[: max(count - 1, 0)])]
+
+
+def _rank(outcome: Outcome) -> int:
+    if outcome.action == "guard":
+        return 4 if outcome.attacker is None else 2 if outcome.success else 3
+    return 0 if outcome.success else 1
+
+
+def result_text(outcome: Outcome) -> str:
+    """Return the result of an engagement in a word or two."""
+    if outcome.action == "guard":
+        return "no attack" if outcome.attacker is None else "diverted" if outcome.success else "failed"
+    return {"shoot": ("miss", "hit"), "collide": ("miss", "rammed")}[outcome.action][outcome.success]
+
+
+def _outcome(layout: Layout, outcome: Outcome, row: Rect) -> Iterator[Shape]:
+    unit = row.height
+    radius = unit * 0.42
+    actor = outcome.actor
+    other = outcome.attacker if outcome.action == "guard" else outcome.target
+    y = row.center[1]
+    yield _satellite(actor, (row.left + radius, y), radius)
+    start, end = (row.left + unit * 1.05, y), (row.left + unit * 2.55, y)
+    if outcome.action == "guard":
+        yield outcome_symbol(outcome, ((start[0] + end[0]) / 2, y), round(unit * 0.85))
+    else:
+        yield from _list_arrow(outcome, start, end, theme.SIDES_BRIGHT[actor.side], layout.stroke(1.6), unit * 0.36)
+    size = layout.text_size("small")
+    left = row.left + unit * 3.8
+    if other is not None:
+        yield _satellite(other, (row.left + unit * 2.65 + radius, y), radius)
+        yield Text((left + 2.6 * size, y), f"{outcome.probability:.0%}", size, theme.SOFT, "midright")
+    text = layout.fitted(result_text(outcome), size, round(row.right - left - 2.95 * size))
+    yield Text((left + 3.0 * size, y), text, size, theme.TEXT if outcome.success else theme.FAINT)
+
+
+def _list_arrow(outcome: Outcome, start: Point, end: Point, color: Color, width: int, head: float) -> Iterator[Shape]:
+    offset = 1.5 * width if outcome.action == "collide" else 0.0
+    return arrow(start, end, color, width, head, offset, dashed=not outcome.success)
+
+
+def _satellite(satellite: SatelliteId, center: Point, radius: float) -> Use:
+    return satellite_shape(Style(satellite.side, satellite.number), center, radius, with_gauges=False)
+
+
+def legend_shapes(layout: Layout) -> Iterator[Shape]:
+    """Draw what the marks mean: one below the other, or side by side where the legend is flat."""
+    area = layout.legend
+    is_flat = area.height < area.width / len(_LEGEND)
+    for i, (kind, text) in enumerate(_LEGEND):
+        if is_flat:
+            left, top = area.left + i * area.width // len(_LEGEND), area.top
+        else:
+            left, top = area.left, area.top + i * area.height // len(_LEGEND)
+        unit, y = layout.text_size("tiny"), top + layout.line_height("tiny") / 2
+        yield Text((left + 2.4 * unit, y), text, unit, theme.FAINT)
+        outcome = _example(kind)
+        if kind in ("guard", "hit", "miss"):
+            yield outcome_symbol(outcome, (left + unit, y), round(unit * 1.2))
+        else:
+            ends = (left, y), (left + 2 * unit, y)
+            yield from _list_arrow(outcome, *ends, theme.SOFT, layout.stroke(1.6), unit * 0.5)
+
+
+def _example(kind: str) -> Outcome:
+    """Return an outcome that the legend explains."""
+    someone, enemy = SatelliteId("alpha", 1), SatelliteId("bravo", 1)
+    if kind == "guard":
+        return Outcome("guard", enemy, someone, SatelliteId("alpha", 0), 1.0, True)
+    return Outcome("collide" if kind == "collide" else "shoot", someone, None, enemy, 1.0, kind != "miss")

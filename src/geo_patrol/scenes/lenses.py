@@ -1,16 +1,17 @@
 """Crowded sectors, magnified in the corners of the board, where their satellites' numbers can be read."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from geo_patrol.board import are_adjacent, ring_of
-from geo_patrol.notation import Satellite, SatelliteId
+from geo_patrol.notation import Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import outline_shape
 from geo_patrol.scenes.geometry import BoardGeometry, middle_angle
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.satellites import Style, by_sector, satellite_anchors, satellite_shape, sector_anchors
+from geo_patrol.scenes.motion import Arrangement
+from geo_patrol.scenes.satellites import by_sector, satellite_anchors, satellite_shape, sector_anchors
 from geo_patrol.scenes.shapes import Point, Polyline, Rect, Shape, Text, TextAnchor, box
 
 _CORNERS: tuple[TextAnchor, ...] = ("topright", "bottomright", "topleft", "bottomleft")
@@ -127,12 +128,10 @@ def _make_lens(layout: Layout, sectors: dict[int, list[Satellite]], corner: Text
     return Lens(tuple(sectors), card, radius, tuple(labels), tuple(positions))
 
 
-def lens_shapes(
-    layout: Layout, satellites: Sequence[Satellite], styles: Mapping[SatelliteId, Style]
-) -> Iterator[Shape]:
+def lens_shapes(layout: Layout, shown: Arrangement) -> Iterator[Shape]:
     """Draw the lenses of a position."""
     width = layout.stroke(1)
-    for lens in find_lenses(layout, satellites):
+    for lens in find_lenses(layout, shown.satellites):
         middle = layout.geometry.sector_center(lens.sectors[len(lens.sectors) // 2])
         yield Polyline((lens.card.center, middle), theme.SOFT, width)
         for sector in lens.sectors:
@@ -141,4 +140,4 @@ def lens_shapes(
         for number, position in lens.labels:
             yield Text(position, str(number), layout.text_size("tiny"), theme.SOFT)
         for satellite, position in lens.satellites:
-            yield satellite_shape(styles[satellite.id], position, lens.radius, with_gauges=False)
+            yield satellite_shape(shown.styles[satellite.id], position, lens.radius, with_gauges=False)

@@ -11,22 +11,20 @@ from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import highlight_shapes
 from geo_patrol.scenes.buttons import ButtonState, button_shapes
 from geo_patrol.scenes.engagements import shield
-from geo_patrol.scenes.fleets import BAR, row_of
 from geo_patrol.scenes.geometry import middle_angle, sector_angle
 from geo_patrol.scenes.layout import Layout
 from geo_patrol.scenes.lenses import find_lenses
+from geo_patrol.scenes.panel import BAR, row_of
 from geo_patrol.scenes.satellites import Anchor, Anchors
 from geo_patrol.scenes.shapes import (
     Circle,
-    Polyline,
     Rect,
     Shape,
     Text,
     Use,
-    arrowhead,
+    arrow,
     between,
     box,
-    parallel,
 )
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sides import Side
@@ -74,9 +72,7 @@ def _order(layout: Layout, anchors: Anchors, actor: SatelliteId, option: Option)
     if distance <= anchor.radius:
         return
     start = between(start, end, anchor.radius / distance)
-    for offset in (-1.3 * width, 1.3 * width) if option.order.action == "collide" else (0.0,):
-        yield Polyline(parallel(start, end, offset), color, width)
-    yield arrowhead(start, end, color, 4.5 * width)
+    yield from arrow(start, end, color, width, 4.5 * width, 1.3 * width if option.order.action == "collide" else 0.0)
 
 
 def _rings(layout: Layout, anchors: Anchors, entry: OrderEntry) -> Iterator[Shape]:

@@ -1,16 +1,17 @@
-"""The texts beside the board: title, turn, phase and score, the list of engagements, the legend."""
+"""The panels beside the board: title, phase and score; the tables of both fleets; the score over the turns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 
+from geo_patrol.config.ranges import largest
 from geo_patrol.game import Game
-from geo_patrol.notation import EndReason, Outcome, SatelliteId
+from geo_patrol.notation import Satellite
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.engagements import outcome_symbol
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.satellites import Style, satellite_shape
-from geo_patrol.scenes.shapes import Color, Point, Polyline, Rect, Shape, Text, TextAnchor, Use, arrowhead, box
-from geo_patrol.sessions.timeline import Snapshot
-from geo_patrol.sides import SIDES
+from geo_patrol.scenes.motion import Arrangement
+from geo_patrol.scenes.satellites import Style, full_fuel, satellite_shape
+from geo_patrol.scenes.shapes import Box, Circle, Color, Point, Polyline, Rect, Shape, Text, TextAnchor, box
+from geo_patrol.sessions.timeline import ScorePoint
+from geo_patrol.sides import SIDES, Side
 
 _ANCHORS: tuple[TextAnchor, TextAnchor] = ("midleft", "midright")
 _REASONS = {
@@ -20,21 +21,21 @@ _REASONS = {
     "forfeit": "{side} forfeits",
     "turn_limit": "turn limit",
 }
-_LEGEND = (("shoot", "shot"), ("collide", "collision"), ("guard", "guard"), ("hit", "hit"), ("miss", "miss"))
+SECTOR, FUEL, BAR, AMMO = 0.34, 0.51, 0.55, 0.8
+"""Columns, as fractions of a table's width: right edges of the numbers, left edges of bar and pips."""
+_MAX_PIPS = 5
+_MIN_TURNS = 10
+_MAX_POINTS = 400
+"""A long game is thinned to so many points."""
 
 
-def reason_text(reason: EndReason) -> str:
-    """Return a reason for an end in words."""
-    return _REASONS[reason.reason].format(side=reason.side)
-
-
-def header_shapes(layout: Layout, snapshot: Snapshot, game: Game, phase: str) -> Iterator[Shape]:
+def header_shapes(layout: Layout, game: Game, names: tuple[str, str], phase: str) -> Iterator[Shape]:
     """Draw title, turn, phase and score.
 
     Args:
         layout: of the picture.
-        snapshot: what is shown.
-        game: the position whose score is shown: the snapshot's, or the one before it.
+        game: the position whose score is shown.
+        names: who plays alpha and bravo.
         phase: name of the phase.
     """
     header = layout.header
@@ -49,7 +50,7 @@ def header_shapes(layout: Layout, snapshot: Snapshot, game: Game, phase: str) ->
     for side, x, anchor in zip(SIDES, (header.left, header.right), _ANCHORS, strict=True):
         yield Text((x, y), str(game.scores[side]), huge, theme.SIDES_BRIGHT[side], anchor)
     yield from _phase(layout, game, phase, y)
-    yield from _names(layout, snapshot, game)
+    yield from _names(layout, game, names)
 
 
 def _phase(layout: Layout, game: Game, phase: str, y: int) -> Iterator[Shape]:
@@ -66,130 +67,161 @@ def _phase(layout: Layout, game: Game, phase: str, y: int) -> Iterator[Shape]:
     yield Text(rect.center, text, size, color, "center")
 
 
-def _names(layout: Layout, snapshot: Snapshot, game: Game) -> Iterator[Text]:
+def _names(layout: Layout, game: Game, names: tuple[str, str]) -> Iterator[Text]:
     header = layout.header
     size, line = layout.text_size("small"), layout.line_height("normal")
     edges = header.left, header.right
     y = header.bottom - line - layout.line_height("small") // 2
-    for side, x, anchor, name in zip(SIDES, edges, _ANCHORS, snapshot.names, strict=True):
+    for side, x, anchor, name in zip(SIDES, edges, _ANCHORS, names, strict=True):
         text = layout.fitted(f"{side}, {name}" if name else side, size, round(header.width * 0.36))
         yield Text((x, y), text, size, theme.SOFT, anchor)
     below = header.bottom - line * 0.45
     if game.is_over:
-        text = layout.fitted(", ".join(map(reason_text, game.reasons)), size, header.width)
+        reasons = ", ".join(_REASONS[one.reason].format(side=one.side) for one in game.reasons)
+        text = layout.fitted(reasons, size, header.width)
         yield Text((header.center[0], below), text, size, theme.TEXT, "center")
         return
     for side, x, anchor in zip(SIDES, edges, _ANCHORS, strict=True):
         yield Text((x, below), f"{game.goal_points[side]} from the goal", size, theme.FAINT, anchor)
 
 
-def outcome_list_shapes(layout: Layout, snapshot: Snapshot, shows_results: bool) -> Iterator[Shape]:
-    """Draw the list of the last engagement's outcomes, in as many columns as fit.
-
-    Args:
-        layout: of the picture.
-        snapshot: what is shown.
-        shows_results: whether the engagement's results show on the board already.
-    """
-    area, outcomes = layout.outcomes, snapshot.outcomes
-    line, size = layout.line_height("small"), layout.text_size("small")
-    if area.height < 2 * line:
-        return
-    heading = f"ENGAGEMENT OF TURN {snapshot.outcomes_turn}" if snapshot.outcomes_turn else "ENGAGEMENT"
-    yield Text((area.left, area.top + line / 2), heading, layout.text_size("tiny"), theme.FAINT)
-    if not outcomes or not shows_results:
-        text = "none yet" if not snapshot.outcomes_turn else "under way" if outcomes else "nobody engaged"
-        yield Text((area.left, area.top + line * 1.6), text, size, theme.SOFT)
-        return
-    height = round(line * 1.12)
-    rows = max((area.height - line) // height, 1)
-    columns = max(min(area.width // round(13.8 * size), 1 + (len(outcomes) - 1) // rows), 1)
-    listed = select_outcomes(outcomes, rows * columns)
-    width = area.width // columns
-    for i, outcome in enumerate(listed):
-        row = Rect(area.left + i // rows * width, area.top + line + i % rows * height, width, height)
-        yield from _outcome(layout, outcome, row)
-    if len(listed) < len(outcomes):
-        position = area.left + (columns - 1) * width, area.top + line + (rows - 0.5) * height
-        yield Text(position, f"and {len(outcomes) - len(listed)} more", size, theme.SOFT)
+def row_of(layout: Layout, side: Side, number: int) -> Rect:
+    """Return where a satellite's row is."""
+    table = layout.tables[SIDES.index(side)]
+    line = layout.line_height("small")
+    return Rect(table.left, table.top + line * (number + 1), table.width, line)
 
 
-def select_outcomes(outcomes: Sequence[Outcome], count: int) -> list[Outcome]:
-    """Return at most so many outcomes, in their order, leaving a line for the rest: idle guards are dropped first."""
-    if len(outcomes) <= count:
-        return list(outcomes)
-    ranked = sorted(range(len(outcomes)), key=lambda i: _rank(outcomes[i]))
-    return [outcomes[i] for i in sorted(ranked[: max(count - 1, 0)])]
+def fleet_shapes(layout: Layout, fleets: Arrangement, game: Game) -> Iterator[Shape]:
+    """Draw both tables, as the rule books print them, for satellites of a game."""
+    for side, table in zip(SIDES, layout.tables, strict=True):
+        yield box(table, theme.CARD, r=max(round(6 * layout.scale), 3))
+        yield from _heading(layout, side, table)
+    for satellite in fleets.satellites:
+        yield from _row(layout, satellite, fleets.styles[satellite.id], game)
 
 
-def _rank(outcome: Outcome) -> int:
-    if outcome.action == "guard":
-        return 4 if outcome.attacker is None else 2 if outcome.success else 3
-    return 0 if outcome.success else 1
+def _heading(layout: Layout, side: Side, table: Rect) -> Iterator[Text]:
+    size, line = layout.text_size("tiny"), layout.line_height("small")
+    y = table.top + line * 0.58
+    padding = max(round(6 * layout.scale), 3)
+    yield Text((table.left + padding, y), side.upper(), size, theme.SIDES_BRIGHT[side])
+    columns = [(FUEL, "fuel"), (0.98, "ammo")]
+    longest = max(layout.text_width(f"{name.upper()} sector", size) for name in SIDES)  # both tables style alike
+    if padding + longest <= table.width * (SECTOR + 0.02):
+        columns.append((SECTOR + 0.02, "sector"))
+    for column, name in columns:
+        yield Text((table.left + table.width * column, y), name, size, theme.FAINT, "midright")
 
 
-def result_text(outcome: Outcome) -> str:
-    """Return the result of an engagement in a word or two."""
-    if outcome.action == "guard":
-        return "no attack" if outcome.attacker is None else "diverted" if outcome.success else "failed"
-    return {"shoot": ("miss", "hit"), "collide": ("miss", "rammed")}[outcome.action][outcome.success]
-
-
-def _outcome(layout: Layout, outcome: Outcome, row: Rect) -> Iterator[Shape]:
-    unit = row.height
-    radius = unit * 0.42
-    actor = outcome.actor
-    other = outcome.attacker if outcome.action == "guard" else outcome.target
-    y = row.center[1]
-    yield _satellite(actor, (row.left + radius, y), radius)
-    start, end = (row.left + unit * 1.05, y), (row.left + unit * 2.55, y)
-    color = theme.SIDES_BRIGHT[actor.side]
-    if outcome.action == "guard":
-        yield outcome_symbol(outcome, ((start[0] + end[0]) / 2, y), round(unit * 0.85))
-    else:
-        yield from _arrow(start, end, color, layout.stroke(1.6), unit * 0.36, outcome)
+def _row(layout: Layout, satellite: Satellite, style: Style, game: Game) -> Iterator[Shape]:
+    row = row_of(layout, satellite.id.side, satellite.id.number)
     size = layout.text_size("small")
-    left = row.left + unit * 3.8
-    if other is not None:
-        yield _satellite(other, (row.left + unit * 2.65 + radius, y), radius)
-        yield Text((left + 2.6 * size, y), f"{outcome.probability:.0%}", size, theme.SOFT, "midright")
-    text = layout.fitted(result_text(outcome), size, round(row.right - left - 2.95 * size))
-    yield Text((left + 3.0 * size, y), text, size, theme.TEXT if outcome.success else theme.FAINT)
+    color = theme.TEXT if satellite.is_active else theme.FAINT
+    padding = max(round(6 * layout.scale), 3)
+    y = row.center[1]
+    yield satellite_shape(style, (row.left + padding + row.height * 0.42, y), row.height * 0.44, with_gauges=False)
+    yield Text((row.left + row.width * SECTOR, y), str(satellite.sector), size, color, "midright")
+    if not satellite.is_active:
+        note = "destroyed" if satellite.destroyed else "no fuel"
+        note = layout.fitted(note, size, round(row.width * (1 - BAR)) - padding)
+        yield Text((row.left + row.width * BAR, y), note, size, theme.FAINT)
+    fuel = str(satellite.fuel)
+    width = row.width * (FUEL - SECTOR) - size / 3
+    fuel_size = min(size, round(size * width / layout.text_width(fuel, size)))  # many digits must not reach the sector
+    yield Text((row.left + row.width * FUEL, y), fuel, fuel_size, color, "midright")
+    if satellite.is_active:
+        yield from _bar(row, style.body, satellite.fuel / full_fuel(game, satellite.id.side, satellite.id.number))
+        yield from _ammo(layout, row, satellite)
 
 
-def _arrow(start: Point, end: Point, color: Color, width: int, head: float, outcome: Outcome) -> Iterator[Shape]:
-    """Draw a horizontal arrow of an engagement, a double one of a collision."""
-    for offset in (-1.5 * width, 1.5 * width) if outcome.action == "collide" else (0,):
-        line = (start[0], start[1] + offset), (end[0], end[1] + offset)
-        yield Polyline(line, color, width, dashed=not outcome.success)
-    yield arrowhead(start, end, color, head)
+def _bar(row: Rect, color: Color, fraction: float) -> Iterator[Box]:
+    height = max(round(row.height * 0.28), 3)
+    top = row.center[1] - height // 2
+    bar = Rect.truncated(row.left + row.width * BAR, top, row.width * (AMMO - BAR - 0.05), height)
+    yield box(bar, theme.FUEL_TRACK, r=height // 2)
+    yield box(bar._replace(width=max(round(bar.width * min(fraction, 1.0)), 1)), color, r=height // 2)
 
 
-def _satellite(satellite: SatelliteId, center: Point, radius: float) -> Use:
-    return satellite_shape(Style(satellite.side, satellite.number), center, radius, with_gauges=False)
-
-
-def legend_shapes(layout: Layout) -> Iterator[Shape]:
-    """Draw what the marks mean: one below the other, or side by side where the legend is flat."""
-    area = layout.legend
-    is_flat = area.height < area.width / len(_LEGEND)
-    for i, (kind, text) in enumerate(_LEGEND):
-        if is_flat:
-            left, top = area.left + i * area.width // len(_LEGEND), area.top
+def _ammo(layout: Layout, row: Rect, satellite: Satellite) -> Iterator[Shape]:
+    left, y = row.left + row.width * AMMO, row.center[1]
+    if satellite.ammo > _MAX_PIPS or (satellite.ammo == 0 and satellite.id.number == 0):
+        text = str(satellite.ammo) if satellite.ammo else "-"
+        yield Text((left, y), text, layout.text_size("small"), theme.SOFT)
+        return
+    radius = max(row.height * 0.15, 1.8)
+    for pip in range(max(satellite.ammo, 1)):
+        center = round(left + radius + pip * radius * 2.6), y
+        if satellite.ammo:
+            yield Circle(center, radius, theme.TEXT)
         else:
-            left, top = area.left, area.top + i * area.height // len(_LEGEND)
-        unit, y = layout.text_size("tiny"), top + layout.line_height("tiny") / 2
-        yield Text((left + 2.4 * unit, y), text, unit, theme.FAINT)
-        outcome = _example(kind)
-        if kind in ("guard", "hit", "miss"):
-            yield outcome_symbol(outcome, (left + unit, y), round(unit * 1.2))
-        else:
-            yield from _arrow((left, y), (left + 2 * unit, y), theme.SOFT, layout.stroke(1.6), unit * 0.5, outcome)
+            yield Circle(center, radius - 0.5, None, theme.FAINT)
 
 
-def _example(kind: str) -> Outcome:
-    """Return an outcome that the legend explains."""
-    someone, enemy = SatelliteId("alpha", 1), SatelliteId("bravo", 1)
-    if kind == "guard":
-        return Outcome("guard", enemy, someone, SatelliteId("alpha", 0), 1.0, True)
-    return Outcome("collide" if kind == "collide" else "shoot", someone, None, enemy, 1.0, kind != "miss")
+def chart_shapes(layout: Layout, scores: tuple[ScorePoint, ...], game: Game) -> Iterator[Shape]:
+    """Draw both sides' scores over the turns: alpha's line plain, bravo's with dots, each with its letter."""
+    area = layout.chart
+    size, line = layout.text_size("tiny"), layout.line_height("tiny")
+    if area.height < 3 * line or not scores:
+        return
+    yield box(area, theme.CARD, r=max(round(6 * layout.scale), 3))
+    padding = max(round(8 * layout.scale), 4)
+    left, width = area.left + padding + 2 * size, area.width - 2 * padding - 4 * size
+    plot = Rect.truncated(left, area.top + line * 0.8, width, area.height - 1.9 * line)
+    yield Text((plot.left + padding, plot.top), "SCORE", size, theme.FAINT)
+    thinned = _thinned(scores)
+    first, last = thinned[0].turns, max(thinned[-1].turns, thinned[0].turns + _MIN_TURNS)
+    win = int(max(largest(game.config.side(side).points.win) for side in SIDES))
+    low, high = _bounds(scores, win)
+    yield from _axes(plot, size, (low, high), (first, last))
+
+    def point(turns: int, score: int) -> Point:
+        x = plot.left + (turns - first) / (last - first) * plot.width
+        return x, plot.bottom - (score - low) / (high - low) * plot.height
+
+    if low < win <= high:
+        level = point(first, win)[1]
+        yield Polyline(((plot.left, level), (plot.right, level)), theme.LINE, dashed=True)
+        yield Text((plot.right, level), "wins", size, theme.FAINT, "bottomright")
+    yield from _curves(layout, thinned, point)
+
+
+def _curves(layout: Layout, scores: tuple[ScorePoint, ...], point: Callable[[int, int], Point]) -> Iterator[Shape]:
+    size = layout.text_size("tiny")
+    ends = []
+    for side in SIDES:
+        points = tuple(point(score.turns, getattr(score, side)) for score in scores)
+        color = theme.SIDES[side]
+        yield Polyline(points, color, layout.stroke(3.4 if side == "alpha" else 1.6))
+        if side == "bravo" or len(points) == 1:
+            for center in points:
+                yield Circle(center, max(2.6 * layout.scale, 2), color)
+        ends.append((points[-1][1], side, points[-1]))
+    ends.sort()
+    apart = max(size - (ends[1][0] - ends[0][0]), 0) / 2
+    for (_, side, (x, y)), shift in zip(ends, (-apart, apart), strict=True):
+        yield Text((x + size * 0.5, y + shift), side[0].upper(), size, theme.SIDES_BRIGHT[side])
+
+
+def _thinned(scores: tuple[ScorePoint, ...]) -> tuple[ScorePoint, ...]:
+    step = -(-len(scores) // _MAX_POINTS)
+    return scores if step == 1 else (*scores[:-1:step], scores[-1])
+
+
+def _bounds(scores: tuple[ScorePoint, ...], win: int) -> tuple[int, int]:
+    """Return the lowest and the highest number of the axis."""
+    values = [value for score in scores for value in (score.alpha, score.bravo)]
+    low, high = min(values), max(values)
+    padding = max((high - low) // 8, 10)
+    high = max(high + padding, win + padding) if win < 1.4 * high else high + padding
+    return max(low - padding, 0), high
+
+
+def _axes(plot: Rect, size: int, scores: tuple[int, int], turns: tuple[int, int]) -> Iterator[Shape]:
+    corners = plot.corners
+    yield Polyline((corners["topleft"], corners["bottomleft"], corners["bottomright"]), theme.LINE)
+    for score, y in zip(scores, (plot.bottom, plot.top), strict=True):
+        yield Text((plot.left - size * 0.4, y), str(score), size, theme.FAINT, "midright")
+    anchors: tuple[TextAnchor, TextAnchor] = ("topleft", "topright")
+    for turn, x, anchor in zip(turns, (plot.left, plot.right), anchors, strict=True):
+        yield Text((x, plot.bottom + 2), f"turn {turn}", size, theme.FAINT, anchor)

@@ -1,20 +1,19 @@
 """The whole picture of a game, as shapes: board and panels, in layers that change more and more often."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from geo_patrol.config.schema import MAX_PATROLS, GameConfig
 from geo_patrol.game import Game
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import board_shapes, goal_shapes, grid_shapes
-from geo_patrol.scenes.chart import chart_shapes
 from geo_patrol.scenes.earth import atmosphere_shapes, earth_shapes
-from geo_patrol.scenes.engagements import engagement_shapes
-from geo_patrol.scenes.fleets import fleet_shapes
+from geo_patrol.scenes.engagements import engagement_shapes, legend_shapes, outcome_list_shapes
 from geo_patrol.scenes.layout import Layout, TextMeasure, approximate_text_size, make_layout
 from geo_patrol.scenes.lenses import lens_shapes
 from geo_patrol.scenes.motion import Clock, Motion
-from geo_patrol.scenes.panel import header_shapes, legend_shapes, outcome_list_shapes
+from geo_patrol.scenes.panel import chart_shapes, fleet_shapes, header_shapes
 from geo_patrol.scenes.satellites import satellite_shape
 from geo_patrol.scenes.shapes import Drawing, Shape
 from geo_patrol.sessions.timeline import Snapshot
@@ -22,7 +21,7 @@ from geo_patrol.sides import SIDES, Side
 
 
 class PanelState(NamedTuple):
-    """What decides how the panels style during a phase; most frames of a phase have the same.
+    """What decides how the panels look during a phase; most frames of a phase have the same.
 
     Attributes:
         is_turning: the board is drifting.
@@ -39,16 +38,18 @@ class PanelState(NamedTuple):
     shows_results: bool
 
     @classmethod
-    def at(cls, snapshot: Snapshot, motion: Motion, clock: Clock) -> "PanelState":
+    def at(cls, motion: Motion, clock: Clock) -> "PanelState":
         """Return the state at a time of a phase."""
-        has_moved = clock.movement >= 0.5
-        return cls(
-            clock.is_drifting,
-            has_moved,
-            clock.drift >= 0.5 if motion.has_drifted else has_moved,
-            _phase(snapshot, motion, clock),
-            not motion.is_engagement or clock.shows_results,
-        )
+        before = motion.snapshot.before
+        if before is None or (clock.movement >= 1 and clock.engagement >= 1 and clock.drift >= 1):
+            phase = motion.snapshot.game.phase
+        elif motion.has_drifted and clock.engagement >= 1:
+            phase = "drift"
+        else:
+            phase = before.game.phase
+        is_scored = clock.drift >= 0.5 if motion.has_drifted else clock.has_moved
+        shows_results = not motion.is_engagement or clock.shows_results
+        return cls(clock.is_drifting, clock.has_moved, is_scored, phase, shows_results)
 
 
 def picture(
@@ -73,17 +74,10 @@ def picture(
     config = snapshot.game.config
     layout = make_layout(*size, config.board, fleet_size(config), measure=measure)
     motion = Motion(layout.geometry, snapshot)
-    clock = motion.clock(min(max(progress, 0.0), 1.0))
-    state = PanelState.at(snapshot, motion, clock)
-    return Drawing(
-        *size,
-        theme.PANEL,
-        [
-            *static_shapes(layout, state.is_turning),
-            *panel_shapes(layout, snapshot, motion, state),
-            *moving_shapes(layout, snapshot, motion, clock),
-        ],
-    )
+    clock = motion.clock(progress)
+    state = PanelState.at(motion, clock)
+    layers = static_shapes(layout, state.is_turning), panel_shapes(layout, motion, state)
+    return Drawing(*size, theme.PANEL, list(chain(*layers, moving_shapes(layout, motion, clock))))
 
 
 def static_shapes(layout: Layout, is_turning: bool) -> Iterator[Shape]:
@@ -93,18 +87,19 @@ def static_shapes(layout: Layout, is_turning: bool) -> Iterator[Shape]:
     yield from legend_shapes(layout)
 
 
-def panel_shapes(layout: Layout, snapshot: Snapshot, motion: Motion, state: PanelState) -> Iterator[Shape]:
+def panel_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[Shape]:
     """Draw the panels beside the board."""
+    snapshot = motion.snapshot
     game = snapshot.game
     before = game if snapshot.before is None else snapshot.before.game
-    yield from header_shapes(layout, snapshot, game if state.is_scored else before, state.phase)
-    yield from fleet_shapes(layout, game, motion.satellites if state.has_moved else motion.satellites_before)
+    yield from header_shapes(layout, game if state.is_scored else before, snapshot.names, state.phase)
+    yield from fleet_shapes(layout, motion.end if state.has_moved else motion.start, game)
     yield from outcome_list_shapes(layout, snapshot, state.shows_results)
     scores = snapshot.scores if state.is_scored else snapshot.scores[:-1] or snapshot.scores
     yield from chart_shapes(layout, scores, game)
 
 
-def moving_shapes(layout: Layout, snapshot: Snapshot, motion: Motion, clock: Clock) -> Iterator[Shape]:
+def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shape]:
     """Draw what moves on the board: goals, the Earth, satellites and engagements."""
     geometry = layout.geometry
     if clock.is_drifting:
@@ -112,23 +107,14 @@ def moving_shapes(layout: Layout, snapshot: Snapshot, motion: Motion, clock: Clo
     for side in SIDES:
         yield from goal_shapes(geometry, side, *motion.goal(side, clock))
     yield from earth_shapes(geometry.center, geometry.earth_radius, motion.earth_rotation(clock))
-    has_moved = clock.movement >= 0.5
-    styles = motion.styles if has_moved else motion.styles_before
-    satellites = motion.satellites if has_moved else motion.satellites_before
-    for satellite in sorted(satellites, key=lambda one: one.is_active):  # active ones are on top
+    shown = motion.shown(clock)
+    for satellite in sorted(shown.satellites, key=lambda one: one.is_active):  # active ones are on top
         anchor = motion.anchor(satellite.id, clock)
-        yield satellite_shape(styles[satellite.id], geometry.point(anchor.position), anchor.radius)
+        yield satellite_shape(shown.styles[satellite.id], geometry.point(anchor.position), anchor.radius)
     if motion.is_engagement:
-        yield from engagement_shapes(geometry, motion, snapshot.outcomes, clock, layout.scale)
+        yield from engagement_shapes(layout, motion, clock)
     if clock.movement >= 1 and clock.drift >= 1:
-        yield from lens_shapes(layout, motion.satellites, motion.styles)
-
-
-def _phase(snapshot: Snapshot, motion: Motion, clock: Clock) -> str:
-    """Return the name of what is going on."""
-    if snapshot.before is None or (clock.movement >= 1 and clock.engagement >= 1 and clock.drift >= 1):
-        return snapshot.game.phase
-    return "drift" if motion.has_drifted and clock.engagement >= 1 else snapshot.before.game.phase
+        yield from lens_shapes(layout, shown)
 
 
 def fleet_size(config: GameConfig) -> int:

@@ -5,7 +5,7 @@ Coordinates are in pixels from the top left corner, y pointing down. Shapes are 
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -227,6 +227,26 @@ class Drawing:
 def box(rect: Rect, fill: Color | None = None, stroke: Color | None = None, width: float = 1.0, r: float = 0.0) -> Box:
     """Return a rectangle of pixels as a shape; ``r`` rounds its corners."""
     return Box(*rect, fill, stroke, width, r)
+
+
+def arrow(
+    start: Point, end: Point, color: Color, width: float, head: float, offset: float = 0.0, *, dashed: bool = False
+) -> Iterator[Polyline | Polygon]:
+    """Draw an arrow.
+
+    Args:
+        start: of the arrow.
+        end: its tip.
+        color: of line and head.
+        width: of the line.
+        head: size of the head; 0 draws a line alone.
+        offset: draws two lines, each so far from the middle; 0 draws one.
+        dashed: whether the line is dashed.
+    """
+    for shift in (-offset, offset) if offset else (0.0,):
+        yield Polyline(parallel(start, end, shift), color, width, dashed)
+    if head:
+        yield arrowhead(start, end, color, head)
 
 
 def arrowhead(start: Point, end: Point, color: Color, size: float, spread: float = 0.45) -> Polygon:
