@@ -1,8 +1,10 @@
 """Pictures and films of recorded games, paced as the window paces them."""
 
+import itertools
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.scenes.picture import picture
 from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
-from geo_patrol.sessions.timeline import Snapshot, Timeline
+from geo_patrol.sessions.timeline import Timeline
 
 FIRST_SECONDS, LAST_SECONDS = 1.0, 3.0
 """How long the first and the last position stand still."""
@@ -34,7 +36,11 @@ class FilmError(GeoPatrolError):
 
 
 def film(
-    timeline: Timeline, picture: Picture, frames_per_second: float = 20.0, speed: float = 1.0
+    timeline: Timeline,
+    picture: Picture,
+    frames_per_second: float = 20.0,
+    speed: float = 1.0,
+    progress: Progress = lambda *_: None,
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield the pictures of a whole game.
 
@@ -43,33 +49,23 @@ def film(
         picture: draws it.
         frames_per_second: of the film.
         speed: how many times faster than in a window.
+        progress: called after every frame.
 
     Yields:
         (height, width, 3) uint8, new arrays; the same picture repeatedly where nothing moves.
     """
-    yield from _still(picture.frame(timeline.snapshot(0)), FIRST_SECONDS * frames_per_second)
-    for index in range(1, len(timeline)):
-        snapshot = timeline.snapshot(index)
-        frames = _frames_of(snapshot, frames_per_second, speed)
-        for frame in range(1, frames + 1):
-            yield picture.frame(snapshot, min(frame / frames / MOVING_FRACTION, 1.0))
-    yield from _still(picture.frame(timeline.snapshot(-1)), LAST_SECONDS * frames_per_second)
-
-
-def film_length(timeline: Timeline, frames_per_second: float = 20.0, speed: float = 1.0) -> int:
-    """Return how many pictures ``film`` yields."""
-    still = sum(round(seconds * frames_per_second) for seconds in (FIRST_SECONDS, LAST_SECONDS))
-    snapshots = map(timeline.snapshot, range(1, len(timeline)))
-    return still + sum(_frames_of(snapshot, frames_per_second, speed) for snapshot in snapshots)
-
-
-def _frames_of(snapshot: Snapshot, frames_per_second: float, speed: float) -> int:
-    return max(round(phase_seconds(snapshot) / speed * frames_per_second), 1)
-
-
-def _still(frame: NDArray[np.uint8], count: float) -> Iterator[NDArray[np.uint8]]:
-    for _ in range(round(count)):
-        yield frame.copy()
+    first, last = (round(seconds * frames_per_second) for seconds in (FIRST_SECONDS, LAST_SECONDS))
+    schedule = [(0, 1.0)] * first  # the moment and the progress of each frame
+    for i in range(1, len(timeline)):
+        count = max(round(phase_seconds(timeline.snapshot(i)) / speed * frames_per_second), 1)
+        schedule += [(i, min(frame / count / MOVING_FRACTION, 1.0)) for frame in range(1, count + 1)]
+    schedule += [(len(timeline) - 1, 1.0)] * last
+    done = itertools.count(1)
+    for i, frames in itertools.groupby(schedule, key=itemgetter(0)):
+        snapshot = timeline.snapshot(i)
+        for _, fraction in frames:
+            yield picture.frame(snapshot, fraction)
+            progress(next(done), len(schedule))
 
 
 def save_picture(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) -> None:
@@ -112,8 +108,9 @@ def save_mp4(
         ValueError: the size is too small or too large.
     """
     even = size[0] // 2 * 2, size[1] // 2 * 2
+    canvas = Picture(*even, timeline[0].game.config)
     with atomic_path(path) as temporary:
-        _encode(_frames(timeline, even, MP4_FPS, speed, progress), even, MP4_FPS, [*_H264, f"file:{temporary}"])
+        _encode(film(timeline, canvas, MP4_FPS, speed, progress), even, MP4_FPS, [*_H264, f"file:{temporary}"])
 
 
 def save_gif(
@@ -130,18 +127,8 @@ def save_gif(
     with atomic_path(path) as temporary, tempfile.TemporaryDirectory() as folder:
         palette = str(Path(folder) / "palette.png")
         _encode(_samples(timeline, size), size, 1.0, ["-vf", "palettegen", "-update", "1", palette])
-        frames = _frames(timeline, size, GIF_FPS, speed, progress)
+        frames = film(timeline, Picture(*size, timeline[0].game.config), GIF_FPS, speed, progress)
         _encode(frames, size, GIF_FPS, ["-i", palette, "-lavfi", _GIF, "-loop", "0", f"file:{temporary}"])
-
-
-def _frames(
-    timeline: Timeline, size: tuple[int, int], fps: float, speed: float, progress: Progress
-) -> Iterator[NDArray[np.uint8]]:
-    count = film_length(timeline, fps, speed)
-    canvas = Picture(*size, timeline[0].game.config)
-    for number, frame in enumerate(film(timeline, canvas, fps, speed), start=1):
-        yield frame
-        progress(number, count)
 
 
 def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.uint8]]:

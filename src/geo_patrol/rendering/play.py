@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pygame
 
@@ -70,13 +71,18 @@ class PlayWindow(GameWindow):
         """Return the controls for giving orders."""
         commit = "commit the orders of this phase"
         hold = "hold with all: take every order back"
+        ordering = self._is_ordering
+        undo, guard_all, hold_all, select_next = (
+            partial(self._enter, change)
+            for change in (OrderEntry.undo, OrderEntry.guard_all, OrderEntry.hold_all, OrderEntry.select_next)
+        )
         return [
-            Control(commit, self._commit, ("return", "enter"), label="Commit", is_open=self._is_ordering, is_main=True),
-            Control("undo", self._undo, ("u", "backspace"), label="Undo", is_open=self._can_undo),
-            Control("guard with all that can", self._guard_all, ("g",), label="Guard all", is_open=self._can_guard),
-            Control(hold, self._hold_all, ("x",), label="Hold all", is_open=self._is_ordering),
-            Control("the next satellite without an order", self._select_next, ("tab",), is_open=self._is_ordering),
-            Control("show the last phase again", self._show_again, ("l",), label="Replay", is_open=self._has_past),
+            Control(commit, self._commit, ("return", "enter"), label="Commit", is_open=ordering, is_main=True),
+            Control("undo", undo, ("u", "backspace"), label="Undo", is_open=self._can_undo),
+            Control("guard with all that can", guard_all, ("g",), label="Guard all", is_open=self._can_guard),
+            Control(hold, hold_all, ("x",), label="Hold all", is_open=ordering),
+            Control("the next satellite without an order", select_next, ("tab",), is_open=ordering),
+            Control("show the last phase again", self._replay, ("l",), label="Replay", is_open=self._has_past),
             Control("a new game", self._restart, ("n",), label="New", is_open=self._is_over),
         ]
 
@@ -106,26 +112,14 @@ class PlayWindow(GameWindow):
     def _commit(self) -> None:
         self.menu = []
         self.session.commit()
-        if self.session.stage == "showing":
-            self.playback.show_last()
+        self._show_played_phase()
 
-    def _undo(self) -> None:
+    def _enter(self, change: Callable[[OrderEntry], None]) -> None:
+        """Change the orders that are being entered."""
         self.menu = []
-        self._entry.undo()
+        change(self._entry)
 
-    def _guard_all(self) -> None:
-        self.menu = []
-        self._entry.guard_all()
-
-    def _hold_all(self) -> None:
-        self.menu = []
-        self._entry.hold_all()
-
-    def _select_next(self) -> None:
-        self.menu = []
-        self._entry.select_next()
-
-    def _show_again(self) -> None:
+    def _replay(self) -> None:
         self.playback.show_last()
 
     def _restart(self) -> None:
@@ -150,21 +144,24 @@ class PlayWindow(GameWindow):
         self.playback.to_end()  # of what was played before, if the game is resumed
         self.session = PlaySession(live, self.wait_for_agent)
         self.session.begin_phase()  # in which agents may be waited for
-        if self.session.stage == "showing":  # nobody has anything to order
+        self._show_played_phase()
+
+    def _show_played_phase(self) -> None:
+        """Show the last phase if the session has played it: all have committed, or nobody has anything to order."""
+        if self.session.stage == "showing":
             self.playback.show_last()
 
     # Time
 
     def tick(self, seconds: float) -> bool:
         """Let time pass; when a phase has been shown, the next one begins."""
-        if not self.shows_help:
-            self.playback.tick(seconds)
-        if self.session.stage == "showing" and self.playback.is_finished:
+        is_moving = super().tick(seconds)
+        if self.session.stage != "showing":
+            return is_moving
+        if self.playback.is_finished:
             self.session.end_showing()
-            if self.session.stage == "showing":  # nobody had anything to order
-                self.playback.show_last()
-            return True
-        return self.playback.is_moving or self.session.stage == "showing"
+            self._show_played_phase()
+        return True
 
     # Clicks
 
@@ -231,10 +228,6 @@ class PlayWindow(GameWindow):
         return satellite_anchors(self.layout.geometry, self._satellites())
 
     # Drawing
-
-    def draw_game(self) -> pygame.Surface:
-        """Draw the game."""
-        return self.picture.draw(self.playback.snapshot, self.playback.progress)
 
     def overlay(self) -> Iterator[Shape]:
         """Draw the orders being entered, and a line that says what to do."""

@@ -123,7 +123,9 @@ class Screen:
 
     def events(self) -> list[Event]:
         """Return the window's events since the last call; a closing event closes it."""
-        _distribute_events()
+        for event in pygame.event.get():  # of all windows
+            for screen in _open:
+                screen.receive(event)
         events, self._events = self._events, []
         if any(event.type in (pygame.QUIT, pygame.WINDOWCLOSE) for event in events):
             self.close()
@@ -145,9 +147,3 @@ class Screen:
             self._window.destroy()
             self._window = None
             _open.remove(self)
-
-
-def _distribute_events() -> None:
-    for event in pygame.event.get():
-        for screen in _open:
-            screen.receive(event)

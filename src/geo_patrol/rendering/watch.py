@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import pygame
-
 from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.window import GameWindow
 from geo_patrol.scenes import theme
@@ -60,16 +58,6 @@ class WatchWindow(GameWindow):
             Control("slower", playback.slower, ("-",), sign="minus"),
             Control("faster", playback.faster, ("+", "="), sign="plus"),
         ]
-
-    def tick(self, seconds: float) -> bool:
-        """Let time pass."""
-        if not self.shows_help:
-            self.playback.tick(seconds)
-        return self.playback.is_moving
-
-    def draw_game(self) -> pygame.Surface:
-        """Draw the game."""
-        return self.picture.draw(self.playback.snapshot, self.playback.progress)
 
     @property
     def progress_bar(self) -> Rect:

@@ -20,6 +20,7 @@ from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.picture import fleet_size
 from geo_patrol.scenes.shapes import Polygon, Rect, Shape, Text, box
+from geo_patrol.sessions.playback import Playback
 from geo_patrol.sessions.waiting import Act, AgentThread
 
 _FRAMES_PER_SECOND = 60
@@ -42,9 +43,14 @@ class GameWindow(ABC):
         title: of the window.
         size: width and height in points.
 
+    Attributes:
+        playback: what is shown; subclasses set it.
+
     Raises:
         NoScreenError: there is no screen.
     """
+
+    playback: Playback
 
     def __init__(self, config: GameConfig, title: str, size: tuple[int, int] = (1280, 720)) -> None:
         self.screen = Screen(title, size)
@@ -69,17 +75,19 @@ class GameWindow(ABC):
     def make_controls(self) -> list[Control]:
         """Return the controls besides those of every window."""
 
-    @abstractmethod
     def draw_game(self) -> pygame.Surface:
         """Draw the game and return the picture's surface."""
+        return self.picture.draw(self.playback.snapshot, self.playback.progress)
 
     def overlay(self) -> Iterable[Shape]:
         """Return what belongs to the window and not to the picture of the game."""
         return ()
 
-    @abstractmethod
     def tick(self, seconds: float) -> bool:
         """Let time pass; return whether the picture changes by itself."""
+        if not self.shows_help:
+            self.playback.tick(seconds)
+        return self.playback.is_moving
 
     @abstractmethod
     def click(self, pixel: tuple[int, int]) -> None:

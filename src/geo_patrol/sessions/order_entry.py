@@ -118,23 +118,19 @@ class OrderEntry:
     def give(self, order: Order) -> None:
         """Set the order of its satellite, and select none."""
         self._change({**self.pending, order.satellite: order})
-        self.selected = None
 
     def hold(self, number: int) -> None:
         """Remove a satellite's order."""
         self._change({one: order for one, order in self.pending.items() if one != number})
-        self.selected = None
 
     def hold_all(self) -> None:
         """Remove all orders."""
         self._change({})
-        self.selected = None
 
     def guard_all(self) -> None:
         """Let every satellite guard that can."""
         guards = {number: guard for number in self._options if (guard := self._guard_of(number))}
         self._change({**self.pending, **guards})
-        self.selected = None
 
     def undo(self) -> None:
         """Undo the last change of orders."""
@@ -142,6 +138,8 @@ class OrderEntry:
             self.pending = self._past.pop()
 
     def _change(self, orders: dict[int, Order]) -> None:
+        """Replace the pending orders, and select none."""
+        self.selected = None
         if orders != self.pending:
             self._past.append(self.pending)
             self.pending = orders

@@ -99,12 +99,11 @@ class Playback:
 
     def back(self) -> None:
         """Pause, and return to the beginning of the current phase."""
-        self.is_playing = False
-        self._go(max(self.index - 1, 0))
+        self._pause_at(max(self.index - 1, 0))
 
     def next_turn(self) -> None:
         """Pause, and go to the beginning of the next turn."""
-        self.is_playing = False
+        self.is_playing = False  # also while agents are waited for
         turn = self.snapshot.game.turn
         while self.can_go_on and self.timeline[self.index].game.turn <= turn:
             self._step()
@@ -112,12 +111,11 @@ class Playback:
 
     def previous_turn(self) -> None:
         """Pause, and go to the beginning of this turn, or of the one before if it is there already."""
-        self.is_playing = False
         index = max(self.index - 1, 0)
         turn = self.timeline[index].game.turn
         while index and self.timeline[index - 1].game.turn == turn:
             index -= 1
-        self._go(index)
+        self._pause_at(index)
 
     def next_engagement(self) -> None:
         """Play the next engagement; a live game is played on until there is one, or to its end."""
@@ -126,8 +124,7 @@ class Playback:
             self._step()
             found = self.index if self.timeline[self.index - 1].outcomes else None
         if found is None:
-            self.is_playing = False
-            self._go(len(self.timeline) - 1)
+            self.to_end()
         else:
             self._go(found, elapsed=0.0)
 
@@ -143,8 +140,7 @@ class Playback:
 
     def to_end(self) -> None:
         """Pause, and go to the last moment."""
-        self.is_playing = False
-        self._go(len(self.timeline) - 1)
+        self._pause_at(len(self.timeline) - 1)
 
     def show_last(self) -> None:
         """Play the last phase."""
@@ -161,8 +157,7 @@ class Playback:
 
     def seek(self, fraction: float) -> None:
         """Pause, and go to a fraction of what has been played, from 0 to 1."""
-        self.is_playing = False
-        self._go(round(min(max(fraction, 0.0), 1.0) * (len(self.timeline) - 1)))
+        self._pause_at(round(min(max(fraction, 0.0), 1.0) * (len(self.timeline) - 1)))
 
     def faster(self) -> None:
         """Play faster."""
@@ -181,6 +176,10 @@ class Playback:
         if self.index + 1 == len(self.timeline) and self._advance is not None:
             self._advance(self._wait)
         self.index = min(self.index + 1, len(self.timeline) - 1)
+
+    def _pause_at(self, index: int) -> None:
+        self.is_playing = False
+        self._go(index)
 
     def _go(self, index: int, elapsed: float = 1.0) -> None:
         self.index = index
