@@ -55,19 +55,27 @@ class ButtonBar:
         self.controls = [control for control in controls if control.sign or control.label]
         self._buttons: list[tuple[Control, Rect]] = []
 
-    def arrange(self, layout: Layout, area: Rect) -> int:
-        """Lay the buttons out in an area; return how many rows they take."""
+    def arrange(self, layout: Layout, area: Rect) -> None:
+        """Lay the buttons out in an area."""
+        self._buttons = self._placed(layout, area)
+
+    def rows(self, layout: Layout, width: int) -> int:
+        """Return how many rows the buttons take in a width."""
+        tops = {rect.top for _, rect in self._placed(layout, Rect(0, 0, width, 0))}
+        return len(tops)
+
+    def _placed(self, layout: Layout, area: Rect) -> list[tuple[Control, Rect]]:
         size = layout.text_size("normal")
         height, gap = round(size * 2.1), max(round(size * 0.35), 3)
         left, top = area.left, area.top
-        self._buttons = []
+        buttons: list[tuple[Control, Rect]] = []
         for control in self.controls:
             width = height if control.sign else round(layout.text_width(control.label, size) + size * 1.2)
             if left + width > area.right and left > area.left:
                 left, top = area.left, top + height + gap
-            self._buttons.append((control, Rect(left, top, width, height)))
+            buttons.append((control, Rect(left, top, width, height)))
             left += width + gap
-        return 1 + (top - area.top) // (height + gap)
+        return buttons
 
     def rect_of(self, name: str) -> Rect:
         """Return where the button of a control is."""

@@ -14,6 +14,7 @@ from geo_patrol.scenes import theme
 from geo_patrol.scenes.orders import (
     Buttons,
     curtain_shapes,
+    list_area,
     menu_buttons,
     menu_shapes,
     option_buttons,
@@ -191,6 +192,9 @@ class PlayWindow(GameWindow):
             if rect.contains(pixel):
                 self._choose(option)
                 return
+        if entry.selected is not None and list_area(self.layout, entry.options(entry.selected)).contains(pixel):
+            entry.select(None)  # it may cover the tables
+            return
         satellite = satellite_at(self.layout, self._satellites(), self._anchors(), pixel)
         options = self._options_at(satellite, pixel)
         if len(options) == 1:
@@ -233,13 +237,15 @@ class PlayWindow(GameWindow):
         """Draw the orders being entered, and a line that says what to do."""
         layout = self.layout
         if self.session.stage == "ordering" and self.playback.is_finished:
-            yield from order_shapes(layout, self._anchors(), self._entry, with_costs=not self.menu)
+            yield from order_shapes(layout, self._satellites(), self._entry, with_costs=not self.menu)
             if self._entry.selected is not None:
                 yield from option_shapes(layout, self._entry, self._option_buttons(), self.pointer)
             yield from menu_shapes(layout, self.menu, self.pointer)
         size = layout.text_size("normal")
         position = layout.toolbar.left, layout.toolbar.top + layout.line_height("normal") // 2
-        yield Text(position, layout.fitted(self.prompt, size, layout.toolbar.width), size, theme.CHOICE)
+        width = layout.toolbar.width
+        prompt = self.prompt if layout.text_width(self.prompt, size) <= width else self.prompt.partition(";")[0]
+        yield Text(position, layout.fitted(prompt, size, width), size, theme.CHOICE)
 
     def draw(self) -> pygame.Surface:
         """Draw the window, all of it behind the curtain if there is one."""
@@ -260,7 +266,7 @@ class PlayWindow(GameWindow):
             return "Click to go on at once."
         who = f"{entry.side.capitalize()}: " if len(session.people) > 1 else ""
         if entry.selected is None:
-            hold = "" if entry.pending else "; all others hold"
-            return f"{who}click one of your satellites, then Commit{hold}"
+            hold = "" if entry.pending else "; the others hold"
+            return f"{who}click a satellite, then Commit{hold}"
         phase = session.live.timeline[-1].game.phase
         return who + ("click where it should go, or an order" if phase == "movement" else "click a target or an order")

@@ -12,7 +12,7 @@ from geo_patrol.errors import GeoPatrolError
 Event: TypeAlias = "pygame.event.Event"
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
-_MIN_SIZE = (640, 480)
+_MIN_SIZE = (400, 360)
 _MAX_FRACTION = 0.9
 """Of the desktop, at most, that a new window takes."""
 _open: "list[Screen]" = []

@@ -110,8 +110,7 @@ class GameWindow(ABC):
         """Make a picture with space for the buttons, and a line above them."""
         config = self._config
         layout = make_layout(width, height, config.board, fleet_size(config), measure=text_extent)
-        rows = self.bar.arrange(layout, layout.header)
-        picture = Picture(width, height, config, toolbar_rows=rows + 1)
+        picture = Picture(width, height, config, lambda available: 1 + self.bar.rows(layout, available))
         toolbar = picture.layout.toolbar
         line = picture.layout.line_height("normal") * 5 // 4
         area = Rect(toolbar.left, toolbar.top + line, toolbar.width, toolbar.height - line)

@@ -23,7 +23,7 @@ def board_shapes(layout: Layout, is_turning: bool) -> Iterator[Shape]:
         yield from grid_shapes(layout.geometry, 0.0)
     color = blend(theme.SECTOR_NUMBER, theme.RINGS[0], 0.75) if is_turning else theme.SECTOR_NUMBER
     yield from _sector_numbers(layout, color)
-    yield from _prograde_arrow(layout.geometry, layout.text_size("tiny"))
+    yield from _prograde_arrow(layout)
 
 
 def _space(square: Rect) -> Iterator[Shape]:
@@ -114,16 +114,19 @@ def highlight_shapes(geometry: BoardGeometry, sector: int, color: Color, opacity
     yield outline_shape(geometry, sector, color, max(round(geometry.radius / 200), 1))
 
 
-def _prograde_arrow(geometry: BoardGeometry, size: int) -> Iterator[Shape]:
+def _prograde_arrow(layout: Layout) -> Iterator[Shape]:
     """Draw the arrow outside the board in the direction of flight."""
+    geometry, size = layout.geometry, layout.text_size("tiny")
     distance = geometry.radius + max(geometry.radius * 0.018, 4)
     start, end = math.radians(-50), math.radians(-40)
     points = tuple(geometry.point((distance, start + (end - start) * step / 12)) for step in range(13))
     width = max(round(geometry.radius / 220), 1)
     yield Polyline(points, theme.SOFT, width)
     yield _arrow_at_center(points[-2], points[-1], 2.2 * width + 2)
-    label = geometry.point((distance + size * 0.6, math.radians(-45)))
-    yield Text(label, "prograde", size, theme.SOFT, "topleft")
+    x, y = geometry.point((distance + size * 0.6, math.radians(-45)))
+    yield Text(
+        (min(x, layout.board.right - layout.text_width("prograde", size)), y), "prograde", size, theme.SOFT, "topleft"
+    )
 
 
 def _arrow_at_center(before: tuple[float, float], center: tuple[float, float], size: float) -> Polygon:

@@ -208,14 +208,13 @@ def _satellite(satellite: SatelliteId, center: Point, radius: float) -> Use:
 
 
 def legend_shapes(layout: Layout) -> Iterator[Shape]:
-    """Draw what the marks mean: one below the other, or side by side where the legend is flat."""
+    """Draw what the marks mean, in as many rows as the legend is high."""
     area = layout.legend
-    is_flat = area.height < area.width / len(_LEGEND)
+    rows = max(area.height // layout.line_height("tiny"), 1)
+    columns = -(-len(_LEGEND) // rows)
     for i, (kind, text) in enumerate(_LEGEND):
-        if is_flat:
-            left, top = area.left + i * area.width // len(_LEGEND), area.top
-        else:
-            left, top = area.left, area.top + i * area.height // len(_LEGEND)
+        left = area.left + i % columns * area.width // columns
+        top = area.top + i // columns * area.height // rows
         unit, y = layout.text_size("tiny"), top + layout.line_height("tiny") / 2
         yield Text((left + 2.4 * unit, y), text, unit, theme.FAINT)
         outcome = _example(kind)

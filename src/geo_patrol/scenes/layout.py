@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.scenes import theme
@@ -17,9 +17,26 @@ _LEGEND_WIDTH = 7
 """Width of the legend's words, in lines."""
 _MIN_WIDE = 0.75
 """Width over height from which the panel is beside the board: beneath a board that wide it would lack height."""
+_TALL_BOARD_FRACTION = 0.52
+"""Of the height, at most, above the panel."""
+_MIN_LIST_LINES = 5
+"""Lines for the list of engagements, below which the toolbar goes beneath the board if it can."""
+_MIN_BOARD_FRACTION = 0.85
+"""Of its side, at least, that the board keeps when it makes space for a toolbar or a list."""
+LEGEND_ITEMS = 5
+_LEGEND_ITEM_WIDTH = 4.5
+"""Width of a mark and its word in a flat legend, in lines."""
 
 TextMeasure: TypeAlias = Callable[[str, int], tuple[int, int]]
 """Returns width and height in pixels of a text in a font size."""
+
+ToolbarRows: TypeAlias = Callable[[int], int]
+"""Returns the number of rows that a toolbar of a width in pixels takes."""
+
+
+def no_toolbar(_width: int) -> int:
+    """Return 0: pictures have no buttons."""
+    return 0
 
 
 def approximate_text_size(text: str, size: int) -> tuple[int, int]:
@@ -80,12 +97,56 @@ class Layout:
         return text + ".."
 
 
+class _Metrics(NamedTuple):
+    """Heights of the parts of a panel."""
+
+    scale: float
+    fleet_size: int
+    toolbar_rows: ToolbarRows
+
+    @property
+    def margin(self) -> int:
+        return max(round(theme.MARGIN * self.scale), 5)
+
+    @property
+    def gap(self) -> int:
+        return max(self.margin // 2, 4)
+
+    def line(self, name: str) -> int:
+        return round(theme.text_size(name, self.scale) * theme.LINE_HEIGHT)
+
+    @property
+    def header(self) -> int:
+        return 2 * self.line("normal") + round(theme.text_size("huge", self.scale) * 1.05) + self.line("small")
+
+    @property
+    def tables(self) -> int:
+        return self.line("small") * (self.fleet_size + 1) + self.gap
+
+    def toolbar(self, width: int) -> int:
+        return self.toolbar_rows(width) * round(self.line("normal") * 1.75)
+
+    def legend(self, width: int) -> int:
+        """Return the height of a flat legend, which has a second row where it is narrow."""
+        tiny = self.line("tiny")
+        return tiny if width >= LEGEND_ITEMS * _LEGEND_ITEM_WIDTH * tiny else 2 * tiny
+
+
+class _Areas(NamedTuple):
+    """The board, the panel, the area beneath the board, and the toolbar beneath the board if it is there."""
+
+    square: Rect
+    panel: Rect
+    below: Rect
+    toolbar: Rect | None = None
+
+
 def make_layout(
     width: int,
     height: int,
     board: BoardConfig,
     fleet_size: int,
-    toolbar_rows: int = 0,
+    toolbar_rows: ToolbarRows = no_toolbar,
     measure: TextMeasure = approximate_text_size,
 ) -> Layout:
     """Lay out a picture.
@@ -95,7 +156,7 @@ def make_layout(
         height: in pixels.
         board: the rings to be drawn.
         fleet_size: satellites of the larger side.
-        toolbar_rows: rows of buttons.
+        toolbar_rows: returns the rows of buttons that a width takes.
         measure: returns the size of a text.
 
     Raises:
@@ -104,59 +165,84 @@ def make_layout(
     for name, value, low, high in zip(("width", "height"), (width, height), MIN_SIZE, MAX_SIZE, strict=True):
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise ValueError(f"{name} of a picture = {value!r}: give a whole number from {low} to {high}")
-    scale = theme.scale_of(width, height)
-    margin = max(round(theme.MARGIN * scale), 5)
-    gap = max(margin // 2, 4)
-    if width >= _MIN_WIDE * height:
-        side = min(height, round(width * _BOARD_FRACTION))
-        square = Rect(0, 0, side, side)
-        panel = Rect(side + margin, margin, width - side - round(1.8 * margin), height - 2 * margin)
-        below = Rect(margin, side, side - 2 * margin, height - side - margin)
-    else:
-        side = min(width, round(height * 0.52))
-        square = Rect((width - side) // 2, 0, side, side)
-        panel = Rect(margin, side, width - 2 * margin, height - side - margin)
-        below = Rect(0, 0, 0, 0)
-    header, tables, rest, toolbar = _split_panel(panel, fleet_size, toolbar_rows, scale, gap)
-    legend, outcomes, chart = _place_legend(panel, square, below, rest, scale, gap)
-    geometry = BoardGeometry(board, square.center, square.width / 2 - margin)
-    return Layout(scale, square, header, tables, outcomes, chart, legend, toolbar, geometry, measure)
+    metrics = _Metrics(theme.scale_of(width, height), fleet_size, toolbar_rows)
+    areas = _wide(width, height, metrics) if width >= _MIN_WIDE * height else _tall(width, height, metrics)
+    header, tables, rest, toolbar = _split_panel(areas, metrics)
+    legend, outcomes, chart = _place_legend(areas, rest, metrics)
+    geometry = BoardGeometry(board, areas.square.center, areas.square.width / 2 - metrics.margin)
+    return Layout(metrics.scale, areas.square, header, tables, outcomes, chart, legend, toolbar, geometry, measure)
 
 
-def _line_height(name: str, scale: float) -> int:
-    return round(theme.text_size(name, scale) * theme.LINE_HEIGHT)
+def _wide(width: int, height: int, metrics: _Metrics) -> _Areas:
+    """Place the panel beside the board, and the toolbar beneath the board where the panel lacks height."""
+    side = min(height, round(width * _BOARD_FRACTION))
+    usual = _beside(side, width, height, metrics)
+    panel = usual.panel
+    rest = panel.height - metrics.header - metrics.tables - metrics.toolbar(panel.width) - 3 * metrics.gap
+    if not metrics.toolbar_rows(panel.width) or rest >= _MIN_LIST_LINES * metrics.line("small"):
+        return usual
+    areas = usual
+    while side >= _MIN_BOARD_FRACTION * usual.square.width:
+        below = areas.below
+        toolbar = metrics.toolbar(below.width)
+        fitting = height - metrics.margin - metrics.legend(below.width) - metrics.gap - toolbar
+        if fitting >= side:
+            legend = below._replace(height=below.height - toolbar - metrics.gap)
+            return areas._replace(below=legend, toolbar=Rect(below.left, below.bottom - toolbar, below.width, toolbar))
+        side = fitting  # which leaves less width to the toolbar
+        areas = _beside(side, width, height, metrics)
+    return usual
 
 
-def _split_panel(
-    panel: Rect, fleet_size: int, toolbar_rows: int, scale: float, gap: int
-) -> tuple[Rect, tuple[Rect, Rect], Rect, Rect]:
+def _beside(side: int, width: int, height: int, metrics: _Metrics) -> _Areas:
+    margin = metrics.margin
+    panel = Rect(side + margin, margin, width - side - round(1.8 * margin), height - 2 * margin)
+    below = Rect(margin, side, side - 2 * margin, height - side - margin)
+    return _Areas(Rect(0, 0, side, side), panel, below)
+
+
+def _tall(width: int, height: int, metrics: _Metrics) -> _Areas:
+    """Place the panel beneath the board, which leaves it the height that it needs."""
+    margin = metrics.margin
+    panel_width = width - 2 * margin
+    used = metrics.header + metrics.tables + metrics.toolbar(panel_width) + 3 * metrics.gap + margin
+    largest = min(width, round(height * _TALL_BOARD_FRACTION))
+    fitting = height - used - _MIN_LIST_LINES * metrics.line("small")
+    side = min(largest, max(fitting, round(largest * _MIN_BOARD_FRACTION)))
+    square = Rect((width - side) // 2, 0, side, side)
+    return _Areas(square, Rect(margin, side, panel_width, height - side - margin), Rect(0, 0, 0, 0))
+
+
+def _split_panel(areas: _Areas, metrics: _Metrics) -> tuple[Rect, tuple[Rect, Rect], Rect, Rect]:
     """Return header, tables, what remains of the panel, and toolbar."""
-    line, small = _line_height("normal", scale), _line_height("small", scale)
-    huge = round(theme.text_size("huge", scale) * 1.05)
-    header = Rect(panel.left, panel.top, panel.width, 2 * line + huge + small)
-    toolbar_height = toolbar_rows * round(line * 1.75)
-    toolbar = Rect(panel.left, panel.bottom - toolbar_height, panel.width, toolbar_height)
+    panel, gap = areas.panel, metrics.gap
+    header = Rect(panel.left, panel.top, panel.width, metrics.header)
+    toolbar_height = metrics.toolbar(panel.width)
+    within = Rect(panel.left, panel.bottom - toolbar_height, panel.width, toolbar_height)
     half = (panel.width - gap) // 2
-    table_height = small * (fleet_size + 1) + gap
     top = header.bottom + gap
-    tables = Rect(panel.left, top, half, table_height), Rect(panel.right - half, top, half, table_height)
-    top += table_height + gap
-    rest = Rect(panel.left, top, panel.width, (toolbar.top - gap if toolbar_rows else panel.bottom) - top)
-    return header, tables, rest, toolbar
+    tables = (
+        Rect(panel.left, top, half, metrics.tables),
+        Rect(panel.right - half, top, half, metrics.tables),
+    )
+    top += metrics.tables + gap
+    bottom = within.top - gap if toolbar_height and areas.toolbar is None else panel.bottom
+    return header, tables, Rect(panel.left, top, panel.width, max(bottom - top, 0)), areas.toolbar or within
 
 
-def _place_legend(
-    panel: Rect, square: Rect, below: Rect, rest: Rect, scale: float, gap: int
-) -> tuple[Rect, Rect, Rect]:
+def _place_legend(areas: _Areas, rest: Rect, metrics: _Metrics) -> tuple[Rect, Rect, Rect]:
     """Return legend, list of outcomes and chart."""
-    small, tiny = _line_height("small", scale), _line_height("tiny", scale)
-    if below.height >= 5 * small:
-        legend = Rect(below.left, below.top, below.width, tiny)
-        return legend, rest, Rect(below.left, legend.bottom + gap, below.width, below.height - tiny - gap)
+    square, below, gap, scale = areas.square, areas.below, metrics.gap, metrics.scale
+    small, tiny = metrics.line("small"), metrics.line("tiny")
+    if areas.toolbar is not None or below.height >= 5 * small:
+        legend = Rect(below.left, below.top, below.width, metrics.legend(below.width))
+        top = legend.bottom + gap
+        return legend, rest, Rect(below.left, top, below.width, max(below.bottom - top, 0))
     corner = max(round(8 * scale), 3)
-    fits_beside = square.left - panel.left >= _LEGEND_WIDTH * tiny  # of a small board under a wide window
-    left = panel.left if fits_beside else square.left + corner
-    legend = Rect(left, square.bottom - corner - 5 * tiny, 10 * tiny, 5 * tiny)
+    fits_beside = square.left - areas.panel.left >= _LEGEND_WIDTH * tiny  # of a small board under a wide window
+    left = areas.panel.left if fits_beside else square.left + corner
+    height = LEGEND_ITEMS * tiny
+    legend = Rect(left, square.bottom - corner - height, 10 * tiny, height)
     chart_height = min(round(rest.height * 0.42), 8 * small)
-    outcomes = Rect(rest.left, rest.top, rest.width, rest.height - chart_height - gap)
+    outcomes = Rect(rest.left, rest.top, rest.width, max(rest.height - chart_height - gap, 0))
     return legend, outcomes, Rect(rest.left, outcomes.bottom + gap, rest.width, chart_height)

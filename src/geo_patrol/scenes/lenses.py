@@ -1,5 +1,6 @@
-"""Crowded sectors, magnified in the corners of the board, where their satellites' numbers can be read."""
+"""Crowded sectors, magnified where they hide no satellite, so that their satellites' numbers can be read."""
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from geo_patrol.scenes.satellites import by_sector, satellite_anchors, satellite
 from geo_patrol.scenes.shapes import Point, Polyline, Rect, Shape, Text, TextAnchor, box
 
 _CORNERS: tuple[TextAnchor, ...] = ("topright", "bottomright", "topleft", "bottomleft")
+_INSIDE = (0.35, 0.5, 0.65)
+"""Fractions of the board's sides, of centers of lenses that no corner has space for."""
 _MAX_LENSES = 3
 _MIN_RADIUS = 7
 _MAX_COLUMNS = 5
@@ -41,7 +44,7 @@ class Lens:
 
 
 def find_lenses(layout: Layout, satellites: Sequence[Satellite]) -> list[Lens]:
-    """Lay out lenses for the three fullest groups of crowded sectors, each in a corner where it hides least."""
+    """Lay out lenses for the three fullest groups of crowded sectors, where they hide no satellite."""
     groups = _groups(_crowded_sectors(layout.geometry, satellites))[:_MAX_LENSES]
     if not groups:
         return []
@@ -60,19 +63,21 @@ def find_lenses(layout: Layout, satellites: Sequence[Satellite]) -> list[Lens]:
 def _find_lens(
     layout: Layout, sectors: dict[int, list[Satellite]], points: list[Point], occupied: list[Rect]
 ) -> Lens | None:
-    """Lay out a lens in the nearest corner that is free, or in one where it hides fewer satellites."""
+    """Lay out a lens in the nearest corner, or else farther inside, where it hides no satellite; None if it would."""
     numbers = list(sectors)
     magnified = layout.geometry.point((layout.geometry.radius, middle_angle(numbers[len(numbers) // 2])))
-    corners = layout.board.corners
-    best, fewest = None, math.inf
-    for corner in sorted(_CORNERS, key=lambda name: math.dist(magnified, corners[name])):
-        lens = _make_lens(layout, sectors, corner)
-        hidden = sum(map(lens.card.contains, points))
-        if hidden < fewest and not any(map(lens.card.overlaps, occupied)):
-            best, fewest = lens, hidden
-        if fewest == 0:
-            break
-    return best
+    board = layout.board
+    inside = [
+        (board.left + x * board.width, board.top + y * board.height) for x, y in itertools.product(_INSIDE, repeat=2)
+    ]
+    anchors: list[tuple[TextAnchor, Point]] = [(corner, board.corners[corner]) for corner in _CORNERS]
+    anchors.sort(key=lambda corner: math.dist(magnified, corner[1]))
+    anchors += [("center", point) for point in sorted(inside, key=lambda point: math.dist(magnified, point))]
+    for anchor, point in anchors:
+        lens = _make_lens(layout, sectors, anchor, point)
+        if not any(map(lens.card.contains, points)) and not any(map(lens.card.overlaps, occupied)):
+            return lens
+    return None
 
 
 def _crowded_sectors(geometry: BoardGeometry, satellites: Sequence[Satellite]) -> list[int]:
@@ -100,7 +105,7 @@ def _groups(crowded: list[int]) -> list[list[int]]:
     return groups
 
 
-def _make_lens(layout: Layout, sectors: dict[int, list[Satellite]], corner: TextAnchor) -> Lens:
+def _make_lens(layout: Layout, sectors: dict[int, list[Satellite]], anchor: TextAnchor, point: Point) -> Lens:
     size = layout.text_size("tiny")
     fullest = max(map(len, sectors.values()))
     alone = len(sectors) == 1  # its number is above the satellites, otherwise numbers are on the left
@@ -112,8 +117,7 @@ def _make_lens(layout: Layout, sectors: dict[int, list[Satellite]], corner: Text
     pitch = 2.1 * radius
     rows = sum(-(-len(here) // columns) for here in sectors.values())
     extent = round(indent + columns * pitch) + 2 * _PADDING, round(rows * pitch) + above + _PADDING
-    card = Rect.anchored(extent, corner, layout.board.corners[corner])
-    card = card.moved(-3 if "right" in corner else 3, 3 if "top" in corner else -3)
+    card = Rect.anchored(extent, anchor, point).clamped(layout.board.inflated(-6, -6))
     labels: list[tuple[int, Point]] = []
     positions: list[tuple[Satellite, Point]] = []
     row = 0

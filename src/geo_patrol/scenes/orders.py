@@ -15,7 +15,7 @@ from geo_patrol.scenes.geometry import middle_angle, sector_angle
 from geo_patrol.scenes.layout import Layout
 from geo_patrol.scenes.lenses import find_lenses
 from geo_patrol.scenes.panel import BAR, row_of
-from geo_patrol.scenes.satellites import Anchor, Anchors
+from geo_patrol.scenes.satellites import Anchor, Anchors, satellite_anchors
 from geo_patrol.scenes.shapes import (
     Circle,
     Rect,
@@ -32,12 +32,17 @@ from geo_patrol.sides import Side
 Buttons: TypeAlias = list[tuple[Option | None, Rect]]
 """Options and their buttons; None stands for holding."""
 Pixel: TypeAlias = tuple[int, int]
+_MIN_BUTTON = 1.6
+"""Height of a line of the list of options, at least, in sizes of its text."""
 _REACH = 1.15
 """How far around a satellite a click still hits it, in radii."""
 
 
-def order_shapes(layout: Layout, anchors: Anchors, entry: OrderEntry, with_costs: bool) -> Iterator[Shape]:
+def order_shapes(
+    layout: Layout, satellites: Sequence[Satellite], entry: OrderEntry, with_costs: bool
+) -> Iterator[Shape]:
     """Draw orders and options of a person; costs would be in the way of an open menu."""
+    anchors = satellite_anchors(layout.geometry, satellites)
     options = entry.options(entry.selected)
     for option in options:
         if option.sector is not None:
@@ -48,7 +53,7 @@ def order_shapes(layout: Layout, anchors: Anchors, entry: OrderEntry, with_costs
             yield from _order(layout, anchors, SatelliteId(entry.side, number), pending)
     yield from _rings(layout, anchors, entry)
     if with_costs:
-        yield from _costs(layout, anchors, entry.sectors, options)
+        yield from _costs(layout, satellites, anchors, options)
     yield from _rows(layout, entry)
 
 
@@ -94,9 +99,13 @@ def _ring(layout: Layout, anchor: Anchor, width: int) -> Circle:
 
 
 def _costs(
-    layout: Layout, anchors: Anchors, sectors: dict[SatelliteId, int], options: Iterable[Option]
+    layout: Layout, satellites: Sequence[Satellite], anchors: Anchors, options: Iterable[Option]
 ) -> Iterator[Shape]:
-    """Write fuel cost and odds at the inner edge of the sectors where the options lead: they are alike in a sector."""
+    """Write fuel cost and odds at an edge of the sectors where the options lead: they are alike in a sector.
+
+    Labels hide neither satellites nor each other; one that finds no free place is left out, as the list has it too.
+    """
+    sectors = {one.id: one.sector for one in satellites}
     labels: dict[int, dict[str, None]] = {}
     for option in options:
         if option.target is None:
@@ -105,23 +114,36 @@ def _costs(
         else:
             text = f"{option.order.action} {option.probability:.0%} -{option.cost}"
             labels.setdefault(sectors[option.target], {})[text] = None
+    occupied = [lens.card for lens in find_lenses(layout, satellites)]
+    for anchor in anchors.values():
+        side = round(1.7 * anchor.radius)  # of a square that a label may touch at its corners
+        occupied.append(Rect.anchored((side, side), "center", layout.geometry.point(anchor.position)))
     for sector, lines in labels.items():
-        yield from _label(layout, anchors, sector, list(lines))
+        rect = _label_rect(layout, occupied, sector, list(lines))
+        if rect is not None:
+            occupied.append(rect)
+            yield from _label(layout, rect, list(lines))
 
 
-def _label(layout: Layout, anchors: Anchors, sector: int, lines: list[str]) -> Iterator[Shape]:
-    """Write a label at an edge of a sector, in the middle of the inner one or where it hides fewer satellites."""
+def _label_rect(layout: Layout, occupied: Sequence[Rect], sector: int, lines: list[str]) -> Rect | None:
+    """Return a free place for a label at an edge of a sector, the middle of the inner one if possible."""
     size = layout.text_size("small")
     width = max(layout.text_width(text, size) for text in lines)
     extent = round(width + size * 0.8), round(size * 1.2 * len(lines) + size * 0.2)
     geometry, ring = layout.geometry, int(ring_of(sector))
-    edges = geometry.inner_edge(ring), geometry.outer_edge(ring)
-    candidates = []
-    for fraction, distance in itertools.product((0.0, 0.3, -0.3), edges):
+    distances = [geometry.inner_edge(ring), geometry.outer_edge(ring)]
+    if ring == geometry.board.outer_ring:
+        distances.append(geometry.radius + extent[1])
+    for fraction, distance in itertools.product((0.0, 0.3, -0.3), distances):
         x, y = geometry.point((distance, middle_angle(sector) + fraction * sector_angle(ring)))
-        candidates.append(Rect.anchored(extent, "center", (round(x), round(y))).clamped(layout.board))
-    points = [geometry.point(anchor.position) for anchor in anchors.values()]
-    rect = min(candidates, key=lambda one: sum(map(one.inflated(size, size).contains, points)))
+        rect = Rect.anchored(extent, "center", (round(x), round(y))).clamped(layout.board)
+        if not any(map(rect.overlaps, occupied)):
+            return rect
+    return None
+
+
+def _label(layout: Layout, rect: Rect, lines: list[str]) -> Iterator[Shape]:
+    size = layout.text_size("small")
     yield box(rect, theme.CHOICE, r=size // 2)
     for row, text in enumerate(lines):
         y = rect.top + round(size * (0.7 + 1.2 * row))
@@ -155,41 +177,62 @@ def curtain_shapes(layout: Layout, width: int, height: int, side: Side) -> Itera
     yield Text((x, y + size // 2), text, layout.text_size("large"), theme.TEXT, "midtop")
 
 
-def _list_area(layout: Layout) -> Rect:
-    """Return where the list of options is: it replaces the outcomes, and the chart beneath them."""
-    if layout.chart.left >= layout.outcomes.left:
-        return layout.outcomes.union(layout.chart)
-    return layout.outcomes
+def list_area(layout: Layout, options: Sequence[Option]) -> Rect:
+    """Return where the list of options is: it replaces the outcomes and the chart, and what is above them if needed."""
+    usual = layout.outcomes.union(layout.chart) if layout.chart.left >= layout.outcomes.left else layout.outcomes
+    with_tables = usual.union(layout.tables[0]).union(layout.tables[1])
+    for area in (usual, with_tables):
+        if _button_height(layout, area, options, _columns(layout, area, options)) >= _MIN_BUTTON * layout.text_size(
+            "small"
+        ):
+            return area
+    return with_tables.union(layout.header)
+
+
+def _columns(layout: Layout, area: Rect, options: Sequence[Option]) -> int:
+    """Return the number of columns of a list: few, or as many as its short labels allow where it is low."""
+    size = layout.text_size("small")
+    count = len(options) + 1
+    columns = max(min(area.width // (16 * size), -(-count // 4)), 1)
+    longest = max(layout.text_width(_short_label(option), size) for option in options)
+    max_columns = max(area.width // (longest + size), columns)
+    while columns < max_columns and _button_height(layout, area, options, columns) < _MIN_BUTTON * size:
+        columns += 1
+    return columns
+
+
+def _button_height(layout: Layout, area: Rect, options: Sequence[Option], columns: int) -> int:
+    rows = -(-(len(options) + 1) // columns)
+    available = max(area.height - layout.line_height("normal"), 0)
+    return min(available // rows, round(layout.text_size("small") * 2.3))
 
 
 def option_buttons(layout: Layout, options: Sequence[Option]) -> Buttons:
     """Lay out the list of options, hold at its end."""
-    area = _list_area(layout)
-    heading = layout.line_height("normal")
-    size = layout.text_size("small")
-    count = len(options) + 1
-    columns = max(min(area.width // (16 * size), -(-count // 4)), 1)
-    rows = -(-count // columns)
-    height = min((area.height - heading) // rows, round(size * 2.3))
+    area = list_area(layout, options)
+    columns = _columns(layout, area, options)
+    rows = -(-(len(options) + 1) // columns)
+    height = _button_height(layout, area, options, columns)
+    top = area.top + layout.line_height("normal")
     width = area.width // columns
     buttons: Buttons = []
     for i, option in enumerate([*options, None]):
-        cell = Rect(area.left + i // rows * width, area.top + heading + i % rows * height, width, height)
+        cell = Rect(area.left + i // rows * width, top + i % rows * height, width, height)
         buttons.append((option, cell.inflated(-4, -max(height // 8, 2))))
     return buttons
 
 
 def option_shapes(layout: Layout, entry: OrderEntry, buttons: Buttons, pointer: Pixel | None) -> Iterator[Shape]:
     """Draw the list of the selected satellite's options."""
-    area = _list_area(layout)
     assert entry.selected is not None
+    area = list_area(layout, entry.options(entry.selected))
     size = layout.text_size("small")
     yield box(area, theme.PANEL)
     heading = f"ORDERS FOR {short_name(entry.selected).upper()}"
     yield Text((area.left, area.top + layout.line_height("normal") // 2), heading, size, theme.CHOICE)
     pending = entry.pending.get(entry.selected)
     for option, rect in buttons:
-        label = "hold" if option is None else _option_label(option)
+        label = "hold" if option is None else _fitting_label(layout, option, rect.width - size)
         is_lit = pointer is not None and rect.contains(pointer)
         is_selected = pending == (None if option is None else option.order)
         yield from button_shapes(layout, rect, size, label=label, state=ButtonState(is_lit, is_selected=is_selected))
@@ -215,6 +258,16 @@ def menu_shapes(layout: Layout, menu: Buttons, pointer: Pixel | None) -> Iterato
 
 def _option_label(option: Option) -> str:
     return f"{option.text}   {option.cost_text}"
+
+
+def _short_label(option: Option) -> str:
+    odds = "" if option.probability is None else f" {option.probability:.0%}"
+    return f"{option.brief}{odds} -{option.cost}"
+
+
+def _fitting_label(layout: Layout, option: Option, width: int) -> str:
+    label = _option_label(option)
+    return label if layout.text_width(label, layout.text_size("small")) <= width else _short_label(option)
 
 
 def satellite_at(layout: Layout, satellites: Sequence[Satellite], anchors: Anchors, pixel: Pixel) -> SatelliteId | None:

@@ -106,9 +106,13 @@ def _heading(layout: Layout, side: Side, table: Rect) -> Iterator[Text]:
     y = table.top + line * 0.58
     padding = max(round(6 * layout.scale), 3)
     yield Text((table.left + padding, y), side.upper(), size, theme.SIDES_BRIGHT[side])
-    columns = [(FUEL, "fuel"), (0.98, "ammo")]
-    longest = max(layout.text_width(f"{name.upper()} sector", size) for name in SIDES)  # both tables style alike
-    if padding + longest <= table.width * (SECTOR + 0.02):
+    columns = [(0.98, "ammo")]
+    # both tables style alike
+    title = padding + max(layout.text_width(name.upper(), size) for name in SIDES)
+    space = round(size * 0.3)
+    if title + space + layout.text_width("fuel", size) <= table.width * FUEL:
+        columns.append((FUEL, "fuel"))
+    if title + space + layout.text_width("sector", size) <= table.width * (SECTOR + 0.02):
         columns.append((SECTOR + 0.02, "sector"))
     for column, name in columns:
         yield Text((table.left + table.width * column, y), name, size, theme.FAINT, "midright")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from geo_patrol.board import prograde, radial_in, radial_out, retrograde
 from geo_patrol.game import Game
 from geo_patrol.notation import MOVES, Order, SatelliteId, short_name
-from geo_patrol.sides import SIDES, Side
+from geo_patrol.sides import Side
 
 _STEPS = {"prograde": prograde, "retrograde": retrograde, "radial_in": radial_in, "radial_out": radial_out}
 
@@ -61,14 +61,12 @@ class OrderEntry:
     Attributes:
         pending: the order of each satellite that has one.
         selected: the satellite whose order is being entered.
-        sectors: of all satellites.
     """
 
     def __init__(self, game: Game, side: Side) -> None:
         self.side = side
         self.pending: dict[int, Order] = {}
         self.selected: int | None = None
-        self.sectors = {one.id: one.sector for fleet in SIDES for one in game.satellites(fleet)}
         self._past: list[dict[int, Order]] = []
         self._options = {
             number: tuple(describe(game, side, order) for order in orders if order.action != "noop")
