@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 TRAINING := $(VENV)/training
 TORCH := 2.13.0
+LIBRARIES := sb3 torchrl
 POLICY_RECIPE := examples/train_selfplay.py --device cpu --num-threads 1 \
 	--config examples/four_rings.toml examples/five_rings.toml
 POLICY_BROAD := examples/four_rings.toml --num-envs 768 --num-past-policies 40 --out runs/base
@@ -13,7 +14,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --minutes 10 --seed $$seed --out runs/seed$$seed \
 		|| exit 1; done
 
-.PHONY: demo test test-training golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
+.PHONY: demo test test-training test-libraries golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -35,15 +36,27 @@ test: $(VENV)/dev  ## set up, check style, types, imports and words, run all tes
 	$(BIN)/python scripts/count_words.py --quiet --check src examples benchmarks scripts tests
 	$(RUN) pytest
 
-# PyTorch is installed first, with a fixed version: the training libraries accept it, but would install a newer one.
+# PyTorch is installed first, with a fixed version: packages accept it, but would install a newer one.
 $(TRAINING)/installed: pyproject.toml
 	$(PYTHON) -m venv $(TRAINING)
 	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
-	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train,sb3,torchrl]" tensorboard
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train]" tensorboard
 	touch $@
 
-test-training: $(TRAINING)/installed  ## test with the training libraries (extras of more than a gigabyte)
+test-training: $(TRAINING)/installed  ## test training with PyTorch (more than a gigabyte)
 	$(TRAINING)/bin/python -m pytest -n 0 tests/training
+
+# A virtual environment for each library: their requirements contradict each other.
+$(VENV)/libraries/%/installed: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[$*]" hypothesis pytest pytest-xdist
+	touch $@
+
+test-libraries: $(LIBRARIES:%=test-library-%)  ## test the adapters for training libraries (a gigabyte for each)
+
+test-library-%: $(VENV)/libraries/%/installed
+	OMP_NUM_THREADS=1 $(VENV)/libraries/$*/bin/python -m pytest -n 0 tests/libraries
 
 # Each of the first three stages continues the one before: with less self-play, then with more exploration. The later ones
 # start from its weights and play more games of the main preset against hard opponents: first scripts and past policies,

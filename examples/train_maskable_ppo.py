@@ -3,7 +3,7 @@
     pip install "geo_patrol[sb3]"
     python examples/train_maskable_ppo.py --minutes 9.5 --seed 0
 
-writes the policy (maskable_ppo.zip) and the learning curve (maskable_ppo.png). docs/training.md reports results.
+writes the policy (maskable_ppo.zip) and the learning curve (maskable_ppo.png). docs/libraries.md reports results.
 """
 
 import argparse

@@ -6,12 +6,11 @@ distribution of shape (slots, 11), with the same probabilities.
 
 from typing import Any
 
-import torch
-
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import optional_import
 
 with optional_import("sb3"):
+    import torch
     from sb3_contrib.common.maskable.distributions import MaskableCategorical, MaskableMultiCategoricalDistribution
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 

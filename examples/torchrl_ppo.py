@@ -1,0 +1,59 @@
+"""Train PPO of TorchRL against a mixture of agents.
+
+pip install "geo_patrol[torchrl]"
+python examples/torchrl_ppo.py --minutes 5
+"""
+
+import argparse
+import time
+
+import torch
+from tensordict.nn import TensorDictModule
+from torch import nn
+from torchrl.collectors import Collector
+from torchrl.envs import RewardScaling, TransformedEnv
+from torchrl.objectives import ClipPPOLoss
+from torchrl.objectives.value import GAE
+
+from geo_patrol.envs.adapters.torchrl import TorchRLEnv, make_actor
+
+OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
+
+
+def train(minutes, num_games=128, seed=0):
+    """Return a network that maps observations (n, 1591) to the logits of orders, (n, 308)."""
+    torch.manual_seed(seed)
+    games = TorchRLEnv("geo_patrol", num_games, opponent=OPPONENTS, seats="alternate")
+    env = TransformedEnv(games, RewardScaling(loc=0, scale=0.02))
+    env.set_seed(seed)
+    trunk = nn.Sequential(nn.Linear(1591, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU())
+    network = nn.Sequential(trunk, nn.Linear(256, 308))
+    actor = make_actor(network)
+    critic = TensorDictModule(nn.Sequential(trunk, nn.Linear(256, 1)), ["observation"], ["state_value"])
+    advantage = GAE(gamma=0.99, lmbda=0.95, value_network=critic)
+    loss = ClipPPOLoss(actor, critic, entropy_coeff=0.003, normalize_advantage=True)
+    optimizer = torch.optim.Adam(loss.parameters(), lr=5e-4, eps=1e-5)
+    end = time.monotonic() + 60 * minutes
+    options = {"auto_register_policy_transforms": False}  # a policy without memory needs none
+    for batch in Collector(env, actor, frames_per_batch=32 * num_games, total_frames=-1, **options):
+        advantage(batch)
+        rows = batch.flatten()
+        for _ in range(3):
+            for minibatch in rows[torch.randperm(len(rows))].split(1024):
+                losses = loss(minibatch)
+                optimizer.zero_grad()
+                (losses["loss_objective"] + losses["loss_critic"] + losses["loss_entropy"]).backward()
+                nn.utils.clip_grad_norm_(loss.parameters(), 0.5)
+                optimizer.step()
+        if time.monotonic() > end:
+            break
+    return network
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--out", default="torchrl_ppo.pt")
+    arguments = parser.parse_args()
+    torch.save(train(arguments.minutes).state_dict(), arguments.out)
+    print(f"saved {arguments.out}")

@@ -1,0 +1,19 @@
+"""The adapters say which extra installs the library that they need."""
+
+import importlib
+import importlib.util
+
+import pytest
+
+from geo_patrol import MissingPackageError
+
+LIBRARIES = {"sb3": "stable_baselines3", "sb3_policy": "sb3_contrib", "torchrl": "torchrl"}
+
+
+@pytest.mark.parametrize("adapter", LIBRARIES)
+def test_a_missing_library_is_named_with_its_extra(adapter):
+    if importlib.util.find_spec(LIBRARIES[adapter]):
+        pytest.skip(f"{LIBRARIES[adapter]} is installed")
+    extra = adapter.removesuffix("_policy")
+    with pytest.raises(MissingPackageError, match=rf"is not installed: pip install 'geo_patrol\[{extra}\]'"):
+        importlib.import_module(f"geo_patrol.envs.adapters.{adapter}")

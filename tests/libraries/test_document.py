@@ -1,0 +1,27 @@
+"""The snippets of docs/libraries.md run."""
+
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+TEXT = (Path(__file__).parents[2] / "docs" / "libraries.md").read_text(encoding="utf-8")
+LIBRARIES = {"Stable-Baselines3": "sb3_contrib", "TorchRL": "torchrl"}
+
+
+@pytest.mark.parametrize("title", LIBRARIES)
+def test_snippets(title):
+    pytest.importorskip(LIBRARIES[title])
+    section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", TEXT, re.DOTALL | re.MULTILINE)[1]
+    snippets = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    assert snippets
+    names = {}
+    with warnings.catch_warnings():  # the libraries warn of classes of their own
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for snippet in snippets:
+            exec(snippet, names)
+    if title == "Stable-Baselines3":
+        assert names["model"].num_timesteps == 2_048
+    if title == "TorchRL":
+        assert names["batch"]["next", "illegal_orders"].sum() == 0
