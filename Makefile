@@ -40,7 +40,7 @@ test: $(VENV)/dev  ## set up, check style, types, imports and words, run all tes
 $(TRAINING)/installed: pyproject.toml
 	$(PYTHON) -m venv $(TRAINING)
 	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
-	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train]" tensorboard
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train]" tensorboard onnxscript
 	touch $@
 
 test-training: $(TRAINING)/installed  ## test training with PyTorch (more than a gigabyte)

@@ -72,6 +72,10 @@ class Agent(nn.Module):
         self.actor = layer_init(nn.Linear(width, num_satellites * num_orders), std=0.01)
         self.critic = layer_init(nn.Linear(width, 1), std=1)
 
+    def forward(self, onehot):
+        """Return the logits alone, as docs/networks.md says: ``examples/export_onnx.py`` saves the network with them."""
+        return self.actor(self.trunk(onehot))
+
     def get_value(self, x):
         return self.critic(self.trunk(x)).flatten()
 

@@ -98,6 +98,7 @@ ALLOWED = (
     Allowed(r"\w*frames?\w*", "tests/rendering", "frames of a film, and what `render` returns"),
     Allowed(r"frames?|FRAMES_PER_SECOND", "scripts/make_pictures.py", "frames of a film"),
     Allowed(r"FrameType|_frame", "scripts/fuzz_files.py", "the stack frame that a signal handler receives"),
+    Allowed(r"(\w+_)?helper", "tests/agents/test_onnx_networks.py", "modules of the package onnx"),
     Allowed(r"which", "tests/rendering/test_real_windows.py", "`shutil.which`"),
     Allowed(r"shares_memory", "tests/rendering/test_picture.py", "NumPy's function"),
     Allowed(r"zstd_frame", "tests/replays/test_damaged_files.py", "a frame of the Zstandard format"),

@@ -17,7 +17,13 @@ SHOWN = {
     "scripted_agent_aec.py": "winner: bravo",
     "solve_a_mission.py": "proved: 23 points, no flight has more than 23",
 }
-NEED_PYTORCH = {"ppo_geo_patrol.py", "torchrl_ppo.py", "train_maskable_ppo.py", "train_selfplay.py"}
+NEED_PYTORCH = {
+    "export_onnx.py",
+    "ppo_geo_patrol.py",
+    "torchrl_ppo.py",
+    "train_maskable_ppo.py",
+    "train_selfplay.py",
+}
 """Those run in tests/training and tests/libraries."""
 
 

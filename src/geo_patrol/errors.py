@@ -31,7 +31,7 @@ class AgentError(GeoPatrolError):
 
 
 class PolicyError(GeoPatrolError):
-    """A file of a policy's weights that cannot be read or holds something else."""
+    """A file of a policy's weights, or of a user's network, that cannot be read or holds something else."""
 
 
 class MissingPackageError(GeoPatrolError, ImportError):

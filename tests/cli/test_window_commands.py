@@ -124,7 +124,9 @@ def test_games_in_a_window_are_saved(monkeypatch, tmp_path):
     assert (check(first), check(second)) == (None, None)
 
 
-@pytest.mark.parametrize("name", ["bot.py:Bot", "os.path:Bot", "no_such_module:Bot"])
+@pytest.mark.parametrize(
+    "name", ["bot.py:Bot", "os.path:Bot", "no_such_module:Bot", "torch:bot.py:Bot", "onnx:net.onnx"]
+)
 def test_agents_that_a_replay_names_by_their_files_are_not_loaded(name, tmp_path, monkeypatch):
     """A replay may be untrusted: resuming it must not run the code that it names."""
     (tmp_path / "bot.py").write_text("open('it was run', 'w')")
@@ -137,7 +139,7 @@ def test_agents_that_a_replay_names_by_their_files_are_not_loaded(name, tmp_path
     ran = run("play", "--text", "--resume", path)
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr == (
-        f"geo-patrol: {path}: bravo: agent {name!r}: a replay's own agents are not loaded, for that would run code that it names\n"
+        f"geo-patrol: {path}: bravo: agent {name!r}: a replay's own agents and networks are not loaded, for that would run what it names\n"
     )
     assert path.read_bytes() == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["bot.py", "game.jsonl"]

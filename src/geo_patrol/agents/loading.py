@@ -47,9 +47,9 @@ def load_agent(name: str, builtin_names: Iterable[str] = ()) -> Agent:
         raise AgentError(f"agent {name!r}: {_FORM}")
     source, attribute = location
     try:
-        module = _import_file(Path(source)) if _is_file(source) else _import_module(source, builtin_names)
+        module = import_file(Path(source)) if _is_file(source) else _import_module(source, builtin_names)
         loaded = _find_agent(module, source, attribute)
-    except _NotFoundError as error:
+    except NotFoundError as error:
         raise AgentError(f"agent {name!r}: {error}") from error
     except Exception as error:
         raise AgentError(f"agent {name!r} cannot be made: {describe_error(error)}") from error
@@ -59,14 +59,20 @@ def load_agent(name: str, builtin_names: Iterable[str] = ()) -> Agent:
         raise AgentError(f"agent {name!r} is no agent (name, observation, reset, act): {error}") from error
 
 
-class _NotFoundError(Exception):
+class NotFoundError(Exception):
     """The file, module or attribute does not exist."""
 
 
-def _import_file(path: Path) -> ModuleType:
+def import_file(path: Path) -> ModuleType:
+    """Run a file of Python and return its module; the file may import its neighbours.
+
+    Raises:
+        NotFoundError: there is no such file.
+        Exception: whatever the file raises.
+    """
     path = path.expanduser().resolve()
     if not path.is_file():
-        raise _NotFoundError(f"there is no file {str(path)!r}; {_FORM}")
+        raise NotFoundError(f"there is no file {str(path)!r}; {_FORM}")
     _append_to_path(path.parent)
     specification = importlib.util.spec_from_file_location(path.stem, path)
     assert specification is not None
@@ -85,7 +91,7 @@ def _import_module(name: str, builtin_names: Iterable[str]) -> ModuleType:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             hint = suggest(name, builtin_names)
             form = f"{hint} Or {_FORM}" if hint else f"; {_FORM}"
-            raise _NotFoundError(f"there is no module {error.name!r}{form}") from error
+            raise NotFoundError(f"there is no module {error.name!r}{form}") from error
         raise
 
 
@@ -95,11 +101,20 @@ def _append_to_path(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _find_agent(module: ModuleType, source: str, attribute: str) -> Any:
+def find_attribute(module: ModuleType, source: str, attribute: str) -> Any:
+    """Return an attribute of a user's module.
+
+    Raises:
+        NotFoundError: there is none of that name.
+    """
     if not hasattr(module, attribute):
         classes = [name for name, value in vars(module).items() if isinstance(value, type) and hasattr(value, "act")]
         listed = f"; its classes with act are {', '.join(classes)}" if classes else ""
-        raise _NotFoundError(f"{source} has no {attribute!r}{listed}")
-    found = getattr(module, attribute)
+        raise NotFoundError(f"{source} has no {attribute!r}{listed}")
+    return getattr(module, attribute)
+
+
+def _find_agent(module: ModuleType, source: str, attribute: str) -> Any:
+    found = find_attribute(module, source, attribute)
     is_agent = isinstance(found, Agent) and not isinstance(found, type)
     return found() if callable(found) and not is_agent else found

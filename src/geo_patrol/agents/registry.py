@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.loading import load_agent, split_location
+from geo_patrol.agents.networks import is_network, load_network
 from geo_patrol.agents.policy.agent import PolicyAgent, read_policy
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAgent, Style, TurtleAgent
@@ -57,11 +58,14 @@ def make_agent(name: str) -> Agent:
     """Make an agent from its name, such as ``random``, or from name and parameters, such as ``raider:defenders=2``.
 
     A user-defined agent is named by its location, ``file.py:Name`` or ``module:Name``; making it runs its code, see
-    ``load_agent``.
+    ``load_agent``. A user's network is named by its file, ``onnx:net.onnx`` or ``torch:file.py:make``, see
+    ``load_network``.
 
     Raises:
         ValueError: there is no agent of that name, or a parameter is wrong.
     """
+    if is_network(str(name)):
+        return load_network(name)
     if not is_builtin(str(name)) and split_location(str(name)):
         return load_agent(name, agent_names())
     return _make_builtin(name)

@@ -244,7 +244,7 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
         return None
     if is_own_agent(name):
         raise InputError(
-            f"{path}: {side}: agent {name!r}: a replay's own agents are not loaded, for that would run code that it names"
+            f"{path}: {side}: agent {name!r}: a replay's own agents and networks are not loaded, for that would run what it names"
         )
     try:
         agent = load_agent(name)

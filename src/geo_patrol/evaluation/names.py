@@ -16,7 +16,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def _class_only(name: str) -> str:
-    return name.rpartition(":")[2] if is_own_agent(name) else name
+    return PurePath(name.rpartition(":")[2]).name if is_own_agent(name) else name
 
 
 def _without_folders(name: str) -> str:

@@ -27,6 +27,7 @@ from pydantic import ValidationError
 
 from geo_patrol.agents.isolation.worker import LENGTH, Answer, send_message, serve
 from geo_patrol.agents.loading import split_location
+from geo_patrol.agents.networks import is_network
 from geo_patrol.agents.protocol import Agent, check_actions
 from geo_patrol.agents.registry import is_builtin, make_agent
 from geo_patrol.errors import AgentError
@@ -65,8 +66,8 @@ def seat_agent(name: str, move_time: float = MOVE_TIME) -> Agent:
 
 
 def is_own_agent(name: str) -> bool:
-    """Tell whether a name leads to a file or a module of the user rather than to a built-in agent."""
-    return split_location(name) is not None and not is_builtin(name)
+    """Tell whether a name leads to a user's file or module, a network's included, rather than to a built-in agent."""
+    return is_network(name) or (split_location(name) is not None and not is_builtin(name))
 
 
 def check_move_time(move_time: Any) -> float:

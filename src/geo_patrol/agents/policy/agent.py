@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import StatelessAgent
-from geo_patrol.agents.policy.network import probabilities, score_orders, value_positions
+from geo_patrol.agents.policy.network import choose_orders, probabilities, score_orders, value_positions
 from geo_patrol.agents.policy.weights import Weights, check_weights, read_shipped, read_weights, shipped_names
 from geo_patrol.agents.scripted.perception import check_observations
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.errors import PolicyError
 
-_GREEDY = ",greedy"
+GREEDY = ",greedy"
+"""Behind the name of a network's agent: it takes the most likely orders."""
 
 
 class PolicyAgent(StatelessAgent):
@@ -37,7 +38,7 @@ class PolicyAgent(StatelessAgent):
         self.weights = _load(source)
         self.greedy = greedy
         label = source if isinstance(source, str | Path) else "weights"
-        self.name = f"policy:{label}{_GREEDY if greedy else ''}"
+        self.name = f"policy:{label}{GREEDY if greedy else ''}"
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
@@ -50,11 +51,7 @@ class PolicyAgent(StatelessAgent):
         """
         masks = check_masks(action_masks)
         has_choice, logits = score_orders(self.weights, check_observations(observations, len(masks)), masks)
-        if not self.greedy:
-            logits += generator.gumbel(size=logits.shape).astype(np.float32)
-        orders = np.full((len(masks), SATELLITES), NOOP, np.int64)
-        orders[has_choice] = logits.argmax(axis=1)
-        return orders
+        return choose_orders(has_choice, logits, None if self.greedy else generator)
 
     def sample(
         self,
@@ -95,7 +92,7 @@ def read_policy(text: str) -> PolicyAgent:
     Raises:
         PolicyError: there is no such policy, or a file holds something else.
     """
-    source = text.removesuffix(_GREEDY)
+    source = text.removesuffix(GREEDY)
     try:
         return PolicyAgent(source or "base", greedy=source != text)
     except OSError as error:

@@ -5,7 +5,7 @@ the logits of the orders without a target, and a query, whose dot product with t
 ``geo_patrol.training.network`` is the same network in PyTorch.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from geo_patrol.engine.encodings import (
     TOKEN_COLUMNS,
     TOKEN_TABLE_SIZE,
 )
-from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
+from geo_patrol.engine.state import GUARD, NOOP, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import PolicyError
 
 Floats = NDArray[np.float32]
@@ -94,6 +94,26 @@ def score_orders(
     logits[:, SHOOT:GUARD] = _score_attacks(weights, inputs, satellites[:, SATELLITES:], wishes, rows, numbers)
     logits[masks[rows, numbers] == 0] = -np.inf
     return has_choice, logits
+
+
+def choose_orders(
+    has_choice: NDArray[np.bool_], logits: NDArray[np.floating[Any]], rng: np.random.Generator | None
+) -> NDArray[np.int64]:
+    """Sample the orders of all satellites from the probabilities that logits give, or take the most likely ones.
+
+    Args:
+        has_choice: (n, 11), which satellites have one; the others get a noop.
+        logits: (choices, 28), those of these satellites, in their order; -inf where an order is illegal.
+        rng: samples the orders, by the Gumbel-max trick; None takes the most likely ones.
+
+    Returns:
+        Order codes, (n, 11).
+    """
+    if rng is not None:
+        logits = logits + rng.gumbel(size=logits.shape).astype(np.float32)
+    orders = np.full(has_choice.shape, NOOP, np.int64)
+    orders[has_choice] = logits.argmax(axis=1)
+    return orders
 
 
 def value_positions(weights: Weights, observations: NDArray[np.int16]) -> Floats:

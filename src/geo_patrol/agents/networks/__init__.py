@@ -1,0 +1,6 @@
+"""Users' own networks as agents, ``onnx:FILE.onnx``, ``torch:FILE.py:make`` and ``torch:FILE.pt``: see docs/networks.md."""
+
+from geo_patrol.agents.networks.agent import Network, NetworkAgent
+from geo_patrol.agents.networks.files import is_network, load_network
+
+__all__ = ["Network", "NetworkAgent", "is_network", "load_network"]

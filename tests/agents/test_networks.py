@@ -1,0 +1,132 @@
+"""Users' networks as agents: what they get, what they must return, and how orders are chosen."""
+
+import re
+
+import numpy as np
+import pytest
+
+from geo_patrol import AgentError, PolicyError, make_agent, make_vec, play_match
+from geo_patrol.agents.isolation.guard import is_own_agent
+from geo_patrol.agents.networks import NetworkAgent
+from geo_patrol.evaluation.names import short_names
+
+
+class Logits:
+    """A network that returns the same logits for every observation, and records what it got."""
+
+    def __init__(self, logits, *input_names):
+        self.logits, self.input_names, self.inputs = np.asarray(logits, np.float32), input_names or ("tokens",), []
+
+    def __call__(self, inputs):
+        self.inputs.append(inputs)
+        num_rows = len(next(iter(inputs.values())))
+        return np.broadcast_to(self.logits, (num_rows, *self.logits.shape))
+
+
+MASKS = np.zeros((3, 11, 28), np.int8)
+MASKS[:, :, 0] = 1
+MASKS[0, 2, [1, 3, 20]] = 1
+MASKS[2, 10, 27] = 1
+
+
+def act(network, *, greedy=False, masks=MASKS, seed=0):
+    agent = NetworkAgent("net", network, greedy=greedy)
+    return agent.act(np.zeros((len(masks), 249), np.int16), masks, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("shape", [(308,), (11, 28)])
+def test_the_likeliest_legal_orders(shape):
+    orders = act(Logits(np.tile(np.arange(28), 11).reshape(shape)), greedy=True)
+    expected = np.zeros((3, 11), np.int64)
+    expected[0, 2], expected[2, 10] = 20, 27
+    np.testing.assert_array_equal(orders, expected)
+
+
+def test_orders_are_sampled_from_the_probabilities_of_the_legal_ones():
+    logits = np.zeros((11, 28))
+    logits[2, :] = 9  # of orders that are mostly illegal
+    logits[2, [0, 1, 3, 20]] = np.log([0.1, 0.2, 0.3, 0.4])
+    orders = act(Logits(logits), masks=np.repeat(MASKS[:1], 20_000, axis=0))[:, 2]
+    found = np.bincount(orders, minlength=28)[[0, 1, 3, 20]] / 20_000
+    np.testing.assert_allclose(found, [0.1, 0.2, 0.3, 0.4], atol=0.015)
+
+
+def test_a_network_gets_the_inputs_that_it_names_as_one_batch():
+    network = Logits(np.zeros(308), "tokens", "action_mask")
+    act(network)
+    assert [list(inputs) for inputs in network.inputs] == [["tokens", "action_mask"]]
+    assert network.inputs[0]["tokens"].shape == (3, 249)
+    np.testing.assert_array_equal(network.inputs[0]["action_mask"], MASKS)
+    assert NetworkAgent("net", Logits(np.zeros(308), "onehot")).observation == "onehot"
+
+
+@pytest.mark.parametrize("names", [("obs",), ("onehot", "tokens"), ("action_mask",), ("onehot", "hidden")])
+def test_inputs_of_other_names(names):
+    listed = ", ".join(map(repr, names))
+    with pytest.raises(PolicyError, match=f"its inputs are {listed}: name one 'onehot' or 'tokens'"):
+        NetworkAgent("net", Logits(np.zeros(308), *names))
+
+
+@pytest.mark.parametrize("shape", [(28,), (11,), (28, 11), (1, 11, 28), (307,)])
+def test_logits_of_other_shapes(shape):
+    message = re.escape(f"agent 'net': its logits are float32 of shape {(3, *shape)} for 3 observations: give")
+    with pytest.raises(AgentError, match=message):
+        act(Logits(np.zeros(shape)))
+
+
+def test_logits_that_are_whole_numbers():
+    network = Logits(np.zeros(308))
+    network.logits = np.zeros(308, np.int64)
+    with pytest.raises(AgentError, match="its logits are int64 of shape"):
+        act(network)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_logits_that_are_not_finite(value):
+    logits = np.zeros((11, 28))
+    logits[2, 3] = value
+    with pytest.raises(AgentError, match="agent 'net': its logits of legal orders are NaN or infinite for 1 of 2 sat"):
+        act(Logits(logits))
+
+
+def test_minus_infinity_is_a_probability_of_zero():
+    logits = np.full((11, 28), -np.inf)
+    logits[:, 0] = logits[2, 3] = 0
+    orders = act(Logits(logits), masks=np.repeat(MASKS, 100, axis=0))
+    assert set(orders[:, 2]) == {0, 3}
+    logits[:, 0] = -np.inf  # leaves no order to a satellite that has only noop beside an excluded one
+    with pytest.raises(AgentError, match="NaN or infinite for 1 of 2 satellites"):
+        act(Logits(logits))
+
+
+def test_it_plays_matches_and_as_an_opponent():
+    agent = NetworkAgent("net", Logits(np.zeros(308)))
+    assert play_match(agent, "random", config="case1", games=2, seed=0).summary().total.games == 2
+    envs = make_vec("case1", 4, opponent={agent: 1, "random": 1}, observation="tokens")
+    envs.reset(seed=0)
+    _, rewards, *_ = envs.step(envs.sample_actions())
+    assert rewards.shape == (4,)
+
+
+def test_names():
+    for name in ("onnx:net.onnx", "torch:net.py:make", "torch:net.pt,greedy"):
+        assert is_own_agent(name)
+    for name in ("onnx", "torch"):
+        assert not is_own_agent(name)
+    assert short_names(["onnx:runs/a.onnx", "torch:nets/b.py:make"]) == ["a.onnx", "make"]
+    assert short_names(["onnx:runs/1/a.onnx", "onnx:runs/2/a.onnx"]) == ["onnx:runs/1/a.onnx", "onnx:runs/2/a.onnx"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("torch:nowhere.py:make", "there is no file 'nowhere.py'"),
+        ("torch:nowhere.pt", "there is no file 'nowhere.pt'"),
+        ("torch:net", "give torch:FILE.py:make or torch:FILE.pt"),
+        ("torch:module:make", "give torch:FILE.py:make or torch:FILE.pt"),
+        ("torch:", "give torch:FILE.py:make or torch:FILE.pt"),
+    ],
+)
+def test_names_of_no_network(name, message):
+    with pytest.raises(AgentError, match=f"agent '{name}': {message}"):
+        make_agent(name)

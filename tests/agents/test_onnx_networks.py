@@ -1,0 +1,161 @@
+"""Networks in ONNX files, which are data of strangers."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+from geo_patrol import AgentError, make_agent, play_match
+from geo_patrol.agents.isolation.guard import seat_agent
+from geo_patrol.agents.networks import onnx_network
+from geo_patrol.evaluation.results import PER_GAME
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+FLOAT, INT64, INT16 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.INT16
+
+
+def value(name, kind, *shape):
+    return onnx.helper.make_tensor_value_info(name, kind, shape)
+
+
+def linear_model(inputs, outputs, num_logits=308):
+    """Return a network of one layer on its first input, and an output that is no logits."""
+    width = inputs[0].type.tensor_type.shape.dim[-1].dim_value
+    weights = np.random.default_rng(0).normal(0, 0.1, (width, num_logits)).astype(np.float32)
+    nodes = [
+        onnx.helper.make_node("Cast", [inputs[0].name], ["features"], to=FLOAT),
+        onnx.helper.make_node("MatMul", ["features", "weights"], ["logits"]),
+        onnx.helper.make_node("ReduceMax", ["features", "last"], ["value"]),
+    ]
+    constants = [onnx.numpy_helper.from_array(weights, "weights"), onnx.numpy_helper.from_array(np.array([-1]), "last")]
+    graph = onnx.helper.make_graph(nodes, "net", inputs, outputs, constants)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=10)
+
+
+ONEHOT = value("onehot", FLOAT, "n", 1591)
+LOGITS, VALUE = value("logits", FLOAT, "n", 308), value("value", FLOAT, "n", 1)
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Return a function that saves a model and returns the name of its agent."""
+
+    def write(model):
+        path = tmp_path / "net.onnx"
+        path.write_bytes(model.SerializeToString())
+        return f"onnx:{path}"
+
+    return write
+
+
+def test_a_file_plays_the_same_in_this_process_and_in_one_of_its_own(save):
+    name = save(linear_model([ONEHOT], [LOGITS, VALUE]))
+    here = play_match(make_agent(name), "idle", config="case1", games=6, seed=3)
+    agent = seat_agent(name, move_time=60)
+    there = play_match(agent, "idle", config="case1", games=6, seed=3)
+    agent.close()
+    for field in PER_GAME:
+        np.testing.assert_array_equal(getattr(here, field), getattr(there, field))
+    assert play_match(f"{name},greedy", "idle", config="case1", games=2, seed=3).agents[0] == f"{name},greedy"
+
+
+@pytest.mark.parametrize("kind", [INT64, INT16, FLOAT])
+def test_tokens(save, kind):
+    agent = make_agent(save(linear_model([value("tokens", kind, "n", 249)], [LOGITS])))
+    assert agent.observation == "tokens"
+    play_match(agent, "random", config="case1", games=2, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "message"),
+    [
+        ([value("obs", FLOAT, "n", 1591)], [LOGITS], "its inputs are 'obs': name one 'onehot' or 'tokens'"),
+        (
+            [ONEHOT, value("hidden", FLOAT, "n", 8)],
+            [LOGITS],
+            "its inputs are 'onehot', 'hidden': name one 'onehot' or 'tokens'",
+        ),
+        ([value("onehot", FLOAT, "n", 1000)], [LOGITS], "its input 'onehot' has shape (n, 1000): it must be (n, 1591)"),
+        (
+            [value("onehot", FLOAT, 1, 1591)],
+            [LOGITS],
+            "has shape (1, 1591): it must be (n, 1591), with a dynamic first",
+        ),
+        ([value("onehot", FLOAT, 1591)], [LOGITS], "its input 'onehot' has shape (1591): it must be (n, 1591)"),
+        (
+            [value("onehot", INT64, "n", 1591)],
+            [LOGITS],
+            "its input 'onehot' is a tensor(int64): it must be a tensor(fl",
+        ),
+        (
+            [ONEHOT],
+            [value("logits", FLOAT, "n", 28)],
+            "its first output, 'logits', is a tensor(float) of shape (n, 28)",
+        ),
+        (
+            [ONEHOT],
+            [VALUE, LOGITS],
+            "its first output, 'value', is a tensor(float) of shape (n, 1): it must be the log",
+        ),
+    ],
+)
+def test_other_inputs_and_outputs(save, inputs, outputs, message):
+    num_logits = 28 if "(n, 28)" in message else 308
+    with pytest.raises(AgentError, match=re.escape(message)):
+        make_agent(save(linear_model(inputs, outputs, num_logits)))
+
+
+def test_weights_in_other_files_are_refused(save, tmp_path):
+    """Reading them would let a file take numbers from any file of the user."""
+    model = linear_model([ONEHOT], [LOGITS])
+    (tmp_path / "secret.bin").write_bytes(model.graph.initializer[0].raw_data)
+    onnx.external_data_helper.set_external_data(model.graph.initializer[0], "../secret.bin")
+    model.graph.initializer[0].ClearField("raw_data")
+    with pytest.raises(AgentError, match=re.escape("its weights are in another file, '../secret.bin': export it with")):
+        make_agent(save(model))
+
+
+def test_such_weights_are_found_in_nested_graphs_too(save):
+    model = linear_model([ONEHOT], [LOGITS])
+    tensor = onnx.numpy_helper.from_array(np.zeros(1, np.float32))
+    onnx.external_data_helper.set_external_data(tensor, "/etc/hostname")
+    constant = onnx.helper.make_node("Constant", [], ["inner"], value=tensor)
+    branch = onnx.helper.make_graph([constant], "branch", [], [value("inner", FLOAT, 1)])
+    model.graph.node.append(onnx.helper.make_node("If", ["x"], ["y"], then_branch=branch, else_branch=branch))
+    with pytest.raises(AgentError, match="its weights are in another file, '/etc/hostname'"):
+        make_agent(save(model))
+
+
+def test_operators_from_elsewhere_are_refused(save):
+    model = linear_model([ONEHOT], [LOGITS])
+    model.graph.node[0].domain = "stranger"
+    model.opset_import.append(onnx.helper.make_opsetid("stranger", 1))
+    with pytest.raises(AgentError, match=r"ONNX Runtime does not load it: .*stranger"):
+        make_agent(save(model))
+
+
+def test_files_that_are_no_models(tmp_path, monkeypatch):
+    path = tmp_path / "net.onnx"
+    with pytest.raises(AgentError, match=r"there is no file '.*net.onnx'"):
+        make_agent(f"onnx:{path}")
+    for content in (b"", b"\0" * 100, b"\x08\x07ORTM and more", os.urandom(1000)):
+        path.write_bytes(content)
+        with pytest.raises(AgentError, match=r"it is no ONNX file|ONNX Runtime does not load it"):
+            make_agent(f"onnx:{path}")
+    monkeypatch.setattr(onnx_network, "MAX_FILE_SIZE", 999)
+    with pytest.raises(AgentError, match="the file has more than 999 bytes"):
+        make_agent(f"onnx:{path}")
+    with pytest.raises(AgentError, match="it is no regular file"):
+        make_agent("onnx:/dev/zero")
+
+
+def test_not_a_number(save):
+    model = linear_model([ONEHOT], [LOGITS])
+    model.graph.initializer[0].CopyFrom(
+        onnx.numpy_helper.from_array(np.full((1591, 308), np.nan, np.float32), "weights")
+    )
+    result = play_match(save(model), "idle", config="case1", games=2, seed=0, on_failure="forfeit")
+    assert "its logits of legal orders are NaN or infinite for" in result.failures[0].message
