@@ -14,7 +14,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --minutes 10 --seed $$seed --out runs/seed$$seed \
 		|| exit 1; done
 
-.PHONY: demo test test-training test-libraries golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
+.PHONY: demo test test-browser test-training test-libraries golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +42,15 @@ $(TRAINING)/installed: pyproject.toml
 	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
 	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train]" tensorboard onnxscript
 	touch $@
+
+$(VENV)/browser: $(VENV)/dev
+	$(RUN) pip install --quiet --disable-pip-version-check -e ".[browser-test]"
+	touch $@
+
+test-browser: $(VENV)/browser  ## test pages in a real browser, Chromium
+	@command -v chromium chromium-browser google-chrome > /dev/null \
+		|| { echo "Chromium is missing. On Debian or Ubuntu: sudo apt install chromium" >&2; exit 1; }
+	$(RUN) pytest -n 0 tests/browser
 
 test-training: $(TRAINING)/installed  ## test training with PyTorch (more than a gigabyte)
 	$(TRAINING)/bin/python -m pytest -n 0 tests/training

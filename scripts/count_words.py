@@ -63,7 +63,7 @@ class Allowed(NamedTuple):
 
 
 ALLOWED = (
-    Allowed(r"_?[Ff]igures?", "src/geo_patrol/evaluation/plots.py", "Matplotlib's Figure"),
+    Allowed(r"_?[Ff]igures?|\w+_figure", "src/geo_patrol/evaluation/plots.py", "Matplotlib's Figure"),
     Allowed(r"_?[Ff]igures?", "src/geo_patrol/report/charts.py", "Matplotlib's Figure"),
     Allowed(
         r"_?(draw_)?[Ff]igure|get_figure", "src/geo_patrol/rendering", "Matplotlib's Figure, which `figure` returns"
@@ -83,6 +83,12 @@ ALLOWED = (
     Allowed(r"look", "src/geo_patrol/rendering/paper.py", "the appearance of a shape"),
     Allowed(r"most_(common|important)", "", "superlatives"),
     Allowed(r"\w*pages?|Page", "src/geo_patrol/report", "the page of HTML"),
+    Allowed(r"\w*page", "src/geo_patrol/browser", "a page of HTML"),
+    Allowed(r"\w*frames?|\w*_?FRAMES?_\w+", "src/geo_patrol/browser", "frames of an animation, and HTML's iframe"),
+    Allowed(r"_write_page|replay_page", "src/geo_patrol/cli/replay.py", "a page of HTML"),
+    Allowed(r"replay_page|replay_frame", "src/geo_patrol/replays/replay.py", "a page of HTML in an iframe"),
+    Allowed(r"[Ff]igure|\w+_figure", "src/geo_patrol/cli", "Matplotlib's Figure"),
+    Allowed(r"\w*page\w*|\w*frames?\w*", "tests/browser", "pages in a browser, and frames of an animation"),
     Allowed(r"page", "src/geo_patrol/rendering/svg_writer.py", "a page to print"),
     Allowed(r"\w*(at_least|at_most|AT_LEAST|AT_MOST)\w*", "", "a bound in plain English"),
     Allowed(r"_?place_\w+", "", "a verb: to put something somewhere"),
@@ -95,11 +101,13 @@ ALLOWED = (
     Allowed(r"given", "tests", "Hypothesis's decorator"),
     Allowed(r"page|Page|test_\w+_page_\w+", "tests/cli/test_report_command.py", "the page of HTML"),
     Allowed(r"frames", "tests/cli/test_replay_command.py", "frames of a film"),
+    Allowed(r"page|test_a_page_\w+", "tests/cli/test_replay_command.py", "a page of HTML"),
     Allowed(r"\w*frames?\w*", "tests/rendering", "frames of a film, and what `render` returns"),
     Allowed(r"frames?|FRAMES_PER_SECOND", "scripts/make_pictures.py", "frames of a film"),
     Allowed(r"FrameType|_frame", "scripts/fuzz_files.py", "the stack frame that a signal handler receives"),
     Allowed(r"(\w+_)?helper", "tests/agents/test_onnx_networks.py", "modules of the package onnx"),
     Allowed(r"which", "tests/rendering/test_real_windows.py", "`shutil.which`"),
+    Allowed(r"which", "tests/browser/conftest.py", "`shutil.which`"),
     Allowed(r"shares_memory", "tests/rendering/test_picture.py", "NumPy's function"),
     Allowed(r"zstd_frame", "tests/replays/test_damaged_files.py", "a frame of the Zstandard format"),
     Allowed(r"[Ff]igure", "scripts/plot_curves.py", "Matplotlib's Figure"),

@@ -294,6 +294,23 @@ class Game:
 
     __hash__ = None  # type: ignore[assignment]  # games change
 
+    def svg(self, size: tuple[int, int] = (1280, 720)) -> str:
+        """Return the position as an SVG document, as the window shows it.
+
+        Args:
+            size: width and height of the layout in pixels; the document scales.
+
+        Raises:
+            ValueError: the size is too small or too large.
+        """
+        from geo_patrol.rendering.svg_writer import position_svg  # noqa: PLC0415 - drawing is above the game
+
+        return position_svg(self, size)
+
+    def _repr_svg_(self) -> str:
+        """Show the position in notebooks."""
+        return self.svg()
+
     def __repr__(self) -> str:
         scores = f"{self.scores['alpha']} | {self.scores['bravo']}"
         end = f", over: {', '.join(map(str, self.reasons))}" if self.is_over else ""

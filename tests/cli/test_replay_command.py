@@ -211,16 +211,41 @@ def test_png_is_the_picture_of_a_turn(played, tmp_path, monkeypatch):
 
 def test_pictures_are_vectors_in_svg_and_refused_in_other_formats(played, tmp_path):
     path = tmp_path / "end.svg"
-    assert run(played, "--png", "end", "-o", path).stdout == f"written: {path}\n"
+    assert run(played, "--svg", "end", "-o", path).stdout == f"written: {path}\n"
+    assert run(played, "--png", "end", "-o", tmp_path / "too.svg").exit_code == 0
+    assert (tmp_path / "too.svg").read_text() == path.read_text()
+    (tmp_path / "too.svg").unlink()
     root = ET.parse(path).getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert not list(root.iter("{http://www.w3.org/2000/svg}image"))
     assert len(list(root.iter("{http://www.w3.org/2000/svg}text"))) > 50
-    for name in ("end.pdf", "end.tga", "end"):
+    for name in ("end.eps", "end.tga", "end"):
         ran = run(played, "--png", "end", "-o", tmp_path / name)
         assert ran.exit_code == 2
-        assert f"{name}: pictures are written as .png or .svg" in ran.stderr
+        assert f"{name}: give a name that ends in .png, .svg or .pdf" in ran.stderr
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_pdf_holds_vectors_and_texts_but_no_image(played, tmp_path):
+    assert run(played, "--pdf", "1", "-o", tmp_path / "start.pdf").exit_code == 0
+    content = (tmp_path / "start.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert b"/FontFile2" in content
+    assert b"/Subtype /Image" not in content
+
+
+def test_a_page_holds_all_games_or_one(played, tmp_path):
+    path = tmp_path / "games.html"
+    ran = run(played, "--html", path)
+    assert ran.exit_code == 0, ran.stderr
+    count = len(list(ReplayReader(played)))
+    assert ran.stdout == f"written: {path}, {count} games\n"
+    assert path.read_text().count('<script type="application/gzip"') == count
+    assert run(played, "--html", path, "--game", "1").stdout == f"written: {path}, 1 game\n"
+    page = path.read_text()
+    assert page.count('<script type="application/gzip"') == 1
+    assert "game 1: " in page
+    assert not re.search(r'(src|href)="[^#]', page), "it refers to nothing outside"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="names have no colon there")
@@ -308,7 +333,7 @@ def test_films_without_their_package_say_what_to_install(played, tmp_path, monke
         (("--png", "0"), "--png 0: give a turn from 1 to"),
         (("--png", "99"), "--png 99: give a turn from 1 to"),
         (("--png", "x" * 50), "--png xx"),
-        (("--output", "x.png"), "--output is the file of --png TURN"),
+        (("--output", "x.png"), "--output is the file of one picture"),
         (("--png", "1", "--size", "big"), "--size big: give width x height, such as 1280x720"),
         (("--png", "1", "--size", "10x10"), "--size 10x10: give 320x240 to 7680x4320"),
         (("--gif", "no/where.gif"), "where.gif"),

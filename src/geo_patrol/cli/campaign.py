@@ -13,7 +13,11 @@ from geo_patrol.errors import GeoPatrolError
 from geo_patrol.files import atomic_path
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from geo_patrol.config.schema import GameConfig
+
+_PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +105,13 @@ class Campaign:
         return {"source": self.config, "overrides": self.overrides or [], "values": self.resolved.to_dict()}
 
 
-def write_plot(path: Path, plot: Callable[[Any, Path], None], result: Any) -> None:
-    """Plot a result into a file, or print why that cannot be done."""
+def write_plots(path: Path, make_figure: "Callable[[Any], Figure]", result: Any) -> None:
+    """Plot a result into files that end in .png, .svg and .pdf, or print why that cannot be done."""
     try:
-        with atomic_path(path) as temporary:
-            plot(result, temporary)
+        figure = make_figure(result)
     except GeoPatrolError as error:
-        print(f"geo-patrol: no {path.name}: {error}", file=sys.stderr)
+        print(f"geo-patrol: no {path.name}.png: {error}", file=sys.stderr)
+        return
+    for suffix in _PLOT_SUFFIXES:
+        with atomic_path(path.with_name(path.name + suffix)) as temporary:
+            figure.savefig(temporary)

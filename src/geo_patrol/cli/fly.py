@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from geo_patrol.flight import Flight, Mission, Solution
     from geo_patrol.scenes.shapes import Drawing
 
-_SUFFIXES = (".svg", ".png")
+_SUFFIXES = (".svg", ".pdf", ".png")
 _TEXT_HELP = 'Orders: "launch D13", "coast", "stay", "engines down-right" or "down-right"; back, again, map, log, quit.'
 
 _Mission: TypeAlias = Annotated[
     str, typer.Option("--mission", "-m", metavar="NAME|PATH", help='A mission\'s name, a TOML file, or "random".')
 ]
 _Save: TypeAlias = Annotated[
-    str | None, typer.Option("--save", metavar="FILE", help="Write the flight as .svg, .png or .txt.")
+    str | None, typer.Option("--save", metavar="FILE", help="Write the flight as .svg, .pdf, .png or .txt.")
 ]
 _BlankMap: TypeAlias = Annotated[
-    str | None, typer.Option("--blank-map", metavar="FILE", help="Write the empty map, to print: .svg or .png.")
+    str | None, typer.Option("--blank-map", metavar="FILE", help="Write the empty map, to print: .svg, .pdf or .png.")
 ]
 _ScoreSheet: TypeAlias = Annotated[
     str | None, typer.Option("--score-sheet", metavar="FILE", help="Write an empty score sheet, to print.")
@@ -268,6 +268,10 @@ def _encode_flight(flight: "Flight", target: str) -> bytes:
 
 
 def _encode_drawing(drawing: "Drawing", target: str) -> bytes:
+    if Path(target).suffix.lower() == ".pdf":
+        from geo_patrol.rendering.matplotlib_writer import pdf_bytes
+
+        return pdf_bytes(drawing)
     if Path(target).suffix.lower() == ".svg":
         from geo_patrol.rendering.svg_writer import fit_on_a4, svg_text
 

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -33,31 +33,54 @@ class TableRows(StrEnum):
 _MIN_SIZE, _MAX_SIZE = (320, 240), (7680, 4320)
 
 
+_Game: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--game", "-g", metavar="N", min=0, help="Which game of the file, from 0; the first by default."),
+]
+_Png: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--png", metavar="TURN", help="Write a picture: 7 (turn 7 begins), 7e (its engagement), end."),
+]
+_Svg: TypeAlias = Annotated[
+    str | None, typer.Option("--svg", metavar="TURN", help="Write a picture of that turn as vector graphics.")
+]
+_Pdf: TypeAlias = Annotated[
+    str | None, typer.Option("--pdf", metavar="TURN", help="Write a picture of that turn as PDF.")
+]
+_Output: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Of --png, --svg or --pdf; named after FILE by default."),
+]
+_Html: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write all games, or that of --game, as one page for browsers."),
+]
+_Size: TypeAlias = Annotated[
+    str | None, typer.Option("--size", metavar="WxH", help="Of pictures and films: 1280x720, a GIF 800x450.")
+]
+_Rows: TypeAlias = Annotated[
+    TableRows, typer.Option("--rows", help="What --csv has a row for: games, phases or engagements.")
+]
+
+
 @plain_errors
 def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A replay: .jsonl, .jsonl.gz or .jsonl.zst.")],
-    game: Annotated[int, typer.Option("--game", "-g", metavar="N", min=0, help="Which game of the file, from 0.")] = 0,
+    game: _Game = None,
     text: Annotated[bool, typer.Option("--text", help="Print the game turn by turn instead of a window.")] = False,
     gif: Annotated[Path | None, typer.Option("--gif", metavar="FILE", help="Write the game as a GIF.")] = None,
     mp4: Annotated[Path | None, typer.Option("--mp4", metavar="FILE", help="Write the game as a film.")] = None,
-    png: Annotated[
-        str | None,
-        typer.Option("--png", metavar="TURN", help="Write a picture: 7 (turn 7 begins), 7e (its engagement), end."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Of --png: .png or .svg; named after FILE by default."),
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option("--size", metavar="WxH", help="Of pictures and films: 1280x720, a GIF 800x450.")
-    ] = None,
+    png: _Png = None,
+    svg: _Svg = None,
+    pdf: _Pdf = None,
+    output: _Output = None,
+    html: _Html = None,
+    size: _Size = None,
     speed: Annotated[
         float, typer.Option("--speed", metavar="X", min=0.1, max=20, help="Of films: 2 is twice as fast.")
     ] = 1.0,
     csv: Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write all games as CSV.")] = None,
-    rows: Annotated[
-        TableRows, typer.Option("--rows", help="What --csv has a row for: games, phases or engagements.")
-    ] = TableRows.GAMES,
+    rows: _Rows = TableRows.GAMES,
     check: Annotated[bool, typer.Option("--check", help="Check all games of the file against the rules.")] = False,
 ) -> None:
     """Show a recorded game, in a window or as text, and check it against the rules.
@@ -65,16 +88,22 @@ def replay(
     A game that does not follow the rules is shown up to where it leaves them; exit status 1 then. --check and --csv
     look at all games of the file. Recorded games of the published implementation can be given as well.
     """
-    if output is not None and png is None:
-        raise InputError("--output is the file of --png TURN: give --png too")
+    stills = {suffix: turn for suffix, turn in ((".png", png), (".svg", svg), (".pdf", pdf)) if turn is not None}
+    if output is not None and len(stills) != 1:
+        raise InputError("--output is the file of one picture: give one of --png TURN, --svg TURN and --pdf TURN too")
     if rows is not TableRows.GAMES and csv is None:
         raise InputError(f"--rows {rows}: give --csv FILE too")
     load_rules()
     from geo_patrol.replays import ReplayReader
 
     reader = ReplayReader(file)
-    pictures = _Pictures(gif, mp4, png, output, _read_size(size), speed)
-    ok = _check_all(reader, csv, rows) if check or csv is not None else _show(reader, game, text, pictures)
+    pictures = _Pictures(gif, mp4, stills, output, _read_size(size), speed)
+    if html is not None:
+        ok = _write_page(reader, game, html)
+    elif check or csv is not None:
+        ok = _check_all(reader, csv, rows)
+    else:
+        ok = _show(reader, game or 0, text, pictures)
     faults = [*reader.faults]
     if reader.fault_count > len(faults):
         faults.append(f"and {reader.fault_count - len(faults):,} more faults")
@@ -125,6 +154,33 @@ def _check_all(reader: "ReplayReader", csv: str | None, rows: TableRows) -> bool
     print(f"{reader.path}: {count - len(faults):,} of {count:,} games agree with the rules", file=report)
     if faults:
         print(f"  first difference: {faults[0]}", file=report)
+    return not faults
+
+
+def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
+    """Write a page of all games, or of one; return whether they follow the rules."""
+    from itertools import islice
+
+    from geo_patrol.browser.replay_page import MAX_GAMES, game_title, replay_page, replay_timeline
+    from geo_patrol.replays import read_replay
+
+    replays = islice(reader, MAX_GAMES) if number is None else iter([read_replay(reader, number)])
+    count, faults = 0, []
+
+    def games() -> "Iterator[tuple[str, Timeline]]":
+        nonlocal count
+        for replay in replays:
+            timeline, fault = replay_timeline(replay)
+            if fault:
+                faults.append(fault)
+                print(f"geo-patrol: {fault}; the game is shown up to there", file=sys.stderr)
+            count += 1
+            yield game_title(replay), timeline
+
+    with output_stream(str(path)) as stream:
+        stream.write(replay_page(games(), reader.path.name))
+    rest = "; a page holds no more games" if count == MAX_GAMES else ""
+    print(f"written: {path}, {count:,} {'game' if count == 1 else 'games'}{rest}")
     return not faults
 
 
@@ -182,13 +238,13 @@ class _Pictures:
 
     gif: Path | None
     mp4: Path | None
-    png: str | None
+    stills: dict[str, str]
     output: Path | None
     size: tuple[int, int] | None
     speed: float
 
     def __bool__(self) -> bool:
-        return any(target is not None for target in (self.gif, self.mp4, self.png))
+        return bool(self.stills) or self.gif is not None or self.mp4 is not None
 
     def write(self, timeline: "Timeline", source: Path) -> None:
         """Write the files and print their paths.
@@ -199,9 +255,9 @@ class _Pictures:
         from geo_patrol.rendering.film import save_gif, save_mp4, save_picture
 
         with bad_input():
-            if self.png is not None:
-                index = _moment_of(timeline, self.png)
-                path = self.output or Path(f"{source.name.partition('.')[0]}-turn-{self.png}.png")
+            for suffix, turn in self.stills.items():
+                index = _moment_of(timeline, f"--{suffix[1:]}", turn)
+                path = self.output or Path(f"{source.name.partition('.')[0]}-turn-{turn}{suffix}")
                 save_picture(timeline, index, path, self.size or (1280, 720))
                 print(f"written: {path}")
             for film, save, usual in ((self.gif, save_gif, (800, 450)), (self.mp4, save_mp4, (1280, 720))):
@@ -211,7 +267,7 @@ class _Pictures:
                     print(f"written: {film}")
 
 
-def _moment_of(timeline: "Timeline", turn: str) -> int:
+def _moment_of(timeline: "Timeline", option: str, turn: str) -> int:
     """Return the index of a moment: "7" is where turn 7 begins, "7e" its engagement phase, "end" the last one.
 
     Raises:
@@ -226,4 +282,6 @@ def _moment_of(timeline: "Timeline", turn: str) -> int:
             if moment.game.turn == int(number) and moment.game.phase == phase:
                 return index
     last = timeline[-1].game.turn
-    raise InputError(f"--png {turn}: give a turn from 1 to {last}, perhaps with an e for its engagement phase, or end")
+    raise InputError(
+        f"{option} {turn}: give a turn from 1 to {last}, perhaps with an e for its engagement phase, or end"
+    )

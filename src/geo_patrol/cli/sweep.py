@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geo_patrol.cli import options
-from geo_patrol.cli.campaign import Campaign, write_plot
+from geo_patrol.cli.campaign import Campaign, write_plots
 from geo_patrol.cli.errors import bad_input, plain_errors
 from geo_patrol.cli.output import output_file, percent_interval, plain_table, print_heading
 from geo_patrol.sides import SIDES
@@ -70,8 +70,8 @@ def sweep(
 
 
 def write_files(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
-    """Write the table as CSV, and a plot."""
-    from geo_patrol.evaluation.plots import plot_sweep
+    """Write the table as CSV, and plots."""
+    from geo_patrol.evaluation.plots import sweep_figure
 
     with output_file(str(out / "sweep.csv")) as stream:
         writer = csv.writer(stream, lineterminator="\n")
@@ -81,7 +81,7 @@ def write_files(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
             for label, rate in cell["win_rates"].items():
                 numbers = [rate["wins"], rate["games"], rate["rate"], *rate["interval"], cell["draw_rate"]]
                 writer.writerow([*cell["values"].values(), label, *numbers])
-    write_plot(out / "sweep.png", plot_sweep, result)
+    write_plots(out / "sweep", sweep_figure, result)
 
 
 def print_sweep(result: "Sweep", source: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geo_patrol.cli import options
-from geo_patrol.cli.campaign import Campaign, write_plot
+from geo_patrol.cli.campaign import Campaign, write_plots
 from geo_patrol.cli.errors import bad_input, plain_errors
 from geo_patrol.cli.output import output_file, percent_interval, plain_table, print_heading
 
@@ -70,14 +70,14 @@ def tournament(
 
 
 def write_files(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
-    """Write the tables as CSV, and a plot."""
-    from geo_patrol.evaluation.plots import plot_tournament
+    """Write the tables as CSV, and plots."""
+    from geo_patrol.evaluation.plots import tournament_figure
 
     with output_file(str(out / "ratings.csv")) as stream:
         _write_rows(stream, [_rating_row(entry) for entry in data["ratings"]])
     with output_file(str(out / "pairings.csv")) as stream:
         _write_rows(stream, [_pairing_row(entry) for entry in data["pairings"]])
-    write_plot(out / "tournament.png", plot_tournament, result)
+    write_plots(out / "tournament", tournament_figure, result)
 
 
 def _write_rows(stream: Any, rows: list[dict[str, Any]]) -> None:

@@ -1,9 +1,8 @@
-"""Plots of tournaments and sweeps in the format that the file's name ends in. They need the extra ``plots``."""
+"""Figures of tournaments and sweeps, for ``savefig`` in any of its formats. They need the extra ``plots``."""
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +11,9 @@ from geo_patrol.evaluation.names import short_names
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.sweep import Sweep
 from geo_patrol.evaluation.tournament import Tournament
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MAX_PANELS = 24
 _MAX_ROWS = 100
@@ -23,7 +25,7 @@ class PlotSizeError(GeoPatrolError):
     """A sweep with too many values for a plot."""
 
 
-def plot_tournament(tournament: Tournament, target: Path | str | BinaryIO) -> None:
+def tournament_figure(tournament: Tournament) -> "Figure":
     """Plot ratings with their intervals, and win rates of row as alpha against column as bravo."""
     names, ratings = short_names(tournament.agents), tournament.ratings
     order = np.argsort(ratings.elo)[::-1]
@@ -46,10 +48,10 @@ def plot_tournament(tournament: Tournament, target: Path | str | BinaryIO) -> No
     right.set_ylabel("alpha")
     right.set_title("win rate of alpha")
     figure.suptitle(f"{tournament.config.title}: {tournament.games:,} games per pairing, seed {tournament.seed}")
-    figure.savefig(target, dpi=_DOTS_PER_INCH)
+    return figure
 
 
-def plot_sweep(sweep: Sweep, target: Path | str | BinaryIO) -> None:
+def sweep_figure(sweep: Sweep) -> "Figure":
     """Plot win rates: lines with intervals for one variation, heat maps for two, a row of them for each further value.
 
     Raises:
@@ -76,7 +78,7 @@ def plot_sweep(sweep: Sweep, target: Path | str | BinaryIO) -> None:
                 axis.set_xlabel(sweep.variations[1].key)
             axis.set_title("\n".join([label, *_further_values(sweep, row)]), fontsize=9)
     figure.suptitle(f"{sweep.title}: {sweep.games:,} games per cell, seed {sweep.seed}")
-    figure.savefig(target, dpi=_DOTS_PER_INCH)
+    return figure
 
 
 def _check_size(shape: tuple[int, ...]) -> None:
@@ -86,10 +88,10 @@ def _check_size(shape: tuple[int, ...]) -> None:
         )
 
 
-def _figure(width: float, height: float) -> Any:
+def _figure(width: float, height: float) -> "Figure":
     with optional_import("plots"):
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
-    return Figure(figsize=(max(width, 7), height), layout="constrained")
+    return Figure(figsize=(max(width, 7), height), dpi=_DOTS_PER_INCH, layout="constrained")
 
 
 def _lines(axis: Any, sweep: Sweep, cells: list[WinRate]) -> None:

@@ -62,6 +62,16 @@ class Flight(FlightStatus):
     def __str__(self) -> str:
         return flight_text(self)
 
+    def svg(self) -> str:
+        """Return map, path and score sheet as an SVG document."""
+        from geo_patrol.flight.pictures.scene import flight_svg  # noqa: PLC0415 - drawing is above the game
+
+        return flight_svg(self)
+
+    def _repr_svg_(self) -> str:
+        """Show the flight in notebooks."""
+        return self.svg()
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Flight):
             return NotImplemented

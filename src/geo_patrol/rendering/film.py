@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.files import atomic_path, atomic_write
+from geo_patrol.rendering.matplotlib_writer import pdf_bytes
 from geo_patrol.rendering.painter import text_extent
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.svg_writer import svg_text
+from geo_patrol.rendering.svg_writer import position_svg
 from geo_patrol.scenes.picture import picture
 from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
 from geo_patrol.sessions.timeline import Timeline
@@ -69,24 +70,30 @@ def film(
 
 
 def save_picture(timeline: Timeline, index: int, path: Path, size: tuple[int, int]) -> None:
-    """Write the picture of a moment as PNG or, by the ending of the path, as SVG.
+    """Write the picture of a moment as .png, .svg or .pdf, by the ending of the path.
 
     Raises:
         FilmError: the path has another ending.
+        MissingPackageError: a PDF needs the extra ``plots``, which is not installed.
         OSError: the file cannot be written.
         ValueError: the size is too small or too large.
     """
     snapshot = timeline.snapshot(index)
-    if path.suffix.lower() == ".svg":
-        drawing = picture(snapshot, size=size, measure=text_extent)
-        with atomic_write(path) as file:
-            file.write(svg_text(drawing, title=snapshot.game.config.title))
-    elif path.suffix.lower() == ".png":
+    suffix = path.suffix.lower()
+    if suffix == ".png":
         surface = Picture(*size, snapshot.game.config).draw(snapshot)
         with atomic_path(path) as temporary:
             pygame.image.save(surface, temporary)
+    elif suffix == ".svg":
+        text = position_svg(snapshot, size, text_extent)
+        with atomic_write(path) as file:
+            file.write(text)
+    elif suffix == ".pdf":
+        content = pdf_bytes(picture(snapshot, size=size, measure=text_extent), snapshot.game.config.title)
+        with atomic_path(path) as temporary:
+            Path(temporary).write_bytes(content)
     else:
-        raise FilmError(f"{path}: pictures are written as .png or .svg; convert the SVG where another format is needed")
+        raise FilmError(f"{path}: give a name that ends in .png, .svg or .pdf")
 
 
 def save_mp4(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from geo_patrol.errors import optional_import
 from geo_patrol.game import Game
+from geo_patrol.rendering.matplotlib_writer import draw_shapes
 from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.scenes.paper import INK, PAPER, SIZE, caption, position_drawing
-from geo_patrol.scenes.shapes import Circle, Polygon, Polyline, Shape, Text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,8 +41,7 @@ def figure(game: Game, *, title: bool = True, axes: "Axes | None" = None) -> "Fi
         axes = own.add_subplot()
     axes.set(xlim=(0, SIZE), ylim=(SIZE, 0), aspect="equal")
     axes.set_axis_off()
-    for shape in position_drawing(game).shapes:
-        _draw(axes, shape)
+    draw_shapes(axes, position_drawing(game).shapes, _POINTS)
     if title:
         axes.set_title(caption(game), color=INK, fontsize=11, parse_math=False)
     found = axes.get_figure(root=True)
@@ -53,31 +52,3 @@ def figure(game: Game, *, title: bool = True, axes: "Axes | None" = None) -> "Fi
 def svg(game: Game) -> str:
     """Return a position as an SVG picture that needs nothing else."""
     return svg_text(position_drawing(game), title=caption(game))
-
-
-def _draw(axes: "Axes", shape: Shape) -> None:
-    from matplotlib import patches  # noqa: PLC0415 - an extra
-
-    match shape:
-        case Polygon(points, fill, stroke, width):
-            style = {"facecolor": fill, "edgecolor": stroke, "linewidth": width * _POINTS}
-            axes.add_patch(patches.Polygon(points, closed=True, **style))
-        case Circle(center, radius, fill, stroke, width):
-            style = {"facecolor": fill, "edgecolor": stroke, "linewidth": width * _POINTS}
-            axes.add_patch(patches.Circle(center, radius, zorder=2, **style))
-        case Polyline(points, color, width):
-            axes.plot(*zip(*points, strict=True), color=color, linewidth=width * _POINTS, zorder=3)
-        case Text(position, text, size, color):
-            axes.text(
-                *position,
-                text,
-                color=color,
-                fontsize=size * _POINTS,
-                fontweight="bold" if shape.bold else "normal",
-                ha="center",
-                va="center_baseline",
-                parse_math=False,
-                zorder=4,
-            )
-        case _:
-            raise TypeError(f"{type(shape).__name__} is not drawn on paper")

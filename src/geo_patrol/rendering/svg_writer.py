@@ -5,6 +5,9 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
 
+from geo_patrol.game import Game
+from geo_patrol.scenes.layout import TextMeasure, approximate_text_size
+from geo_patrol.scenes.picture import picture
 from geo_patrol.scenes.shapes import (
     DASH_FRACTION,
     Box,
@@ -20,6 +23,7 @@ from geo_patrol.scenes.shapes import (
     Use,
     dash_period,
 )
+from geo_patrol.sessions.timeline import Snapshot
 
 _FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 _BASELINES = {"top": 0.8, "bottom": -0.2}
@@ -27,6 +31,23 @@ _BASELINES = {"top": 0.8, "bottom": -0.2}
 _MM_PER_PIXEL = 0.25
 _A4 = 277.0, 190.0
 """Millimeters, less a margin of ten on each side."""
+
+
+def position_svg(
+    shown: Snapshot | Game, size: tuple[int, int] = (1280, 720), measure: TextMeasure = approximate_text_size
+) -> str:
+    """Return the picture of a position as an SVG document.
+
+    Args:
+        shown: a snapshot of a timeline, or a bare position.
+        size: width and height of the layout in pixels.
+        measure: returns the size of a text.
+
+    Raises:
+        ValueError: the size is too small or too large.
+    """
+    game = shown if isinstance(shown, Game) else shown.game
+    return svg_text(picture(shown, size=size, measure=measure), title=game.config.title)
 
 
 def svg_text(drawing: Drawing, *, title: str = "", millimeters: tuple[float, float] | None = None) -> str:
@@ -62,7 +83,7 @@ def elements(shapes: Iterable[Shape]) -> Iterator[ET.Element]:
     defined: set[str] = set()
     for shape in shapes:
         if isinstance(shape, Use):
-            name = _name(shape.symbol)
+            name = symbol_name(shape.symbol)
             if name not in defined:
                 defined.add(name)
                 yield from _symbol(shape.symbol, name)
@@ -71,8 +92,13 @@ def elements(shapes: Iterable[Shape]) -> Iterator[ET.Element]:
             yield _element(shape)
 
 
+def symbol_markup(symbol: Symbol) -> str:
+    """Return the definition of a symbol as markup, for ``use`` elements that refer to ``symbol_name``."""
+    return "".join(ET.tostring(element, encoding="unicode") for element in _symbol(symbol, symbol_name(symbol)))
+
+
 @functools.lru_cache(maxsize=1024)
-def _name(symbol: Symbol) -> str:
+def symbol_name(symbol: Symbol) -> str:
     """Return an id that only equal symbols share, also among several pictures in a page."""
     content = repr((symbol.shapes, symbol.hole)).encode()
     return f"symbol-{hashlib.sha256(content).hexdigest()[:16]}"

@@ -121,3 +121,9 @@ class Replay:
         """Whether the game was recorded to its end."""
         last = self.phases[-1].after if self.phases else None
         return self.end is not None or (last is not None and last.progress is not None and last.progress[2])
+
+    def _repr_html_(self) -> str:
+        """Show the game in notebooks, as ``geo-patrol replay --html`` does."""
+        from geo_patrol.browser.replay_page import replay_frame  # noqa: PLC0415 - pages are above replays
+
+        return replay_frame(self)

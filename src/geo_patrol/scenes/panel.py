@@ -77,12 +77,16 @@ def _names(layout: Layout, game: Game, names: tuple[str, str]) -> Iterator[Text]
         yield Text((x, y), text, size, theme.SOFT, anchor)
     below = header.bottom - line * 0.45
     if game.is_over:
-        reasons = ", ".join(_REASONS[one.reason].format(side=one.side) for one in game.reasons)
-        text = layout.fitted(reasons, size, header.width)
+        text = layout.fitted(reasons_text(game), size, header.width)
         yield Text((header.center[0], below), text, size, theme.TEXT, "center")
         return
     for side, x, anchor in zip(SIDES, edges, _ANCHORS, strict=True):
         yield Text((x, below), f"{game.goal_points[side]} from the goal", size, theme.FAINT, anchor)
+
+
+def reasons_text(game: Game) -> str:
+    """Return in words why a game ended."""
+    return ", ".join(_REASONS[one.reason].format(side=one.side) for one in game.reasons)
 
 
 def row_of(layout: Layout, side: Side, number: int) -> Rect:

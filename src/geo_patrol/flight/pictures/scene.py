@@ -9,6 +9,7 @@ from geo_patrol.flight.grid import Point, point_name
 from geo_patrol.flight.pictures.chart import FAINT, GREY, INK, MARGIN, PAPER, Layout, add_heading, add_map, add_rules
 from geo_patrol.flight.status import LINE_NAMES, Turn
 from geo_patrol.flight.text import result_text, shift_text
+from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.scenes.shapes import Box, Circle, Color, Drawing, Polyline, Shape, Text, arrowhead
 from geo_patrol.scenes.shapes import Point as Pixel
 
@@ -31,6 +32,11 @@ _LINES = {
     "engines": (VERMILION, 3.4),
 }
 """Color and width of each kind of line, in the order of the legend."""
+
+
+def flight_svg(flight: Flight) -> str:
+    """Return the picture of a flight as an SVG document."""
+    return svg_text(flight_drawing(flight), title=f"{flight.mission.game_title}: {flight.mission.title}")
 
 
 def flight_drawing(flight: Flight, *, steps: int = FLOWN) -> Drawing:

@@ -1,0 +1,75 @@
+"""Recorded games as one HTML file, which needs no server and no network."""
+
+import base64
+import gzip
+import html
+import json
+from collections.abc import Iterable
+from importlib.resources import files
+from string import Template
+
+from geo_patrol.browser.records import game_record
+from geo_patrol.browser.theme_css import theme_css
+from geo_patrol.errors import RecordingError
+from geo_patrol.replays import Replay, play, start
+from geo_patrol.sessions.timeline import Timeline
+
+MAX_GAMES = 100
+_FRAME_STYLE = "width: 100%; aspect-ratio: 16 / 10; border: 0"
+_SCRIPTS = ("scene.js", "panels.js", "replay.js")
+
+
+def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
+    """Return a page that plays games.
+
+    Args:
+        games: the title and the timeline of each, at most 100; consumed one by one.
+        title: of the page.
+    """
+    options, records = [], []
+    for number, (name, timeline) in enumerate(games):
+        options.append(f'<option value="{number}">{html.escape(name)}</option>')
+        record = gzip.compress(json.dumps(game_record(timeline, name), separators=(",", ":")).encode(), mtime=0)
+        content = base64.b64encode(record).decode()
+        records.append(f'<script type="application/gzip" id="game-{number}">{content}</script>')
+    return Template(static_file("replay.html")).substitute(
+        title=html.escape(title),
+        style=theme_css() + static_file("style.css"),
+        one_game="hidden" if len(options) == 1 else "",
+        options="".join(options),
+        games="\n".join(records),
+        script="\n".join(static_file(name) for name in _SCRIPTS),
+    )
+
+
+def replay_frame(replay: Replay) -> str:
+    """Return an HTML element with the page of one recorded game, for notebooks."""
+    timeline, _ = replay_timeline(replay)
+    page = replay_page([(game_title(replay), timeline)], game_title(replay))
+    return f'<iframe srcdoc="{html.escape(page)}" title="A recorded game" style="{_FRAME_STYLE}"></iframe>'
+
+
+def replay_timeline(replay: Replay) -> tuple[Timeline, str]:
+    """Return a recorded game as far as it follows the rules, and the first difference from them; "" if there is none.
+
+    Raises:
+        Disagreement: the initial position is another one.
+    """
+    timeline = Timeline(start(replay), replay.agents)
+    try:
+        for phase in play(replay):
+            timeline.append(phase.orders, phase.game)
+    except RecordingError as error:
+        return timeline, str(error)
+    return timeline, ""
+
+
+def game_title(replay: Replay) -> str:
+    """Return the number of a game and who played it."""
+    alpha, bravo = replay.agents
+    return f"game {replay.number}: {alpha} (alpha) against {bravo} (bravo)"
+
+
+def static_file(name: str) -> str:
+    """Return a file of ``static``."""
+    return files("geo_patrol.browser").joinpath("static", name).read_text("utf-8")

@@ -1,0 +1,80 @@
+"use strict";
+
+const SIDES = ["alpha", "bravo"];
+
+/** Creates an element with attributes, a text or children. */
+function create(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+/** Returns turn and phase in words, or the result of a game that is over. */
+function headline(moment, names) {
+  if (moment.winner === null) return `Turn ${moment.turn}, ${moment.phase} phase`;
+  if (moment.winner === "draw") return `Draw in turn ${moment.turn}`;
+  return `${names[SIDES.indexOf(moment.winner)]} (${moment.winner}) wins in turn ${moment.turn}`;
+}
+
+/** Returns an engagement's outcome as a sentence. */
+function outcomeText([actor, action, other, probability, success]) {
+  if (action === "guard") {
+    if (other === "") return `${actor} guarded; no attack`;
+    return `${actor} guarded against ${other}: ${success ? "diverted" : "failed"} at ${Math.round(100 * probability)} %`;
+  }
+  const result = { shoot: ["missed", "hit"], collide: ["missed", "rammed"] }[action][Number(success)];
+  return `${actor} ${action === "shoot" ? "shot at" : "tried to ram"} ${other}: ${result} at ${Math.round(100 * probability)} %`;
+}
+
+/** What the page says of a position beside its board. */
+class Panels {
+  /** @param {HTMLElement} root with elements of the classes headline, scores, fleets and outcomes. */
+  constructor(root) {
+    const find = (name) => root.querySelector(`.${name}`);
+    [this.headline, this.scores, this.fleets, this.outcomes] = ["headline", "scores", "fleets", "outcomes"].map(find);
+    this.moment = null;
+  }
+
+  show(moment, names) {
+    if (moment === this.moment) return;
+    this.moment = moment;
+    this.headline.replaceChildren(headline(moment, names), create("small", {}, moment.reasons));
+    this.scores.replaceChildren(
+      ...SIDES.map((side, i) =>
+        create(
+          "div",
+          { class: side },
+          create("strong", {}, String(moment.score[i])),
+          create("span", {}, `${side}, ${names[i]}`),
+          create("small", {}, `${moment.goal[i]} from the goal`),
+        ),
+      ),
+    );
+    this.fleets.replaceChildren(...SIDES.map((side, i) => this.#fleet(side, moment.fleets[i])));
+    this.#showOutcomes(moment);
+  }
+
+  #fleet(side, satellites) {
+    const cells = (tag, texts) => texts.map((text) => create(tag, tag === "th" ? { scope: "col" } : {}, String(text)));
+    const head = create("tr", {}, ...cells("th", [side, "sector", "fuel", "ammo"]));
+    const rows = satellites.map(([name, sector, fuel, full, ammo, state]) => {
+      const meter = create("meter", { min: 0, max: full, value: fuel, "aria-hidden": "true" });
+      const fuelCell = create("td", {}, state === "" ? String(fuel) : state, ...(state === "" ? [meter] : []));
+      const row = create("tr", {}, create("th", { scope: "row" }, name), ...cells("td", [sector]), fuelCell);
+      row.append(...cells("td", [ammo || ""]));
+      if (state !== "") row.className = "inactive";
+      return row;
+    });
+    return create("table", { class: side }, create("thead", {}, head), create("tbody", {}, ...rows));
+  }
+
+  #showOutcomes(moment) {
+    const title = moment.outcomesTurn ? `Engagements of turn ${moment.outcomesTurn}` : "Engagements";
+    const texts = moment.outcomes.map((outcome) =>
+      create("li", { class: outcome[4] ? "success" : "failure" }, outcomeText(outcome)),
+    );
+    const list = texts.length ? create("ul", {}, ...texts) : create("p", {}, moment.outcomesTurn ? "Nobody engaged." : "None yet.");
+    this.outcomes.replaceChildren(create("h2", {}, title), list);
+  }
+}

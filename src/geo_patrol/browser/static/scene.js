@@ -1,0 +1,175 @@
+"use strict";
+
+const SVG = "http://www.w3.org/2000/svg";
+const BASELINES = { top: 0.8, bottom: -0.2, mid: 0.36 };
+
+/** Parses markup of SVG elements that the page came with. */
+function parseMarkup(markup) {
+  const parsed = new DOMParser().parseFromString(`<svg xmlns="${SVG}">${markup}</svg>`, "image/svg+xml");
+  return [...document.importNode(parsed.documentElement, true).childNodes];
+}
+
+/** Returns a number between two, and an angle by the shorter way. */
+function between(start, end, fraction) {
+  return start + (end - start) * fraction;
+}
+
+function turned(start, end, fraction) {
+  const change = ((((end - start + 180) % 360) + 360) % 360) - 180;
+  return start + change * fraction;
+}
+
+/** Returns the shape between two that correspond; otherwise the nearer one. */
+function interpolate(start, end, fraction) {
+  if (start === end) return start;
+  const corresponds =
+    start[0] === end[0] &&
+    start.length === end.length &&
+    start.every((value, i) => typeof value === "number" || value === end[i]);
+  if (!corresponds) return fraction < 0.5 ? start : end;
+  const rotation = "TU".includes(start[0]) ? start.length - 1 : -1;
+  return start.map((value, i) => {
+    if (typeof value !== "number") return value;
+    return (i === rotation ? turned : between)(value, end[i], fraction);
+  });
+}
+
+/** How each class of shapes becomes an element of SVG; the arrays are those of ``browser/scenes.py``. */
+const ELEMENTS = {
+  P: {
+    name: "polygon",
+    attributes: ([, fill, stroke, width, opacity, ...points]) => ({
+      ...paint(fill, stroke, width, opacity),
+      points: points.join(" "),
+    }),
+  },
+  L: {
+    name: "polyline",
+    attributes: ([, color, width, dashed, ...points]) => ({
+      ...paint(null, color, width, 1),
+      points: points.join(" "),
+      "stroke-linecap": dashed ? "butt" : "round",
+      "stroke-dasharray": dashed ? `${0.55 * (4 * width + 2)} ${0.45 * (4 * width + 2)}` : "none",
+    }),
+  },
+  C: {
+    name: "circle",
+    attributes: ([, fill, stroke, width, opacity, cx, cy, r]) => ({ ...paint(fill, stroke, width, opacity), cx, cy, r }),
+  },
+  B: {
+    name: "rect",
+    attributes: ([, fill, stroke, strokeWidth, , left, top, width, height, rounding]) => {
+      const inset = stroke ? strokeWidth / 2 : 0;
+      return {
+        ...paint(fill, stroke, strokeWidth, 1),
+        x: left + inset,
+        y: top + inset,
+        width: Math.max(width - 2 * inset, 0),
+        height: Math.max(height - 2 * inset, 0),
+        rx: rounding,
+      };
+    },
+  },
+  T: {
+    name: "text",
+    attributes: ([, , fill, anchor, bold, size, x, y, rotation]) => ({
+      fill,
+      x,
+      y: y + size * BASELINES[["top", "bottom"].find((edge) => anchor.includes(edge)) ?? "mid"],
+      "font-size": size,
+      "font-weight": bold ? "bold" : "normal",
+      "text-anchor": anchor.includes("left") ? "start" : anchor.includes("right") ? "end" : "middle",
+      transform: rotation ? `rotate(${-rotation} ${x} ${y})` : "",
+    }),
+  },
+  U: {
+    name: "use",
+    attributes: ([, symbol, x, y, size, rotation]) => ({
+      href: `#${symbol}`,
+      x: x - size / 2,
+      y: y - size / 2,
+      width: size,
+      height: size,
+      transform: rotation ? `rotate(${-rotation} ${x} ${y})` : "",
+    }),
+  },
+};
+
+function paint(fill, stroke, width, opacity) {
+  return { fill: fill ?? "none", stroke: stroke ?? "none", "stroke-width": width, opacity };
+}
+
+/** The board of a game as SVG: what stays, and frames of what moves. */
+class BoardView {
+  /** @param {SVGSVGElement} svg where it is drawn; what is put into ``overlay`` lies on top. */
+  constructor(svg) {
+    this.svg = svg;
+    this.definitions = this.#group(svg, "defs");
+    this.resting = this.#group(svg, "g");
+    this.turning = this.#group(svg, "g");
+    this.moving = this.#group(svg, "g");
+    this.overlay = this.#group(svg, "g");
+    this.shapes = [];
+    this.defined = new Set();
+  }
+
+  #group(svg, name) {
+    return svg.appendChild(document.createElementNS(SVG, name));
+  }
+
+  /** Shows the board of a game, or of a message of the server. */
+  load({ size, board, turning, symbols, shapes }) {
+    this.svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
+    this.resting.replaceChildren(...parseMarkup(board));
+    this.turning.replaceChildren(...parseMarkup(turning));
+    this.moving.replaceChildren();
+    this.shapes = [];
+    this.extend(symbols, shapes);
+  }
+
+  /** Adds symbols and shapes that later frames refer to. */
+  extend(symbols, shapes) {
+    for (const [name, markup] of Object.entries(symbols)) {
+      if (this.defined.has(name)) continue;
+      this.defined.add(name);
+      this.definitions.append(...parseMarkup(markup));
+    }
+    this.shapes.push(...shapes);
+  }
+
+  /** Draws a phase ({frames, turning}) at a progress from 0 to 1. */
+  draw({ frames, turning }, progress) {
+    const at = progress * (frames.length - 1);
+    const index = Math.min(Math.floor(at), frames.length - 1);
+    const next = Math.min(index + 1, frames.length - 1);
+    const isTurning = turning !== null && at > turning[0] - 1 && at < turning[1] + 1;
+    this.turning.style.display = isTurning ? "" : "none";
+    this.resting.style.display = isTurning ? "none" : "";
+    this.#show(this.#between(frames[index], frames[next], at - index));
+  }
+
+  #between(start, end, fraction) {
+    const shapes = (frame) => frame.map((index) => this.shapes[index]);
+    if (fraction === 0 || start.length !== end.length) return shapes(fraction < 0.5 ? start : end);
+    return start.map((index, i) => interpolate(this.shapes[index], this.shapes[end[i]], fraction));
+  }
+
+  #show(shapes) {
+    const elements = this.moving.children;
+    shapes.forEach((shape, i) => {
+      const { name, attributes } = ELEMENTS[shape[0]];
+      let element = elements[i];
+      if (element === undefined || element.localName !== name) {
+        const created = document.createElementNS(SVG, name);
+        if (element === undefined) this.moving.append(created);
+        else element.replaceWith(created);
+        element = created;
+      }
+      if (element.shape === shape) return;
+      element.shape = shape;
+      for (const [key, value] of Object.entries(attributes(shape))) element.setAttribute(key, value);
+      if (name === "text") element.textContent = shape[1];
+    });
+    while (elements.length > shapes.length) elements[elements.length - 1].remove();
+  }
+}

@@ -1,0 +1,136 @@
+"""Pages of recorded games: what they hold, and how they work in a browser without a network."""
+
+import base64
+import gzip
+import json
+import re
+
+import pytest
+
+from geo_patrol.browser.records import game_record
+from geo_patrol.browser.replay_page import game_title, replay_page, replay_timeline
+from geo_patrol.replays import ReplayReader, read_replay
+
+
+@pytest.fixture(scope="module")
+def timelines(recorded):
+    return [(game_title(replay), replay_timeline(replay)[0]) for replay in ReplayReader(recorded)]
+
+
+@pytest.fixture(scope="module")
+def page_path(timelines, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "games.html"
+    path.write_text(replay_page(timelines, "games"), encoding="utf-8")
+    return path
+
+
+def records_of(page):
+    """Return the games that a page holds."""
+    return [
+        json.loads(gzip.decompress(base64.b64decode(content)))
+        for content in re.findall(r'<script type="application/gzip" id="game-\d+">([^<]*)</script>', page)
+    ]
+
+
+def test_a_record_says_what_the_game_says(timelines):
+    title, timeline = timelines[0]
+    record = game_record(timeline, title)
+    assert len(record["moments"]) == len(timeline)
+    for moment, shown in zip(timeline, record["moments"], strict=True):
+        game = moment.game
+        assert (shown["turn"], shown["score"]) == (game.turn, list(game.scores.values()))
+        for side, fleet in zip(("alpha", "bravo"), shown["fleets"], strict=True):
+            assert [row[1:3] for row in fleet] == [[one.sector, one.fuel] for one in game.satellites(side)]
+        for frame in shown["frames"]:
+            assert all(0 <= index < len(record["shapes"]) for index in frame)
+    used = {shape[1] for shape in record["shapes"] if shape[0] == "U"}
+    assert used <= set(record["symbols"])
+
+
+def test_equal_shapes_are_stored_once(timelines):
+    record = game_record(timelines[0][1], "game")
+    texts = [json.dumps(shape) for shape in record["shapes"]]
+    assert len(set(texts)) == len(texts)
+
+
+def test_a_page_needs_nothing_else_and_shows_names_as_text(recorded):
+    replay = read_replay(ReplayReader(recorded), 0)
+    replay.agents = ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(2)>')
+    page = replay_page([(game_title(replay), replay_timeline(replay)[0])], "<b>title</b>")
+    assert "alert(1)</script>" not in page
+    assert "<img" not in page
+    assert "<b>title</b>" not in page
+    assert not re.search(r'(src|href)="(?!#)', page)
+    assert records_of(page)[0]["names"] == list(replay.agents)
+
+
+def test_a_notebook_shows_a_replay_in_a_frame_of_its_own(recorded):
+    frame = read_replay(ReplayReader(recorded), 1)._repr_html_()
+    assert frame.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+    assert frame.count("<") == 2
+
+
+def test_a_browser_without_a_network_plays_steps_and_seeks(page_path, open_page):
+    page = open_page(page_path.as_uri(), offline=True, reduced_motion="reduce")
+    record = records_of(page_path.read_text())[0]
+    last = len(record["moments"]) - 1
+    headline = page.locator(".headline")
+    position = page.locator("#position")
+    assert headline.text_content().startswith("Turn 1, movement phase")
+    page.keyboard.press("ArrowRight")
+    assert position.input_value() == "1"
+    page.click("#end")
+    assert position.input_value() == str(last)
+    assert "wins in turn" in headline.text_content() or "Draw" in headline.text_content()
+    page.keyboard.press("Home")
+    engaged = next(i for i, moment in enumerate(record["moments"]) if moment["engaged"])
+    page.keyboard.press("e")
+    assert position.input_value() == str(engaged)
+    assert page.locator(".outcomes li").count() == len(record["moments"][engaged]["outcomes"])
+    page.keyboard.press("Home")
+    page.locator("#position").fill("4")
+    assert "Turn 3" in headline.text_content()
+    page.select_option("#games", "2")
+    page.locator("#title", has_text="game 2").wait_for()
+    assert position.input_value() == "0"
+
+
+def test_satellites_glide_between_the_frames(page_path, open_page):
+    page = open_page(page_path.as_uri(), offline=True)
+    moved = page.evaluate(
+        """() => {
+          player.pauseAt(0);
+          const shapes = (index, progress) => {
+            player.board.draw(player.record.moments[index], progress);
+            return [...player.board.moving.children].map((element) => element.outerHTML);
+          };
+          const [start, half, end] = [0, 0.5, 1].map((progress) => shapes(1, progress));
+          return [start.length, half.filter((html, i) => html !== start[i] && html !== end[i]).length];
+        }"""
+    )
+    assert moved[0] >= 22
+    assert moved[1] > 0
+
+
+def test_a_game_plays_to_its_end_by_itself(page_path, open_page):
+    page = open_page(page_path.as_uri(), offline=True)
+    page.select_option("#speed", "8")
+    if page.text_content("#play") == "Play":
+        page.click("#play")
+    page.locator("#play", has_text="Play").wait_for(timeout=60_000)
+    assert page.evaluate("player.index === player.record.moments.length - 1")
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_fits_its_window_and_is_accessible(page_path, open_page, size, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = open_page(page_path.as_uri(), size, offline=True, color_scheme=scheme, reduced_motion="reduce")
+    page.wait_for_selector(".fleets table")
+    page.keyboard.press("End")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    buttons = page.locator("button").all()
+    assert all(button.bounding_box()["height"] >= 40 for button in buttons)
+    violations = axe.Axe().run(page).response["violations"]
+    serious = [one["id"] for one in violations if one["impact"] in ("serious", "critical")]
+    assert serious == []
