@@ -40,9 +40,9 @@ class Hand:
         self.click(self.window.bar.rect_of(name).center)
 
 
-def click_token(hand, number):
+def click_token(hand, number, side="bravo"):
     window = hand.window
-    across, down = window.picture.layout.geometry.point(window._anchors()[SatelliteId("bravo", number)].position)
+    across, down = window.picture.layout.geometry.point(window._anchors()[SatelliteId(side, number)].position)
     hand.click((round(across), round(down)))
 
 

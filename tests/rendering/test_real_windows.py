@@ -87,6 +87,13 @@ def test_a_game_is_played_to_its_end_by_mouse_alone(screen):
     assert "played to the end" in out
 
 
+def test_the_guided_game_is_played_to_its_end_by_mouse_alone(screen):
+    with started(screen, Path(__file__).with_name("drive_guided_game.py"), "480x360") as process:
+        status, out, err = end_of(process, 300)
+    assert status == 0, err
+    assert out.endswith("10 steps\n")
+
+
 def test_watching_handles_keys_and_saves_pictures(screen, tmp_path):
     command = ["-m", "geo_patrol", "watch", "scripted", "random", "--config", "case1", "--seed", 5]
     with started(screen, *command, cwd=tmp_path) as process:

@@ -7,6 +7,7 @@ import typer
 from geo_patrol.cli.configs import configs
 from geo_patrol.cli.exploit import exploit
 from geo_patrol.cli.fly import fly
+from geo_patrol.cli.learn import learn
 from geo_patrol.cli.match import match
 from geo_patrol.cli.play import play
 from geo_patrol.cli.replay import replay
@@ -72,6 +73,7 @@ app.command(short_help="Play many games between two agents, and summarise them."
 app.command(short_help="Rate agents in a round robin, on all cores.")(tournament)
 app.command(short_help="Test sequentially whether one agent is stronger than another.")(sprt)
 app.command(short_help="See how win rates depend on the values of a scenario.")(sweep)
+app.command(short_help="Learn the rules in a guided first game.")(learn)
 app.command(short_help="Play yourself, in a window or at the terminal.")(play)
 app.command(short_help="Watch two agents play, in a window.")(watch)
 app.command(short_help="Show recorded games, check them, export them.")(replay)

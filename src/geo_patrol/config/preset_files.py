@@ -1,4 +1,4 @@
-"""Names and paths of the presets and of the flight missions. Importing this module costs nothing."""
+"""Names and paths of the presets, flight missions and lessons. Importing this module costs nothing."""
 
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,11 @@ def mission_names() -> tuple[str, ...]:
 def mission_path(name: str) -> Path:
     """Return the path of a mission."""
     return _folder() / "flight" / f"{name}.toml"
+
+
+def lesson_path(name: str) -> Path:
+    """Return the path of a lesson."""
+    return _folder() / "lessons" / f"{name}.toml"
 
 
 def _folder() -> Path:

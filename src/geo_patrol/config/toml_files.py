@@ -38,7 +38,7 @@ def copy_plain(data: Any, depth: int = 0) -> Any:
     return [copy_plain(value, depth + 1) for value in data] if isinstance(data, list) else data
 
 
-def _read_toml(path: Path) -> Data:
+def read_toml(path: Path) -> Data:
     """Read a file of a bounded size.
 
     Raises:
@@ -202,7 +202,7 @@ class Layers(Generic[_T]):
 
     def _read(self, source: str | Path, folder: Path | None = None, depth: int = 0) -> tuple[Data, str]:
         path = self._find(source, folder)
-        return self._resolve(_read_toml(path), path.name, path.parent, depth), path.name
+        return self._resolve(read_toml(path), path.name, path.parent, depth), path.name
 
     def _find(self, source: str | Path, folder: Path | None) -> Path:
         """Return the path of a name or a file; relative paths start from the folder, or from the current one."""

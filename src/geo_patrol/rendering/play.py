@@ -143,9 +143,13 @@ class PlayWindow(GameWindow):
     def _begin(self, live: LiveGame) -> None:
         self.playback = Playback(live.timeline)
         self.playback.to_end()  # of what was played before, if the game is resumed
-        self.session = PlaySession(live, self.wait_for_agent)
+        self.session = self.make_session(live)
         self.session.begin_phase()  # in which agents may be waited for
         self._show_played_phase()
+
+    def make_session(self, live: LiveGame) -> PlaySession:
+        """Return the session of a game that begins."""
+        return PlaySession(live, self.wait_for_agent)
 
     def _show_played_phase(self) -> None:
         """Show the last phase if the session has played it: all have committed, or nobody has anything to order."""

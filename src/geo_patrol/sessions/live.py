@@ -29,6 +29,7 @@ class LiveGame:
         agents: agents of alpha and bravo; None is a person, whose orders come with ``play``.
         seed: seed of all random streams, the agents' too; None takes one from the operating system.
         observers: called after every phase.
+        start: the position to start from, with its random stream; None starts a new game.
 
     Attributes:
         last_codes: (2, 11) order codes of the last phase, illegal ones included.
@@ -48,12 +49,15 @@ class LiveGame:
         agents: tuple[Agent | None, Agent | None],
         seed: int | None = None,
         observers: Sequence[Observer] = (),
+        start: Game | None = None,
     ) -> None:
         self.seed = fresh_seed() >> 31 if seed is None else check_seed(seed)  # short enough to be typed again
         self.config = config
         self.agents = agents
         self.observers = list(observers)
         self._runner = GameRunner(config, self.seed)
+        if start is not None:
+            self._runner.batch = start.to_batch()
         for agent in agents:
             if agent is not None:
                 reset_agent(agent, agent.name, np.ones(1, np.bool_))

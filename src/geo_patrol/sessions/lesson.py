@@ -1,0 +1,301 @@
+"""Lessons: games explained in steps, in each of which the player does something in a prepared position.
+
+Texts, positions and what the player must do are data (``configs/lessons``). ``Lesson`` is the progress through the steps of
+any game; ``GameLesson`` and ``LessonSession`` play those of the orbital games by their real rules.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.config.preset_files import lesson_path
+from geo_patrol.config.presets import load_config
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.config.toml_files import read_toml
+from geo_patrol.engine.state import SATELLITES
+from geo_patrol.game import Game, order_codes
+from geo_patrol.notation import Order, Phase, short_name
+from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sessions.order_entry import describe
+from geo_patrol.sessions.play_session import PlaySession
+from geo_patrol.sessions.waiting import Wait, wait_blocking
+from geo_patrol.sides import SIDES, Side
+
+PLAYER: Side = "alpha"
+_NUMBERS = {short_name(number): number for number in range(SATELLITES)}
+
+
+class Table(BaseModel):
+    """A table of a lesson's file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Step(Table):
+    """A step of a lesson of any game.
+
+    Attributes:
+        id: names the step in programs.
+        title: names it on the screen.
+        text: what the player should know.
+        task: what the player must do.
+        hint: is shown when the player has done something else.
+        result: is shown when it is done.
+        orders: the orders to be committed, as text.
+    """
+
+    id: str
+    title: str
+    text: str
+    task: str
+    hint: str
+    result: str
+    orders: tuple[str, ...] = ()
+
+
+StepT = TypeVar("StepT", bound=Step)
+
+
+@dataclass(frozen=True)
+class Card:
+    """What the player reads in a step, with all values filled in.
+
+    Attributes:
+        title: of the step.
+        progress: the number of the step, and of all.
+        text: the explanation, or the result once the step is done.
+        task: what to do now; empty once the step is done.
+        hint: what was wrong; empty if nothing was.
+    """
+
+    title: str
+    progress: str
+    text: str
+    task: str = ""
+    hint: str = ""
+
+
+class Lesson(Generic[StepT]):
+    """Progress through the steps of a lesson.
+
+    Args:
+        title: of the lesson.
+        steps: its steps in order.
+
+    Attributes:
+        index: of the current step.
+        is_done: whether the player has done what the step requires, and it has been shown.
+        has_failed: whether the player's last attempt was something else.
+    """
+
+    def __init__(self, title: str, steps: Sequence[StepT]) -> None:
+        self.title = title
+        self.steps = tuple(steps)
+        self._go(0)
+
+    @property
+    def step(self) -> StepT:
+        """The current step."""
+        return self.steps[self.index]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no step follows."""
+        return self.index + 1 == len(self.steps)
+
+    def attempt(self, orders: Iterable[object]) -> bool:
+        """Return whether these are the orders that the step requires; if not, its hint is shown."""
+        self.has_failed = sorted(map(str, orders)) != sorted(self.step.orders)
+        return not self.has_failed
+
+    def finish(self) -> None:
+        """Complete the step."""
+        self.is_done, self.has_failed = True, False
+
+    def next(self) -> None:
+        """Go to the next step; stay in the last one."""
+        self._go(min(self.index + 1, len(self.steps) - 1))
+
+    def back(self) -> None:
+        """Go to the step before; begin the first one again."""
+        self._go(max(self.index - 1, 0))
+
+    def _go(self, index: int) -> None:
+        self.index = index
+        self.is_done = self.has_failed = False
+
+    def card(self, values: Mapping[str, Any]) -> Card:
+        """Return what the player reads now.
+
+        Args:
+            values: for the texts of the step.
+        """
+        step = self.step
+        progress = f"{self.index + 1} of {len(self.steps)}"
+        if self.is_done:
+            return Card(step.title, progress, step.result.format_map(values))
+        hint = step.hint.format_map(values) if self.has_failed else ""
+        return Card(step.title, progress, step.text.format_map(values), step.task.format_map(values), hint)
+
+
+class SatelliteState(Table):
+    """Values of a satellite that differ from those at the start of a game."""
+
+    sector: int | None = None
+    fuel: int | None = None
+    ammo: int | None = None
+
+
+class GameStep(Step):
+    """A step of a lesson about an orbital game.
+
+    Attributes:
+        select: the satellite to be selected; None where orders are to be committed.
+        enemy: the other side's orders.
+        phases: how many are played after the orders.
+        phase: the phase of the position.
+        seed: of the random stream.
+        alpha: satellites of alpha that are not where a game starts, by name.
+        bravo: satellites of bravo.
+    """
+
+    select: str | None = None
+    enemy: tuple[str, ...] = ()
+    phases: Annotated[int, Field(ge=1, le=2)] = 1
+    phase: Phase = "movement"
+    seed: int = 0
+    alpha: dict[str, SatelliteState] = {}
+    bravo: dict[str, SatelliteState] = {}
+
+    def position(self, config: GameConfig) -> Game:
+        """Return the position that the step begins with."""
+        saved = Game(config, seed=self.seed).save()
+        saved["phase"] = self.phase
+        for side, changes in (("alpha", self.alpha), ("bravo", self.bravo)):
+            for name, state in changes.items():
+                for field, value in state.model_dump(exclude_none=True).items():
+                    saved[side][field][_NUMBERS[name]] = value
+        return Game.restore(saved)
+
+
+class _GameLessonData(Table):
+    title: str
+    config: str
+    overrides: dict[str, Any] = {}
+    steps: tuple[GameStep, ...]
+
+
+class _Instructor(StatelessAgent):
+    """Gives the same orders in every phase; those that are illegal in it count as none."""
+
+    name = "instructor"
+
+    def __init__(self, orders: Sequence[str], side: Side) -> None:
+        self._codes = order_codes(orders, side)
+
+    def act(
+        self,
+        observations: NDArray[Any],  # noqa: ARG002 - the protocol's arguments
+        action_masks: NDArray[np.int8],
+        generator: np.random.Generator,  # noqa: ARG002
+    ) -> NDArray[np.int64]:
+        """Return the orders."""
+        return np.tile(np.array(self._codes, np.int64), (len(action_masks), 1))
+
+
+class GameLesson(Lesson[GameStep]):
+    """A lesson about an orbital game; the player is alpha.
+
+    Args:
+        name: of the lesson's file.
+    """
+
+    def __init__(self, name: str = "geo_patrol") -> None:
+        data = _GameLessonData.model_validate(read_toml(lesson_path(name)))
+        super().__init__(data.title, data.steps)
+        self.config = load_config(data.config, data.overrides)
+
+    def begin(self) -> LiveGame:
+        """Return a game that begins with the position of the current step."""
+        step = self.step
+        enemy: Side = "bravo"
+        return LiveGame(self.config, (None, _Instructor(step.enemy, enemy)), start=step.position(self.config))
+
+    def values(self, live: LiveGame) -> dict[str, Any]:
+        """Return what the texts of the step refer to, taken from the rules and from the game."""
+        start, now = live.timeline[0].game, live.game
+        config = self.config
+        option = describe(start, PLAYER, Order.parse(self.step.orders[0])) if self.step.orders else None
+        return {
+            **config.to_dict()[PLAYER],
+            **_values_of(now),
+            "before": _values_of(start),
+            "order": option,
+            "full_score": Game(config, seed=0).scores[PLAYER],
+            "ammo": config.side(PLAYER).patrols.ammo,
+            "rings": config.board.outer_ring - config.board.inner_ring + 1,
+            "turn_limit": config.turn_limit,
+        }
+
+
+def _values_of(game: Game) -> dict[str, Any]:
+    fleets: dict[str, Any] = {side: {one.id.short: one for one in game.satellites(side)} for side in SIDES}
+    return {**fleets, "goals": game.goals, "scores": game.scores, "goal_points": game.goal_points}
+
+
+class LessonSession(PlaySession):
+    """The game of one step: other orders than those of the step are not played, and nothing is played after it.
+
+    Args:
+        lesson: the lesson in that step.
+        live: its game.
+        wait: waits for the orders of agents.
+    """
+
+    def __init__(self, lesson: GameLesson, live: LiveGame, wait: Wait = wait_blocking) -> None:
+        super().__init__(live, wait)
+        self.lesson = lesson
+
+    @classmethod
+    def begin(cls, lesson: GameLesson) -> Self:
+        """Begin the current step of a lesson."""
+        session = cls(lesson, lesson.begin())
+        session.begin_phase()
+        return session
+
+    @property
+    def card(self) -> Card:
+        """What the player reads now."""
+        return self.lesson.card(self.lesson.values(self.live))
+
+    def check_selection(self) -> None:
+        """Compare the selected satellite with the one that the step requires, if it requires one."""
+        step, entry = self.lesson.step, self.entry
+        if step.select is None or self.lesson.is_done or entry is None or entry.selected is None:
+            return
+        if entry.selected == _NUMBERS[step.select]:
+            self.lesson.finish()
+        else:
+            self.lesson.has_failed = True
+
+    def commit(self) -> None:
+        """Commit the orders if they are those of the step."""
+        if self.stage != "ordering" or self.entry is None or self.lesson.is_done:
+            return
+        if self.lesson.step.select is not None:
+            self.lesson.has_failed = True
+        elif self.lesson.attempt(self.entry.orders):
+            super().commit()
+
+    def end_showing(self) -> None:
+        """Go on after a phase has been shown, or complete the step after its last one."""
+        if len(self.live.timeline) > self.lesson.step.phases:
+            self.stage = "over"
+            self.lesson.finish()
+        else:
+            super().end_showing()

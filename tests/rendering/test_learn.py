@@ -1,0 +1,59 @@
+"""The window of the guided first game, without a screen."""
+
+import pygame
+import pytest
+from test_windows import press
+
+from geo_patrol.rendering.learn import LearnWindow
+from geo_patrol.scenes.lesson import lesson_shapes
+from geo_patrol.scenes.shapes import Box, Text
+
+
+@pytest.mark.parametrize("size", [(480, 360), (640, 480), (1280, 720), (400, 724), (720, 1280)])
+def test_the_card_of_every_step_fits_beside_the_board(size, monkeypatch):
+    window = LearnWindow(size)
+    monkeypatch.setattr(type(window.screen), "size", size)  # the dummy desktop is smaller than some of them
+    layout = window.layout
+    for _ in window.lesson.steps:
+        window.lesson.has_failed = True
+        card, *texts = lesson_shapes(layout, window.session.card)
+        assert isinstance(card, Box)
+        area = (card.left, card.top, card.left + card.width, card.top + card.height)
+        assert area[0] >= layout.header.left
+        assert area[2] <= layout.header.right
+        assert area[3] <= max(layout.outcomes.bottom, layout.chart.bottom)
+        assert area[1] >= layout.header.top
+        for text in texts:
+            assert isinstance(text, Text)
+            assert area[1] < text.position[1] < area[3]
+            assert layout.text_width(text.text, text.size) <= card.width
+        window.lesson.finish()
+        window._next()
+
+
+def test_keys_go_through_the_steps():
+    window = LearnWindow((1000, 600))
+    window.draw()
+    press(window, pygame.K_SPACE, " ")
+    assert window.lesson.index == 0
+    press(window, pygame.K_TAB, "\t")
+    window.tick(0)
+    assert window.lesson.is_done
+    assert window.prompt == "Next, or the space bar, goes on"
+    window.draw()
+    press(window, pygame.K_SPACE, " ")
+    assert window.lesson.index == 1
+    press(window, pygame.K_RETURN, "\r")
+    assert window.session.card.hint
+    window.draw()
+    press(window, pygame.K_PAGEUP)
+    assert window.lesson.index == 0
+    assert not window.lesson.is_done
+
+
+def test_the_task_stays_in_sight_while_a_satellite_is_selected():
+    window = LearnWindow((1000, 600))
+    window.lesson.next()
+    window._begin(window.lesson.begin())
+    press(window, pygame.K_TAB, "\t")
+    assert window.prompt == window.session.card.task

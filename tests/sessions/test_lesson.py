@@ -1,0 +1,191 @@
+"""The guided first game without a window: its steps, played by the real rules."""
+
+import pytest
+
+from geo_patrol import Game, Order, load_config
+from geo_patrol.sessions.lesson import GameLesson, LessonSession
+
+LESSON = GameLesson()
+STEPS = [step.id for step in LESSON.steps]
+
+
+def session_of(name):
+    lesson = GameLesson()
+    while lesson.step.id != name:
+        lesson.next()
+    return LessonSession.begin(lesson)
+
+
+def give(session, *orders):
+    for order in orders:
+        session.entry.give(Order.parse(order))
+
+
+def do(session):
+    """Do what the step requires, and let it be shown to its end."""
+    step = session.lesson.step
+    if step.select is not None:
+        session.entry.select(0)
+        session.check_selection()
+        return
+    give(session, *step.orders)
+    session.commit()
+    while session.stage == "showing":
+        session.end_showing()
+
+
+def test_the_ten_steps():
+    expected = ["board", "move", "cost", "drift", "goal", "shoot", "guard", "collide", "score", "end"]
+    assert expected == STEPS
+    for step in LESSON.steps:
+        assert (step.select is None) == (step.id != "board")
+        for text in (step.title, step.text, step.task, step.hint, step.result):
+            assert text.strip() == text != ""
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_doing_what_a_step_requires_completes_it(name):
+    session = session_of(name)
+    before = session.card
+    assert before.task
+    assert before.hint == ""
+    do(session)
+    assert session.lesson.is_done
+    after = session.card
+    assert (after.task, after.hint) == ("", "")
+    assert after.text != before.text
+    assert "{" not in before.text + before.task + after.text
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_anything_else_shows_the_hint_and_plays_nothing(name):
+    session = session_of(name)
+    if session.lesson.step.orders:
+        session.commit()  # without orders
+    else:
+        number, options = next((n, o) for n in (3, 2, 1) if (o := session.entry.options(n)))
+        session.entry.select(number)
+        session.check_selection()
+        session.entry.give(options[0].order)
+        session.commit()
+    assert session.card.hint
+    assert "{" not in session.card.hint
+    assert not session.lesson.is_done
+    assert session.stage == "ordering"
+    assert len(session.live.timeline) == 1
+    session.entry.hold_all()
+    do(session)
+    assert session.lesson.is_done
+    assert session.card.hint == ""
+
+
+def test_more_orders_than_required_are_refused():
+    session = session_of("move")
+    give(session, "P3 prograde", "P1 prograde")
+    session.commit()
+    assert session.card.hint
+    assert session.stage == "ordering"
+
+
+def test_nothing_can_be_done_after_a_step():
+    session = session_of("board")
+    do(session)
+    give(session, "P3 prograde")
+    session.commit()
+    assert session.lesson.is_done
+    assert len(session.live.timeline) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "outcomes"),
+    [
+        ("shoot", ["alpha:Patrol:3 shoot bravo:Patrol:1: success at 80%"]),
+        (
+            "guard",
+            [
+                "alpha:Patrol:2 guard against bravo:Patrol:1: success at 80%",
+                "bravo:Patrol:1 shoot alpha:Patrol:2: success at 80%",
+            ],
+        ),
+        ("collide", ["alpha:Patrol:3 collide bravo:Patrol:2: success at 80%"]),
+        ("end", ["alpha:Patrol:1 shoot bravo:HVA:0: success at 80%"]),
+    ],
+)
+def test_engagements_turn_out_as_the_texts_say(name, outcomes):
+    session = session_of(name)
+    do(session)
+    assert [str(outcome) for outcome in session.live.timeline[0].outcomes] == outcomes
+
+
+def test_another_seed_may_turn_out_otherwise():
+    """The outcomes are sampled by the engine."""
+    step = next(step for step in LESSON.steps if step.id == "guard")
+    games = [step.model_copy(update={"seed": seed}).position(LESSON.config) for seed in range(20)]
+    assert {game.step(list(step.orders), list(step.enemy))[0].success for game in games} == {True, False}
+
+
+def test_numbers_are_those_of_the_rules():
+    def texts(name):
+        session = session_of(name)
+        before = session.card
+        do(session)
+        return f"{before.text} {before.task} {session.card.text}"
+
+    assert "prograde or retrograde 5, a move radially in or out 10" in texts("cost")
+    assert "has paid 10 and has 90 fuel left" in texts("cost")
+    assert "from sector 15 to 16. It has 99 fuel left" in texts("drift")
+    assert "drifted to sector 16" in texts("goal")
+    assert "stayed in ring 3 and drifted to sector 8" in texts("goal")
+    assert "costs 5 fuel in the same sector and hits with 80%" in texts("shoot")
+    assert "it costs 7 and hits with 40%" in texts("shoot")
+    assert "costs 10, with 40%" in texts("guard")
+    assert "20 fuel in the same sector (80%) and 30 in an adjacent one (40%)" in texts("collide")
+    assert "earns 10 points, next to it 3" in texts("score")
+    assert "cost 5 points of fuel, and the goal earned 10: your score is 205. Bravo, whose HVA held" in texts("score")
+    assert "a side has 350 points, or after 50 turns" in texts("end")
+    assert "208 to 100, you win" in texts("end")
+
+
+def test_texts_follow_the_rules_when_these_change():
+    lesson = GameLesson()
+    lesson.config = load_config(lesson.config, {"alpha.costs.prograde": 9, "alpha.odds.shoot": [0.6, 0.2]})
+    texts = []
+    while not lesson.is_last:
+        texts.append(LessonSession.begin(lesson).card.text)
+        lesson.next()
+    assert any("retrograde 9" in text for text in texts)
+    assert any("hits with 60%" in text for text in texts)
+
+
+def test_claims_about_the_positions_are_true():
+    """What the texts say of positions without values that are filled in."""
+    positions = {step.id: step.position(LESSON.config) for step in LESSON.steps}
+    assert {one.ring for number in (1, 3) for one in [positions["goal"].satellite("alpha", number)]} == {3}
+    shoot, guard, collide, end = (positions[name] for name in ("shoot", "guard", "collide", "end"))
+    assert shoot.satellite("bravo", 1).sector == shoot.satellite("alpha", 3).sector
+    assert guard.satellite("alpha", 2).sector == guard.satellite("alpha", 0).sector
+    assert collide.satellite("alpha", 3).ammo == 0
+    assert not any(order.action == "guard" for orders in end.legal_orders("bravo").values() for order in orders)
+    session = session_of("score")
+    assert session.live.game.satellite("alpha", 0).sector != session.live.game.goals["alpha"]
+    do(session)
+    game = session.live.game
+    assert game.satellite("alpha", 0).sector == game.goals["alpha"]
+    session = session_of("end")
+    do(session)
+    assert session.live.game.winner == "alpha"
+    assert Game(LESSON.config).config.board == load_config("geo_patrol").board
+
+
+def test_going_back_begins_a_step_again():
+    lesson = GameLesson()
+    lesson.next()
+    do(LessonSession.begin(lesson))
+    assert lesson.is_done
+    lesson.back()
+    assert (lesson.index, lesson.is_done) == (0, False)
+    lesson.back()
+    assert lesson.index == 0
+    for _ in range(20):
+        lesson.next()
+    assert lesson.is_last
