@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 TRAINING := $(VENV)/training
 TORCH := 2.13.0
-LIBRARIES := sb3 torchrl
+LIBRARIES := sb3 torchrl pufferlib
 POLICY_RECIPE := examples/train_selfplay.py --device cpu --num-threads 1 \
 	--config examples/four_rings.toml examples/five_rings.toml
 POLICY_BROAD := examples/four_rings.toml --num-envs 768 --num-past-policies 40 --out runs/base
@@ -60,6 +60,15 @@ $(VENV)/libraries/%/installed: pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[$*]" hypothesis pytest pytest-xdist
+	touch $@
+
+# Without CUDA, PufferLib's C++ is compiled for the processor: this version can be, where nvcc is not on the path.
+$(VENV)/libraries/pufferlib/installed: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH) setuptools wheel
+	PATH=/usr/bin:/bin $(@D)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--no-build-isolation --no-deps pufferlib-core==3.0.10
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[pufferlib]" hypothesis pytest pytest-xdist
 	touch $@
 
 test-libraries: $(LIBRARIES:%=test-library-%)  ## test the adapters for training libraries (a gigabyte for each)

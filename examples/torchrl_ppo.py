@@ -1,10 +1,10 @@
-"""Train PPO of TorchRL against a mixture of agents.
+"""Train PPO of TorchRL against a mixture of agents, and let the trained network play a match.
 
 pip install "geo_patrol[torchrl]"
-python examples/torchrl_ppo.py --minutes 5
+python examples/torchrl_ppo.py 5  # minutes
 """
 
-import argparse
+import sys
 import time
 
 import torch
@@ -15,6 +15,8 @@ from torchrl.envs import RewardScaling, TransformedEnv
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
+from geo_patrol import play_match
+from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
 from geo_patrol.envs.adapters.torchrl import TorchRLEnv, make_actor
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
@@ -51,9 +53,6 @@ def train(minutes, num_games=128, seed=0):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=5)
-    parser.add_argument("--out", default="torchrl_ppo.pt")
-    arguments = parser.parse_args()
-    torch.save(train(arguments.minutes).state_dict(), arguments.out)
-    print(f"saved {arguments.out}")
+    network = train(minutes=float(sys.argv[1]))
+    agent = NetworkAgent("TorchRL", TorchNetwork(lambda onehot: network(onehot)))
+    print(play_match(agent, "scripted", games=200, seed=0))

@@ -18,6 +18,7 @@ SHOWN = {
     "solve_a_mission.py": "proved: 23 points, no flight has more than 23",
 }
 NEED_PYTORCH = {
+    "pufferlib_ppo.py",
     "export_onnx.py",
     "ppo_geo_patrol.py",
     "torchrl_ppo.py",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 TEXT = (Path(__file__).parents[2] / "docs" / "libraries.md").read_text(encoding="utf-8")
-LIBRARIES = {"Stable-Baselines3": "sb3_contrib", "TorchRL": "torchrl"}
+LIBRARIES = {"Stable-Baselines3": "sb3_contrib", "TorchRL": "torchrl", "PufferLib": "pufferlib"}
 
 
 @pytest.mark.parametrize("title", LIBRARIES)
@@ -18,10 +18,13 @@ def test_snippets(title):
     assert snippets
     names = {}
     with warnings.catch_warnings():  # the libraries warn of classes of their own
-        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore")
         for snippet in snippets:
             exec(snippet, names)
     if title == "Stable-Baselines3":
         assert names["model"].num_timesteps == 2_048
     if title == "TorchRL":
         assert names["batch"]["next", "illegal_orders"].sum() == 0
+    if title == "PufferLib":
+        assert names["episodes"]
+        assert sum(episode["illegal_orders"] for episode in names["episodes"]) == 0

@@ -1,8 +1,6 @@
 """TorchRL plays many games as one batched environment, and trains a policy whose orders are all legal."""
 
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -124,14 +122,3 @@ def test_a_collector_with_an_actor_orders_nothing_illegal():
     assert batch["action_mask"].gather(-1, batch["action"].unsqueeze(-1)).all()
     assert batch["action_log_prob"].shape == batch.shape
     assert batch["next", "done"].any()
-
-
-def test_the_example_trains(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
-    example = __import__("torchrl_ppo")
-    network = example.train(minutes=0, num_games=16)
-    torch.manual_seed(0)
-    untrained = torch.nn.Sequential(torch.nn.Linear(1591, 256)).state_dict()
-    assert network(torch.zeros(3, 1591)).shape == (3, 308)
-    assert not torch.equal(network.state_dict()["0.0.weight"], untrained["0.weight"])
-    del sys.modules["torchrl_ppo"]

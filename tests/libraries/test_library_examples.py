@@ -1,0 +1,19 @@
+"""The example of each library trains a network, which then plays a match."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LIBRARIES = {"pufferlib": "PufferLib", "torchrl": "TorchRL"}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_example_trains_and_plays(library, tmp_path):
+    pytest.importorskip(library)
+    example = [sys.executable, EXAMPLES / f"{library}_ppo.py", "0"]  # minutes: a single iteration
+    result = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert f"<MatchResult {LIBRARIES[library]} against scripted, GEO Patrol, 200 games" in result.stdout
