@@ -140,18 +140,18 @@ def test_the_help_names_all_keys(size):
     window = watching(size)
     before = window.draw().copy()
     press(window, pygame.K_SLASH, "?")
-    assert window.shows_help
+    assert window.page is not None
     assert pygame.image.tobytes(window.draw(), "RGB") != pygame.image.tobytes(before, "RGB")
     lines = dict(window.help_lines())
     assert lines["Space"] == "pause or go on"
     assert lines["Shift E"] == "jump to the engagement before"
     assert set(lines.values()) == {control.name for control in window.controls if control.keys}
     press(window, pygame.K_a, "a")
-    assert not window.shows_help
+    assert window.page is None
     push(window, "show or hide this page")
-    assert window.shows_help
+    assert window.page is not None
     click(window, (5, 5))
-    assert not window.shows_help
+    assert window.page is None
 
 
 def test_saved_pictures_overwrite_nothing(tmp_path, monkeypatch):

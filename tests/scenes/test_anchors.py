@@ -59,7 +59,7 @@ def test_a_click_into_a_sector_finds_it(inner, outer):
 )
 @pytest.mark.parametrize("toolbar", [0, 3])
 def test_areas_of_a_picture_lie_inside_it_without_overlap(size, toolbar):
-    layout = make_layout(*size, BoardConfig(inner_ring=1, outer_ring=5, goal_ring=4), 11, lambda _width: toolbar)
+    layout = make_layout(*size, BoardConfig(inner_ring=1, outer_ring=5, goal_ring=4), 11, lambda _width: 20 * toolbar)
     whole = Rect(0, 0, *size)
     areas = [layout.board, layout.header, *layout.tables]
     for area in areas:
@@ -87,5 +87,7 @@ def test_a_lens_hides_neither_a_satellite_nor_the_legend(size, sector):
 
 @pytest.mark.parametrize("size", [(640, 480), (640, 712), (640, 860), (690, 720), (720, 720), (1280, 720), (720, 1280)])
 def test_engagements_fit_windows_of_any_shape(size):
-    layout = make_layout(*size, BoardConfig(inner_ring=1, outer_ring=4, goal_ring=4), 11, toolbar_rows=lambda _width: 2)
+    layout = make_layout(
+        *size, BoardConfig(inner_ring=1, outer_ring=4, goal_ring=4), 11, toolbar=lambda _width: size[1] // 18
+    )
     assert layout.outcomes.height >= 4 * layout.line_height("normal")

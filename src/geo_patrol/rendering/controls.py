@@ -59,10 +59,9 @@ class ButtonBar:
         """Lay the buttons out in an area."""
         self._buttons = self._placed(layout, area)
 
-    def rows(self, layout: Layout, width: int) -> int:
-        """Return how many rows the buttons take in a width."""
-        tops = {rect.top for _, rect in self._placed(layout, Rect(0, 0, width, 0))}
-        return len(tops)
+    def height(self, layout: Layout, width: int) -> int:
+        """Return the height of the buttons in a width."""
+        return max(rect.bottom for _, rect in self._placed(layout, Rect(0, 0, width, 0)))
 
     def _placed(self, layout: Layout, area: Rect) -> list[tuple[Control, Rect]]:
         size = layout.text_size("normal")

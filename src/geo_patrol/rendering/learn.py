@@ -73,6 +73,11 @@ class LearnWindow(PlayWindow):
         return super().tick(seconds)
 
     @property
+    def shows_outcomes(self) -> bool:
+        """Whether the list of outcomes is shown: the card is in its stead."""
+        return False
+
+    @property
     def prompt(self) -> str:
         """What to do now, in a line."""
         if self.lesson.is_done:

@@ -229,7 +229,7 @@ def text_surface(text: str, size: int, color: Color, bold: bool = False) -> pyga
         pygame.font.init()
 
     def make() -> pygame.Surface:
-        large = _font(size, bold).render(text, True, color)
+        large = _font(size, bold).render(text or " ", True, color)  # an empty text may crash SDL
         width, height = (max(-(-extent // _TEXT_SUPERSAMPLING), 1) for extent in large.get_size())
         return pygame.transform.smoothscale(large, (width, height))
 
@@ -238,7 +238,8 @@ def text_surface(text: str, size: int, color: Color, bold: bool = False) -> pyga
 
 def text_extent(text: str, size: int) -> tuple[int, int]:
     """Return width and height of a text in pixels."""
-    return text_surface(text, size, "#000000").get_size()
+    width, height = text_surface(text, size, "#000000").get_size()
+    return width if text else 0, height
 
 
 def clear_cache() -> None:

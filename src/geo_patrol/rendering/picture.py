@@ -10,7 +10,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.game import Game
 from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.layout import ToolbarRows, make_layout, no_toolbar
+from geo_patrol.scenes.layout import ToolbarHeight, make_layout, no_toolbar
 from geo_patrol.scenes.motion import Motion
 from geo_patrol.scenes.picture import PanelState, fleet_size, moving_shapes, panel_shapes, static_shapes
 from geo_patrol.sessions.timeline import Snapshot
@@ -28,15 +28,15 @@ class Picture:
         width: of the picture in pixels, from 320.
         height: of the picture in pixels, from 240.
         config: of the games; it decides the board.
-        toolbar_rows: returns the rows of buttons that a width takes; a window leaves them free.
+        toolbar: returns the height of the buttons in a width, which a window leaves free.
 
     Raises:
         ValueError: the size is too small or too large.
     """
 
-    def __init__(self, width: int, height: int, config: GameConfig, toolbar_rows: ToolbarRows = no_toolbar) -> None:
+    def __init__(self, width: int, height: int, config: GameConfig, toolbar: ToolbarHeight = no_toolbar) -> None:
         self.width, self.height, self.config = width, height, config
-        self.layout = make_layout(width, height, config.board, fleet_size(config), toolbar_rows, text_extent)
+        self.layout = make_layout(width, height, config.board, fleet_size(config), toolbar, text_extent)
         self._canvas = pygame.Surface((width, height), 0, 32)
         self._painter = Painter(self._canvas)
         self._packed = pygame.Surface((width, height), 0, 24, _RGB)

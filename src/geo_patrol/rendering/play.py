@@ -22,10 +22,13 @@ from geo_patrol.scenes.orders import (
     order_shapes,
     satellite_at,
 )
+from geo_patrol.scenes.pages import line_shapes
 from geo_patrol.scenes.satellites import Anchors, all_satellites, satellite_anchors
-from geo_patrol.scenes.shapes import Shape, Text
+from geo_patrol.scenes.shapes import Rect, Shape
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import Option, OrderEntry
+from geo_patrol.sessions.pages import Tab
+from geo_patrol.sessions.play_notes import PlayNotes
 from geo_patrol.sessions.play_session import PlaySession
 from geo_patrol.sessions.playback import Playback
 
@@ -53,6 +56,8 @@ class PlayWindow(GameWindow):
         session: the game that is played.
         menu: the small menu that a click has opened.
     """
+
+    lines_above_buttons = 2
 
     def __init__(self, new_game: NewGame, size: tuple[int, int] = (1280, 720)) -> None:
         self._new_game = new_game
@@ -144,6 +149,7 @@ class PlayWindow(GameWindow):
         self.playback = Playback(live.timeline)
         self.playback.to_end()  # of what was played before, if the game is resumed
         self.session = self.make_session(live)
+        self.notes = PlayNotes(self.session)
         self.session.begin_phase()  # in which agents may be waited for
         self._show_played_phase()
 
@@ -176,6 +182,10 @@ class PlayWindow(GameWindow):
             self.session.lift_curtain()
         elif not self.playback.is_finished:
             self.playback.skip()
+        elif self.note_area.contains(pixel):
+            self.show_situation(len(self.situation_tabs()) - 1)
+        elif self.shows_outcomes and self.layout.outcomes.contains(pixel):
+            self.show_situation()
         elif self.session.stage == "ordering":
             self._click_while_ordering(pixel)
 
@@ -245,11 +255,30 @@ class PlayWindow(GameWindow):
             if self._entry.selected is not None:
                 yield from option_shapes(layout, self._entry, self._option_buttons(), self.pointer)
             yield from menu_shapes(layout, self.menu, self.pointer)
-        size = layout.text_size("normal")
-        position = layout.toolbar.left, layout.toolbar.top + layout.line_height("normal") // 2
-        width = layout.toolbar.width
-        prompt = self.prompt if layout.text_width(self.prompt, size) <= width else self.prompt.partition(";")[0]
-        yield Text(position, layout.fitted(prompt, size, width), size, theme.CHOICE)
+        for area, texts, color in (
+            (self.note_area, self.notes.texts(self.playback.index), theme.WARNING),
+            (self._prompt_area, (self.prompt, self.prompt.partition(";")[0]), theme.CHOICE),
+        ):
+            yield from line_shapes(layout, area, texts, color)
+
+    @property
+    def note_area(self) -> Rect:
+        """Where the note is."""
+        toolbar = self.layout.toolbar
+        return Rect(toolbar.left, toolbar.top, toolbar.width, self.layout.line_height("normal"))
+
+    @property
+    def _prompt_area(self) -> Rect:
+        return self.note_area.moved(0, self.layout.line_height("normal") * 5 // 4)
+
+    @property
+    def shows_outcomes(self) -> bool:
+        """Whether the list of outcomes is shown, and not that of orders in its stead."""
+        return self.session.entry is None or self.session.entry.selected is None
+
+    def situation_tabs(self) -> tuple[Tab, ...]:
+        """Return the last turn, and the danger to the own HVA."""
+        return (*super().situation_tabs(), *([self.notes.danger] if self.session.stage == "ordering" else []))
 
     def draw(self) -> pygame.Surface:
         """Draw the window, all of it behind the curtain if there is one."""

@@ -69,10 +69,12 @@ class WatchWindow(GameWindow):
         return Rect(toolbar.left, toolbar.top, toolbar.width - speed, layout.line_height("normal"))
 
     def click(self, pixel: tuple[int, int]) -> None:
-        """Go to the point of the progress bar that was clicked."""
+        """Go to the point of the progress bar that was clicked, or open the list of engagements."""
         bar = self.progress_bar
         if bar.contains(pixel):
             self.playback.seek((pixel[0] - bar.left) / bar.width)
+        elif self.layout.outcomes.contains(pixel):
+            self.show_situation()
 
     def overlay(self) -> Iterator[Shape]:
         """Draw the progress bar with its engagements, and the speed."""

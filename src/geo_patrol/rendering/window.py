@@ -1,4 +1,4 @@
-"""A window with a game in it: keys, buttons, messages, the page of keys, screenshots."""
+"""A window with a game in it: keys, buttons, messages, pages of help, screenshots."""
 
 import time
 from abc import ABC, abstractmethod
@@ -17,10 +17,15 @@ from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.screen import Event, Screen
 from geo_patrol.scenes import theme
+from geo_patrol.scenes.engagements import more_shapes
 from geo_patrol.scenes.layout import Layout, make_layout
+from geo_patrol.scenes.pages import lay_out_page, page_shapes
 from geo_patrol.scenes.picture import fleet_size
-from geo_patrol.scenes.shapes import Polygon, Rect, Shape, Text, box
+from geo_patrol.scenes.shapes import Rect, Shape, Text, box
+from geo_patrol.sessions.game_pages import aim_tab, costs_tab, last_turn_tab
+from geo_patrol.sessions.pages import Line, Page, Tab
 from geo_patrol.sessions.playback import Playback
+from geo_patrol.sessions.score_changes import score_changes
 from geo_patrol.sessions.waiting import Act, AgentThread
 
 _FRAMES_PER_SECOND = 60
@@ -29,6 +34,11 @@ _WAITING_FRAMES_PER_SECOND = 20
 """While an agent computes, which may need the processor itself."""
 _PATIENCE_SECONDS = 0.5
 """After which the agent that is waited for is named."""
+
+
+_TURNING_KEYS = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1, pygame.K_TAB: 1}
+_SCROLLING_KEYS = {pygame.K_UP: -1, pygame.K_DOWN: 1, pygame.K_PAGEUP: -10, pygame.K_PAGEDOWN: 10}
+"""Keys of a page."""
 
 
 class WindowClosedError(Exception):
@@ -51,6 +61,8 @@ class GameWindow(ABC):
     """
 
     playback: Playback
+    lines_above_buttons = 1
+    """Lines of text between the picture and the buttons."""
 
     def __init__(self, config: GameConfig, title: str, size: tuple[int, int] = (1280, 720)) -> None:
         self.screen = Screen(title, size)
@@ -60,12 +72,13 @@ class GameWindow(ABC):
         self._agents: AgentThread | None = None
         self._deferred: list[Event] = []
         self._leave = Control("close the window", self.screen.close, ("q",))
-        self.shows_help = False
+        self.page: Page | None = None
         self.pointer: tuple[int, int] | None = None
         self.controls = [
             *self.make_controls(),
             Control("save a picture", self.save_picture, ("s",), sign="camera"),
-            Control("show or hide this page", self.toggle_help, ("?", "h", "f1"), sign="?"),
+            Control("the last turn: its score and all engagements", self.show_situation, ("o",)),
+            Control("show or hide this page", self.show_help, ("?", "h", "f1"), sign="?"),
             Control("back, and at last close the window", self.go_back, ("escape",)),
             self._leave,
         ]
@@ -85,7 +98,7 @@ class GameWindow(ABC):
 
     def tick(self, seconds: float) -> bool:
         """Let time pass; return whether the picture changes by itself."""
-        if not self.shows_help:
+        if self.page is None:
             self.playback.tick(seconds)
         return self.playback.is_moving
 
@@ -107,13 +120,13 @@ class GameWindow(ABC):
         return self.picture.layout
 
     def _make_picture(self, width: int, height: int) -> Picture:
-        """Make a picture with space for the buttons, and a line above them."""
+        """Make a picture with space for the buttons, and the lines above them."""
         config = self._config
         layout = make_layout(width, height, config.board, fleet_size(config), measure=text_extent)
-        picture = Picture(width, height, config, lambda available: 1 + self.bar.rows(layout, available))
+        lines = self.lines_above_buttons * layout.line_height("normal") * 5 // 4
+        picture = Picture(width, height, config, lambda available: lines + self.bar.height(layout, available))
         toolbar = picture.layout.toolbar
-        line = picture.layout.line_height("normal") * 5 // 4
-        area = Rect(toolbar.left, toolbar.top + line, toolbar.width, toolbar.height - line)
+        area = Rect(toolbar.left, toolbar.top + lines, toolbar.width, toolbar.height - lines)
         self.bar.arrange(picture.layout, area)
         return picture
 
@@ -192,10 +205,12 @@ class GameWindow(ABC):
             return
         if event.type == pygame.KEYDOWN:
             control = find_key(self.controls, event)
-            if self.shows_help and event.key != pygame.K_q:
-                self.shows_help = False
+            if self.page is not None and control is not self._leave:
+                self._press_on_page(self.page, event.key)
             elif control is not None and control.is_open():
                 control.run()
+        elif event.type == pygame.MOUSEWHEEL:
+            self._scroll(-3 * event.y)
         elif event.type == pygame.MOUSEMOTION:
             self.pointer = self.screen.pixel(event.pos)
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
@@ -205,25 +220,53 @@ class GameWindow(ABC):
         self.pointer = pixel
         assert self.picture is not None  # which arranges the buttons
         control = self.bar.at(pixel)
-        if self.shows_help:
-            self.shows_help = False
+        if self.page is not None:
+            self._click_page(self.page, pixel)
         elif control is None:
             self.click(pixel)
         elif control.is_open():
             control.run()
 
+    def _click_page(self, page: Page, pixel: tuple[int, int]) -> None:
+        """Turn to the tab that was clicked, or close the page."""
+        tabs = lay_out_page(self.layout, self.screen.size, page).tabs
+        clicked = [index for index, tab in enumerate(tabs) if tab.contains(pixel)]
+        if clicked:
+            page.turn_to(clicked[0])
+        else:
+            self.page = None
+
+    def _press_on_page(self, page: Page, key: int) -> None:
+        """Turn or scroll the page; every other key closes it."""
+        if key in _TURNING_KEYS:
+            page.turn_to(page.index + _TURNING_KEYS[key])
+        elif key in _SCROLLING_KEYS:
+            self._scroll(_SCROLLING_KEYS[key])
+        else:
+            self.page = None
+
+    def _scroll(self, rows: int) -> None:
+        """Scroll the page, or open the list of engagements under the pointer."""
+        if self.page is not None:
+            self.page.scroll(rows)
+            self.page.first = min(self.page.first, lay_out_page(self.layout, self.screen.size, self.page).last_first)
+        elif self.shows_outcomes and self.pointer is not None and self.layout.outcomes.contains(self.pointer):
+            self.show_situation()
+
     def draw(self) -> pygame.Surface:
         """Draw the game and all that lies over it."""
         surface = self.draw_game()
         painter = Painter(surface)
+        if self.shows_outcomes:
+            painter.paint(more_shapes(self.layout, self.playback.snapshot, self.pointer))
         painter.paint(self.overlay())
         painter.paint(self.bar.shapes(self.layout, self.pointer))
         if time.monotonic() < self._message_until:
             painter.paint(self._message_shapes())
         else:
             self._message = ""
-        if self.shows_help:
-            painter.paint(self._help_shapes())
+        if self.page is not None:
+            painter.paint(page_shapes(self.layout, self.screen.size, self.page, self.pointer))
         return surface
 
     def show_message(self, message: str) -> None:
@@ -234,9 +277,27 @@ class GameWindow(ABC):
         """Take back what was opened last; if nothing is, close the window."""
         self.screen.close()
 
-    def toggle_help(self) -> None:
-        """Show or hide the page of keys."""
-        self.shows_help = not self.shows_help
+    def show_help(self) -> None:
+        """Show the keys, and the aim, the scoring and the costs of this game."""
+        game = self.playback.snapshot.game
+        keys = Tab("Keys", tuple(Line(*line) for line in self.help_lines()))
+        self.page = Page((keys, aim_tab(game), costs_tab(game)))
+
+    def show_situation(self, index: int = 0) -> None:
+        """Show a tab of the page about the last turn."""
+        self.page = Page(self.situation_tabs(), index)
+
+    def situation_tabs(self) -> tuple[Tab, ...]:
+        """Return why the score changed in the last turn that has been shown, and every outcome of its engagement."""
+        snapshot = self.playback.snapshot
+        turn = self.playback.timeline.last_engagement(self.playback.index)
+        changes = () if turn is None else score_changes(*turn)
+        return (last_turn_tab(snapshot.outcomes_turn, changes, snapshot.outcomes),)
+
+    @property
+    def shows_outcomes(self) -> bool:
+        """Whether the list of outcomes is shown."""
+        return True
 
     def save_picture(self) -> None:
         """Save the game's picture as PNG in the current folder, beside those that are there."""
@@ -263,21 +324,6 @@ class GameWindow(ABC):
     def help_lines(self) -> list[tuple[str, str]]:
         """Return the lines of the page of keys: keys, and what they do."""
         return [(" or ".join(map(_key_text, control.keys)), control.name) for control in self.controls if control.keys]
-
-    def _help_shapes(self) -> Iterator[Shape]:
-        layout, (width, height) = self.layout, self.screen.size
-        size = layout.text_size("normal")
-        lines = self.help_lines()
-        line = min(round(size * 1.7), (height - 4 * size) // (len(lines) + 2))
-        keys = max(layout.text_width(key, size) for key, _ in lines)
-        extent = keys + max(layout.text_width(name, size) for _, name in lines) + 5 * size, line * (len(lines) + 2)
-        card = Rect.anchored(extent, "center", (width // 2, height // 2))
-        yield Polygon(((0, 0), (width, 0), (width, height), (0, height)), theme.SPACE, opacity=2 / 3)
-        yield box(card, theme.PANEL, theme.RING_EDGE, layout.stroke(1), size)
-        for row, (key, name) in enumerate(lines, start=1):
-            y = card.top + line * (row + 0.5)
-            yield Text((card.left + 2 * size + keys, y), key, size, theme.CHOICE, "midright")
-            yield Text((card.left + 3 * size + keys, y), name, size, theme.TEXT)
 
 
 def _key_text(key: str) -> str:

@@ -156,6 +156,16 @@ def outcome_list_shapes(layout: Layout, snapshot: Snapshot, shows_results: bool)
         yield Text(position, f"and {len(outcomes) - len(listed)} more", size, theme.SOFT)
 
 
+def more_shapes(layout: Layout, snapshot: Snapshot, pointer: tuple[int, int] | None) -> Iterator[Shape]:
+    """Draw, in a window, how to see the whole list of outcomes and why the score changed."""
+    area, size = layout.outcomes, layout.text_size("tiny")
+    if not snapshot.outcomes_turn or area.height < layout.line_height("small"):
+        return
+    is_lit = pointer is not None and area.contains(pointer)
+    position = area.right, area.top + layout.line_height("small") / 2
+    yield Text(position, "all, and the score (O)", size, theme.TEXT if is_lit else theme.SOFT, "midright")
+
+
 def select_outcomes(outcomes: Sequence[Outcome], count: int) -> list[Outcome]:
     """Return at most so many outcomes, in their order, leaving a line for the rest: idle guards are dropped first."""
     if len(outcomes) <= count:

@@ -19,9 +19,11 @@ _MIN_WIDE = 0.75
 """Width over height from which the panel is beside the board: beneath a board that wide it would lack height."""
 _TALL_BOARD_FRACTION = 0.52
 """Of the height, at most, above the panel."""
-_MIN_LIST_LINES = 5
+_MIN_LIST_LINES = 8
 """Lines for the list of engagements, below which the toolbar goes beneath the board if it can."""
-_MIN_BOARD_FRACTION = 0.85
+_MIN_TALL_LIST_LINES = 5
+"""Lines for that list, for which the board above the panel is made smaller."""
+_MIN_BOARD_FRACTION = 0.78
 """Of its side, at least, that the board keeps when it makes space for a toolbar or a list."""
 LEGEND_ITEMS = 5
 _LEGEND_ITEM_WIDTH = 4.5
@@ -30,8 +32,8 @@ _LEGEND_ITEM_WIDTH = 4.5
 TextMeasure: TypeAlias = Callable[[str, int], tuple[int, int]]
 """Returns width and height in pixels of a text in a font size."""
 
-ToolbarRows: TypeAlias = Callable[[int], int]
-"""Returns the number of rows that a toolbar of a width in pixels takes."""
+ToolbarHeight: TypeAlias = Callable[[int], int]
+"""Returns the height in pixels that a toolbar of a width takes."""
 
 
 def no_toolbar(_width: int) -> int:
@@ -96,13 +98,25 @@ class Layout:
             text = text[:-1]
         return text + ".."
 
+    def wrapped(self, text: str, size: int, width: int) -> list[str]:
+        """Break a text between words into lines of at most a width in pixels; leading blanks indent all of them."""
+        indent = text[: len(text) - len(text.lstrip())]
+        lines: list[str] = []
+        for word in text.split():
+            longer = f"{lines[-1]} {word}" if lines else indent + word
+            if lines and self.text_width(longer, size) <= width:
+                lines[-1] = longer
+            else:
+                lines.append(indent + word)
+        return lines
+
 
 class _Metrics(NamedTuple):
     """Heights of the parts of a panel."""
 
     scale: float
     fleet_size: int
-    toolbar_rows: ToolbarRows
+    toolbar: ToolbarHeight
 
     @property
     def margin(self) -> int:
@@ -122,9 +136,6 @@ class _Metrics(NamedTuple):
     @property
     def tables(self) -> int:
         return self.line("small") * (self.fleet_size + 1) + self.gap
-
-    def toolbar(self, width: int) -> int:
-        return self.toolbar_rows(width) * round(self.line("normal") * 1.75)
 
     def legend(self, width: int) -> int:
         """Return the height of a flat legend, which has a second row where it is narrow."""
@@ -146,7 +157,7 @@ def make_layout(
     height: int,
     board: BoardConfig,
     fleet_size: int,
-    toolbar_rows: ToolbarRows = no_toolbar,
+    toolbar: ToolbarHeight = no_toolbar,
     measure: TextMeasure = approximate_text_size,
 ) -> Layout:
     """Lay out a picture.
@@ -156,7 +167,7 @@ def make_layout(
         height: in pixels.
         board: the rings to be drawn.
         fleet_size: satellites of the larger side.
-        toolbar_rows: returns the rows of buttons that a width takes.
+        toolbar: returns the height of the buttons in a width.
         measure: returns the size of a text.
 
     Raises:
@@ -165,12 +176,12 @@ def make_layout(
     for name, value, low, high in zip(("width", "height"), (width, height), MIN_SIZE, MAX_SIZE, strict=True):
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise ValueError(f"{name} of a picture = {value!r}: give a whole number from {low} to {high}")
-    metrics = _Metrics(theme.scale_of(width, height), fleet_size, toolbar_rows)
+    metrics = _Metrics(theme.scale_of(width, height), fleet_size, toolbar)
     areas = _wide(width, height, metrics) if width >= _MIN_WIDE * height else _tall(width, height, metrics)
-    header, tables, rest, toolbar = _split_panel(areas, metrics)
+    header, tables, rest, buttons = _split_panel(areas, metrics)
     legend, outcomes, chart = _place_legend(areas, rest, metrics)
     geometry = BoardGeometry(board, areas.square.center, areas.square.width / 2 - metrics.margin)
-    return Layout(metrics.scale, areas.square, header, tables, outcomes, chart, legend, toolbar, geometry, measure)
+    return Layout(metrics.scale, areas.square, header, tables, outcomes, chart, legend, buttons, geometry, measure)
 
 
 def _wide(width: int, height: int, metrics: _Metrics) -> _Areas:
@@ -179,7 +190,7 @@ def _wide(width: int, height: int, metrics: _Metrics) -> _Areas:
     usual = _beside(side, width, height, metrics)
     panel = usual.panel
     rest = panel.height - metrics.header - metrics.tables - metrics.toolbar(panel.width) - 3 * metrics.gap
-    if not metrics.toolbar_rows(panel.width) or rest >= _MIN_LIST_LINES * metrics.line("small"):
+    if not metrics.toolbar(panel.width) or rest >= _MIN_LIST_LINES * metrics.line("small"):
         return usual
     areas = usual
     while side >= _MIN_BOARD_FRACTION * usual.square.width:
@@ -207,7 +218,7 @@ def _tall(width: int, height: int, metrics: _Metrics) -> _Areas:
     panel_width = width - 2 * margin
     used = metrics.header + metrics.tables + metrics.toolbar(panel_width) + 3 * metrics.gap + margin
     largest = min(width, round(height * _TALL_BOARD_FRACTION))
-    fitting = height - used - _MIN_LIST_LINES * metrics.line("small")
+    fitting = height - used - _MIN_TALL_LIST_LINES * metrics.line("small")
     side = min(largest, max(fitting, round(largest * _MIN_BOARD_FRACTION)))
     square = Rect((width - side) // 2, 0, side, side)
     return _Areas(square, Rect(margin, side, panel_width, height - side - margin), Rect(0, 0, 0, 0))

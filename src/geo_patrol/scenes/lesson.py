@@ -54,18 +54,6 @@ def _lines(layout: Layout, card: Card, size: int, width: int) -> list[_Line]:
     title_width = width - layout.text_width(card.progress, size) - size
     lines = [_Line(layout.fitted(card.title, size, title_width), theme.TEXT)]
     for text, color in ((card.text, theme.SOFT), (card.hint, _WARNING), (card.task, theme.CHOICE)):
-        wrapped = _wrap(layout, text, size, width)
+        wrapped = layout.wrapped(text, size, width)
         lines += [_Line(line, color, 0.5 * (i == 0)) for i, line in enumerate(wrapped)]
-    return lines
-
-
-def _wrap(layout: Layout, text: str, size: int, width: int) -> list[str]:
-    """Break a text between words into lines of at most a width in pixels."""
-    lines: list[str] = []
-    for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and layout.text_width(longer, size) <= width:
-            lines[-1] = longer
-        else:
-            lines.append(word)
     return lines

@@ -47,6 +47,9 @@ HIT: Color = "#ffffff"
 CHOICE: Color = "#78ffd6"
 """Options, and what the mouse points at."""
 
+WARNING: Color = "#ff9d7a"
+"""Notes about danger and lost points."""
+
 # Sizes are for a picture of 1280 x 720 and grow with it.
 BASE_WIDTH, BASE_HEIGHT = 1280, 720
 MIN_TEXT_SIZE = 10

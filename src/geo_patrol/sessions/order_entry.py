@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from geo_patrol.board import prograde, radial_in, radial_out, retrograde
 from geo_patrol.game import Game
 from geo_patrol.notation import MOVES, Order, SatelliteId, short_name
-from geo_patrol.sides import Side
+from geo_patrol.sides import Side, enemy_of
 
 _STEPS = {"prograde": prograde, "retrograde": retrograde, "radial_in": radial_in, "radial_out": radial_out}
 
@@ -152,6 +152,6 @@ def describe(game: Game, side: Side, order: Order) -> Option:
     if order.action in MOVES:
         start = game.satellite(side, order.satellite).sector
         return Option(order, cost, None, int(_STEPS[order.action](start)), None)
-    enemy: Side = "bravo" if side == "alpha" else "alpha"
+    enemy = enemy_of(side)
     target = SatelliteId(side, 0) if order.target is None else SatelliteId(enemy, order.target)
     return Option(order, cost, game.probability(side, order), None, target)

@@ -135,19 +135,21 @@ class Timeline(Sequence[Moment]):
             IndexError: there is no such moment.
         """
         i = range(len(self))[index]
-        engagement = self._last_engagement(i)
+        last = self.last_engagement(i)
         return Snapshot(
             game=self._moments[i].game,
             before=self._moments[i - 1] if i else None,
             scores=tuple(self._scores[: self._scores_until[i]]),
-            outcomes=engagement.outcomes if engagement else (),
-            outcomes_turn=engagement.game.turn if engagement else 0,
+            outcomes=last[0].outcomes if last else (),
+            outcomes_turn=last[0].game.turn if last else 0,
             names=self.names,
         )
 
-    def _last_engagement(self, i: int) -> Moment | None:
-        played = reversed(self._moments[max(i - 2, 0) : i])  # a turn has two phases
-        return next((moment for moment in played if moment.game.phase == "engagement"), None)
+    def last_engagement(self, index: int) -> tuple[Moment, Game] | None:
+        """Return the last engagement phase before a moment, and the position that followed; None before the first."""
+        played = range(index - 1, max(index - 3, -1), -1)  # a turn has two phases
+        found = next((i for i in played if self._moments[i].game.phase == "engagement"), None)
+        return None if found is None else (self._moments[found], self._moments[found + 1].game)
 
     def next_engagement(self, index: int) -> int | None:
         """Return the index of the next moment after ``index`` that an engagement led to; None if there is none."""

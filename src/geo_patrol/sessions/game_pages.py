@@ -1,0 +1,151 @@
+"""What pages say about a game: its rules, its last turn, and the danger to an HVA."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from geo_patrol.engine import state
+from geo_patrol.game import Game
+from geo_patrol.notation import MOVES, Outcome, SatelliteId, short_name
+from geo_patrol.sessions.order_entry import Option
+from geo_patrol.sessions.pages import Line, Tab
+from geo_patrol.sessions.score_changes import ScoreChange
+from geo_patrol.sessions.threats import Threat
+from geo_patrol.sides import SIDES, enemy_of
+
+_DISTANCES = ("same sector", "adjacent sector")
+
+
+def aim_tab(game: Game) -> Tab:
+    """Return what a game is about and how it is scored, with the values of this game."""
+    rules = _rules(game)
+    win = _both(rules["win_score"], "{}")
+    lines = [
+        Line(game.config.title),
+        Line(
+            "aim",
+            f"more points when the game ends: after {_count(rules['turn_limit'], 'turn')}, when a side has {win} "
+            "points, or when an HVA is destroyed or out of fuel",
+        ),
+        Line("turn", "both sides order moves at once, then engagements; then everything drifts one sector prograde"),
+        Line("goal", f"the filled sector of ring {rules['goal_ring']}; it drifts along"),
+        Line("HVA in its goal", _both(rules["goal_points"], "+{} a turn")),
+        Line("HVA next to it", _both(rules["adjacent_points"], "+{} a turn")),
+        Line(
+            "HVA's fuel",
+            _both([weight for weight, _ in rules["weight"]], "{} a unit, all of it lost if the HVA is destroyed"),
+        ),
+        Line("Patrols' fuel", _both([weight for _, weight in rules["weight"]], "{} a unit")),
+        Line("Fleets"),
+        *(Line(side, _fleet(rules, index)) for index, side in enumerate(SIDES)),
+    ]
+    return Tab("Aim", tuple(lines))
+
+
+def _rules(game: Game) -> dict[str, Any]:
+    """Return the fields of a game's rules as plain values and lists, alpha's and bravo's side by side."""
+    rules = game.to_batch().rules
+    return {name: rules[name][0].tolist() for name in rules.dtype.names or ()}
+
+
+def _fleet(rules: dict[str, Any], index: int) -> str:
+    (hva, patrol), (hva_ammo, ammo) = rules["initial_fuel"][index], rules["initial_ammo"][index]
+    patrols = _count(rules["patrol_count"][index], "Patrol")
+    return f"HVA with {hva} fuel and {hva_ammo} ammo; {patrols} with {patrol} fuel and {ammo} ammo"
+
+
+def costs_tab(game: Game) -> Tab:
+    """Return what orders cost and how likely they succeed, with the values of this game."""
+    rules = _rules(game)
+    moves = [
+        Line(name.replace("_", " "), _both([costs[code] for costs in rules["move_cost"]], "{} fuel"))
+        for code, name in enumerate(MOVES)
+        if code != state.NOOP
+    ]
+    lines = [
+        Line("Moves"),
+        *moves,
+        Line("drift", _both(rules["station_keeping_cost"], "{} fuel a turn, of every satellite that has any")),
+        Line("Engagements, by the distance after the moves"),
+        *_engagement(rules, "shoot", state.SHOT, "needs 1 ammo; destroys the target"),
+        *_engagement(rules, "collide", state.COLLISION, "Patrols only; destroys both"),
+        *_engagement(
+            rules,
+            "guard",
+            state.GUARDING,
+            "Patrols near the own HVA; takes its attacks, each further one half as likely",
+        ),
+        Line("order", "guards, then all shots at once, then collisions one by one"),
+    ]
+    return Tab("Costs", tuple(lines))
+
+
+def _engagement(rules: dict[str, Any], name: str, kind: int, note: str) -> Iterator[Line]:
+    yield Line(name, note)
+    for distance, words in enumerate(_DISTANCES):
+        costs = [each[kind][distance] for each in rules["engagement_cost"]]
+        odds = [each[kind][distance] for each in rules["engagement_odds"]]
+        texts = [f"{cost} fuel, {probability:.0%}" for cost, probability in zip(costs, odds, strict=True)]
+        yield Line(f"  {words}", _both(texts, "{}"))
+
+
+def _both(values: Any, form: str) -> str:
+    """Return a value of alpha and bravo in words, once if they are equal."""
+    alpha, bravo = (form.format(f"{value:g}" if isinstance(value, float) else value) for value in values)
+    return alpha if alpha == bravo else f"alpha {alpha}; bravo {bravo}"
+
+
+def last_turn_tab(turn: int, changes: Sequence[ScoreChange], outcomes: Sequence[Outcome]) -> Tab:
+    """Return why the scores changed in a turn, and every outcome of its engagement."""
+    scores = [Line(f"{change.side} {change.total:+}", ", ".join(change.reasons) or "no change") for change in changes]
+    engagements = [Line(_name(outcome.actor), outcome_text(outcome)) for outcome in outcomes]
+    heading = f"Engagement of turn {turn}" if turn else "Engagement"
+    return Tab(
+        "Last turn",
+        (
+            *([Line(f"Score of turn {turn}"), *scores] if scores else ()),
+            Line(heading),
+            *(engagements or [Line("", "nobody engaged" if turn else "none yet")]),
+        ),
+    )
+
+
+def outcome_text(outcome: Outcome) -> str:
+    """Return what an outcome's actor did and what became of it."""
+    odds = f"{outcome.probability:.0%}"
+    if outcome.action != "guard":
+        verb = {"shoot": "shoots at", "collide": "collides with"}[outcome.action]
+        result = "destroyed" if outcome.success else "missed"
+        return f"{verb} {_name(outcome.target)} at {odds}: {result}"
+    if outcome.attacker is None:
+        return "guards the HVA: no attack"
+    result = "takes the attack" if outcome.success else "fails"
+    return f"guards the HVA from {_name(outcome.attacker)} at {odds}: {result}"
+
+
+def danger_tab(threat: Threat | None) -> Tab:
+    """Return who can attack the own HVA next, and who can guard it at what cost."""
+    if threat is None:
+        return Tab("Danger", (Line("No enemy can attack your HVA in the next engagement phase."),))
+    hold = f"{threat.probability:.0%} to lose the HVA and {threat.points} fuel points, if all attack and nobody guards"
+    enemy = enemy_of(threat.hva.id.side)
+    lines = [
+        Line("Your HVA can be attacked in the next engagement phase"),
+        Line("hold", hold),
+        *(Line(_name(SatelliteId(enemy, one.order.satellite)), _attack_text(one)) for one in threat.attacks),
+        Line("Guards, with the orders entered so far"),
+        *(Line(short_name(one.order.satellite), f"{one.cost} fuel, {one.probability:.0%}") for one in threat.guards),
+        *([] if threat.guards else [Line("", "nobody is near enough")]),
+    ]
+    return Tab("Danger", tuple(lines))
+
+
+def _attack_text(attack: Option) -> str:
+    return f"can {attack.order.action} it at {attack.probability:.0%}"
+
+
+def _name(satellite: SatelliteId) -> str:
+    return f"{satellite.side} {satellite.short}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"

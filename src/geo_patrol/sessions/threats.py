@@ -1,0 +1,100 @@
+"""Whether the enemy can attack an HVA in the next engagement phase.
+
+In an engagement phase these are the attacks that are legal now. In a movement phase the enemy's satellites are moved by
+each of their legal moves in turn, while the own side carries out the orders that have been entered, and the attacks are
+those that are legal then, after paying for the move: exactly what each enemy can do, whatever the others do.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from geo_patrol.game import Game
+from geo_patrol.notation import MOVES, Order, Satellite
+from geo_patrol.sessions.order_entry import Option, describe
+from geo_patrol.sides import SIDES, Side, enemy_of
+
+
+@dataclass(frozen=True)
+class Threat:
+    """What can happen to an HVA in the next engagement phase.
+
+    Attributes:
+        hva: the HVA.
+        attacks: the attack of each enemy that is most likely to succeed, the most likely first.
+        guards: the guard orders that the own Patrols may then give, the most likely to succeed first.
+        points: fuel points that are lost with the HVA.
+    """
+
+    hva: Satellite
+    attacks: tuple[Option, ...]
+    guards: tuple[Option, ...]
+    points: int
+
+    @property
+    def probability(self) -> float:
+        """The probability that the HVA is destroyed if all of them attack and nobody guards."""
+        return 1 - math.prod(1 - (attack.probability or 0.0) for attack in self.attacks)
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """The threat in fewer and fewer words."""
+        count, lost = len(self.attacks), f"{self.probability:.0%} to lose {self.points} points"
+        guards = f"{len(self.guards)} can guard" if self.guards else "nobody can guard"
+        enemies = f"{count} {'enemy' if count == 1 else 'enemies'}"
+        return (
+            f"{enemies} can attack your HVA next: {lost} unguarded; {guards}",
+            f"HVA in reach of {enemies}: {lost}; {guards}",
+            f"HVA in reach of {count}: {self.probability:.0%}, {self.points} points",
+        )
+
+
+def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat | None:
+    """Return how a side's HVA can be attacked in the next engagement phase; None if it cannot.
+
+    Args:
+        game: the position, in a movement or engagement phase; it is not changed.
+        side: whose HVA it is.
+        orders: legal orders of that side in this phase; its other satellites hold.
+    """
+    positions = [game] if game.phase == "engagement" else _positions(game, side, orders)
+    attacks: dict[int, Option] = {}
+    guards: dict[int, Option] = {}
+    enemy = enemy_of(side)
+    for position in positions:
+        for attack in _options(position, enemy, ("shoot", "collide"), target=0):
+            best = attacks.get(attack.order.satellite)
+            if best is None or (attack.probability or 0) > (best.probability or 0):
+                attacks[attack.order.satellite] = attack
+        guards |= {guard.order.satellite: guard for guard in _options(position, side, ("guard",), target=None)}
+    if not attacks:
+        return None
+    hva = positions[0].satellite(side, 0)
+    points = round(hva.fuel * float(game.to_batch().rules["weight"][0, SIDES.index(side), 0]))
+    return Threat(hva, _likeliest(attacks), _likeliest(guards), points)
+
+
+def _positions(game: Game, side: Side, orders: Sequence[Order]) -> list[Game]:
+    """Return the positions after each kind of move of all enemies that can make it."""
+    enemy = enemy_of(side)
+    legal = game.legal_orders(enemy)
+    positions = []
+    for move in MOVES:
+        moves = [order for options in legal.values() for order in options if order.action == move]
+        position = game.copy()
+        position.step(**{side: list(orders), enemy: moves})
+        positions.append(position)
+    return positions
+
+
+def _options(game: Game, side: Side, actions: Sequence[str], target: int | None) -> list[Option]:
+    return [
+        describe(game, side, order)
+        for orders in game.legal_orders(side).values()
+        for order in orders
+        if order.action in actions and order.target == target
+    ]
+
+
+def _likeliest(options: dict[int, Option]) -> tuple[Option, ...]:
+    return tuple(sorted(options.values(), key=lambda option: (-(option.probability or 0.0), option.order.satellite)))
