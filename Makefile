@@ -14,7 +14,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --minutes 10 --seed $$seed --out runs/seed$$seed \
 		|| exit 1; done
 
-.PHONY: demo test test-browser test-training test-libraries golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
+.PHONY: demo test test-browser test-training test-libraries test-rllib golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -72,6 +72,9 @@ $(VENV)/libraries/pufferlib/installed: pyproject.toml
 	touch $@
 
 test-libraries: $(LIBRARIES:%=test-library-%)  ## test the adapters for training libraries (a gigabyte for each)
+
+test-rllib: $(VENV)/libraries/rllib/installed  ## test the adapter for RLlib and self-play on it
+	OMP_NUM_THREADS=1 $(VENV)/libraries/rllib/bin/python -m pytest -n 0 tests/rllib
 
 test-library-%: $(VENV)/libraries/%/installed
 	OMP_NUM_THREADS=1 $(VENV)/libraries/$*/bin/python -m pytest -n 0 tests/libraries

@@ -109,7 +109,7 @@ def test_it_plays_matches_and_as_an_opponent():
 
 
 def test_names():
-    for name in ("onnx:net.onnx", "torch:net.py:make", "torch:net.pt,greedy"):
+    for name in ("onnx:net.onnx", "torch:net.py:make", "torch:net.pt,greedy", "rllib:runs/net"):
         assert is_own_agent(name)
     for name in ("onnx", "torch"):
         assert not is_own_agent(name)
@@ -125,6 +125,8 @@ def test_names():
         ("torch:net", "give torch:FILE.py:make or torch:FILE.pt"),
         ("torch:module:make", "give torch:FILE.py:make or torch:FILE.pt"),
         ("torch:", "give torch:FILE.py:make or torch:FILE.pt"),
+        ("rllib:nowhere", "there is no folder '.*nowhere'"),
+        ("rllib:.", "'.*' is no checkpoint of RLlib: give what algorithm.save_to_path"),
     ],
 )
 def test_names_of_no_network(name, message):

@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("torch")
 
 from geo_patrol.training.league import MAX_PAST_POLICIES, PAST_POLICIES_PER_MIXTURE, League
+from geo_patrol.training.network import freeze
 
 
 def test_hard_opponents_are_sampled_more_often():
@@ -20,9 +21,9 @@ def test_hard_opponents_are_sampled_more_often():
 def test_the_easiest_past_policy_leaves(random_network):
     league = League(["random", "raider"], np.random.default_rng(1))
     for number in range(MAX_PAST_POLICIES):
-        league.add_snapshot(random_network, f"policy {number}")
+        league.add(f"policy {number}", freeze(random_network, f"policy {number}"))
     league.record(["policy 7"] * 50, [1] * 50)
-    league.add_snapshot(random_network, "newest")
+    league.add("newest", freeze(random_network, "newest"))
     assert len(league.past_policies) == MAX_PAST_POLICIES
     assert "policy 7" not in league.past_policies
     league.record(["policy 7"], [1])  # a game against it that ends later
@@ -32,7 +33,7 @@ def test_the_easiest_past_policy_leaves(random_network):
 def test_past_policies_play_a_third_of_the_games(random_network):
     league = League(["random", "raider"], np.random.default_rng(1))
     for number in range(5):
-        league.add_snapshot(random_network, f"policy {number}")
+        league.add(f"policy {number}", freeze(random_network, f"policy {number}"))
     mixture = league.sample_mixture()
     past = [weight for opponent, weight in mixture if not isinstance(opponent, str)]
     assert len(past) == PAST_POLICIES_PER_MIXTURE
@@ -40,9 +41,8 @@ def test_past_policies_play_a_third_of_the_games(random_network):
 
 
 def test_a_snapshot_does_not_change_with_the_network(random_network):
-    league = League(["random"], np.random.default_rng(1))
-    league.add_snapshot(random_network, "policy")
-    before = league.past_policies["policy"].network.weights()
+    agent = freeze(random_network, "policy")
+    before = agent.network.weights()
     for parameter in random_network.parameters():
         parameter.data += 1
-    assert all((before[name] == league.past_policies["policy"].network.weights()[name]).all() for name in before)
+    assert all((before[name] == agent.network.weights()[name]).all() for name in before)

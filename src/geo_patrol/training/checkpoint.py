@@ -15,7 +15,7 @@ from geo_patrol.files import atomic_path
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.evaluation import Evaluation
 from geo_patrol.training.league import League
-from geo_patrol.training.network import PolicyNetwork
+from geo_patrol.training.network import NetworkAgent, PolicyNetwork, freeze
 
 FORMAT = "geo_patrol checkpoint 2"
 CHECKPOINT = "checkpoint.pt"
@@ -28,7 +28,7 @@ class TrainingState:
 
     network: PolicyNetwork
     optimizer: torch.optim.Optimizer
-    league: League
+    league: League[NetworkAgent]
     global_step: int = 0
     minutes: float = 0.0
     curve: list[Evaluation] = field(default_factory=list)
@@ -85,7 +85,7 @@ def restore(state: TrainingState, path: Path) -> None:
             f"{path}: written by another version; start in another folder, from {path.with_name(POLICY)} if you like"
         )
     for name, weights in content["past_policies"].items():
-        state.league.add_snapshot(state.network, name)
+        state.league.add(name, freeze(state.network, name))
         state.league.past_policies[name].network.load_state_dict(weights)
     for name, results in content["results"].items():
         if name in state.league.results:

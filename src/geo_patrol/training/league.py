@@ -6,12 +6,12 @@ multi-agent reinforcement learning", 2019): with a weight of ``(1 - win rate) **
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from geo_patrol.agents.protocol import Agent
-from geo_patrol.training.network import NetworkAgent, PolicyNetwork
+Policy = TypeVar("Policy")
+"""What a league holds of a past policy: an agent, or weights that another process makes one of."""
 
 MAX_PAST_POLICIES = 24
 """Past policies in the league; beyond them the easiest one leaves."""
@@ -22,7 +22,7 @@ RECENT_GAMES = 400
 _PRIOR_WINS, _PRIOR_GAMES = 5, 10
 
 
-class League:
+class League(Generic[Policy]):
     """Opponents, and the policy's results against each.
 
     Args:
@@ -32,13 +32,13 @@ class League:
 
     def __init__(self, opponents: Iterable[str], rng: np.random.Generator) -> None:
         self.rng = rng
-        self.past_policies: dict[str, NetworkAgent] = {}
+        self.past_policies: dict[str, Policy] = {}
         self.results = {name: deque[float](maxlen=RECENT_GAMES) for name in opponents}
         self._names = tuple(self.results)
 
-    def add_snapshot(self, network: PolicyNetwork, name: str) -> None:
-        """Add a copy of the network as a past policy; the easiest other one leaves when there are too many."""
-        self.past_policies[name] = NetworkAgent(deepcopy(network), name)
+    def add(self, name: str, policy: Policy) -> None:
+        """Add a past policy; the easiest other one leaves when there are too many."""
+        self.past_policies[name] = policy
         self.results[name] = deque(maxlen=RECENT_GAMES)
         if len(self.past_policies) > MAX_PAST_POLICIES:
             easiest = max(list(self.past_policies)[:-1], key=self.win_rate)
@@ -49,10 +49,10 @@ class League:
         results = self.results.get(name, ())
         return (sum(results) + _PRIOR_WINS) / (len(results) + _PRIOR_GAMES)
 
-    def sample_mixture(self) -> list[tuple[str | Agent, float]]:
+    def sample_mixture(self) -> list[tuple[str | Policy, float]]:
         """Return opponents for new games with their weights: all scripts, and a few past policies in a third of games."""
         weights = {name: 0.01 + (1 - self.win_rate(name)) ** 1.5 for name in self._names}
-        mixture: list[tuple[str | Agent, float]] = list(weights.items())
+        mixture: list[tuple[str | Policy, float]] = list(weights.items())
         past = list(self.past_policies)
         if past:
             priorities = np.array([0.05 + (1 - self.win_rate(name)) ** 2 for name in past])

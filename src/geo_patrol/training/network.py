@@ -1,5 +1,6 @@
 """The policy's network in PyTorch: the same function as ``geo_patrol.agents.policy.network`` computes in NumPy."""
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -59,12 +60,7 @@ class PolicyNetwork(nn.Module):
             Indices into (n * 11) of the satellites with a choice; their logits, (choices, 28); values, (n,).
         """
         w = self.w
-        table = observations[:, :TOKEN_TABLE_SIZE].view(-1, OBSERVED_SATELLITES, TOKEN_COLUMNS)
-        sectors = table[:, :, 0].long()
-        features = (table[:, :, 1:] * self.satellite_scales).clamp_(0, HIGHEST_INPUT)
-        game = (observations[:, TOKEN_TABLE_SIZE:] * self.game_scales).clamp_(-HIGHEST_INPUT, HIGHEST_INPUT)
-        own, enemy, context = self._encode(sectors, features, game)
-        values = (context @ w["value"] + w["value_bias"])[:, 0]
+        sectors, own, enemy, context = self._encode(observations)
 
         choices = (masks.sum(2) > 1).view(-1).nonzero()[:, 0]
         rows = choices // SATELLITES
@@ -75,11 +71,23 @@ class PolicyNetwork(nn.Module):
         attacks = self._attack_logits(choices, sectors, enemy, hidden)
         last = SIMPLE_ORDERS - 1
         logits = torch.cat([simple[:, :last], attacks.reshape(-1, ATTACKS * SATELLITES), simple[:, last:]], 1)
-        return choices, logits.masked_fill(~masks.view(-1, ORDERS)[choices], _ILLEGAL_LOGIT), values
+        logits = logits.masked_fill(~masks.view(-1, ORDERS)[choices], _ILLEGAL_LOGIT)
+        return choices, logits, self._value(context)
 
-    def _encode(self, sectors: Tensor, features: Tensor, game: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return embeddings of own and of enemy satellites, (n, 11, width), and the context, (n, width)."""
+    def values(self, observations: Tensor) -> Tensor:
+        """Return the values of positions, (n,), without the logits."""
+        return self._value(self._encode(observations)[-1])
+
+    def _value(self, context: Tensor) -> Tensor:
+        return (context @ self.w["value"] + self.w["value_bias"])[:, 0]
+
+    def _encode(self, observations: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return sectors, (n, 22); embeddings of own and of enemy satellites, (n, 11, width); the context, (n, width)."""
         w = self.w
+        table = observations[:, :TOKEN_TABLE_SIZE].view(-1, OBSERVED_SATELLITES, TOKEN_COLUMNS)
+        sectors = table[:, :, 0].long()
+        features = (table[:, :, 1:] * self.satellite_scales).clamp_(0, HIGHEST_INPUT)
+        game = (observations[:, TOKEN_TABLE_SIZE:] * self.game_scales).clamp_(-HIGHEST_INPUT, HIGHEST_INPUT)
         indices = sectors + self.kinds
         game_term = torch.addmm(w["satellite_bias"], game, w["game"])[:, None]
         own_inputs = torch.cat([features[:, :SATELLITES], self.numbers.expand(len(game), -1, -1)], 2)
@@ -93,7 +101,7 @@ class PolicyNetwork(nn.Module):
         board = game.new_zeros(len(game), len(w["board"])).scatter_add_(1, indices, is_active)
         pooled = torch.cat([*(of_side.flatten(1) for of_side in sums), game, board], 1)
         context = functional.relu(torch.addmm(w["pool_bias"], pooled, torch.cat([w["pool"], w["board"]])))
-        return own, enemy, functional.relu(torch.addmm(w["context_bias"], context, w["context"]))
+        return sectors, own, enemy, functional.relu(torch.addmm(w["context_bias"], context, w["context"]))
 
     def _embed(self, indices: Tensor, inputs: Tensor, weights: Tensor, game_term: Tensor) -> Tensor:
         """Return embeddings of one side's satellites, (n, 11, width), in few passes over memory, which is the cost."""
@@ -171,6 +179,11 @@ class NetworkAgent:
         actions = sample_actions(self.network, torch.as_tensor(observations, device=device), masks)[0]
         sampled: NDArray[np.int64] = actions.cpu().numpy()
         return sampled
+
+
+def freeze(network: PolicyNetwork, name: str) -> NetworkAgent:
+    """Return an agent that goes on playing as the network does now."""
+    return NetworkAgent(deepcopy(network), name)
 
 
 def resolve_device(name: str) -> torch.device:

@@ -97,7 +97,9 @@ def update_policy(
     metrics: list[dict[str, float]] = []
     for _ in range(config.update_epochs):
         for indices in torch.randperm(len(batch.returns)).tensor_split(config.num_minibatches):
-            loss, minibatch_metrics = _loss(network, batch, indices.to(network.device), config, ent_coef)
+            minibatch = Transitions(*(column[indices.to(network.device)] for column in batch))
+            output = network(minibatch.observations, minibatch.masks)
+            loss, minibatch_metrics = ppo_loss(output, minibatch, config.clip_coef, config.vf_coef, ent_coef)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
@@ -107,28 +109,28 @@ def update_policy(
     return means | {"explained_variance": explained_variance(rollout.values[:-1].reshape(-1), batch.returns)}
 
 
-def _loss(
-    network: PolicyNetwork, batch: Transitions, indices: Tensor, config: TrainingConfig, ent_coef: float
+def ppo_loss(
+    output: tuple[Tensor, Tensor, Tensor], batch: Transitions, clip_coef: float, vf_coef: float, ent_coef: float
 ) -> tuple[Tensor, dict[str, float]]:
-    """Return the loss of a minibatch, and its metrics."""
-    choices, logits, values = network(batch.observations[indices], batch.masks[indices])
+    """Return the loss of a minibatch, and its metrics; ``output`` is what the network returns for it."""
+    choices, logits, values = output
     all_log_probs = functional.log_softmax(logits, 1)
-    orders = batch.actions[indices].view(-1)[choices]
-    logratio = all_log_probs.gather(1, orders[:, None])[:, 0] - batch.log_probs[indices].view(-1)[choices]
+    orders = batch.actions.view(-1)[choices]
+    logratio = all_log_probs.gather(1, orders[:, None])[:, 0] - batch.log_probs.view(-1)[choices]
     ratio = logratio.exp()
-    advantages = batch.advantages[indices][choices // SATELLITES]
-    clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
+    advantages = batch.advantages[choices // SATELLITES]
+    clipped = ratio.clamp(1 - clip_coef, 1 + clip_coef)
     policy_loss = -torch.min(ratio * advantages, clipped * advantages).mean()
     entropy = -(all_log_probs.exp() * all_log_probs).sum(1).mean()
-    value_loss = functional.mse_loss(values, batch.returns[indices])
-    loss = policy_loss + config.vf_coef * value_loss - ent_coef * entropy
+    value_loss = functional.mse_loss(values, batch.returns)
+    loss = policy_loss + vf_coef * value_loss - ent_coef * entropy
     with torch.no_grad():
         metrics = {
             "policy_loss": policy_loss.item(),
             "value_loss": value_loss.item(),
             "entropy": entropy.item(),
             "approx_kl": ((ratio - 1) - logratio).mean().item(),  # http://joschu.net/blog/kl-approx.html
-            "clipfrac": ((ratio - 1).abs() > config.clip_coef).float().mean().item(),
+            "clipfrac": ((ratio - 1).abs() > clip_coef).float().mean().item(),
         }
     return loss, metrics
 

@@ -17,7 +17,7 @@ from geo_patrol.training import checkpoint
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.envs import TrainingEnvs
 from geo_patrol.training.evaluation import Evaluation, evaluate, write_curve
-from geo_patrol.training.network import resolve_device
+from geo_patrol.training.network import freeze, resolve_device
 from geo_patrol.training.ppo import RolloutBuffer, update_policy
 
 CURVE = "curve.csv"
@@ -182,7 +182,8 @@ class Trainer:
             status = f"{state.global_step:,} steps, {speed:,.0f} per second, environments {env_time:.0%}"
             bar.update(task, completed=self.progress, status=f"{status}, entropy {metrics['losses/entropy']:.2f}")
             if _is_due(config.num_past_policies, before, self.progress):
-                state.league.add_snapshot(state.network, f"policy at step {state.global_step:,}")
+                name = f"policy at step {state.global_step:,}"
+                state.league.add(name, freeze(state.network, name))
                 checkpoint.save(state, config)
             if _is_due(config.num_evaluations, before, self.progress):
                 self._evaluate(config.eval_games, scalars)

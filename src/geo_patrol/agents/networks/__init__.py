@@ -1,4 +1,4 @@
-"""Users' own networks as agents, ``onnx:FILE.onnx``, ``torch:FILE.py:make`` and ``torch:FILE.pt``: see docs/networks.md."""
+"""Users' own networks as agents: ``onnx:FILE.onnx``, ``torch:FILE.py:make``, ``rllib:FOLDER``; see docs/networks.md."""
 
 from geo_patrol.agents.networks.agent import Network, NetworkAgent
 from geo_patrol.agents.networks.files import is_network, load_network

@@ -1,0 +1,61 @@
+"""Checkpoints of RLlib play as agents."""
+
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ray.rllib")
+
+import torch
+from ray.rllib.core.columns import Columns
+
+from geo_patrol import AgentError, make_agent, make_vec, play_match
+from geo_patrol.agents.isolation.guard import GuardedAgent, seat_agent
+from geo_patrol.envs.adapters.rllib import ppo_config
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*Overriding environment")
+MODULE = "learner_group/learner/rl_module/default_policy"
+
+
+@pytest.fixture(scope="module")
+def algorithm():
+    algorithm = ppo_config("case1", num_envs=8, opponent="random").debugging(seed=0).build_algo()
+    yield algorithm
+    algorithm.stop()
+
+
+@pytest.fixture(scope="module")
+def checkpoint(algorithm, tmp_path_factory):
+    return algorithm.save_to_path(str(tmp_path_factory.mktemp("rllib")))
+
+
+@pytest.mark.parametrize("folder", ["", f"/{MODULE}"])
+def test_the_agent_plays_by_the_weights_of_the_checkpoint(algorithm, checkpoint, folder):
+    agent = make_agent(f"rllib:{checkpoint}{folder},greedy")
+    observations, infos = make_vec("case1", 20).reset(seed=0)
+    seen = {"observation": observations, "action_mask": infos["action_mask"]}
+    with torch.no_grad():
+        batch = {Columns.OBS: {name: torch.from_numpy(array) for name, array in seen.items()}}
+        logits = algorithm.get_module().forward_inference(batch)[Columns.ACTION_DIST_INPUTS]
+    orders = agent.act(observations, infos["action_mask"], np.random.default_rng(0))
+    np.testing.assert_array_equal(orders, logits.view(-1, 11, 28).argmax(-1))
+
+
+def test_it_plays_a_match_in_a_process_of_its_own(checkpoint):
+    agent = seat_agent(f"rllib:{checkpoint}")
+    assert isinstance(agent, GuardedAgent)
+    result = play_match(agent, "random", config="case1", games=20, seed=0)
+    agent.close()
+    assert len(result) == 20
+    assert result.illegal_orders.sum() == 0
+
+
+def test_a_checkpoint_of_several_modules_names_them(checkpoint, tmp_path):
+    for name in ("alpha", "bravo"):
+        module = tmp_path / "learner_group" / "learner" / "rl_module" / name
+        module.mkdir(parents=True)
+        (module / "class_and_ctor_args.pkl").touch()
+    message = f"agent 'rllib:{tmp_path}': it has the modules alpha, bravo: give the folder of one"
+    with pytest.raises(AgentError, match=re.escape(message)):
+        make_agent(f"rllib:{tmp_path}")
