@@ -94,6 +94,13 @@ def test_the_guided_game_is_played_to_its_end_by_mouse_alone(screen):
     assert out.endswith("10 steps\n")
 
 
+def test_the_guided_flight_is_flown_to_its_end_by_mouse_alone(screen):
+    with started(screen, Path(__file__).with_name("drive_guided_flight.py")) as process:
+        status, out, err = end_of(process, 300)
+    assert status == 0, err
+    assert out.endswith("6 steps\n")
+
+
 def test_watching_handles_keys_and_saves_pictures(screen, tmp_path):
     command = ["-m", "geo_patrol", "watch", "scripted", "random", "--config", "case1", "--seed", 5]
     with started(screen, *command, cwd=tmp_path) as process:
@@ -116,7 +123,10 @@ def test_ctrl_c_ends_in_a_line(screen, command):
         assert end_of(process) == (130, "", "geo-patrol: interrupted\n")
 
 
-@pytest.mark.parametrize("command", [("watch", "scripted", "scripted"), ("play", "--against", "person")])
+@pytest.mark.parametrize(
+    "command",
+    [("watch", "scripted", "scripted"), ("play", "--against", "person"), ("learn",), ("learn", "spaceship_commander")],
+)
 def test_a_window_closed_in_the_middle_ends_it(screen, command):
     with started(screen, "-m", "geo_patrol", *command) as process:
         window = window_of(screen, process)

@@ -46,6 +46,19 @@ def approximate_text_size(text: str, size: int) -> tuple[int, int]:
     return round(0.58 * size * len(text)), size
 
 
+def wrap_text(text: str, size: int, width: int, measure: TextMeasure) -> list[str]:
+    """Break a text between words into lines of at most a width in pixels; leading blanks indent all of them."""
+    indent = text[: len(text) - len(text.lstrip())]
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else indent + word
+        if lines and measure(longer, size)[0] <= width:
+            lines[-1] = longer
+        else:
+            lines.append(indent + word)
+    return lines
+
+
 @dataclass(frozen=True)
 class Layout:
     """Rectangles of a picture.
@@ -99,16 +112,8 @@ class Layout:
         return text + ".."
 
     def wrapped(self, text: str, size: int, width: int) -> list[str]:
-        """Break a text between words into lines of at most a width in pixels; leading blanks indent all of them."""
-        indent = text[: len(text) - len(text.lstrip())]
-        lines: list[str] = []
-        for word in text.split():
-            longer = f"{lines[-1]} {word}" if lines else indent + word
-            if lines and self.text_width(longer, size) <= width:
-                lines[-1] = longer
-            else:
-                lines.append(indent + word)
-        return lines
+        """Break a text into lines, as ``wrap_text`` does."""
+        return wrap_text(text, size, width, self.measure)
 
 
 class _Metrics(NamedTuple):

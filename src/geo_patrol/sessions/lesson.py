@@ -125,6 +125,10 @@ class Lesson(Generic[StepT]):
         """Go to the step before; begin the first one again."""
         self._go(max(self.index - 1, 0))
 
+    def restart(self) -> None:
+        """Begin the step again."""
+        self._go(self.index)
+
     def _go(self, index: int) -> None:
         self.index = index
         self.is_done = self.has_failed = False

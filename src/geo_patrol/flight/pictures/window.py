@@ -67,11 +67,15 @@ class Window:
         if self._screen is None:
             self._screen = Screen("geo_patrol: flight", (round(drawing.width), round(drawing.height)))
         picture = pygame.Surface(self._screen.size)
-        width, height = picture.get_size()
-        self._scale = min(width / drawing.width, height / drawing.height)
         picture.fill(PAPER)
+        width, height = self.paint_beside(picture, drawing)
+        self._scale = min(width / drawing.width, height / drawing.height)
         picture.blit(paint_drawing(drawing, self._scale), (0, 0))
         self._screen.show(picture)
+
+    def paint_beside(self, picture: pygame.Surface, drawing: Drawing) -> tuple[int, int]:  # noqa: ARG002
+        """Paint what the window shows besides a drawing; return the width and height that are left for the drawing."""
+        return picture.get_size()
 
     def position_of(self, point: tuple[int, int]) -> tuple[float, float]:
         """Return the position on the drawing of a point of the window."""

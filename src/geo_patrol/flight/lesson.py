@@ -1,0 +1,87 @@
+"""The guided first flight: a lesson about Spaceship Commander, each step a flight to go on with."""
+
+from typing import Any
+
+from geo_patrol.config.preset_files import lesson_path
+from geo_patrol.config.toml_files import read_toml
+from geo_patrol.flight.engine.scoring import ENGINES_COST
+from geo_patrol.flight.engine.state import COAST, SURVEY_CAP
+from geo_patrol.flight.flight import Flight
+from geo_patrol.flight.grid import distance, point_name
+from geo_patrol.flight.mission import load_mission
+from geo_patrol.flight.status import Turn
+from geo_patrol.flight.text import move_text, shift_text
+from geo_patrol.sessions.lesson import Card, Lesson, Step, Table
+
+
+class FlightStep(Step):
+    """A step of a lesson about a flight game.
+
+    Attributes:
+        flown: the orders of the flight so far.
+    """
+
+    flown: tuple[str, ...] = ()
+
+
+class _FlightLessonData(Table):
+    title: str
+    mission: str
+    steps: tuple[FlightStep, ...]
+
+
+class FlightLesson(Lesson[FlightStep]):
+    """A lesson about a flight game.
+
+    Args:
+        name: of the lesson's file.
+    """
+
+    def __init__(self, name: str = "spaceship_commander") -> None:
+        data = _FlightLessonData.model_validate(read_toml(lesson_path(name)))
+        super().__init__(data.title, data.steps)
+        self.mission = load_mission(data.mission)
+
+    def begin(self) -> Flight:
+        """Return the flight that the current step goes on with."""
+        return Flight.from_orders(self.mission, self.step.flown)
+
+    def fly(self, flight: Flight, code: int) -> bool:
+        """Return whether an order for the next turn is the one that the step requires; if not, its hint is shown."""
+        return self.attempt([flight.order_text(code)])
+
+    def card_of(self, flight: Flight) -> Card:
+        """Return what the player reads now, of the flight as it is."""
+        return self.card(self._values(flight))
+
+    def _values(self, flight: Flight) -> dict[str, Any]:
+        start = self.begin()
+        (order,) = self.step.orders
+        target = start.end_of(start.read_order(order))
+        after = Flight.from_orders(self.mission, [*self.step.flown, order]).turns[-1]
+        return {
+            "home": self.mission.home,
+            "turns": self.mission.turns,
+            "launches": len(Flight(self.mission).legal_orders()),
+            "reach": distance(start.position, target),
+            "position": start.position_name,
+            "move": move_text(start.move),
+            "coasted": point_name(after.coasted),
+            "drift": "" if start.mode == "on the pad" else point_name(start.end_of(COAST)),
+            "target": point_name(target),
+            "engines_cost": ENGINES_COST,
+            "survey_cap": SURVEY_CAP,
+            "turn": _turn_values(after),
+            "sheet": flight.score_sheet,
+            "score": flight.score,
+        }
+
+
+def _turn_values(turn: Turn) -> dict[str, Any]:
+    return {
+        "end": point_name(turn.end),
+        "coasted": point_name(turn.coasted),
+        "gravity": shift_text(turn.gravity),
+        "move": move_text(turn.move),
+        "points": turn.points,
+    }
