@@ -7,7 +7,13 @@ import pytest
 
 from geo_patrol import MissingPackageError
 
-LIBRARIES = {"pufferlib": "pufferlib", "sb3": "stable_baselines3", "sb3_policy": "sb3_contrib", "torchrl": "torchrl"}
+LIBRARIES = {
+    "pufferlib": "pufferlib",
+    "sb3": "stable_baselines3",
+    "sb3_policy": "sb3_contrib",
+    "tianshou": "tianshou",
+    "torchrl": "torchrl",
+}
 
 
 @pytest.mark.parametrize("adapter", LIBRARIES)

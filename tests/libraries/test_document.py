@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 TEXT = (Path(__file__).parents[2] / "docs" / "libraries.md").read_text(encoding="utf-8")
-LIBRARIES = {"Stable-Baselines3": "sb3_contrib", "TorchRL": "torchrl", "PufferLib": "pufferlib"}
+LIBRARIES = {"Stable-Baselines3": "sb3_contrib", "TorchRL": "torchrl", "Tianshou": "tianshou", "PufferLib": "pufferlib"}
 
 
 @pytest.mark.parametrize("title", LIBRARIES)
@@ -25,6 +25,8 @@ def test_snippets(title):
         assert names["model"].num_timesteps == 2_048
     if title == "TorchRL":
         assert names["batch"]["next", "illegal_orders"].sum() == 0
+    if title == "Tianshou":
+        assert names["statistics"].train_step == 1024
     if title == "PufferLib":
         assert names["episodes"]
         assert sum(episode["illegal_orders"] for episode in names["episodes"]) == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-LIBRARIES = {"pufferlib": "PufferLib", "torchrl": "TorchRL"}
+LIBRARIES = {"pufferlib": "PufferLib", "tianshou": "Tianshou", "torchrl": "TorchRL"}
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

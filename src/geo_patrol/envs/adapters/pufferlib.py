@@ -19,8 +19,9 @@ with optional_import("pufferlib"):
     from pufferlib.pytorch import layer_init
     from torch import nn
 
+    from geo_patrol.envs.adapters.distributions import mask_logits
+
 _STATISTICS = ("score", "enemy_score", "outcome", "illegal_orders", "return", "length")
-_ILLEGAL = -1e8
 
 Step = tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], list[dict[str, float]]]
 
@@ -126,7 +127,6 @@ class OrderPolicy(nn.Module):
         """Return the logits of the orders of each satellite, eleven of (n, 28), and values, (n, 1)."""
         features, masks = split_observations(observations)
         hidden = self.encoder(features)
-        logits = self.actor(hidden).view(-1, SATELLITES, ORDERS).masked_fill(~masks, _ILLEGAL)
-        return logits.unbind(dim=1), self.critic(hidden)
+        return mask_logits(self.actor(hidden), masks).unbind(dim=1), self.critic(hidden)
 
     forward_eval = forward
