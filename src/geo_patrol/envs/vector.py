@@ -89,6 +89,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     def __init__(
         self, config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Unpack[VectorOptions]
     ) -> None:
+        self.closed = True  # until it is complete: Gymnasium closes incomplete environments as well
         EzPickle.__init__(self, config, num_games, **options)
         check_names(options, VectorOptions)
         observation, opponent = options.get("observation", "onehot"), options.get("opponent")
@@ -133,6 +134,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._num_over = 0
         self._samples = False  # whether actions were asked for since the last step
         self._has_sampled = False
+        self.closed = False
 
     @property
     def config(self) -> GameConfig:
