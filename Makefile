@@ -11,8 +11,8 @@ POLICY_RECIPE := examples/train_selfplay.py --device cpu --num-threads 1 \
 POLICY_BROAD := examples/four_rings.toml --num-envs 768 --num-past-policies 40 --out runs/base
 POLICY_LATE := geo_patrol geo_patrol --num-envs 1024 --num-past-policies 20 --ent-coef 0.004 --score-coef 0.1
 TRAIN_SEEDS = for seed in 0 1 2; do \
-	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --minutes 10 --seed $$seed --out runs/seed$$seed \
-		|| exit 1; done
+	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --num-threads 2 --minutes 10 --seed $$seed \
+		--out runs/seed$$seed || exit 1; done
 
 .PHONY: demo test test-browser test-training test-libraries test-rllib golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
 
@@ -81,7 +81,7 @@ test-library-%: $(VENV)/libraries/%/installed
 
 # Each of the first three stages continues the one before: with less self-play, then with more exploration. The later ones
 # start from its weights and play more games of the main preset against hard opponents: first scripts and past policies,
-# then policies that were trained independently. NumPy, which runs these, gets one thread.
+# then policies that were trained independently.
 policy: $(TRAINING)/installed  ## train the policy of the package anew: three hours
 	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 46 --ent-coef 0.006 --self-play-fraction 0.5
 	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 72 --ent-coef 0.006 --self-play-fraction 0.2
@@ -90,7 +90,7 @@ policy: $(TRAINING)/installed  ## train the policy of the package anew: three ho
 	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --minutes 40 \
 		--initial-policy runs/base/policy.safetensors --out runs/base2
 	$(TRAIN_SEEDS)
-	OPENBLAS_NUM_THREADS=1 $(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --num-threads 2 --minutes 20 \
+	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --num-threads 2 --minutes 20 \
 		--extra-opponents $(foreach seed,0 1 2,policy:runs/seed$(seed)/policy.safetensors) \
 		--initial-policy runs/base2/policy.safetensors --out runs/base3
 	$(TRAINING)/bin/python scripts/average_policies.py runs/base2/policy.safetensors runs/base3/policy.safetensors \

@@ -9,6 +9,10 @@ It needs PyTorch and ``geo_patrol``, nothing of ``geo_patrol.training``. The nam
 are -1e8, and the probability ratio is clipped for each order by itself. docs/training.md reports results.
 """
 
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
+
 import argparse
 import time
 from collections import deque

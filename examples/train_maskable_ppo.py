@@ -6,6 +6,10 @@
 writes the policy (maskable_ppo.zip) and the learning curve (maskable_ppo.png). docs/libraries.md reports results.
 """
 
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
+
 import argparse
 import time
 from pathlib import Path

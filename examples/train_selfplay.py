@@ -8,6 +8,10 @@ The same command continues an interrupted training. Every option is a field of `
 docs/training.md reports results. ``ppo_geo_patrol.py`` is PPO in a single file, to copy and change.
 """
 
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
+
 import argparse
 import dataclasses
 import sys

@@ -1,7 +1,7 @@
-"""The entry point of ``geo-patrol``: it installs a handler for Ctrl-C before anything else is imported.
+"""The entry point of ``geo-patrol``: what must be done before anything else is imported.
 
-It is a package of its own because importing any module of ``geo_patrol`` imports Gymnasium and PettingZoo first, and
-Ctrl-C would print a traceback during that time.
+It is a package of its own because importing any module of ``geo_patrol`` imports Gymnasium, PettingZoo and NumPy first.
+Ctrl-C would print a traceback during that time, and NumPy would start its threads.
 """
 
 import os
@@ -23,9 +23,18 @@ def leave_on_interrupt() -> None:
         signal.signal(signal.SIGINT, leave)
 
 
+def use_one_thread() -> None:
+    """Let NumPy and PyTorch use one thread for linear algebra, here and in processes started from here.
+
+    More wait for each other in busy loops; docs/training.md has figures. A number that the user has set stays.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 def main() -> None:
     """Run the command line with the arguments of the process."""
     leave_on_interrupt()
+    use_one_thread()
     from geo_patrol.cli.main import main as run
 
     run()

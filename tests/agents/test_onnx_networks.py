@@ -2,6 +2,8 @@
 
 import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -135,6 +137,31 @@ def test_operators_from_elsewhere_are_refused(save):
     model.opset_import.append(onnx.helper.make_opsetid("stranger", 1))
     with pytest.raises(AgentError, match=r"ONNX Runtime does not load it: .*stranger"):
         make_agent(save(model))
+
+
+MEASURE = """
+import resource, sys
+from geo_patrol import make_agent
+
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # kilobytes
+import onnx, onnxruntime
+before = peak()
+make_agent(sys.argv[1])
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
+def test_loading_computes_nothing(save):
+    """Otherwise a small file could take any time and memory before its process has a deadline."""
+    model = linear_model([ONEHOT], [LOGITS])
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([100_000_000]), "size"))  # 400 MB
+    model.graph.node.insert(0, onnx.helper.make_node("ConstantOfShape", ["size"], ["zeros"]))
+    model.graph.node.append(onnx.helper.make_node("ReduceMax", ["zeros"], ["zero"]))
+    model.graph.node.append(onnx.helper.make_node("Add", ["logits", "zero"], ["sum"]))
+    model.graph.output[0].name = "sum"
+    ran = subprocess.run([sys.executable, "-c", MEASURE, save(model)], capture_output=True, text=True, check=True)
+    assert int(ran.stdout) < 200_000
 
 
 def test_files_that_are_no_models(tmp_path, monkeypatch):

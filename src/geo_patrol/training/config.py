@@ -45,7 +45,7 @@ class TrainingConfig:
     total_timesteps: int | None = _setting(None, "environment steps in all, instead of --minutes", 1)
     seed: int = _setting(0, "seed of all random streams", 0, 2**32)
     device: str = _setting("auto", "auto, cpu, cuda or mps; auto takes a GPU if there is one")
-    num_threads: int = _setting(2, "threads of PyTorch", 1, 256)
+    num_threads: int = _setting(1, "threads of PyTorch; more pay off only on cores that are idle otherwise", 1, 256)
     initial_policy: str | None = _setting(None, "policy to start from, such as base or a file; default random weights")
 
     config: tuple[ConfigSource, ...] = _setting(

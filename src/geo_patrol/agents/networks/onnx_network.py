@@ -62,6 +62,8 @@ class OnnxNetwork:
         _check_complete(onnx, content)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # Optimising would compute constants when the file is loaded, as large as it likes; plain layers are as fast without.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 4  # its errors are exceptions as well
         options.add_session_config_entry(
             "session.load_model_format", "ONNX"
