@@ -17,6 +17,9 @@ sys.path.insert(0, sys.argv[1])
 import gymnasium
 import geo_patrol
 from geo_patrol import geo_patrol_v0
+from geo_patrol.flight.lesson import FlightLesson
+from geo_patrol.sessions.lesson import GameLesson
+GameLesson(), FlightLesson()
 env = geo_patrol_v0.parallel_env(config="case3")
 env.reset(seed=1)
 env.step(env.sample_actions())
@@ -42,7 +45,7 @@ def test_wheel_is_pure_python(installed):
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
-def test_installed_wheel_finds_its_presets(installed, tmp_path):
+def test_installed_wheel_finds_its_presets_missions_and_lessons(installed, tmp_path):
     _, target = installed
     result = subprocess.run(
         [sys.executable, "-c", USE, str(target)], cwd=tmp_path, capture_output=True, text=True, check=True

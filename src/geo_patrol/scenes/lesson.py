@@ -58,12 +58,20 @@ class CardLayout:
 
 def lesson_shapes(layout: Layout, card: Card) -> Iterator[Shape]:
     """Draw the card beside the board, where it covers little: over the lists, then the tables, at last the header."""
+    chart = layout.chart if layout.chart.left >= layout.outcomes.left else Rect(0, 0, 0, 0)  # beneath the board
+    bottom = max(layout.outcomes.bottom, chart.bottom)
+    fitted, top = _fitted(layout, card, bottom)
+    if chart.top < top + fitted.height < chart.bottom:
+        yield box(chart, theme.PANEL)  # rather than a piece of it
+    yield from fitted.shapes(layout.header.left, top)
+
+
+def _fitted(layout: Layout, card: Card, bottom: int) -> tuple[CardLayout, int]:
+    """Return the card as large as fits above a row of pixels, and its top."""
     panel = layout.header
-    in_panel = layout.chart.left >= layout.outcomes.left
-    bottom = max(layout.outcomes.bottom, layout.chart.bottom if in_panel else 0)
     for top in (layout.outcomes.top, layout.tables[0].top, panel.top):
         for name in _SIZES:
             fitted = CardLayout(card, panel.width, layout.text_size(name), layout.measure)
             if top + fitted.height <= bottom:
-                return fitted.shapes(panel.left, top)
-    return fitted.shapes(panel.left, panel.top)
+                return fitted, top
+    return fitted, panel.top
