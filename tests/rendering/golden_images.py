@@ -4,9 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pygame
-from positions import PICTURES, snapshot_of
+from positions import PICTURES, arranged, guards, snapshot_of
 
+from geo_patrol import load_config, make_agent
 from geo_patrol.rendering.picture import Picture
+from geo_patrol.rendering.play import PlayWindow
+from geo_patrol.rendering.watch import WatchWindow
+from geo_patrol.sessions.live import LiveGame
 
 FOLDER = Path(__file__).parent / "golden"
 LARGEST = 2000
@@ -17,12 +21,43 @@ TOLERANCE = 0.0002
 """Fraction of the pixels that may have another colour: smoothing differs a little from one version of SDL to the next."""
 
 
+def playing():
+    """Return a window to play in, with an enemy within reach of the own HVA."""
+    live = LiveGame(load_config("geo_patrol"), (None, make_agent("idle")), 4)
+    live._runner.batch = arranged(bravo={1: {"sector": 17}}).to_batch()
+    live.timeline._moments[0] = type(live.timeline[0])(live.game)
+    return PlayWindow(lambda: live)
+
+
+def watching():
+    """Return a window to watch in, after an engagement."""
+    window = WatchWindow(guards())
+    window.playback.to_end()
+    return window
+
+
+WINDOWS = {
+    f"{make.__name__} {width}x{height}": (make, (width, height))
+    for make in (playing, watching)
+    for width, height in ((480, 360), (400, 724), (1920, 1080))
+}
+"""Name: what makes the window, its size."""
+NAMES = (*PICTURES, *WINDOWS)
+
+
 def path_of(name):
     return FOLDER / f"{name.replace(' ', '_')}.png"
 
 
 def draw(name):
-    """Draw a picture as it is stored: (height, width, 3)."""
+    """Draw a picture or window as it is stored: (height, width, 3)."""
+    if name in WINDOWS:
+        make, size = WINDOWS[name]
+        window = make()
+        window.screen._window.size = size
+        pixels = pygame.surfarray.array3d(window.draw()).swapaxes(0, 1)
+        window.screen.close()
+        return pixels
     make, progress, size = PICTURES[name]
     snapshot = snapshot_of(make)
     frame = Picture(*size, snapshot.game.config).frame(snapshot, progress)

@@ -1,17 +1,16 @@
 """Pages in windows: help, the last turn, danger; they turn, scroll and close."""
 
+import golden_images
 import pygame
 import pytest
-from positions import arranged, guards
-from test_windows import CONFIG, click, playing, press, pump
+from positions import guards
+from test_windows import click, playing, press, pump
 
-from geo_patrol import Game, make_agent
-from geo_patrol.rendering.play import PlayWindow
+from geo_patrol import Game
 from geo_patrol.rendering.watch import WatchWindow
 from geo_patrol.scenes.pages import lay_out_page, page_shapes
 from geo_patrol.scenes.shapes import Text
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab
-from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.pages import Line, Page, Tab
 
 SIZES = [(480, 360), (400, 724), (1280, 720), (1920, 1080)]
@@ -116,18 +115,16 @@ def test_the_whole_list_of_engagements_is_opened_by_key_click_and_wheel():
 
 
 def in_danger(size=(1000, 600)):
-    """Return a window to play in, with an enemy within reach of the own HVA."""
-    live = LiveGame(CONFIG, (None, make_agent("idle")), 4)
-    live._runner.batch = arranged(bravo={1: {"sector": 17}})._batch.copy()
-    live.timeline._moments[0] = type(live.timeline[0])(live.game)
-    return PlayWindow(lambda: live, size=size)
+    window = golden_images.playing()
+    window.screen._window.size = size
+    return window
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_danger_to_the_own_hva_is_shown_until_an_order_ends_it(size):
     window = in_danger(size)
     window.draw()
-    assert "1 enemy can attack your HVA next: 40% to lose 100 points" in window.notes.texts(0)[0]
+    assert "1 enemy can attack your HVA next: 40% to lose 100 points" in window.notes.note(0).texts[0]
     shown = [shape.text for shape in window.overlay() if isinstance(shape, Text)]
     assert any("HVA" in text and "40%" in text and not text.endswith("..") for text in shown)
     click(window, window.note_area.center)
@@ -136,7 +133,7 @@ def test_danger_to_the_own_hva_is_shown_until_an_order_ends_it(size):
     press(window, pygame.K_ESCAPE)
     entry = window.session.entry
     entry.give(next(option.order for option in entry.options(0) if option.order.action == "retrograde"))
-    assert window.notes.texts(0) == ()
+    assert window.notes.note(0) is None
 
 
 def test_after_a_turn_the_note_says_why_the_score_changed():
@@ -145,7 +142,7 @@ def test_after_a_turn_the_note_says_why_the_score_changed():
         press(window, pygame.K_RETURN, "\r")
         window.tick(10)
         window.tick(10)
-    assert window.notes.texts(window.playback.index)[0] == "alpha +10 (goal: +10)"
+    assert window.notes.note(window.playback.index).texts[0] == "alpha +10 (goal: +10)"
     press(window, pygame.K_o, "o")
     assert "bravo +10 goal: +10" in words(window.page.tabs[0])
     window.draw()

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pygame
 import pytest
-from golden_images import PICTURES, TOLERANCE, difference, draw, load
+from golden_images import NAMES, TOLERANCE, difference, draw, load
 from positions import arranged, crowd, guards, played, shots
 
 from geo_patrol import Game, preset_names
@@ -18,7 +18,7 @@ from geo_patrol.scenes.satellites import full_fuel
 from geo_patrol.scenes.shapes import rgb
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", NAMES)
 def test_golden_images(name):
     assert difference(draw(name), load(name)) <= TOLERANCE
 

@@ -46,7 +46,7 @@ class LearnWindow(PlayWindow):
                 "the next step", self._next, ("space", "page down", "right"), label="Next", is_open=self._can_go_on,
                 is_main=True,
             ),
-            *(control for control in super().make_controls() if control.label != "New"),
+            *(control for control in super().make_controls() if control.label not in ("New", "Hint")),
         ]  # fmt: skip
 
     def make_session(self, live: LiveGame) -> LessonSession:

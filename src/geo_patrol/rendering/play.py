@@ -6,7 +6,7 @@ from functools import partial
 
 import pygame
 
-from geo_patrol.notation import Satellite, SatelliteId
+from geo_patrol.notation import Satellite
 from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.painter import Painter
 from geo_patrol.rendering.window import MESSAGE_SECONDS, GameWindow, WindowClosedError
@@ -14,6 +14,7 @@ from geo_patrol.scenes import theme
 from geo_patrol.scenes.orders import (
     Buttons,
     curtain_shapes,
+    hint_shapes,
     list_area,
     menu_buttons,
     menu_shapes,
@@ -25,6 +26,7 @@ from geo_patrol.scenes.orders import (
 from geo_patrol.scenes.pages import line_shapes
 from geo_patrol.scenes.satellites import Anchors, all_satellites, satellite_anchors
 from geo_patrol.scenes.shapes import Rect, Shape
+from geo_patrol.sessions.hints import HINT_AGENT, find_hint
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sessions.pages import Tab
@@ -32,6 +34,7 @@ from geo_patrol.sessions.play_notes import PlayNotes
 from geo_patrol.sessions.play_session import PlaySession
 from geo_patrol.sessions.playback import Playback
 
+_NOTE_COLORS = {"hint": theme.TEXT, "danger": theme.WARNING, "score": theme.SOFT}
 NewGame = Callable[[], LiveGame]
 
 
@@ -88,6 +91,10 @@ class PlayWindow(GameWindow):
             Control("guard with all that can", guard_all, ("g",), label="Guard all", is_open=self._can_guard),
             Control(hold, hold_all, ("x",), label="Hold all", is_open=ordering),
             Control("the next satellite without an order", select_next, ("tab",), is_open=ordering),
+            Control(
+                "a hint: the orders that a search finds best", self._find_hint, ("i",), label="Hint", is_open=ordering
+            ),
+            Control("take the orders of the hint", self._take_hint, ("t",), is_open=self._has_hint),
             Control("show the last phase again", self._replay, ("l",), label="Replay", is_open=self._has_past),
             Control("a new game", self._restart, ("n",), label="New", is_open=self._is_over),
         ]
@@ -124,6 +131,18 @@ class PlayWindow(GameWindow):
         """Change the orders that are being entered."""
         self.menu = []
         change(self._entry)
+
+    def _has_hint(self) -> bool:
+        return self._is_ordering() and self.notes.hint is not None
+
+    def _find_hint(self) -> None:
+        game, side = self.session.live.game, self._entry.side
+        self.notes.hint = self.wait_for_agent(HINT_AGENT.name, lambda: find_hint(game, side))
+
+    def _take_hint(self) -> None:
+        hint = self.notes.hint
+        if hint is not None:
+            self._enter(lambda entry: entry.give_all(hint.orders))
 
     def _replay(self) -> None:
         self.playback.show_last()
@@ -182,6 +201,8 @@ class PlayWindow(GameWindow):
             self.session.lift_curtain()
         elif not self.playback.is_finished:
             self.playback.skip()
+        elif self.note_area.contains(pixel) and self._has_hint():
+            self._take_hint()
         elif self.note_area.contains(pixel):
             self.show_situation(len(self.situation_tabs()) - 1)
         elif self.shows_outcomes and self.layout.outcomes.contains(pixel):
@@ -210,7 +231,7 @@ class PlayWindow(GameWindow):
             entry.select(None)  # it may cover the tables
             return
         satellite = satellite_at(self.layout, self._satellites(), self._anchors(), pixel)
-        options = self._options_at(satellite, pixel)
+        options = entry.options_at(satellite, self.layout.geometry.sector_of(pixel))
         if len(options) == 1:
             entry.give(options[0].order)
         elif options:
@@ -225,16 +246,6 @@ class PlayWindow(GameWindow):
             self._entry.give(option.order)
         elif self._entry.selected is not None:
             self._entry.hold(self._entry.selected)
-
-    def _options_at(self, satellite: SatelliteId | None, pixel: tuple[int, int]) -> list[Option]:
-        """Return the selected satellite's options that a click on a satellite, or on a sector, may mean."""
-        entry = self._entry
-        options = entry.options(entry.selected)
-        targeted = [option for option in options if option.target is not None and option.target == satellite]
-        if targeted or (satellite is not None and satellite.side == entry.side and entry.options(satellite.number)):
-            return targeted  # none: it selects that satellite, even where the selected one could move to its sector
-        sector = self.layout.geometry.sector_of(pixel)
-        return [option for option in options if option.sector is not None and option.sector == sector]
 
     def _option_buttons(self) -> Buttons:
         return option_buttons(self.layout, self._entry.options(self._entry.selected))
@@ -251,15 +262,17 @@ class PlayWindow(GameWindow):
         """Draw the orders being entered, and a line that says what to do."""
         layout = self.layout
         if self.session.stage == "ordering" and self.playback.is_finished:
+            if self.notes.hint is not None:
+                yield from hint_shapes(layout, self._anchors(), self._entry, self.notes.hint.orders)
             yield from order_shapes(layout, self._satellites(), self._entry, with_costs=not self.menu)
             if self._entry.selected is not None:
                 yield from option_shapes(layout, self._entry, self._option_buttons(), self.pointer)
             yield from menu_shapes(layout, self.menu, self.pointer)
-        for area, texts, color in (
-            (self.note_area, self.notes.texts(self.playback.index), theme.WARNING),
-            (self._prompt_area, (self.prompt, self.prompt.partition(";")[0]), theme.CHOICE),
-        ):
-            yield from line_shapes(layout, area, texts, color)
+        note = self.notes.note(self.playback.index)
+        if note is not None:
+            yield from line_shapes(layout, self.note_area, note.texts, _NOTE_COLORS[note.kind])
+        prompts = self.prompt, self.prompt.partition(";")[0]
+        yield from line_shapes(layout, self._prompt_area, prompts, theme.CHOICE)
 
     @property
     def note_area(self) -> Rect:

@@ -2,14 +2,12 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import pygame
-from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.rendering.controls import ButtonBar, Control, find_key
@@ -26,7 +24,7 @@ from geo_patrol.sessions.game_pages import aim_tab, costs_tab, last_turn_tab
 from geo_patrol.sessions.pages import Line, Page, Tab
 from geo_patrol.sessions.playback import Playback
 from geo_patrol.sessions.score_changes import score_changes
-from geo_patrol.sessions.waiting import Act, AgentThread
+from geo_patrol.sessions.waiting import AgentThread, T
 
 _FRAMES_PER_SECOND = 60
 MESSAGE_SECONDS = 3.0
@@ -160,17 +158,17 @@ class GameWindow(ABC):
         deferred, self._deferred = self._deferred, []
         return deferred + self.screen.events()
 
-    def wait_for_agent(self, name: str, act: Act) -> NDArray[np.int64]:
-        """Wait for an agent's orders while the window goes on showing the game.
+    def wait_for_agent(self, name: str, act: Callable[[], T]) -> T:
+        """Wait for an agent's orders, or its advice, while the window goes on showing the game.
 
         Closing the window takes effect at once; other keys and clicks do when the agent has decided.
 
         Args:
             name: of the agent, which is shown when it takes long.
-            act: lets it choose its orders, in a thread of its own.
+            act: lets it choose, in a thread of its own.
 
         Returns:
-            (11,) order codes.
+            What ``act`` returned: (11,) order codes, or a hint.
 
         Raises:
             WindowClosedError: the window was closed.

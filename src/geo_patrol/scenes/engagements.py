@@ -1,8 +1,9 @@
 """Engagements on the board: shots, collisions and guards, each with a mark of its own.
 
 A shot is a thin line, a collision a double one, a guard carries a shield. Successes are drawn in full, with a star on
-what was hit and a filled shield; failures are drawn dashed, with an open ring and an empty shield. A list beside the
-board names the results, and a legend explains the marks.
+what was hit and a filled shield; failures are drawn dashed, with an open ring and an empty shield. Where a guard takes an
+attack, a faint line to the HVA, which ends at a shield, shows what it was aimed at. A list beside the board names the
+results, and a legend explains the marks.
 """
 
 import functools
@@ -21,6 +22,7 @@ from geo_patrol.scenes.shapes import (
     PlainShape,
     Point,
     Polygon,
+    Polyline,
     Rect,
     Shape,
     Symbol,
@@ -30,9 +32,10 @@ from geo_patrol.scenes.shapes import (
     between,
     blend,
 )
-from geo_patrol.sessions.timeline import Snapshot
+from geo_patrol.sessions.timeline import Snapshot, intercepted_attacks
 
 _SHIELD = ((-0.8, -0.85), (0, -1.0), (0.8, -0.85), (0.76, 0.1), (0.45, 0.62), (0, 1.0), (-0.45, 0.62), (-0.76, 0.1))
+_MORE = ("all, and the score (O)", "all (O)", "(O)")
 _LEGEND = (("shoot", "shot"), ("collide", "collision"), ("guard", "guard"), ("hit", "hit"), ("miss", "miss"))
 
 
@@ -41,8 +44,10 @@ def engagement_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[
     if clock.growth <= 0:
         return
     width = max(round(2.2 * layout.scale), 1)
+    for attacker, hva in intercepted_attacks(motion.snapshot.outcomes).items():
+        yield from _intercepted(layout, motion, attacker, hva, clock)
     for outcome in motion.snapshot.outcomes:
-        ends = _ends(layout.geometry, motion, outcome, clock)
+        ends = _ends(layout.geometry, motion, outcome.actor, outcome.target, clock)
         if ends is not None:
             start, tip = ends[0], between(*ends, clock.growth)
             offset = 1.3 * width if outcome.action == "collide" else 0.0
@@ -54,14 +59,30 @@ def engagement_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[
             yield _result(layout, motion, outcome, clock)
 
 
-def _ends(geometry: BoardGeometry, motion: Motion, outcome: Outcome, clock: Clock) -> tuple[Point, Point] | None:
-    """Return the ends of a mark's line, which are at the satellites' edges; None if it has no line."""
-    actor = outcome.actor
-    start, end = (geometry.point(motion.origin(one, clock)) for one in (actor, outcome.target))
-    radii = [motion.anchor(one, clock).radius for one in (actor, outcome.target)]
+def _intercepted(
+    layout: Layout, motion: Motion, attacker: SatelliteId, hva: SatelliteId, clock: Clock
+) -> Iterator[Shape]:
+    """Draw what an attack was aimed at that a guard took: a faint line, and a shield where it would have hit."""
+    ends = _ends(layout.geometry, motion, attacker, hva, clock)
+    if ends is None:
+        return
+    start, edge = ends
+    color = blend(theme.SIDES_BRIGHT[attacker.side], theme.SPACE, 0.35)
+    yield Polyline((start, between(start, edge, clock.growth)), color, layout.stroke(1.2), dashed=True)
+    if clock.shows_results:
+        size = max(round(motion.anchor(hva, clock).radius * 0.8), round(8 * layout.scale), 6)
+        yield Use(shield(theme.SIDES_BRIGHT[hva.side], True), edge, size)
+
+
+def _ends(
+    geometry: BoardGeometry, motion: Motion, actor: SatelliteId, target: SatelliteId, clock: Clock
+) -> tuple[Point, Point] | None:
+    """Return the ends of a line, which are at the satellites' edges; None for a guard beside its HVA, which has none."""
+    start, end = (geometry.point(motion.origin(one, clock)) for one in (actor, target))
+    radii = [motion.anchor(one, clock).radius for one in (actor, target)]
     distance = math.dist(start, end)
     if distance <= sum(radii) * 1.02:
-        return None if outcome.action == "guard" else (start, end)
+        return None if actor.side == target.side else (start, end)
     return between(start, end, radii[0] / distance), between(end, start, radii[1] / distance)
 
 
@@ -137,8 +158,7 @@ def outcome_list_shapes(layout: Layout, snapshot: Snapshot, shows_results: bool)
     line, size = layout.line_height("small"), layout.text_size("small")
     if area.height < 2 * line:
         return
-    heading = f"ENGAGEMENT OF TURN {snapshot.outcomes_turn}" if snapshot.outcomes_turn else "ENGAGEMENT"
-    yield Text((area.left, area.top + line / 2), heading, layout.text_size("tiny"), theme.FAINT)
+    yield Text((area.left, area.top + line / 2), _heading(snapshot), layout.text_size("tiny"), theme.FAINT)
     if not outcomes or not shows_results:
         text = "none yet" if not snapshot.outcomes_turn else "under way" if outcomes else "nobody engaged"
         yield Text((area.left, area.top + line * 1.6), text, size, theme.SOFT)
@@ -148,9 +168,10 @@ def outcome_list_shapes(layout: Layout, snapshot: Snapshot, shows_results: bool)
     columns = max(min(area.width // round(13.8 * size), 1 + (len(outcomes) - 1) // rows), 1)
     listed = select_outcomes(outcomes, rows * columns)
     width = area.width // columns
+    saved = intercepted_attacks(outcomes)
     for i, outcome in enumerate(listed):
         row = Rect(area.left + i // rows * width, area.top + line + i % rows * height, width, height)
-        yield from _outcome(layout, outcome, row)
+        yield from _outcome(layout, outcome, row, " (aimed at HVA)" if outcome.actor in saved else "")
     if len(listed) < len(outcomes):
         position = area.left + (columns - 1) * width, area.top + line + (rows - 0.5) * height
         yield Text(position, f"and {len(outcomes) - len(listed)} more", size, theme.SOFT)
@@ -161,9 +182,16 @@ def more_shapes(layout: Layout, snapshot: Snapshot, pointer: tuple[int, int] | N
     area, size = layout.outcomes, layout.text_size("tiny")
     if not snapshot.outcomes_turn or area.height < layout.line_height("small"):
         return
-    is_lit = pointer is not None and area.contains(pointer)
-    position = area.right, area.top + layout.line_height("small") / 2
-    yield Text(position, "all, and the score (O)", size, theme.TEXT if is_lit else theme.SOFT, "midright")
+    space = area.width - layout.text_width(_heading(snapshot), size) - size
+    fitting = [text for text in _MORE if layout.text_width(text, size) <= space]
+    if fitting:
+        is_lit = pointer is not None and area.contains(pointer)
+        position = area.right, area.top + layout.line_height("small") / 2
+        yield Text(position, fitting[0], size, theme.TEXT if is_lit else theme.SOFT, "midright")
+
+
+def _heading(snapshot: Snapshot) -> str:
+    return f"ENGAGEMENT OF TURN {snapshot.outcomes_turn}" if snapshot.outcomes_turn else "ENGAGEMENT"
 
 
 def select_outcomes(outcomes: Sequence[Outcome], count: int) -> list[Outcome]:
@@ -187,7 +215,7 @@ def result_text(outcome: Outcome) -> str:
     return {"shoot": ("miss", "hit"), "collide": ("miss", "rammed")}[outcome.action][outcome.success]
 
 
-def _outcome(layout: Layout, outcome: Outcome, row: Rect) -> Iterator[Shape]:
+def _outcome(layout: Layout, outcome: Outcome, row: Rect, note: str) -> Iterator[Shape]:
     unit = row.height
     radius = unit * 0.42
     actor = outcome.actor
@@ -204,7 +232,7 @@ def _outcome(layout: Layout, outcome: Outcome, row: Rect) -> Iterator[Shape]:
     if other is not None:
         yield _satellite(other, (row.left + unit * 2.65 + radius, y), radius)
         yield Text((left + 2.6 * size, y), f"{outcome.probability:.0%}", size, theme.SOFT, "midright")
-    text = layout.fitted(result_text(outcome), size, round(row.right - left - 2.95 * size))
+    text = layout.fitted(result_text(outcome) + note, size, round(row.right - left - 2.95 * size))
     yield Text((left + 3.0 * size, y), text, size, theme.TEXT if outcome.success else theme.FAINT)
 
 

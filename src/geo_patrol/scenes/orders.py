@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from geo_patrol.board import ring_of
-from geo_patrol.notation import Satellite, SatelliteId, short_name
+from geo_patrol.notation import Order, Satellite, SatelliteId, short_name
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import highlight_shapes
 from geo_patrol.scenes.buttons import ButtonState, button_shapes
@@ -18,6 +18,7 @@ from geo_patrol.scenes.panel import BAR, row_of
 from geo_patrol.scenes.satellites import Anchor, Anchors, satellite_anchors
 from geo_patrol.scenes.shapes import (
     Circle,
+    Color,
     Rect,
     Shape,
     Text,
@@ -50,23 +51,32 @@ def order_shapes(
     for number in sorted(entry.pending):
         pending = entry.option_of(number)
         if pending is not None:
-            yield from _order(layout, anchors, SatelliteId(entry.side, number), pending)
+            actor = SatelliteId(entry.side, number)
+            yield from _order(layout, anchors, actor, pending, theme.SIDES_BRIGHT[entry.side])
     yield from _rings(layout, anchors, entry)
     if with_costs:
         yield from _costs(layout, satellites, anchors, options)
     yield from _rows(layout, entry)
 
 
-def _order(layout: Layout, anchors: Anchors, actor: SatelliteId, option: Option) -> Iterator[Shape]:
+def hint_shapes(layout: Layout, anchors: Anchors, entry: OrderEntry, orders: Iterable[Order]) -> Iterator[Shape]:
+    """Draw suggested orders like those that were entered, dashed."""
+    for order in orders:
+        actor = SatelliteId(entry.side, order.satellite)
+        yield from _order(layout, anchors, actor, entry.option_for(order), theme.CHOICE, dashed=True)
+
+
+def _order(
+    layout: Layout, anchors: Anchors, actor: SatelliteId, option: Option, color: Color, *, dashed: bool = False
+) -> Iterator[Shape]:
     """Draw an order: an arrow to its target, or a shield."""
     anchor = anchors[actor]
     start = layout.geometry.point(anchor.position)
-    color = theme.SIDES_BRIGHT[actor.side]
     width = layout.stroke(2)
     if option.order.action == "guard":
         size = max(round(anchor.radius * 1.1), 8)
         shift = anchor.radius * 0.4 + size / 2
-        yield Use(shield(color, True), (start[0] + shift, start[1] - shift), size)
+        yield Use(shield(color, not dashed), (start[0] + shift, start[1] - shift), size)
         return
     if option.target is None:
         assert option.sector is not None
@@ -77,7 +87,8 @@ def _order(layout: Layout, anchors: Anchors, actor: SatelliteId, option: Option)
     if distance <= anchor.radius:
         return
     start = between(start, end, anchor.radius / distance)
-    yield from arrow(start, end, color, width, 4.5 * width, 1.3 * width if option.order.action == "collide" else 0.0)
+    offset = 1.3 * width if option.order.action == "collide" else 0.0
+    yield from arrow(start, end, color, width, 4.5 * width, offset, dashed=dashed)
 
 
 def _rings(layout: Layout, anchors: Anchors, entry: OrderEntry) -> Iterator[Shape]:

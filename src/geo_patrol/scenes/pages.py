@@ -116,12 +116,11 @@ def page_shapes(layout: Layout, size: tuple[int, int], page: Page, pointer: tupl
 
 
 def line_shapes(layout: Layout, area: Rect, texts: Sequence[str], color: Color) -> Iterator[Text]:
-    """Write the first of some texts that fits a line, or as much of the last one as does; nothing if there are none."""
+    """Write the first of some texts that fits a line, or as much of the last one as does."""
     size = layout.text_size("normal")
     fitting = (text for text in texts if layout.text_width(text, size) <= area.width)
-    if texts:
-        text = next(fitting, layout.fitted(texts[-1], size, area.width))
-        yield Text((area.left, area.center[1]), text, size, color)
+    text = next(fitting, layout.fitted(texts[-1], size, area.width))
+    yield Text((area.left, area.center[1]), text, size, color)
 
 
 def _scroll_bar(layout: Layout, placed: PageLayout, first: int) -> Iterator[Shape]:

@@ -10,6 +10,7 @@ from geo_patrol.sessions.order_entry import Option
 from geo_patrol.sessions.pages import Line, Tab
 from geo_patrol.sessions.score_changes import ScoreChange
 from geo_patrol.sessions.threats import Threat
+from geo_patrol.sessions.timeline import intercepted_attacks
 from geo_patrol.sides import SIDES, enemy_of
 
 _DISTANCES = ("same sector", "adjacent sector")
@@ -97,7 +98,11 @@ def _both(values: Any, form: str) -> str:
 def last_turn_tab(turn: int, changes: Sequence[ScoreChange], outcomes: Sequence[Outcome]) -> Tab:
     """Return why the scores changed in a turn, and every outcome of its engagement."""
     scores = [Line(f"{change.side} {change.total:+}", ", ".join(change.reasons) or "no change") for change in changes]
-    engagements = [Line(_name(outcome.actor), outcome_text(outcome)) for outcome in outcomes]
+    saved = intercepted_attacks(outcomes)
+    engagements = [
+        Line(_name(one.actor), outcome_text(one) + (", aimed at the HVA" if one.actor in saved else ""))
+        for one in outcomes
+    ]
     heading = f"Engagement of turn {turn}" if turn else "Engagement"
     return Tab(
         "Last turn",

@@ -1,5 +1,6 @@
 """Order entry: the orders that a person is giving for one side in one phase."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from geo_patrol.board import prograde, radial_in, radial_out, retrograde
@@ -100,7 +101,19 @@ class OrderEntry:
     def option_of(self, number: int) -> Option | None:
         """Return the pending option of a satellite; None if it holds."""
         order = self.pending.get(number)
-        return next((option for option in self._options[number] if option.order == order), None)
+        return None if order is None else self.option_for(order)
+
+    def option_for(self, order: Order) -> Option:
+        """Return the option of a legal order."""
+        return next(option for option in self._options[order.satellite] if option.order == order)
+
+    def options_at(self, satellite: SatelliteId | None, sector: int | None) -> list[Option]:
+        """Return the selected satellite's options that a click on a satellite, or on a sector, may mean."""
+        options = self.options(self.selected)
+        targeted = [option for option in options if option.target is not None and option.target == satellite]
+        if targeted or (satellite is not None and satellite.side == self.side and self.options(satellite.number)):
+            return targeted  # none: it selects that satellite, even where the selected one could move to its sector
+        return [option for option in options if option.sector is not None and option.sector == sector]
 
     def select(self, number: int | None) -> None:
         """Select a satellite; None selects none."""
@@ -129,6 +142,10 @@ class OrderEntry:
         """Let every satellite guard that can."""
         guards = {number: guard for number in self._options if (guard := self._guard_of(number))}
         self._change({**self.pending, **guards})
+
+    def give_all(self, orders: Iterable[Order]) -> None:
+        """Replace all orders by some legal ones."""
+        self._change({order.satellite: order for order in orders})
 
     def undo(self) -> None:
         """Undo the last change of orders."""

@@ -1,8 +1,9 @@
-"""The note for the person who plays: danger to the own HVA, or else why the own score changed in the last turn."""
+"""The note for the person who plays: a hint, or danger to the own HVA, or why the own score changed in the last turn."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from geo_patrol.sessions.game_pages import danger_tab
+from geo_patrol.sessions.hints import Hint
 from geo_patrol.sessions.pages import Tab
 from geo_patrol.sessions.play_session import PlaySession
 from geo_patrol.sessions.score_changes import score_changes
@@ -11,6 +12,13 @@ from geo_patrol.sides import SIDES, Side
 
 if TYPE_CHECKING:
     from geo_patrol.notation import Order
+
+
+class Note(NamedTuple):
+    """A note, in fewer and fewer words."""
+
+    kind: Literal["hint", "danger", "score"]
+    texts: tuple[str, ...]
 
 
 class PlayNotes:
@@ -22,7 +30,21 @@ class PlayNotes:
 
     def __init__(self, session: PlaySession) -> None:
         self._session = session
+        self._hint: tuple[tuple[int, Side | None], Hint] | None = None
         self._known: tuple[tuple[int, Side, tuple[Order, ...]], Threat | None] | None = None
+
+    @property
+    def hint(self) -> Hint | None:
+        """The hint for the side that orders; None in another position than the one it was found for."""
+        return None if self._hint is None or self._hint[0] != self._position else self._hint[1]
+
+    @hint.setter
+    def hint(self, hint: Hint) -> None:
+        self._hint = self._position, hint
+
+    @property
+    def _position(self) -> tuple[int, Side | None]:
+        return len(self._session.live.timeline), self._session.side
 
     @property
     def threat(self) -> Threat | None:
@@ -40,17 +62,20 @@ class PlayNotes:
         """The threat as a page."""
         return danger_tab(self.threat)
 
-    def texts(self, index: int) -> tuple[str, ...]:
-        """Return the note, in fewer and fewer words; none if there is nothing to say.
+    def note(self, index: int) -> Note | None:
+        """Return what to say; None if there is nothing.
 
         Args:
             index: of the moment of the timeline that is shown.
         """
-        if self._session.stage == "ordering" and self.threat is not None:
-            return self.threat.texts
-        turn = self._session.live.timeline.last_engagement(index)
+        session = self._session
+        if session.stage == "ordering" and self.hint is not None:
+            return Note("hint", self.hint.texts)
+        if session.stage == "ordering" and self.threat is not None:
+            return Note("danger", self.threat.texts)
+        turn = session.live.timeline.last_engagement(index)
         if turn is None:
-            return ()
-        side = self._session.side or (self._session.people or SIDES)[0]
+            return None
+        side = session.side or (session.people or SIDES)[0]
         change = score_changes(*turn)[SIDES.index(side)]
-        return str(change), f"{side} {change.total:+}"
+        return Note("score", (str(change), f"{side} {change.total:+}"))

@@ -4,12 +4,12 @@ A ``Timeline`` is a sequence of ``Moment``s, each a position, its orders and the
 picture of it shows: a position, what led there, and the score so far.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, overload
 
 from geo_patrol.game import Game
-from geo_patrol.notation import Order, Outcome
+from geo_patrol.notation import Order, Outcome, SatelliteId
 
 BothOrders: TypeAlias = tuple[tuple[Order, ...], tuple[Order, ...]]
 """Orders of alpha and of bravo, without noops."""
@@ -172,3 +172,8 @@ def add_score(scores: list[ScorePoint], game: Game) -> None:
 def score_point(game: Game) -> ScorePoint:
     """Return the score as it was last counted."""
     return ScorePoint(turns_played(game), game.scores["alpha"], game.scores["bravo"])
+
+
+def intercepted_attacks(outcomes: Iterable[Outcome]) -> dict[SatelliteId, SatelliteId]:
+    """Return the HVA that each attacker was aimed at before a guard took its attack."""
+    return {one.attacker: one.target for one in outcomes if one.action == "guard" and one.success and one.attacker}

@@ -4,10 +4,12 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 Act: TypeAlias = Callable[[], NDArray[np.int64]]
 """Lets an agent choose its orders: (11,) order codes."""
@@ -25,12 +27,12 @@ class AgentThread:
     """A daemon thread in which agents choose their orders, always the same: some hold what belongs to a thread."""
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[tuple[Act, Future[NDArray[np.int64]]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
         threading.Thread(target=self._run, name="geo_patrol-agents", daemon=True).start()
 
-    def submit(self, act: Act) -> "Future[NDArray[np.int64]]":
-        """Let an agent choose its orders; return a future of them, or of the exception raised."""
-        future: Future[NDArray[np.int64]] = Future()
+    def submit(self, act: Callable[[], T]) -> "Future[T]":
+        """Let an agent choose its orders, or give advice; return a future of them, or of the exception raised."""
+        future: Future[T] = Future()
         self._queue.put((act, future))
         return future
 

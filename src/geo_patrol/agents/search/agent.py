@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import Raid, ScriptedAgent
 from geo_patrol.agents.scripted.paths import find_table, path_costs_of
+from geo_patrol.agents.scripted.seeded import sample_keys
 from geo_patrol.agents.scripted.tactics import raid_tactics
 from geo_patrol.agents.search.budget import Search
 from geo_patrol.agents.search.rollouts import Decision, add_mutations, propose_by_scripts, roll_out
@@ -16,6 +18,7 @@ from geo_patrol.agents.search.searcher import Searcher, choose, halve, rounds_fo
 from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import GAME, MAX_OUTCOMES, ORDERS, OUTCOME, SATELLITES, records
 from geo_patrol.game import Game
+from geo_patrol.sides import SIDES
 
 OWN_RAIDS = (Raid(defenders=6), Raid(defenders=4), Raid(defenders=7), Raid(defenders=10))
 """Scripts that continue for the own side; the orders of the first are played unless others are better."""
@@ -31,6 +34,17 @@ ENEMY_RAIDS = (
 _MAX_ROLLOUTS = 4096  # of one candidate
 _SAMPLES = 4  # joint orders sampled from a proposer, and from each model of the enemy
 _SCRIPTS, _PROPOSALS, _MUTATIONS, _ROLLOUTS = (np.uint64(number) for number in range(4))
+
+
+class Advice(NamedTuple):
+    """Orders that a search found best, and its estimate of them."""
+
+    orders: NDArray[np.int64]
+    """(11,) order codes."""
+    win_probability: float
+    """The fraction of their rollouts that were won, draws counted as half."""
+    rollouts: int
+    """How many games were played out with them."""
 
 
 class SearchAgent(Searcher):
@@ -62,8 +76,30 @@ class SearchAgent(Searcher):
         self._models = (ScriptedAgent(),) if models is None else tuple(models)
         self._proposer = proposer
 
+    def advise(self, game: Game, side: int, generator: np.random.Generator) -> Advice:
+        """Choose orders as ``plan`` does, and estimate how likely they win.
+
+        Args:
+            game: the position, in which the side has a choice; it is not changed.
+            side: 0 alpha, 1 bravo.
+            generator: source of randomness.
+
+        Raises:
+            AgentError: an agent that proposes or models raised an exception, or returned something else than orders.
+        """
+        mask = game.action_mask(SIDES[side])
+        decision, chosen, played = self._search(game, side, mask, sample_keys(generator, 1)[0])
+        results = np.round(2 * decision.values[chosen, :played]) / 2  # without the small term for the margin
+        return Advice(decision.candidates[chosen], float(results.mean()), played)
+
     def _decide(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
         """Return the orders of one side in one game."""
+        decision, chosen, _ = self._search(game, side, mask, key)
+        orders: NDArray[np.int64] = decision.candidates[chosen]
+        return orders
+
+    def _search(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> tuple[Decision, int, int]:
+        """Return the decision, the index of the chosen candidate, and the number of its rollouts."""
         start = time.perf_counter()
         decision = self._open(game, side, mask, key)
         survivors = np.arange(len(decision.candidates))
@@ -72,10 +108,7 @@ class SearchAgent(Searcher):
             deadline = start + self.seconds * (turn + 1) / rounds
             played = self._evaluate(decision, survivors, played, rounds, deadline)
             survivors = halve(decision.values[:, :played], survivors)
-        chosen: NDArray[np.int64] = decision.candidates[
-            choose(decision.values[:, :played], survivors, self.search.doubt)
-        ]
-        return chosen
+        return decision, choose(decision.values[:, :played], survivors, self.search.doubt), played
 
     def _open(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> Decision:
         """Collect the candidates and the models of the enemy."""
