@@ -56,7 +56,7 @@ class OnnxNetwork:
         with optional_import("onnx"):
             import onnx  # noqa: PLC0415 - an extra
             import onnxruntime  # noqa: PLC0415
-        content = read_limited(path, MAX_FILE_SIZE)
+        content = read_limited(Path(path).expanduser(), MAX_FILE_SIZE)
         if len(content) > MAX_FILE_SIZE:
             raise PolicyError(f"the file has more than {MAX_FILE_SIZE:,} bytes")
         _check_complete(onnx, content)

@@ -75,13 +75,14 @@ def load_torch_network(source: str) -> TorchNetwork:
     path, attribute = (source, "") if is_script else split_location(source) or ("", "")
     if not path.endswith((".py", SCRIPT_SUFFIX)):
         raise PolicyError(f"give torch:FILE.py:make or torch:FILE{SCRIPT_SUFFIX}")
-    if not Path(path).is_file():
+    file = Path(path).expanduser()
+    if not file.is_file():
         raise NotFoundError(f"there is no file {path!r}")
     with optional_import("train"):
         import torch  # noqa: PLC0415 - an extra
     if is_script:
-        return TorchNetwork(torch.jit.load(path, map_location="cpu"))
-    found = find_attribute(import_file(Path(path)), path, attribute)
+        return TorchNetwork(torch.jit.load(str(file), map_location="cpu"))
+    found = find_attribute(import_file(file), path, attribute)
     return TorchNetwork(found if isinstance(found, torch.nn.Module) else found())
 
 
