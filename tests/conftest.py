@@ -2,6 +2,7 @@
 
 import os
 import signal
+from concurrent.futures import Executor, Future
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,20 +28,22 @@ def _own_state_folder(tmp_path_factory):
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.getbasetemp() / "state")
 
 
+class InlineExecutor(Executor):
+    """Calls functions at once, in this process."""
+
+    def __init__(self, processes=1):
+        self.max_pending = 2 * processes
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
 @pytest.fixture
 def without_workers(monkeypatch):
     """Play the matches of tournaments in this process: a worker takes a second to start, and changes no game."""
-    from geo_patrol.evaluation.tasks import AgentCache, play_task
-
-    def play_here(tasks, _processes, progress=lambda _: None):
-        cache, games = AgentCache(), 0
-        try:
-            for task in tasks:
-                record = play_task(task, cache)
-                games += task.games
-                progress(games)
-                yield record
-        finally:
-            cache.close()
-
-    monkeypatch.setattr("geo_patrol.evaluation.campaign.play_tasks", play_here)
+    monkeypatch.setattr("geo_patrol.evaluation.campaign.ProcessExecutor", InlineExecutor)

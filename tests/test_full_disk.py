@@ -13,9 +13,8 @@ import pytest
 
 from geo_patrol import load_config
 from geo_patrol.evaluation.campaign import describe_plan
-from geo_patrol.evaluation.executors import play_tasks
 from geo_patrol.evaluation.journal import GAMES, FolderError, Journal
-from geo_patrol.evaluation.tasks import PlannedMatch, split_into_tasks
+from geo_patrol.evaluation.tasks import AgentCache, PlannedMatch, Tasks, play_task
 from geo_patrol.files import atomic_write
 from geo_patrol.replays import ReplayReader
 
@@ -92,8 +91,8 @@ def test_atomic_writes_name_the_file(tmp_path):
 @pytest.fixture
 def finished():
     """Return tasks of a plan, and the record of each."""
-    tasks = split_into_tasks([PlannedMatch("idle", "random", load_config("case1"), 300, 1)], 1.0)
-    return tasks, list(play_tasks(tasks, 1, lambda _games: None))
+    tasks = Tasks([PlannedMatch("idle", "random", load_config("case1"))], 300, 1, 1.0)
+    return tasks, [play_task(task, AgentCache()) for task in tasks]
 
 
 def open_journal(folder, tasks):
@@ -109,11 +108,11 @@ def test_a_journal_holds_whole_lines_only(finished, tmp_path):
         journal.append(rest[0])
     assert Path(caught.value.filename) == tmp_path / GAMES
     assert (tmp_path / GAMES).read_bytes() == before
-    assert list(journal.records) == [first.task]
+    assert list(journal.read()) == [first]
     for record in rest:
         journal.append(record)
     journal.close()
-    assert open_journal(tmp_path, tasks).records == {record.task: record for record in (first, *rest)}
+    assert list(open_journal(tmp_path, tasks).read()) == [first, *rest]
 
 
 def test_a_folder_is_used_by_one_process_at_a_time(finished, tmp_path):
@@ -123,4 +122,4 @@ def test_a_folder_is_used_by_one_process_at_a_time(finished, tmp_path):
         open_journal(tmp_path, tasks)
     journal.append(records[0])
     journal.close()
-    assert list(open_journal(tmp_path, tasks).records) == [records[0].task]
+    assert list(open_journal(tmp_path, tasks).read()) == [records[0]]

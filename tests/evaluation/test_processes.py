@@ -14,9 +14,10 @@ import pytest
 from geo_patrol.config.presets import load_config
 from geo_patrol.evaluation import WorkerError, play_tournament
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
-from geo_patrol.evaluation.executors import play_tasks, usable_cores
+from geo_patrol.evaluation.executors import ProcessExecutor, run_tasks, usable_cores
 from geo_patrol.evaluation.journal import GAMES
-from geo_patrol.evaluation.tasks import AgentCache, PlannedMatch, play_task, split_into_tasks
+from geo_patrol.evaluation.tasks import AgentCache, PlannedMatch, Tasks, play_task
+from geo_patrol.evaluation.workers import play_in_worker
 
 OWN = Path(__file__).parents[1] / "agents" / "own_agents.py"
 SETTINGS = {"config": "case4", "games": 2 * CHUNK_PAIRS + 4, "seed": 5}
@@ -103,16 +104,16 @@ def test_ctrl_c_leaves_no_process_behind_and_loses_nothing(tmp_path):
 @needs_signals
 def test_a_worker_that_is_killed_is_reported():
     """The system kills workers when memory runs out; agents of users, in their own processes, cannot."""
-    match = PlannedMatch("scripted", "scripted", load_config("geo_patrol"), CHUNK_PAIRS * 200, seed=1)
+    match = PlannedMatch("scripted", "scripted", load_config("geo_patrol"))
+    tasks = Tasks([match], CHUNK_PAIRS * 200, seed=1, move_time=1.0)
 
-    def kill(_):
+    def kill():
         for child in multiprocessing.active_children():
             child.kill()  # which may be gone already, killed the time before
 
-    with pytest.raises(
-        WorkerError, match="a worker process was killed, or ran out of memory; finished games are stored"
-    ):
-        list(play_tasks(split_into_tasks([match], move_time=1.0), 1, kill))
+    message = "a worker process was killed, or ran out of memory; finished games are stored"
+    with pytest.raises(WorkerError, match=message), ProcessExecutor(1) as executor:
+        list(run_tasks(executor, play_in_worker, tasks, kill))
     assert multiprocessing.active_children() == []
 
 
@@ -130,8 +131,8 @@ def test_an_agent_whose_process_dies_loses_and_is_named():
 
 def test_a_stateful_agent_plays_every_task_as_if_it_were_the_first():
     """Counter plays differently after its first batch."""
-    match = PlannedMatch(f"{OWN}:Counter", "random", load_config("geo_patrol"), CHUNK_PAIRS + 2, seed=3)
-    first, second = split_into_tasks([match], move_time=1.0)
+    match = PlannedMatch(f"{OWN}:Counter", "random", load_config("geo_patrol"))
+    first, second = Tasks([match], CHUNK_PAIRS + 2, seed=3, move_time=1.0)
 
     def columns(task, cache):
         return play_task(task, cache).model_dump(exclude={"seconds"})

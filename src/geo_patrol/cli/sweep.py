@@ -116,8 +116,9 @@ def _table(result: "Sweep") -> Any:
 def _print_failures(console: Any, result: "Sweep") -> None:
     from rich.text import Text
 
-    messages = [failure.message for match in result.matches for failure in match.failures]
-    lost = sum(failure.games for match in result.matches for failure in match.failures)
+    failures = [failure for cell in result.results for failure in cell.failures]
+    messages = [failure.message for failure in failures]
+    lost = sum(failure.games for failure in failures)
     if messages:
         console.print(f"\n{len(messages):,} failures of agents cost {lost:,} games:")
         for message in dict.fromkeys(messages):

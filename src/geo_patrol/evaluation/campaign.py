@@ -1,19 +1,22 @@
-"""Campaigns: many matches in worker processes, resumable. The common part of tournaments, sweeps and sequential tests."""
+"""Campaigns: many matches on an executor, resumable. The common part of tournaments, sweeps and sequential tests."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from geo_patrol.agents.isolation.guard import MOVE_TIME, GuardedAgent, check_move_time, is_own_agent
-from geo_patrol.agents.registry import make_agent
+from geo_patrol.agents.isolation.guard import MOVE_TIME, check_move_time, is_own_agent, try_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import check_seed
-from geo_patrol.evaluation.executors import check_processes, play_tasks
+from geo_patrol.evaluation.executors import ProcessExecutor, check_processes, play_tasks
 from geo_patrol.evaluation.journal import FolderError, Journal, digest_files, read_plan
 from geo_patrol.evaluation.match import Progress, new_seed, play_match
-from geo_patrol.evaluation.results import MatchResult
-from geo_patrol.evaluation.tasks import PlannedMatch, Record, Task, join_records, split_into_tasks
+from geo_patrol.evaluation.results import MatchResult, join_results
+from geo_patrol.evaluation.tasks import PlannedMatch, Record, Task, Tasks, to_match_result
+from geo_patrol.evaluation.workers import play_in_worker
 from geo_patrol.versions import __version__
 
 ONE_TURN = {"turn_limit": 1}
@@ -21,7 +24,7 @@ ONE_TURN = {"turn_limit": 1}
 
 
 class WorkerOptions(TypedDict, total=False):
-    """Keyword arguments of functions that play in worker processes.
+    """Keyword arguments of functions that play on an executor, by default in worker processes.
 
     These import the main module anew: a script that calls such a function keeps its own work under
     ``if __name__ == "__main__":``.
@@ -31,6 +34,9 @@ class WorkerOptions(TypedDict, total=False):
     """Seconds for a decision in one game, for users' own agents, see ``guard.seat_agent``."""
     processes: int | None
     """Number of worker processes; None for one per core. The games do not depend on it."""
+    executor: Executor | None
+    """Plays the games instead of new processes, for example on a cluster; it is not shut down. The games do not depend on
+    it either, if its workers have the same version of the package, and the files of users' own agents."""
     progress: Progress | None
     """Called several times a second with the number of finished games and of all games."""
 
@@ -44,7 +50,7 @@ class CampaignOptions(WorkerOptions, total=False):
 
 @dataclass(frozen=True)
 class Workers:
-    """Worker processes; the fields are those of ``WorkerOptions``.
+    """Workers of an executor; the fields are those of ``WorkerOptions``.
 
     Raises:
         ValueError: an option is invalid.
@@ -52,22 +58,34 @@ class Workers:
 
     move_time: float = MOVE_TIME
     processes: int | None = None
+    executor: Executor | None = None
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
         check_move_time(self.move_time)
         check_processes(self.processes)
+        if self.processes is not None and self.executor is not None:
+            raise ValueError(f"processes = {self.processes}: an executor has its own number of workers, leave it out")
 
-    def play_tasks(self, tasks: Sequence[Task], finished_games: int = 0) -> Generator[Record, None, None]:
-        """Play tasks; progress is reported on top of games that were finished before. See ``executors.play_tasks``."""
-        total = finished_games + sum(task.games for task in tasks)
+    def play_tasks(
+        self, tasks: Tasks, finished: AbstractSet[int] = frozenset()
+    ) -> Generator[tuple[Task, Record], None, None]:
+        """Play all tasks but the finished ones, whose games count as progress. See ``executors.play_tasks``."""
+        finished_games = sum(map(tasks.games_of, finished))
 
         def report(games: int) -> None:
             if self.progress is not None:
-                self.progress(finished_games + games, total)
+                self.progress(finished_games + games, tasks.games)
 
-        yield from play_tasks(tasks, check_processes(self.processes), report) if tasks else ()
-        report(total - finished_games)
+        if len(finished) < len(tasks):
+            missing = (tasks[number] for number in range(len(tasks)) if number not in finished)
+            with self._open_executor() as executor:
+                yield from play_tasks(missing, executor, report, play_in_worker)
+        report(tasks.games - finished_games)
+
+    def _open_executor(self) -> AbstractContextManager[Executor]:
+        """Return a context of the given executor, or of new processes that end with it."""
+        return ProcessExecutor(check_processes(self.processes)) if self.executor is None else nullcontext(self.executor)
 
 
 @dataclass(frozen=True)
@@ -93,32 +111,59 @@ class Campaign(Workers):
         except ValueError as error:
             raise FolderError(f"{self.folder} holds a damaged plan: {error}") from None
 
-    def play(self, matches: Sequence[PlannedMatch], plan: Mapping[str, Any]) -> list[MatchResult]:
-        """Play the matches, or those of their games that the folder does not hold yet.
+    def play(
+        self, matches: Sequence[PlannedMatch], pairs: int, seed: int, plan: Mapping[str, Any]
+    ) -> Iterator[tuple[int, MatchResult]]:
+        """Play matches, or those of their games that the folder does not hold yet.
 
         Agents that fail lose games, which ``MatchResult.failures`` lists.
 
         Args:
-            matches: what to play.
+            matches: what to play, between the same agents in the same configurations whenever an item is asked for.
+            pairs: number of pairs of games of every match.
+            seed: of every match.
             plan: plain data that identifies this set of matches, without the agents' files and the move time.
+
+        Yields:
+            The index and the result of every match as it is finished; only unfinished matches are kept.
         """
-        tasks = split_into_tasks(matches, self.move_time)
-        names = list(dict.fromkeys(name for match in matches for name in (match.first, match.second)))
+        tasks = Tasks(matches, pairs, seed, self.move_time)
+        names: list[str] = plan["agents"]
         full_plan = {**plan, "move_time": self.move_time, "files": digest_files(names)}
         journal = None if self.folder is None else Journal(Path(self.folder), full_plan, tasks)
-        records = {} if journal is None else journal.records
-        missing = [task for task in tasks if task.number not in records]
+        unfinished = _UnfinishedMatches(tasks.tasks_per_match)
+        finished: set[int] = set()
         try:
-            if missing:
+            for record in () if journal is None else journal.read():
+                finished.add(record.task)
+                yield from unfinished.add(tasks[record.task], record)
+            if len(finished) < len(tasks):
                 warm_up(names, matches[0].config)
-            for record in self.play_tasks(missing, sum(task.games for task in tasks if task.number in records)):
-                if journal is not None:
-                    journal.append(record)
-                records[record.task] = record
+            with closing(self.play_tasks(tasks, finished)) as played:
+                for task, record in played:
+                    if journal is not None:
+                        journal.append(record)
+                    yield from unfinished.add(task, record)
         finally:
             if journal is not None:
                 journal.close()
-        return join_records(tasks, [records[task.number] for task in tasks])
+
+
+class _UnfinishedMatches:
+    """Records of matches until the last of a match comes."""
+
+    def __init__(self, tasks_per_match: int) -> None:
+        self._tasks_per_match = tasks_per_match
+        self._results: dict[int, dict[int, MatchResult]] = {}
+
+    def add(self, task: Task, record: Record) -> Iterator[tuple[int, MatchResult]]:
+        """Add a record; yield the index and the result of its match if that was the last one."""
+        match_index = task.number // self._tasks_per_match
+        results = self._results.setdefault(match_index, {})
+        results[task.number] = to_match_result(task, record)
+        if len(results) == self._tasks_per_match:
+            del self._results[match_index]
+            yield match_index, join_results([results[number] for number in sorted(results)])
 
 
 def describe_plan(kind: str, agents: Sequence[str], config: GameConfig, games: int, seed: int) -> dict[str, Any]:
@@ -141,10 +186,7 @@ def check_agents(names: Sequence[str], move_time: float) -> None:
     """
     check_move_time(move_time)
     for name in names:
-        if is_own_agent(name):
-            GuardedAgent(name, move_time).close()
-        else:
-            make_agent(name)
+        try_agent(name, move_time)
 
 
 def warm_up(names: Sequence[str], config: GameConfig) -> None:

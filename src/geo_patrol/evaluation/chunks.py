@@ -79,12 +79,19 @@ ChunkCallback: TypeAlias = Callable[[Chunk, list[list[NDArray[np.int8]]]], None]
 """Called with a finished chunk and the orders of both batches: for each phase, (pairs, 2, 11)."""
 
 
+def count_chunks(num_pairs: int) -> int:
+    """Return the number of chunks of a match."""
+    return -(-num_pairs // CHUNK_PAIRS)
+
+
+def chunk_size(num_pairs: int, index: int) -> int:
+    """Return the number of pairs of a match's chunk."""
+    return min(CHUNK_PAIRS, num_pairs - CHUNK_PAIRS * index)
+
+
 def split_into_chunks(names: tuple[str, str], config: GameConfig, seed: int, num_pairs: int) -> list[Chunk]:
     """Return the chunks of a match."""
-    starts = range(0, num_pairs, CHUNK_PAIRS)
-    return [
-        Chunk(names, config, seed, index, min(CHUNK_PAIRS, num_pairs - start)) for index, start in enumerate(starts)
-    ]
+    return [Chunk(names, config, seed, index, chunk_size(num_pairs, index)) for index in range(count_chunks(num_pairs))]
 
 
 def distinct_names(first: Any, second: Any) -> tuple[str, str]:

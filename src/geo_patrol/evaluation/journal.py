@@ -7,16 +7,16 @@ whole; an incomplete last line, as a killed process may leave it, is dropped whe
 import hashlib
 import json
 import os
-import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
+from geo_patrol.agents.travel import mentioned_files
 from geo_patrol.errors import GeoPatrolError, show
-from geo_patrol.evaluation.tasks import Record, Task
+from geo_patrol.evaluation.tasks import Record, Tasks
 from geo_patrol.files import atomic_write, named_errors
 
 PLAN, GAMES, LOCK = "plan.json", "games.jsonl", "lock"
@@ -40,11 +40,9 @@ class Journal:
         OSError: it cannot be written.
     """
 
-    def __init__(self, folder: Path, plan: Mapping[str, Any], tasks: list[Task]) -> None:
+    def __init__(self, folder: Path, plan: Mapping[str, Any], tasks: Tasks) -> None:
         self._folder = folder
         self._tasks = tasks
-        self.records: dict[int, Record] = {}
-        """Finished tasks by number."""
         expected = {"format": FORMAT, "version": 1, **json.loads(json.dumps(plan))}
         found = read_plan(folder)
         if found is not None:
@@ -61,8 +59,6 @@ class Journal:
         if found is None:
             with atomic_write(folder / PLAN) as file:
                 file.write(json.dumps(expected, indent=2) + "\n")
-        else:
-            self._read()
 
     def append(self, record: Record) -> None:
         """Store a finished task.
@@ -81,7 +77,6 @@ class Journal:
             except OSError:
                 file.truncate(size)
                 raise
-        self.records[record.task] = record
 
     def close(self) -> None:
         """Let other processes use the folder."""
@@ -91,18 +86,27 @@ class Journal:
     def _path(self) -> Path:
         return self._folder / GAMES
 
-    def _read(self) -> None:
+    def read(self) -> Iterator[Record]:
+        """Yield the record of every task that is finished, once.
+
+        Raises:
+            FolderError: a line does not belong to this plan.
+        """
         if not self._path.exists():
             return
-        data = self._path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[:whole].splitlines(), start=1):
-            record = self._parse(line)
-            if record is None:
-                raise FolderError(f"{self._path} is damaged in line {number}: delete that line to play its games again")
-            self.records[record.task] = record
-        if whole < len(data):
-            os.truncate(self._path, whole)
+        finished = set()
+        with self._path.open("r+b") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    file.truncate(file.seek(-len(line), os.SEEK_END))
+                    return
+                record = self._parse(line)
+                if record is None:
+                    message = f"{self._path} is damaged in line {number}: delete that line to play its games again"
+                    raise FolderError(message)
+                if record.task not in finished:
+                    finished.add(record.task)
+                    yield record
 
     def _parse(self, line: bytes) -> Record | None:
         """Parse a line; None if it does not belong to this plan."""
@@ -110,7 +114,7 @@ class Journal:
             record = Record.model_validate_json(line)
         except ValidationError:
             return None
-        belongs = 0 <= record.task < len(self._tasks) and record.fits(self._tasks[record.task].games)
+        belongs = 0 <= record.task < len(self._tasks) and record.fits(self._tasks.games_of(record.task))
         return record if belongs else None
 
 
@@ -144,14 +148,8 @@ def _check_plan(folder: Path, found: Mapping[str, Any], expected: Mapping[str, A
 
 
 def digest_files(names: Sequence[str]) -> dict[str, str]:
-    """Return SHA-256 digests, by path, of the files that agents' names mention: their content changes the games.
-
-    Args:
-        names: of agents, such as ``bots/mine.py:Mine``, or with files among the parameters.
-    """
-    pieces = [piece for name in names for piece in re.split("[:,=]", name)]
-    paths = {piece: Path(piece).expanduser() for piece in pieces if PurePath(piece).suffix or os.sep in piece}
-    return {piece: _digest(path) for piece, path in paths.items() if path.is_file()}
+    """Return SHA-256 digests, by path, of the files that agents' names mention: their content changes the games."""
+    return {piece: _digest(path) for piece, path in mentioned_files(names).items()}
 
 
 def _digest(path: Path) -> str:

@@ -1,18 +1,22 @@
 """Match play: two agents, many games, batch by batch. ``chunks`` says which games a seed gives."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.isolation.guard import MOVE_TIME, try_agent
 from geo_patrol.agents.protocol import Agent, check_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import check_seed, fresh_seed
+from geo_patrol.errors import show
 from geo_patrol.evaluation.chunks import (
     CHUNK_PAIRS,
     SEATINGS,
@@ -20,10 +24,12 @@ from geo_patrol.evaluation.chunks import (
     ChunkCallback,
     OnFailure,
     distinct_names,
-    play_chunk,
     split_into_chunks,
 )
+from geo_patrol.evaluation.executors import in_order, play_tasks
 from geo_patrol.evaluation.results import MatchResult, join_results
+from geo_patrol.evaluation.tasks import Task
+from geo_patrol.evaluation.workers import RecordedChunk, record_chunk, record_in_worker
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of finished games and of all games."""
@@ -36,11 +42,16 @@ class MatchOptions(TypedDict, total=False):
     """A new replay file for all games; those of a chunk are written when it has been played. Games that an agent lost
     by failing are unfinished in it, because the rules do not know that end; without a phase they are missing."""
     progress: Progress | None
-    """Called after every phase."""
+    """Called after every phase; with an executor, several times a second."""
     on_failure: OnFailure
     """What happens when an agent raises an exception or returns something else than orders: "raise", the default, ends
     the match with an ``AgentError``; "forfeit" makes the agent lose all games of the batch that are still running, with
     no points, lists that in ``MatchResult.failures``, and continues with the next batch."""
+    executor: Executor | None
+    """Plays the batches, see ``WorkerOptions``; None, the default, plays them in this process. An executor needs agents
+    by name and makes them anew for every batch, users' own ones in processes of their own, as in tournaments."""
+    move_time: float
+    """Seconds for a decision in one game, for users' own agents on an executor, see ``guard.seat_agent``."""
 
 
 def play_match(
@@ -63,7 +74,7 @@ def play_match(
         overrides: single values that replace those of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
         games: number of games, even: half of them are played with the sides swapped.
         seed: of all random streams, 0 or larger; None takes one from the operating system.
-        **options: ``save``, ``progress``, ``on_failure``, see ``MatchOptions``.
+        **options: ``save``, ``progress``, ``on_failure``, ``executor``, ``move_time``, see ``MatchOptions``.
 
     Returns:
         The results of every game. If the agents have the same name, the second is called "scripted (2)".
@@ -72,42 +83,77 @@ def play_match(
         ConfigError: the configuration is wrong.
         AgentError: an agent raised an exception, or returned orders of a wrong shape or type, and ``on_failure`` is
             "raise".
+        WorkerError: a worker of the executor died.
         ValueError: another argument is wrong.
         OSError: the file cannot be written; ``FileExistsError`` if it exists.
     """
-    agents = _check_agent(first, "first"), _check_agent(second, "second")
-    if agents[0] is agents[1]:
-        raise ValueError(f"first and second are the same object, agent {agents[0].name!r}: give two")
+    executor, on_failure = options.get("executor"), options.get("on_failure", "raise")
+    seats = _Here(first, second) if executor is None else _OnExecutor(first, second, executor, options)
     num_pairs = check_games(games) // 2
     seed = new_seed() if seed is None else check_seed(seed)
-    names = distinct_names(agents[0].name, agents[1].name)
-    chunks = split_into_chunks(names, load_config(config, overrides), seed, num_pairs)
-    return _play_chunks(agents, chunks, **options)
-
-
-def _play_chunks(
-    agents: tuple[Agent, Agent],
-    chunks: Sequence[Chunk],
-    *,
-    save: str | Path | None = None,
-    progress: Progress | None = None,
-    on_failure: OnFailure = "raise",
-) -> MatchResult:
-    """Play all chunks of a match in this process."""
+    chunks = split_into_chunks(seats.names, load_config(config, overrides), seed, num_pairs)
     if on_failure not in ("raise", "forfeit"):
         raise ValueError(f"on_failure = {on_failure!r}: give 'raise' or 'forfeit'")
-    games = 2 * sum(chunk.num_pairs for chunk in chunks)
+    progress = options.get("progress")
 
     def report(finished: int) -> None:
         if progress is not None:
-            progress(2 * CHUNK_PAIRS * len(results) + finished, games)
+            progress(finished, 2 * num_pairs)
 
-    results: list[MatchResult] = []
-    with _open_recorder(save, chunks[0].config) as record:
-        for chunk in chunks:
-            result = play_chunk(agents, chunk, on_failure=on_failure, on_finish=record, progress=report)
+    results = []
+    with (
+        _open_recorder(options.get("save"), chunks[0].config) as record,
+        closing(seats.play(chunks, on_failure, report, keeps_orders=record is not None)) as played,
+    ):
+        for chunk, (result, orders) in zip(chunks, played, strict=True):
             results.append(result)
+            if record is not None:
+                record(chunk, orders)
     return join_results(results)
+
+
+class _Here:
+    """Two agents that play in this process."""
+
+    def __init__(self, first: str | Agent, second: str | Agent) -> None:
+        self._agents = agents = _check_agent(first, "first"), _check_agent(second, "second")
+        if agents[0] is agents[1]:
+            raise ValueError(f"first and second are the same object, agent {agents[0].name!r}: give two")
+        self.names = distinct_names(agents[0].name, agents[1].name)
+
+    def play(
+        self, chunks: Sequence[Chunk], on_failure: OnFailure, progress: Callable[[int], None], *, keeps_orders: bool
+    ) -> Generator[RecordedChunk, None, None]:
+        """Yield finished chunks in their order."""
+        for chunk in chunks:
+            finished = 2 * CHUNK_PAIRS * chunk.index
+
+            def report(games: int, finished: int = finished) -> None:
+                progress(finished + games)
+
+            yield record_chunk(self._agents, chunk, on_failure, report, keeps_orders=keeps_orders)
+
+
+class _OnExecutor:
+    """Two agents whose names go to the workers of an executor, which make them."""
+
+    def __init__(self, first: str | Agent, second: str | Agent, executor: Executor, options: MatchOptions) -> None:
+        if not isinstance(first, str) or not isinstance(second, str):
+            given = second if isinstance(first, str) else first
+            raise ValueError(f"agent {show(given)}: an executor makes the agents itself, give their names")
+        self._agents, self._executor = (first, second), executor
+        self._move_time = options.get("move_time", MOVE_TIME)
+        self.names = distinct_names(try_agent(first, self._move_time), try_agent(second, self._move_time))
+
+    def play(
+        self, chunks: Sequence[Chunk], on_failure: OnFailure, progress: Callable[[int], None], *, keeps_orders: bool
+    ) -> Generator[RecordedChunk, None, None]:
+        """Yield finished chunks in their order."""
+        tasks = [Task(chunk.index, self._agents, chunk, self._move_time) for chunk in chunks]
+        function = partial(record_in_worker, on_failure=on_failure, keeps_orders=keeps_orders)
+        with closing(play_tasks(tasks, self._executor, progress, function)) as played:
+            yield from in_order(played)
+        progress(sum(task.games for task in tasks))
 
 
 def new_seed() -> int:

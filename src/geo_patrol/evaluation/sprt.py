@@ -1,7 +1,8 @@
 """Matches that are played until a sequential probability ratio test accepts a hypothesis."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Unpack
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.engine.batch import check_seed
 from geo_patrol.evaluation.campaign import WorkerOptions, Workers, check_agents, warm_up
+from geo_patrol.evaluation.executors import in_order
 from geo_patrol.evaluation.match import check_games, new_seed
 from geo_patrol.evaluation.results import PER_GAME, MatchResult, join_results
 from geo_patrol.evaluation.statistics import (
@@ -23,7 +25,7 @@ from geo_patrol.evaluation.statistics import (
     score_to_elo,
     student_quantile,
 )
-from geo_patrol.evaluation.tasks import PlannedMatch, Record, join_records, split_into_tasks
+from geo_patrol.evaluation.tasks import PlannedMatch, Tasks, to_match_result
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +114,7 @@ def play_sprt(
         overrides: see ``load_config``.
         max_games: after which the test gives up, an even number.
         seed: of the match; None takes a new one.
-        **options: ``move_time``, ``processes``, ``progress``, see ``WorkerOptions``.
+        **options: ``move_time``, ``processes``, ``executor``, ``progress``, see ``WorkerOptions``.
 
     Raises:
         ConfigError: the configuration is wrong.
@@ -126,17 +128,14 @@ def play_sprt(
     workers = Workers(**options)
     check_agents([first, second], workers.move_time)
     warm_up([first, second], resolved)
-    tasks = split_into_tasks([PlannedMatch(first, second, resolved, pairs, seed)], workers.move_time)
-    records = workers.play_tasks(tasks)
+    tasks = Tasks([PlannedMatch(first, second, resolved)], pairs, seed, workers.move_time)
     results: list[MatchResult] = []
-    try:
-        for record in _in_order(records):
-            results += join_records([tasks[record.task]], [record])
+    with closing(workers.play_tasks(tasks)) as records:
+        for record in in_order(records):
+            results.append(to_match_result(tasks[record.task], record))
             verdict, _, _ = test.run(pair_scores(np.concatenate([result.winner for result in results])))
             if verdict is not None:
                 break
-    finally:
-        records.close()
     return _to_result(test, results)
 
 
@@ -146,14 +145,3 @@ def _to_result(test: Sprt, results: Sequence[MatchResult]) -> SprtResult:
     verdict, num_pairs, ratios = test.run(pair_scores(match.winner))
     columns: dict[str, Any] = {name: getattr(match, name)[: 2 * num_pairs] for name in PER_GAME}
     return SprtResult(test, replace(match, **columns), verdict, ratios)
-
-
-def _in_order(records: Iterator[Record]) -> Iterator[Record]:
-    """Yield finished records in the order of the tasks."""
-    early: dict[int, Record] = {}
-    expected = 0
-    for record in records:
-        early[record.task] = record
-        while expected in early:
-            yield early.pop(expected)
-            expected += 1

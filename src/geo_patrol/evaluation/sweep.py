@@ -6,14 +6,15 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from itertools import product
 from math import prod
-from typing import Any, Unpack
+from typing import Any, Self, Unpack
 
 from geo_patrol.config.presets import ConfigSource, load_config
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
 from geo_patrol.evaluation.match import check_games
-from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, WinRate, count_results
+from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult, WinRate, count_results
 from geo_patrol.evaluation.tasks import PlannedMatch
 
 MAX_CELLS = 10_000
@@ -82,6 +83,37 @@ def _expand(text: str, piece: str) -> Iterator[str]:
         yield str(low + i * step)
 
 
+@dataclass(frozen=True)
+class CellResult:
+    """The games of a cell, summed up.
+
+    Attributes:
+        win_rates: as alpha and as bravo: of the first agent, or of the side for an agent against itself.
+        draw_rate: drawn games / games.
+        mean_turns: mean number of turns played, the last one included.
+        illegal_orders: of the first and of the second agent, in all games.
+        failures: of agents.
+    """
+
+    win_rates: tuple[WinRate, WinRate]
+    draw_rate: float
+    mean_turns: float
+    illegal_orders: tuple[int, int]
+    failures: tuple[Failure, ...]
+
+    @classmethod
+    def of(cls, match: MatchResult, *, mirror: bool) -> Self:
+        """Sum up a match; ``mirror``: of an agent against itself."""
+        count_wins = _side_wins if mirror else _first_wins
+        return cls(
+            win_rates=(count_wins(match, ALPHA), count_wins(match, BRAVO)),
+            draw_rate=float((match.winner == DRAW).mean()),
+            mean_turns=float(match.turns.mean()),
+            illegal_orders=(int(match.illegal_orders[:, FIRST].sum()), int(match.illegal_orders[:, SECOND].sum())),
+            failures=match.failures,
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """A finished sweep.
@@ -93,7 +125,7 @@ class Sweep:
         games: number of games per cell.
         variations: the varied keys with their values.
         cells: for every cell, a value of each variation; the last variation changes fastest.
-        matches: of every cell.
+        results: of every cell, without its games: ``play_match`` with the same seed plays them again.
     """
 
     agents: tuple[str, str]
@@ -102,7 +134,7 @@ class Sweep:
     games: int
     variations: tuple[Variation, ...]
     cells: tuple[tuple[str, ...], ...]
-    matches: tuple[MatchResult, ...]
+    results: tuple[CellResult, ...]
 
     def __repr__(self) -> str:
         keys = ", ".join(variation.key for variation in self.variations)
@@ -122,19 +154,19 @@ class Sweep:
         Two agents: win rates of the first one as alpha and as bravo. An agent against itself: those of alpha and bravo.
         """
         first, second = self.agents
-        if first == second:
-            return {
-                f"alpha wins ({first} on both sides)": [_side_wins(match, ALPHA) for match in self.matches],
-                f"bravo wins ({first} on both sides)": [_side_wins(match, BRAVO) for match in self.matches],
-            }
-        return {
-            f"{first} (alpha) wins against {second} (bravo)": [_first_wins(match, ALPHA) for match in self.matches],
-            f"{first} (bravo) wins against {second} (alpha)": [_first_wins(match, BRAVO) for match in self.matches],
-        }
+        labels = (
+            (f"alpha wins ({first} on both sides)", f"bravo wins ({first} on both sides)")
+            if first == second
+            else (
+                f"{first} (alpha) wins against {second} (bravo)",
+                f"{first} (bravo) wins against {second} (alpha)",
+            )
+        )
+        return {label: [result.win_rates[side] for result in self.results] for side, label in enumerate(labels)}
 
     def draw_rates(self) -> list[float]:
         """Return the draw rate of every cell."""
-        return [float((match.winner == DRAW).mean()) for match in self.matches]
+        return [result.draw_rate for result in self.results]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain data for JSON; nothing in it depends on time or machine."""
@@ -148,12 +180,12 @@ class Sweep:
                 {
                     "values": dict(zip((variation.key for variation in self.variations), cell, strict=True)),
                     "win_rates": {label: _to_dict(values[i]) for label, values in rates.items()},
-                    "draw_rate": float((match.winner == DRAW).mean()),
-                    "mean_turns": float(match.turns.mean()),
-                    "illegal_orders": match.illegal_orders.sum(axis=0).tolist(),
-                    "failures": [asdict(failure) for failure in match.failures],
+                    "draw_rate": result.draw_rate,
+                    "mean_turns": result.mean_turns,
+                    "illegal_orders": list(result.illegal_orders),
+                    "failures": [asdict(failure) for failure in result.failures],
                 }
-                for i, (cell, match) in enumerate(zip(self.cells, self.matches, strict=True))
+                for i, (cell, result) in enumerate(zip(self.cells, self.results, strict=True))
             ],
         }
 
@@ -173,6 +205,22 @@ def _side_wins(match: MatchResult, side: int) -> WinRate:
 
 def _to_dict(rate: WinRate) -> dict[str, Any]:
     return {"wins": rate.wins, "games": rate.games, "rate": rate.win_rate, "interval": rate.win_interval}
+
+
+class _PlannedCells(Sequence[PlannedMatch]):
+    """The matches of all cells. Each is made when it is asked for: ten thousand configurations would fill the memory."""
+
+    def __init__(
+        self, agents: tuple[str, str], base: GameConfig, keys: list[str], cells: Sequence[tuple[str, ...]]
+    ) -> None:
+        self._agents, self._base, self._keys, self._cells = agents, base, keys, cells
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __getitem__(self, index: Any) -> Any:
+        values = [f"{key}={value}" for key, value in zip(self._keys, self._cells[index], strict=True)]
+        return PlannedMatch(*self._agents, load_config(self._base, values))
 
 
 def play_sweep(
@@ -196,7 +244,7 @@ def play_sweep(
         overrides: texts ``key=value`` for every cell.
         games: number of games per cell, even: half of them with the sides swapped.
         seed: see ``play_tournament``; every cell is the match that ``play_match`` plays with it.
-        **options: ``move_time``, ``processes``, ``progress``, ``folder``, see ``CampaignOptions``.
+        **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``.
 
     Raises:
         ConfigError: a key or a value is wrong, in any cell; nothing is played then.
@@ -209,19 +257,20 @@ def play_sweep(
     campaign = Campaign(**options)
     seed = campaign.resolve_seed(seed)
     base = load_config(config, overrides)
-    cells = list(product(*(variation.values for variation in variations)))
-    keys = [variation.key for variation in variations]
-    configs = [
-        load_config(config, [*overrides, *(f"{key}={value}" for key, value in zip(keys, cell, strict=True))])
-        for cell in cells
-    ]
+    cells = tuple(product(*(variation.values for variation in variations)))
+    matches = _PlannedCells((first, second), base, [variation.key for variation in variations], cells)
+    for _ in matches:  # a wrong value is an error before anything is played
+        pass
     check_agents([first, second], campaign.move_time)
     plan = {
         **describe_plan("sweep", [first, second], base, games, seed),
         "vary": [asdict(variation) for variation in variations],
     }
-    matches = tuple(campaign.play([PlannedMatch(first, second, cell, pairs, seed) for cell in configs], plan))
-    return Sweep((first, second), base.title, seed, games, variations, tuple(cells), matches)
+    played = campaign.play(matches, pairs, seed, plan)
+    results = {i: CellResult.of(match, mirror=first == second) for i, match in played}
+    return Sweep(
+        (first, second), base.title, seed, games, variations, cells, tuple(results[i] for i in range(len(cells)))
+    )
 
 
 def parse_variations(vary: Sequence[str]) -> tuple[Variation, ...]:

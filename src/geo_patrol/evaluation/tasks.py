@@ -1,7 +1,7 @@
-"""Matches split into tasks for worker processes, and the records that these send back."""
+"""Matches split into tasks for workers, and the records that these send back."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -14,23 +14,17 @@ from geo_patrol.agents.registry import make_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO, SATELLITES, SIDES
 from geo_patrol.errors import AgentError
-from geo_patrol.evaluation.chunks import Chunk, distinct_names, play_chunk, split_into_chunks
-from geo_patrol.evaluation.results import Failure, MatchResult, join_results
+from geo_patrol.evaluation.chunks import Chunk, chunk_size, count_chunks, distinct_names, play_chunk
+from geo_patrol.evaluation.results import FIRST, SECOND, Failure, MatchResult
 
 
 @dataclass(frozen=True)
 class PlannedMatch:
-    """A match to be played: agents by name, configuration, number of pairs, seed."""
+    """A match to be played: agents by name and the configuration."""
 
     first: str
     second: str
     config: GameConfig
-    pairs: int
-    seed: int
-
-    def chunks(self) -> list[Chunk]:
-        """Return the chunks of the match."""
-        return split_into_chunks(distinct_names(self.first, self.second), self.config, self.seed, self.pairs)
 
 
 @dataclass(frozen=True)
@@ -39,14 +33,12 @@ class Task:
 
     Attributes:
         number: of the task, from 0.
-        match_index: of its match among all planned ones.
         agents: the agents' names as ``make_agent`` takes them; those of the chunk differ from each other.
         chunk: what to play.
         move_time: seconds for a decision, for users' own agents.
     """
 
     number: int
-    match_index: int
     agents: tuple[str, str]
     chunk: Chunk
     move_time: float
@@ -55,6 +47,52 @@ class Task:
     def games(self) -> int:
         """The number of its games."""
         return 2 * self.chunk.num_pairs
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """The tasks of matches with the same number of games each; a task is made when it is asked for.
+
+    Attributes:
+        matches: what to play; any sequence, for example one that makes its items when it is asked for them.
+        pairs: the number of pairs of games of every match.
+        seed: of every match.
+        move_time: seconds for a decision, for users' own agents.
+    """
+
+    matches: Sequence[PlannedMatch]
+    pairs: int
+    seed: int
+    move_time: float
+
+    @property
+    def tasks_per_match(self) -> int:
+        """The number of tasks of every match; those of a match follow each other."""
+        return count_chunks(self.pairs)
+
+    @property
+    def games(self) -> int:
+        """The number of all games."""
+        return 2 * self.pairs * len(self.matches)
+
+    def __len__(self) -> int:
+        """Return the number of tasks."""
+        return self.tasks_per_match * len(self.matches)
+
+    def games_of(self, number: int) -> int:
+        """Return the number of games of a task."""
+        return 2 * chunk_size(self.pairs, number % self.tasks_per_match)
+
+    def __getitem__(self, number: int) -> Task:
+        """Return a task by its number."""
+        match_index, chunk_index = divmod(number, self.tasks_per_match)
+        match = self.matches[match_index]
+        names = distinct_names(match.first, match.second)
+        chunk = Chunk(names, match.config, self.seed, chunk_index, chunk_size(self.pairs, chunk_index))
+        return Task(number, (match.first, match.second), chunk, self.move_time)
+
+    def __iter__(self) -> Iterator[Task]:
+        return map(self.__getitem__, range(len(self)))
 
 
 class Record(BaseModel):
@@ -85,24 +123,9 @@ class Record(BaseModel):
 _COLUMNS = ("scores", "turns", "reasons", "winner", "illegal_orders")
 
 
-def split_into_tasks(matches: Sequence[PlannedMatch], move_time: float) -> list[Task]:
-    """Split matches into tasks, numbered from 0."""
-    chunks = [(i, match, chunk) for i, match in enumerate(matches) for chunk in match.chunks()]
-    return [
-        Task(number, i, (match.first, match.second), chunk, move_time)
-        for number, (i, match, chunk) in enumerate(chunks)
-    ]
-
-
-def join_records(tasks: Sequence[Task], records: Sequence[Record]) -> list[MatchResult]:
-    """Return the matches of finished tasks, in the order of the tasks."""
-    by_match: dict[int, list[MatchResult]] = {}
-    for task, record in zip(tasks, records, strict=True):
-        by_match.setdefault(task.match_index, []).append(_to_match_result(task.chunk, record))
-    return [join_results(results) for results in by_match.values()]
-
-
-def _to_match_result(chunk: Chunk, record: Record) -> MatchResult:
+def to_match_result(task: Task, record: Record) -> MatchResult:
+    """Return the games of a task's record."""
+    chunk = task.chunk
     return MatchResult(
         agents=chunk.names,
         config=chunk.config,
@@ -133,6 +156,11 @@ class AgentCache:
             self._guarded[key].renew()
         return self._guarded[key]
 
+    def pair(self, task: Task) -> tuple[Agent, Agent]:
+        """Return the agents of a task."""
+        first, second = task.agents
+        return self.get(FIRST, first, task.move_time), self.get(SECOND, second, task.move_time)
+
     def close(self) -> None:
         """End all processes."""
         for agent in self._guarded.values():
@@ -142,8 +170,7 @@ class AgentCache:
 def play_task(task: Task, cache: AgentCache, progress: Callable[[int], None] = lambda _: None) -> Record:
     """Play a task; agents that fail lose games, see ``play_match``."""
     start = time.perf_counter()
-    first, second = (cache.get(i, name, task.move_time) for i, name in enumerate(task.agents))
-    result = play_chunk((first, second), task.chunk, on_failure="forfeit", progress=progress)
+    result = play_chunk(cache.pair(task), task.chunk, on_failure="forfeit", progress=progress)
     return Record(
         task=task.number,
         seconds=time.perf_counter() - start,

@@ -241,7 +241,7 @@ def play_tournament(
     mirror: bool = False,
     **options: Unpack[CampaignOptions],
 ) -> Tournament:
-    """Play a round robin: every two agents play a match of side-swapped pairs of games, in worker processes.
+    """Play a round robin: every two agents play a match of side-swapped pairs of games, on an executor.
 
     Args:
         agents: names of built-in agents, ``file.py:Name`` or ``module:Name``; two or more.
@@ -249,9 +249,9 @@ def play_tournament(
         overrides: see ``load_config``.
         games: number of games per pairing, even.
         seed: of every match; None takes that of ``folder``, or a new one. The same seed gives the same tournament,
-            whatever the number of processes.
+            wherever it is played.
         mirror: whether every agent also plays against itself, which the equilibrium between the sides needs.
-        **options: ``move_time``, ``processes``, ``progress``, ``folder``, see ``CampaignOptions``.
+        **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``.
 
     Raises:
         ConfigError: the configuration is wrong.
@@ -265,9 +265,7 @@ def play_tournament(
     seed = campaign.resolve_seed(seed)
     resolved = load_config(config, overrides)
     check_agents(names, campaign.move_time)
-    matches = [
-        PlannedMatch(names[first], names[second], resolved, pairs, seed)
-        for first, second in _pairings(len(names), mirror)
-    ]
+    matches = [PlannedMatch(names[first], names[second], resolved) for first, second in _pairings(len(names), mirror)]
     plan = {**describe_plan("tournament", names, resolved, games, seed), "mirror": mirror}
-    return Tournament(names, resolved, seed, games, mirror, tuple(campaign.play(matches, plan)))
+    played = dict(campaign.play(matches, pairs, seed, plan))
+    return Tournament(names, resolved, seed, games, mirror, tuple(played[i] for i in range(len(matches))))

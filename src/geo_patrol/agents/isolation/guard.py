@@ -65,6 +65,19 @@ def seat_agent(name: str, move_time: float = MOVE_TIME) -> Agent:
     return GuardedAgent(name, move_time) if is_own_agent(name) else make_agent(name)
 
 
+def try_agent(name: str, move_time: float = MOVE_TIME) -> str:
+    """Make an agent as ``seat_agent`` does, and end it; return its name in results.
+
+    Raises:
+        ValueError: there is no built-in agent of that name, or the time is not positive.
+        AgentError: the user's own cannot be made.
+    """
+    agent = seat_agent(name, move_time)
+    if isinstance(agent, GuardedAgent):
+        agent.close()
+    return agent.name
+
+
 def is_own_agent(name: str) -> bool:
     """Tell whether a name leads to a user's file or module, a network's included, rather than to a built-in agent."""
     return is_network(name) or (split_location(name) is not None and not is_builtin(name))

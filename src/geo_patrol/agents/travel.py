@@ -1,0 +1,110 @@
+"""Files of users' own agents and policies on their way to machines that do not share a disk with this one.
+
+``collect_files`` reads what agents' names mention. ``unpack_files`` writes it elsewhere; from then on the same names lead
+to the copies there, in this process and in those that it starts.
+"""
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from geo_patrol.errors import GeoPatrolError
+
+MAX_BYTES = 256 << 20
+"""Of all files together."""
+_VARIABLE = "GEO_PATROL_AGENT_FILES"
+_INDEX = "index.json"
+_SEPARATORS = re.compile("([:,=])")
+
+
+@dataclass(frozen=True)
+class AgentFiles:
+    """Files that agents are made from.
+
+    Attributes:
+        paths: where a copy is, by the path as the agent's name has it.
+        contents: by the copy's path, relative to a folder for all of them.
+    """
+
+    paths: dict[str, str]
+    contents: dict[str, bytes]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything."""
+        digest = hashlib.sha256(json.dumps(sorted(self.paths.items())).encode())
+        for path, content in sorted(self.contents.items()):
+            digest.update(f"\n{path} {len(content)}\n".encode() + content)
+        return digest.hexdigest()
+
+
+def mentioned_files(names: Iterable[str]) -> dict[str, Path]:
+    """Return the files that agents' names mention, by the path as it is written there.
+
+    Args:
+        names: such as ``bots/mine.py:Mine``, or with files among the parameters.
+    """
+    pieces = [piece for name in names for piece in _SEPARATORS.split(name)]
+    paths = {piece: Path(piece).expanduser() for piece in pieces if PurePath(piece).suffix or os.sep in piece}
+    return {piece: path for piece, path in paths.items() if path.is_file()}
+
+
+def collect_files(names: Sequence[str]) -> AgentFiles:
+    """Read the files that agents' names mention; with a Python file those beside it, and the packages below.
+
+    Raises:
+        GeoPatrolError: they are too large.
+        OSError: one cannot be read.
+    """
+    paths: dict[str, str] = {}
+    contents: dict[str, bytes] = {}
+    for piece, path in mentioned_files(names).items():
+        source = path.resolve()
+        copies = hashlib.sha256(os.fsencode(source.parent)).hexdigest()[:16]
+        paths[piece] = f"{copies}/{source.name}"
+        for file in _files_of(source.parent) if source.suffix == ".py" else [source]:
+            if sum(map(len, contents.values())) + file.stat().st_size > MAX_BYTES:
+                raise GeoPatrolError(
+                    f"{piece}: more than {MAX_BYTES >> 20} MB would travel with it, the files of its folder: "
+                    "put the agent into a folder of its own"
+                )
+            contents[f"{copies}/{file.relative_to(source.parent).as_posix()}"] = file.read_bytes()
+    return AgentFiles(paths, contents)
+
+
+def _files_of(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder and of the packages below, without hidden ones."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name == "__pycache__":
+            continue
+        if path.is_file():
+            yield path
+        elif (path / "__init__.py").is_file():
+            yield from _files_of(path)
+
+
+def unpack_files(files: AgentFiles) -> "tempfile.TemporaryDirectory[str]":
+    """Write files into a new folder, to which names lead until it is removed."""
+    folder = tempfile.TemporaryDirectory(prefix="geo_patrol-")
+    for name, content in files.contents.items():
+        path = Path(folder.name, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    copies = {written: str(Path(folder.name, path)) for written, path in files.paths.items()}
+    Path(folder.name, _INDEX).write_text(json.dumps(copies), encoding="utf-8")
+    os.environ[_VARIABLE] = folder.name
+    return folder
+
+
+def local_name(name: str) -> str:
+    """Return an agent's name with the paths of unpacked copies in it, where there are any."""
+    folder = os.environ.get(_VARIABLE)
+    if folder is None:
+        return name
+    copies = json.loads(Path(folder, _INDEX).read_text(encoding="utf-8"))
+    return "".join(copies.get(piece, piece) for piece in _SEPARATORS.split(name))
