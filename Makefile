@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 TRAINING := $(VENV)/training
+CLUSTER := $(VENV)/cluster
 TORCH := 2.13.0
 LIBRARIES := sb3 torchrl tianshou pufferlib
 POLICY_RECIPE := examples/train_selfplay.py --device cpu --num-threads 1 \
@@ -14,7 +15,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --num-threads 2 --minutes 10 --seed $$seed \
 		--out runs/seed$$seed || exit 1; done
 
-.PHONY: demo test test-browser test-training test-libraries test-rllib golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
+.PHONY: demo test test-browser test-training test-libraries test-rllib test-ray golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -78,6 +79,14 @@ test-rllib: $(VENV)/libraries/rllib/installed  ## test the adapter for RLlib and
 
 test-library-%: $(VENV)/libraries/%/installed
 	OMP_NUM_THREADS=1 $(VENV)/libraries/$*/bin/python -m pytest -n 0 tests/libraries
+
+$(CLUSTER)/installed: pyproject.toml
+	$(PYTHON) -m venv $(CLUSTER)
+	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,ray,parquet]" "dask[distributed]"
+	touch $@
+
+test-ray: $(CLUSTER)/installed  ## test campaigns on clusters of Ray and Dask that start on this machine
+	$(CLUSTER)/bin/python -m pytest -n 0 tests/cluster
 
 # Each of the first three stages continues the one before: with less self-play, then with more exploration. The later ones
 # start from its weights and play more games of the main preset against hard opponents: first scripts and past policies,

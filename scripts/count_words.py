@@ -75,7 +75,7 @@ ALLOWED = (
     Allowed(r"\w*frames?\w*|\w*FRAMES?\w*", "benchmarks/pictures.py", "frames a second"),
     Allowed(r"\w*(win|learning|frame)_rates?|WinRate|(WIN|LEARNING|FRAME)_RATE", "", "an ordinary term"),
     Allowed(r"rates?|draw_rates", "src/geo_patrol/cli", "win rates"),
-    Allowed(r"rates?|draw_rates", "src/geo_patrol/evaluation", "win rates"),
+    Allowed(r"rates?|draw_rates?", "src/geo_patrol/evaluation", "win rates"),
     Allowed(r"rates?", "src/geo_patrol/report", "win rates"),
     Allowed(r"[Ff]igure", "examples/train_maskable_ppo.py", "Matplotlib's Figure"),
     Allowed(r"frame", "src/geo_patrol/scenes", "a rectangular border"),

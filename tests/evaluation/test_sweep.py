@@ -23,7 +23,7 @@ def test_every_cell_is_the_match_of_its_configuration():
         overrides = [f"bravo.patrols.ammo={ammo}", f"alpha.patrols.fuel={fuel}"]
         match = play_match("scripted", "random", config="case1", overrides=overrides, games=6, seed=4)
         summary = match.summary()
-        as_alpha, as_bravo = (rates[i] for rates in sweep.win_rates().values())
+        as_alpha, as_bravo = (win_rates[i] for win_rates in sweep.win_rates().values())
         assert (as_alpha.wins, as_alpha.games) == (summary.as_alpha.wins, 3)
         assert as_bravo.win_interval == summary.as_bravo.win_interval
         assert sweep.results[i].mean_turns == summary.total.mean_turns

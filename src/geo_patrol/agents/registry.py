@@ -12,6 +12,7 @@ from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAg
 from geo_patrol.agents.scripted.parameters import read_parameters
 from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent
 from geo_patrol.agents.search.budget import read_search
+from geo_patrol.agents.travel import local_name
 from geo_patrol.errors import suggest
 
 
@@ -64,9 +65,10 @@ def make_agent(name: str) -> Agent:
     Raises:
         ValueError: there is no agent of that name, or a parameter is wrong.
     """
-    if is_network(str(name)):
+    name = local_name(str(name))
+    if is_network(name):
         return load_network(name)
-    if not is_builtin(str(name)) and split_location(str(name)):
+    if not is_builtin(name) and split_location(name):
         return load_agent(name, agent_names())
     return _make_builtin(name)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geo_patrol.cli.errors import bad_input, leave_at_once
-from geo_patrol.cli.output import STDOUT, check_output, progress_bar, write_json
+from geo_patrol.cli.output import STDOUT, check_output, write_json
+from geo_patrol.cli.workers import check_workers, open_workers
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.files import atomic_path
 
@@ -31,6 +32,7 @@ class Campaign:
     seed: int | None
     move_time: float
     processes: int | None = None
+    ray: str | None = None
     out: Path | None = None
     json: str | None = None
     quiet: bool = False
@@ -50,7 +52,6 @@ class Campaign:
         from geo_patrol.config.presets import load_config
         from geo_patrol.engine.batch import check_seed
         from geo_patrol.evaluation.campaign import check_agents
-        from geo_patrol.evaluation.executors import check_processes
         from geo_patrol.evaluation.match import check_games
 
         with bad_input():
@@ -59,7 +60,7 @@ class Campaign:
             resolved = load_config(self.config, self.overrides)
             if self.seed is not None:
                 check_seed(self.seed)
-            check_processes(self.processes)
+            check_workers(self.ray, self.processes)
             check_agents(self.agents, self.move_time)
         return resolved
 
@@ -86,8 +87,9 @@ class Campaign:
         with leave_at_once():
             warm_up(self.agents, config)
         try:
-            with progress_bar(title, quiet=self.quiet) as progress:
-                result = play(move_time=self.move_time, processes=self.processes, progress=progress)
+            with open_workers(title, self.ray, self.agents, quiet=self.quiet) as (executor, progress):
+                workers = {"processes": self.processes, "executor": executor}
+                result = play(move_time=self.move_time, progress=progress, **workers)
         except KeyboardInterrupt:
             if self.out is not None:
                 print(f"geo-patrol: finished games are kept in {self.out}: the same command goes on", file=sys.stderr)

@@ -19,9 +19,9 @@ from geo_patrol.cli.output import (
     percent_interval,
     plain_table,
     print_heading,
-    progress_bar,
     write_json,
 )
+from geo_patrol.cli.workers import open_workers
 from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def match(
     save: Annotated[
         str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Save all games to a new replay file.")
     ] = None,
+    ray: options.Ray = None,
     move_time: options.MoveTime = 0.1,
     show: Annotated[bool, typer.Option("--show", help="Print the first game turn by turn.")] = False,
     quiet: options.Quiet = False,
@@ -81,14 +82,21 @@ def match(
     """
     from geo_patrol.replays import save_path
 
-    agents = (first, second)
     campaign = Campaign(
-        agents=agents, config=config, overrides=overrides, games=games, seed=seed, move_time=move_time, json=json
+        agents=(first, second),
+        config=config,
+        overrides=overrides,
+        games=games,
+        seed=seed,
+        move_time=move_time,
+        ray=ray,
+        json=json,
+        quiet=quiet,
     )
     _check_outputs(json, csv, show)
     resolved = campaign.resolved
     replay_file = None if save is None else save_path(save, f"{first} {second}")
-    result = _play(campaign, resolved, quiet, replay_file)
+    result = _play(campaign, resolved, replay_file)
     outputs = ((json, _write_json), (csv, _write_csv))
     for target, write in sorted(outputs, key=lambda output: output[0] == STDOUT):  # last, as its reader may be gone
         if target is not None:
@@ -110,7 +118,7 @@ def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
     check_output(csv)
 
 
-def _play(campaign: Campaign, config: "GameConfig", quiet: bool, replay_file: "Path | None") -> "MatchResult":
+def _play(campaign: Campaign, config: "GameConfig", replay_file: "Path | None") -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
     from geo_patrol.agents.isolation.guard import seat_agent
     from geo_patrol.evaluation.match import play_match
@@ -118,10 +126,14 @@ def _play(campaign: Campaign, config: "GameConfig", quiet: bool, replay_file: "P
     first, second = campaign.agents
     with leave_at_once():  # compiles or loads what is needed before the clock starts
         _warm_up(campaign.agents, config)
-    with progress_bar(f"{first} against {second}", quiet=quiet) as progress:
+    title = f"{first} against {second}"
+    with open_workers(title, campaign.ray, campaign.agents, quiet=campaign.quiet) as (executor, progress):
+        is_here = executor is None
         return play_match(
-            seat_agent(first, campaign.move_time),
-            seat_agent(second, campaign.move_time),
+            seat_agent(first, campaign.move_time) if is_here else first,
+            seat_agent(second, campaign.move_time) if is_here else second,
+            executor=executor,
+            move_time=campaign.move_time,
             config=config,
             games=campaign.games,
             seed=campaign.seed,

@@ -28,6 +28,10 @@ Processes: TypeAlias = Annotated[
     int | None,
     typer.Option("--processes", "-p", metavar="N", help="Number of worker processes; one per core by default."),
 ]
+Ray: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="Play on a Ray cluster, such as HOST:6379; local: start one here."),
+]
 MoveTime: TypeAlias = Annotated[
     float,
     typer.Option("--move-time", metavar="SECONDS", help="Time for a decision in one game, for your own agents."),

@@ -99,13 +99,17 @@ def percent_interval(interval: Sequence[float]) -> str:
 
 
 @contextmanager
-def progress_bar(label: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar during the block if standard error is a terminal; yields a function of (completed, total)."""
+def progress_bar(label: str | Callable[[], str], *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar during the block if standard error is a terminal; yields a function of (completed, total).
+
+    A label that is a function is called at every step.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        describe = label if callable(label) else lambda: label
+        task = bar.add_task(describe(), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total, description=describe())

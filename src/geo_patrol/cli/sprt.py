@@ -32,6 +32,7 @@ def sprt(
     max_games: Annotated[int, typer.Option(metavar="N", help="Maximum number of games, even.")] = 20_000,
     seed: options.Seed = None,
     processes: options.Processes = None,
+    ray: options.Ray = None,
     move_time: options.MoveTime = 0.1,
     json: options.Json = None,
     quiet: options.Quiet = False,
@@ -52,6 +53,7 @@ def sprt(
         seed=seed,
         move_time=move_time,
         processes=processes,
+        ray=ray,
         json=json,
         quiet=quiet,
     )

@@ -35,6 +35,7 @@ def tournament(
         bool, typer.Option("--mirror", help="Also play every agent against itself: what is each side worth?")
     ] = False,
     processes: options.Processes = None,
+    ray: options.Ray = None,
     move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
@@ -61,6 +62,7 @@ def tournament(
         seed=seed,
         move_time=move_time,
         processes=processes,
+        ray=ray,
         out=out,
         json=json,
         quiet=quiet,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from geo_patrol.evaluation.journal import FolderError
     from geo_patrol.evaluation.match import play_match
     from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
+    from geo_patrol.evaluation.ray_executor import RayExecutor
     from geo_patrol.evaluation.results import MatchResult
     from geo_patrol.evaluation.sprt import SprtResult, play_sprt
     from geo_patrol.evaluation.statistics import Sprt, pair_scores
@@ -23,6 +24,7 @@ __all__ = [
     "FolderError",
     "MatchResult",
     "Ratings",
+    "RayExecutor",
     "Sprt",
     "SprtResult",
     "Sweep",
@@ -43,6 +45,7 @@ _MODULES = {
     "journal": ("FolderError",),
     "match": ("play_match",),
     "executors": ("WorkerError",),
+    "ray_executor": ("RayExecutor",),
     "results": ("MatchResult",),
     "sprt": ("SprtResult", "play_sprt"),
     "statistics": ("Sprt", "pair_scores"),

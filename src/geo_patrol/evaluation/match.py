@@ -35,8 +35,8 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of finished games and of all games."""
 
 
-class MatchOptions(TypedDict, total=False):
-    """Further keyword arguments of ``play_match``."""
+class RecordOptions(TypedDict, total=False):
+    """What is saved and reported of a match; keyword arguments of ``play_match``."""
 
     save: str | Path | None
     """A new replay file for all games; those of a chunk are written when it has been played. Games that an agent lost
@@ -47,6 +47,11 @@ class MatchOptions(TypedDict, total=False):
     """What happens when an agent raises an exception or returns something else than orders: "raise", the default, ends
     the match with an ``AgentError``; "forfeit" makes the agent lose all games of the batch that are still running, with
     no points, lists that in ``MatchResult.failures``, and continues with the next batch."""
+
+
+class MatchOptions(RecordOptions, total=False):
+    """Further keyword arguments of ``play_match``."""
+
     executor: Executor | None
     """Plays the batches, see ``WorkerOptions``; None, the default, plays them in this process. An executor needs agents
     by name and makes them anew for every batch, users' own ones in processes of their own, as in tournaments."""
@@ -74,7 +79,7 @@ def play_match(
         overrides: single values that replace those of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
         games: number of games, even: half of them are played with the sides swapped.
         seed: of all random streams, 0 or larger; None takes one from the operating system.
-        **options: ``save``, ``progress``, ``on_failure``, ``executor``, ``move_time``, see ``MatchOptions``.
+        **options: ``executor``, ``move_time``, ``save``, ``progress``, ``on_failure``, see ``MatchOptions``.
 
     Returns:
         The results of every game. If the agents have the same name, the second is called "scripted (2)".
@@ -87,22 +92,46 @@ def play_match(
         ValueError: another argument is wrong.
         OSError: the file cannot be written; ``FileExistsError`` if it exists.
     """
-    executor, on_failure = options.get("executor"), options.get("on_failure", "raise")
-    seats = _Here(first, second) if executor is None else _OnExecutor(first, second, executor, options)
+    seats, record_options = _take_seats(first, second, **options)
     num_pairs = check_games(games) // 2
     seed = new_seed() if seed is None else check_seed(seed)
     chunks = split_into_chunks(seats.names, load_config(config, overrides), seed, num_pairs)
+    return _play_chunks(seats, chunks, **record_options)
+
+
+def _take_seats(
+    first: str | Agent,
+    second: str | Agent,
+    *,
+    executor: Executor | None = None,
+    move_time: float = MOVE_TIME,
+    **options: Unpack[RecordOptions],
+) -> tuple["_Here | _OnExecutor", RecordOptions]:
+    """Return the agents where they will play, and the other options."""
+    seats = _Here(first, second) if executor is None else _OnExecutor(first, second, executor, move_time)
+    return seats, options
+
+
+def _play_chunks(
+    seats: "_Here | _OnExecutor",
+    chunks: Sequence[Chunk],
+    *,
+    save: str | Path | None = None,
+    progress: Progress | None = None,
+    on_failure: OnFailure = "raise",
+) -> MatchResult:
+    """Play all chunks of a match."""
     if on_failure not in ("raise", "forfeit"):
         raise ValueError(f"on_failure = {on_failure!r}: give 'raise' or 'forfeit'")
-    progress = options.get("progress")
+    games = 2 * sum(chunk.num_pairs for chunk in chunks)
 
     def report(finished: int) -> None:
         if progress is not None:
-            progress(finished, 2 * num_pairs)
+            progress(finished, games)
 
     results = []
     with (
-        _open_recorder(options.get("save"), chunks[0].config) as record,
+        _open_recorder(save, chunks[0].config) as record,
         closing(seats.play(chunks, on_failure, report, keeps_orders=record is not None)) as played,
     ):
         for chunk, (result, orders) in zip(chunks, played, strict=True):
@@ -137,13 +166,12 @@ class _Here:
 class _OnExecutor:
     """Two agents whose names go to the workers of an executor, which make them."""
 
-    def __init__(self, first: str | Agent, second: str | Agent, executor: Executor, options: MatchOptions) -> None:
+    def __init__(self, first: str | Agent, second: str | Agent, executor: Executor, move_time: float) -> None:
         if not isinstance(first, str) or not isinstance(second, str):
-            given = second if isinstance(first, str) else first
-            raise ValueError(f"agent {show(given)}: an executor makes the agents itself, give their names")
-        self._agents, self._executor = (first, second), executor
-        self._move_time = options.get("move_time", MOVE_TIME)
-        self.names = distinct_names(try_agent(first, self._move_time), try_agent(second, self._move_time))
+            agent = second if isinstance(first, str) else first
+            raise ValueError(f"agent {show(agent)}: an executor makes the agents itself, give their names")
+        self._agents, self._executor, self._move_time = (first, second), executor, move_time
+        self.names = distinct_names(try_agent(first, move_time), try_agent(second, move_time))
 
     def play(
         self, chunks: Sequence[Chunk], on_failure: OnFailure, progress: Callable[[int], None], *, keeps_orders: bool

@@ -1,6 +1,5 @@
 """An executor whose workers are those of a Ray cluster. Needs Ray, the extra ``[ray]``."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, wait
@@ -122,7 +121,9 @@ _unpacked: dict[str, TemporaryDirectory[str]] = {}
 """Folders with the files of agents, by digest; they are removed with the process."""
 
 
-def _call_on_node(preparation: tuple[str, tuple[str, ...], str, list[Any]], function: Any, args: Any, kwargs: Any) -> Any:
+def _call_on_node(
+    preparation: tuple[str, tuple[str, ...], str, list[Any]], function: Any, args: Any, kwargs: Any
+) -> Any:
     """Return the name of this node, and what a function returns."""
     import ray  # noqa: PLC0415 - an extra
 

@@ -1,0 +1,78 @@
+"""Files of agents travel: the names on another machine lead to the copies."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from geo_patrol import GeoPatrolError
+from geo_patrol.agents import make_agent, travel
+from geo_patrol.agents.policy.weights import read_shipped, write_weights
+
+BOT = """
+from pathlib import Path
+from geo_patrol.agents.basic import IdleAgent
+from parts.tables import NAME
+
+class Bot(IdleAgent):
+    name = NAME + (Path(__file__).parent / "suffix.txt").read_text()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_copies_afterwards(monkeypatch):
+    monkeypatch.setenv("GEO_PATROL_AGENT_FILES", "")  # restores what it was
+    monkeypatch.delenv("GEO_PATROL_AGENT_FILES")
+
+
+def test_a_python_file_takes_its_folder_along(tmp_path):
+    folder = tmp_path / "bots"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "data").mkdir()
+    for path, text in {
+        "bot.py": BOT,
+        "suffix.txt": "!",
+        ".secret": "",
+        "data/large.bin": "",
+        "parts/__init__.py": "",
+        "parts/tables.py": "NAME = 'travelled'",
+    }.items():
+        (folder / path).write_text(text)
+    files = travel.collect_files([f"{folder}/bot.py:Bot", "scripted", "raider:defenders=2"])
+    assert sorted(Path(path).name for path in files.contents) == ["__init__.py", "bot.py", "suffix.txt", "tables.py"]
+    shutil.rmtree(folder)
+    with travel.unpack_files(files):
+        assert make_agent(f"{folder}/bot.py:Bot").name == "travelled!"
+        assert make_agent("raider:defenders=2").name == "raider:defenders=2"
+
+
+def test_a_policy_travels_alone_and_with_every_spelling_of_its_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_weights(tmp_path / "net.safetensors", read_shipped("base"), {})
+    (tmp_path / "other.bin").write_bytes(b"1")
+    names = [f"policy:{tmp_path}/net.safetensors", "policy:net.safetensors,greedy"]
+    files = travel.collect_files(names)
+    assert [Path(path).name for path in files.contents] == ["net.safetensors"]
+    (tmp_path / "net.safetensors").unlink()
+    with travel.unpack_files(files):
+        assert [bool(make_agent(name).greedy) for name in names] == [False, True]
+
+
+def test_the_digest_changes_with_every_content(tmp_path):
+    bot = tmp_path / "bot.py"
+    bot.write_text("1")
+    before = travel.collect_files([f"{bot}:Bot"]).digest
+    assert travel.collect_files([f"{bot}:Bot"]).digest == before
+    (tmp_path / "more.py").write_text("")
+    assert travel.collect_files([f"{bot}:Bot"]).digest != before
+
+
+def test_folders_that_are_too_large_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(travel, "MAX_BYTES", 1 << 20)
+    (tmp_path / "bot.py").write_text("")
+    with (tmp_path / "film.bin").open("wb") as file:
+        os.truncate(file.fileno(), 1 << 20)
+    (tmp_path / "more.py").write_text(" ")
+    with pytest.raises(GeoPatrolError, match=r"bot\.py: more than 1 MB would travel with it"):
+        travel.collect_files([f"{tmp_path}/bot.py:Bot"])
