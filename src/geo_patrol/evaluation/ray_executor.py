@@ -1,5 +1,6 @@
 """An executor whose workers are those of a Ray cluster. Needs Ray, the extra ``[ray]``."""
 
+import socket
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, wait
@@ -15,6 +16,7 @@ from geo_patrol.versions import __version__
 
 _T = TypeVar("_T")
 
+_CONNECTION_SECONDS = 10
 MAX_RETRIES = 10
 """How often a task is started again after its node or its process died."""
 
@@ -48,8 +50,9 @@ class RayExecutor(Executor):
         self._connects = not ray.is_initialized()
         if self._connects:
             try:
-                ray.init(address=address, log_to_driver=False, logging_level="ERROR", include_dashboard=None)
-            except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+                _check_address(address)
+                ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+            except (RuntimeError, ValueError, OSError) as error:
                 raise WorkerError(f"no Ray cluster at {address!r}: {_first_line(error)}") from error
         self._preparation = (__version__, tuple(agents), files.digest, [ray.put(files)])
         self._call = ray.remote(_call_on_node).options(
@@ -109,6 +112,17 @@ class _RayFuture(Future[_T]):
         if cancelled and not was_done:
             self._cancel_task()
         return cancelled
+
+
+def _check_address(address: str) -> None:
+    """Connect to HOST:PORT once: Ray itself tries for minutes.
+
+    Raises:
+        OSError: nothing answers there.
+    """
+    host, _, port = address.rpartition(":")
+    if port.isdecimal() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECTION_SECONDS).close()
 
 
 def _first_line(error: BaseException) -> str:
