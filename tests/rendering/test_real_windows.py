@@ -15,6 +15,9 @@ pytestmark = pytest.mark.skipif(
     not (shutil.which("Xvfb") and shutil.which("xdotool")), reason="Xvfb and xdotool are not installed"
 )
 
+TESTS = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+"""Where the scripts find the positions of the tests."""
+
 
 @pytest.fixture(scope="module")
 def screen():
@@ -99,6 +102,15 @@ def test_the_guided_flight_is_flown_to_its_end_by_mouse_alone(screen):
         status, out, err = end_of(process, 300)
     assert status == 0, err
     assert out.endswith("6 steps\n")
+
+
+@pytest.mark.parametrize("size", ["480x360", "400x724"])
+def test_help_notes_and_hints_are_used_by_mouse_alone(screen, size):
+    script = Path(__file__).with_name("drive_help.py")
+    with started(screen | {"PYTHONPATH": TESTS}, script, size) as process:
+        status, out, err = end_of(process, 300)
+    assert status == 0, err
+    assert out == "used\n"
 
 
 def test_watching_handles_keys_and_saves_pictures(screen, tmp_path):

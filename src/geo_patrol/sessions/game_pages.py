@@ -9,7 +9,7 @@ from geo_patrol.notation import MOVES, Outcome, SatelliteId, short_name
 from geo_patrol.sessions.order_entry import Option
 from geo_patrol.sessions.pages import Line, Tab
 from geo_patrol.sessions.score_changes import ScoreChange
-from geo_patrol.sessions.threats import Threat
+from geo_patrol.sessions.threats import HvaChoice, Threat
 from geo_patrol.sessions.timeline import intercepted_attacks
 from geo_patrol.sides import SIDES, enemy_of
 
@@ -127,21 +127,34 @@ def outcome_text(outcome: Outcome) -> str:
     return f"guards the HVA from {_name(outcome.attacker)} at {odds}: {result}"
 
 
-def danger_tab(threat: Threat | None) -> Tab:
-    """Return who can attack the own HVA next, and who can guard it at what cost."""
+def danger_tab(threat: Threat | None, choices: Sequence[HvaChoice] = ()) -> Tab:
+    """Return who can attack the own HVA next, who can guard it at what cost, and what holding and its moves lead to.
+
+    Args:
+        threat: with the orders entered so far.
+        choices: in a movement phase, what the HVA can do.
+    """
     if threat is None:
-        return Tab("Danger", (Line("No enemy can attack your HVA in the next engagement phase."),))
-    hold = f"{threat.probability:.0%} to lose the HVA and {threat.points} fuel points, if all attack and nobody guards"
+        return Tab("Danger", (Line("With these orders no enemy can attack your HVA in the next engagement phase."),))
     enemy = enemy_of(threat.hva.id.side)
+    loses = f"{threat.probability:.0%} to lose it and {threat.points} fuel points, if all attack and nobody guards"
+    guards = [Line(short_name(one.order.satellite), f"{one.cost} fuel, {one.probability:.0%}") for one in threat.guards]
     lines = [
-        Line("Your HVA can be attacked in the next engagement phase"),
-        Line("hold", hold),
+        Line("With these orders your HVA can be attacked in the next engagement phase"),
         *(Line(_name(SatelliteId(enemy, one.order.satellite)), _attack_text(one)) for one in threat.attacks),
-        Line("Guards, with the orders entered so far"),
-        *(Line(short_name(one.order.satellite), f"{one.cost} fuel, {one.probability:.0%}") for one in threat.guards),
-        *([] if threat.guards else [Line("", "nobody is near enough")]),
+        Line("together", loses),
+        Line("Who can guard it then"),
+        *(guards or [Line("", "nobody is near enough")]),
+        *([Line("What the HVA can do now")] if choices else []),
+        *(Line("hold" if one.move is None else one.move.text, _choice_text(one)) for one in choices),
     ]
     return Tab("Danger", tuple(lines))
+
+
+def _choice_text(choice: HvaChoice) -> str:
+    cost = 0 if choice.move is None else choice.move.cost
+    danger = "out of reach" if choice.threat is None else f"{choice.threat.probability:.0%} to lose it"
+    return f"{cost} fuel, {choice.goal_points:+} for the goal, {danger}"
 
 
 def _attack_text(attack: Option) -> str:

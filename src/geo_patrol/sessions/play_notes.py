@@ -7,7 +7,7 @@ from geo_patrol.sessions.hints import Hint
 from geo_patrol.sessions.pages import Tab
 from geo_patrol.sessions.play_session import PlaySession
 from geo_patrol.sessions.score_changes import score_changes
-from geo_patrol.sessions.threats import Threat, hva_threat
+from geo_patrol.sessions.threats import Threat, hva_choices, hva_threat
 from geo_patrol.sides import SIDES, Side
 
 if TYPE_CHECKING:
@@ -59,8 +59,10 @@ class PlayNotes:
 
     @property
     def danger(self) -> Tab:
-        """The threat as a page."""
-        return danger_tab(self.threat)
+        """The threat as a page, with what the HVA can do about it."""
+        entry, game = self._session.entry, self._session.live.timeline[-1].game
+        moves = () if entry is None or game.phase != "movement" else hva_choices(game, entry.side, entry.orders)
+        return danger_tab(self.threat, moves)
 
     def note(self, index: int) -> Note | None:
         """Return what to say; None if there is nothing.

@@ -8,7 +8,9 @@ those that are legal then, after paying for the move: exactly what each enemy ca
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from geo_patrol.board import are_adjacent
 from geo_patrol.game import Game
 from geo_patrol.notation import MOVES, Order, Satellite
 from geo_patrol.sessions.order_entry import Option, describe
@@ -49,6 +51,17 @@ class Threat:
         )
 
 
+class HvaChoice(NamedTuple):
+    """What an HVA can do in a movement phase, and what that leads to."""
+
+    move: Option | None
+    """None if it holds."""
+    goal_points: int
+    """Earned in this turn, if it survives."""
+    threat: Threat | None
+    """How it can be attacked then."""
+
+
 def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat | None:
     """Return how a side's HVA can be attacked in the next engagement phase; None if it cannot.
 
@@ -72,6 +85,33 @@ def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat |
     hva = positions[0].satellite(side, 0)
     points = round(hva.fuel * float(game.to_batch().rules["weight"][0, SIDES.index(side), 0]))
     return Threat(hva, _likeliest(attacks), _likeliest(guards), points)
+
+
+def hva_choices(game: Game, side: Side, orders: Sequence[Order] = ()) -> tuple[HvaChoice, ...]:
+    """Return what holding and each legal move of a side's HVA lead to.
+
+    Args:
+        game: the position in a movement phase; it is not changed.
+        side: whose HVA it is.
+        orders: legal orders of that side; the one of the HVA is replaced.
+    """
+    others = [order for order in orders if order.satellite != 0]
+    choices = []
+    for order in game.legal_orders(side)[0]:
+        option = None if order.action == "noop" else describe(game, side, order)
+        sector = game.satellite(side, 0).sector if option is None else option.sector
+        assert sector is not None
+        planned = others if option is None else [*others, order]
+        choices.append(HvaChoice(option, _goal_points(game, side, sector), hva_threat(game, side, planned)))
+    return tuple(choices)
+
+
+def _goal_points(game: Game, side: Side, sector: int) -> int:
+    """Return the goal points that an HVA earns in a sector."""
+    rules, index = game.to_batch().rules, SIDES.index(side)
+    if sector == game.goals[side]:
+        return int(rules["goal_points"][0, index])
+    return int(rules["adjacent_points"][0, index]) if are_adjacent(sector, game.goals[side]) else 0
 
 
 def _positions(game: Game, side: Side, orders: Sequence[Order]) -> list[Game]:
