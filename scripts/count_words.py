@@ -74,7 +74,7 @@ ALLOWED = (
     Allowed(r"\w*frames?\w*|\w*FRAMES?\w*", "src/geo_patrol/rendering", "frames of a film, frames a second"),
     Allowed(r"\w*frames?\w*|\w*FRAMES?\w*", "benchmarks/pictures.py", "frames a second"),
     Allowed(r"\w*(win|learning|frame)_rates?|WinRate|(WIN|LEARNING|FRAME)_RATE", "", "an ordinary term"),
-    Allowed(r"rates?|draw_rates", "src/geo_patrol/cli", "win rates"),
+    Allowed(r"rates?|draw_rates?|win_rate_columns", "src/geo_patrol/cli", "win rates"),
     Allowed(r"rates?|draw_rates?", "src/geo_patrol/evaluation", "win rates"),
     Allowed(r"rates?", "src/geo_patrol/report", "win rates"),
     Allowed(r"[Ff]igure", "examples/train_maskable_ppo.py", "Matplotlib's Figure"),
@@ -117,7 +117,7 @@ ALLOWED = (
     Allowed(r"zstd_frame", "tests/replays/test_damaged_files.py", "a frame of the Zstandard format"),
     Allowed(r"[Ff]igure", "scripts/plot_curves.py", "Matplotlib's Figure"),
     Allowed(r"[Ff]igure|test_\w*figure\w*", "tests/rendering/test_figure.py", "Matplotlib's Figure"),
-    Allowed(r"draw_rate|test_\w*(win|error)_rates?_\w+", "tests", "rates of draws, wins and errors"),
+    Allowed(r"draw_rates?|test_\w*(win|error)_rates?_\w+", "tests", "rates of draws, wins and errors"),
 )
 
 PHRASES = (

@@ -95,9 +95,42 @@ def test_sweep_prints_and_writes_its_table(tmp_path):
     written = json.loads((tmp_path / "sweep.json").read_text())
     assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
     listed = read_csv(tmp_path / "sweep.csv")
-    assert len(listed) == 12
-    assert [row["wins"] for row in listed[::2]] == [str(tally.wins) for tally in as_alpha]
+    assert [(row["bravo.patrols.ammo"], row["alpha.patrols.fuel"]) for row in listed] == list(result.cells)
+    assert [row["first_as_alpha_wins"] for row in listed] == [str(tally.wins) for tally in as_alpha]
+    assert [float(row["draw_rate"]) for row in listed] == result.draw_rates()
     assert (tmp_path / "sweep.png").read_bytes().startswith(PNG)
+
+
+def test_a_sweep_as_csv_and_parquet_has_a_row_for_each_cell(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    varied = ["-v", "turn_limit=1,2", "-v", "rules=book,code", "-v", "bravo.odds.shoot.0=0.5,1"]
+    files = ["--csv", tmp_path / "cells.csv", "--parquet", tmp_path / "cells.parquet"]
+    ran = run("sweep", *varied, "-a", "idle", "idle", "-n", 4, "--seed", 1, *files)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    table = parquet.read_table(tmp_path / "cells.parquet").to_pylist()
+    assert [{key: str(value) for key, value in row.items()} for row in table] == read_csv(tmp_path / "cells.csv")
+    assert len(table) == 8
+    assert [row["turn_limit"] for row in table] == [1] * 4 + [2] * 4
+    assert [row["rules"] for row in table[:3]] == ["book", "book", "code"]
+    assert [row["bravo.odds.shoot.0"] for row in table[:2]] == [0.5, 1.0]
+    assert (table[0]["alpha_games"], table[0]["bravo_games"], table[0]["draw_rate"]) == (4, 4, 1.0)
+
+
+def test_parquet_without_its_package_is_an_error_before_anything_is_played(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    ran = run("sweep", "-v", "turn_limit=1", "--parquet", tmp_path / "cells.parquet")
+    assert ran.exit_code == 2
+    assert ran.stderr == "geo-patrol: pyarrow is not installed: pip install 'geo_patrol[parquet]'\n"
+
+
+@pytest.mark.parametrize(
+    "command", [("tournament", "idle", "random"), ("sprt", "idle", "idle"), ("match", "idle", "idle")]
+)
+def test_ray_without_its_package_is_an_error_before_anything_is_played(command, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    ran = run(*command, "--ray", "local")
+    assert ran.exit_code == 2
+    assert ran.stderr == "geo-patrol: ray is not installed: pip install 'geo_patrol[ray]'\n"
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ class Campaign:
         play: Callable[..., Any],
         print_tables: Callable[[Any, str], None],
         write_files: Callable[[Path, Any, dict[str, Any]], None] | None = None,
-    ) -> None:
-        """Play with a progress bar, and output the result.
+    ) -> Any:
+        """Play with a progress bar, output the result, and return it.
 
         Args:
             name: the command.
@@ -101,6 +101,7 @@ class Campaign:
         write_json(self.json, data)
         if not self.quiet and self.json != STDOUT:
             print_tables(result, self.source)
+        return result
 
     def config_data(self) -> dict[str, Any]:
         """Return the configuration as JSON data."""

@@ -1,5 +1,6 @@
 """Output of commands: files for other programs, tables, and progress bars on standard error."""
 
+import csv
 import json
 import os
 import sys
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from geo_patrol.cli.errors import InputError
-from geo_patrol.files import atomic_write
+from geo_patrol.errors import optional_import
+from geo_patrol.files import atomic_path, atomic_write
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,6 +67,42 @@ def write_json(target: str | None, data: Mapping[str, Any]) -> None:
     with output_stream(target) as stream:
         json.dump(data, stream, indent=2, allow_nan=False)
         stream.write("\n")
+
+
+def write_csv(target: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write a table as CSV; its columns are the keys of every row."""
+    with output_file(target) as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def check_parquet() -> None:
+    """Check that Parquet can be written, before any work is done for it.
+
+    Raises:
+        MissingPackageError: pyarrow is not installed.
+    """
+    with optional_import("parquet"):
+        import pyarrow.parquet  # noqa: F401
+
+
+def write_parquet(target: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write a table as Parquet; its columns are the keys of every row."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
+    with atomic_path(target) as temporary:
+        pq.write_table(table, temporary)
+
+
+def win_rate_columns(prefix: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a ``WinRate``, which is provided as plain data."""
+    low, high = record["win_interval"]
+    columns = {name: record[name] for name in ("games", "wins", "draws", "losses", "win_rate")}
+    columns |= {"win_rate_low": low, "win_rate_high": high, "score": record["score"]}
+    return {f"{prefix}{name}": value for name, value in columns.items()}
 
 
 def plain_table(*headings: str, numbers: Sequence[str] = ()) -> "Table":

@@ -1,20 +1,39 @@
 """``geo-patrol sweep``: win rates over a grid of configuration values."""
 
-import csv
+from contextlib import suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from geo_patrol.cli import options
 from geo_patrol.cli.campaign import Campaign, write_plots
 from geo_patrol.cli.errors import bad_input, plain_errors
-from geo_patrol.cli.output import output_file, percent_interval, plain_table, print_heading
+from geo_patrol.cli.output import (
+    check_output,
+    check_parquet,
+    percent_interval,
+    plain_table,
+    print_heading,
+    win_rate_columns,
+    write_csv,
+    write_parquet,
+)
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation import Sweep
+
+_Vary: TypeAlias = Annotated[
+    list[str],
+    typer.Option("--vary", "-v", metavar="KEY=VALUES", help="Such as bravo.patrols.ammo=0..4; may be repeated."),
+]
+_Csv: TypeAlias = Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write a row per cell as CSV.")]
+_Parquet: TypeAlias = Annotated[
+    str | None, typer.Option("--parquet", metavar="FILE", help="The same as Parquet; needs the extra parquet.")
+]
 
 _MAX_ROWS = 200
 _MAX_KEY_WIDTH = 12
@@ -22,10 +41,7 @@ _MAX_KEY_WIDTH = 12
 
 @plain_errors
 def sweep(
-    vary: Annotated[
-        list[str],
-        typer.Option("--vary", "-v", metavar="KEY=VALUES", help="Such as bravo.patrols.ammo=0..4; may be repeated."),
-    ],
+    vary: _Vary,
     agents: Annotated[
         tuple[str, str],
         typer.Option("--agents", "-a", metavar="AGENT AGENT", help="Two agents, or twice the same."),
@@ -41,6 +57,8 @@ def sweep(
     move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
+    csv: _Csv = None,
+    parquet: _Parquet = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Play a match for every combination of varied values, and print win rates with their 95 % intervals.
@@ -52,6 +70,7 @@ def sweep(
 
     with bad_input():
         parse_variations(vary)
+    _check_tables(csv, parquet)
     campaign = Campaign(
         agents=agents,
         config=config,
@@ -68,22 +87,59 @@ def sweep(
     play = partial(
         play_sweep, *agents, vary, config=config, overrides=overrides or [], games=games, seed=seed, folder=out
     )
-    campaign.run("sweep", "sweep", play, print_sweep, write_files)
+    result = campaign.run("sweep", "sweep", play, print_sweep, write_files)
+    _write_tables(result, csv, parquet)
 
 
-def write_files(out: Path, result: "Sweep", data: dict[str, Any]) -> None:
+def _check_tables(csv: str | None, parquet: str | None) -> None:
+    """Check that both tables can be written, before anything is played."""
+    check_output(csv)
+    check_output(parquet)
+    if parquet is not None:
+        check_parquet()
+
+
+def _write_tables(result: "Sweep", csv: str | None, parquet: str | None) -> None:
+    if csv is not None:
+        write_csv(csv, _rows(result))
+    if parquet is not None:
+        write_parquet(parquet, _rows(result))
+
+
+def write_files(out: Path, result: "Sweep", _data: dict[str, Any]) -> None:
     """Write the table as CSV, and plots."""
     from geo_patrol.evaluation.plots import sweep_figure
 
-    with output_file(str(out / "sweep.csv")) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        keys = [variation.key for variation in result.variations]
-        writer.writerow([*keys, "of", "wins", "games", "win_rate", "win_rate_low", "win_rate_high", "draw_rate"])
-        for cell in data["cells"]:
-            for label, rate in cell["win_rates"].items():
-                numbers = [rate["wins"], rate["games"], rate["rate"], *rate["interval"], cell["draw_rate"]]
-                writer.writerow([*cell["values"].values(), label, *numbers])
+    write_csv(str(out / "sweep.csv"), _rows(result))
     write_plots(out / "sweep", sweep_figure, result)
+
+
+def _rows(result: "Sweep") -> list[dict[str, Any]]:
+    """Return a row for every cell: the varied values, two win rates, and what else was counted."""
+    prefixes = SIDES if result.agents[0] == result.agents[1] else [f"first_as_{side}" for side in SIDES]
+    columns = [_parse_column(variation.values) for variation in result.variations]
+    return [
+        {
+            **{v.key: column[value] for v, column, value in zip(result.variations, columns, cell, strict=True)},
+            **win_rate_columns(f"{prefixes[0]}_", asdict(summary.win_rates[0])),
+            **win_rate_columns(f"{prefixes[1]}_", asdict(summary.win_rates[1])),
+            "draw_rate": summary.draw_rate,
+            "mean_turns": summary.mean_turns,
+            "first_illegal_orders": summary.illegal_orders[0],
+            "second_illegal_orders": summary.illegal_orders[1],
+            "failures": len(summary.failures),
+            "games_lost_by_failures": sum(failure.games for failure in summary.failures),
+        }
+        for cell, summary in zip(result.cells, result.results, strict=True)
+    ]
+
+
+def _parse_column(values: tuple[str, ...]) -> dict[str, Any]:
+    """Return a variation's values by their texts: as numbers if all of them are."""
+    for number in (int, float):
+        with suppress(ValueError):
+            return {value: number(value) for value in values}
+    return {value: value for value in values}
 
 
 def print_sweep(result: "Sweep", source: str) -> None:

@@ -1,6 +1,5 @@
 """``geo-patrol tournament``: play a round robin."""
 
-import csv
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,7 @@ import typer
 from geo_patrol.cli import options
 from geo_patrol.cli.campaign import Campaign, write_plots
 from geo_patrol.cli.errors import bad_input, plain_errors
-from geo_patrol.cli.output import output_file, percent_interval, plain_table, print_heading
+from geo_patrol.cli.output import percent_interval, plain_table, print_heading, win_rate_columns, write_csv
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,17 +74,9 @@ def write_files(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
     """Write the tables as CSV, and plots."""
     from geo_patrol.evaluation.plots import tournament_figure
 
-    with output_file(str(out / "ratings.csv")) as stream:
-        _write_rows(stream, [_rating_row(entry) for entry in data["ratings"]])
-    with output_file(str(out / "pairings.csv")) as stream:
-        _write_rows(stream, [_pairing_row(entry) for entry in data["pairings"]])
+    write_csv(str(out / "ratings.csv"), [_rating_row(entry) for entry in data["ratings"]])
+    write_csv(str(out / "pairings.csv"), [_pairing_row(entry) for entry in data["pairings"]])
     write_plots(out / "tournament", tournament_figure, result)
-
-
-def _write_rows(stream: Any, rows: list[dict[str, Any]]) -> None:
-    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
 
 
 def _rating_row(entry: dict[str, Any]) -> dict[str, Any]:
@@ -93,26 +84,19 @@ def _rating_row(entry: dict[str, Any]) -> dict[str, Any]:
     row = {"agent": entry["agent"], "elo": entry["elo"], "elo_low": low, "elo_high": high}
     return (
         row
-        | _record_columns("", entry["total"])
-        | _record_columns("alpha_", entry["as_alpha"])
-        | _record_columns("bravo_", entry["as_bravo"])
+        | win_rate_columns("", entry["total"])
+        | win_rate_columns("alpha_", entry["as_alpha"])
+        | win_rate_columns("bravo_", entry["as_bravo"])
     )
 
 
 def _pairing_row(entry: dict[str, Any]) -> dict[str, Any]:
     low, high = entry["elo_difference_interval"]
     row = {"first": entry["first"], "second": entry["second"]}
-    row |= _record_columns("", entry["total"])
-    row |= _record_columns("first_as_alpha_", entry["first_as_alpha"])
-    row |= _record_columns("first_as_bravo_", entry["first_as_bravo"])
+    row |= win_rate_columns("", entry["total"])
+    row |= win_rate_columns("first_as_alpha_", entry["first_as_alpha"])
+    row |= win_rate_columns("first_as_bravo_", entry["first_as_bravo"])
     return row | {"elo_difference": entry["elo_difference"], "elo_difference_low": low, "elo_difference_high": high}
-
-
-def _record_columns(prefix: str, record: dict[str, Any]) -> dict[str, Any]:
-    low, high = record["win_interval"]
-    columns = {name: record[name] for name in ("games", "wins", "draws", "losses", "win_rate")}
-    columns |= {"win_rate_low": low, "win_rate_high": high, "score": record["score"]}
-    return {f"{prefix}{name}": value for name, value in columns.items()}
 
 
 def print_tournament(result: "Tournament", source: str) -> None:
