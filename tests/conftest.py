@@ -2,9 +2,9 @@
 
 import os
 import signal
-from concurrent.futures import Executor, Future
 
 import pytest
+from executors import InlineExecutor
 from hypothesis import HealthCheck, settings
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"  # no real windows; tests of real ones reset it
@@ -26,21 +26,6 @@ settings.load_profile("geo_patrol")
 def _own_state_folder(tmp_path_factory):
     """Games that are saved by default are not saved in the home of the user who runs the tests."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.getbasetemp() / "state")
-
-
-class InlineExecutor(Executor):
-    """Calls functions at once, in this process."""
-
-    def __init__(self, processes=1):
-        self.max_pending = 2 * processes
-
-    def submit(self, fn, /, *args, **kwargs):
-        future = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from conftest import InlineExecutor
+from executors import InlineExecutor
 
 from geo_patrol import AgentError, load_config
 from geo_patrol.evaluation import WorkerError, play_sprt, play_sweep, play_tournament

@@ -7,7 +7,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from conftest import InlineExecutor
+from executors import InlineExecutor
 
 from geo_patrol import AgentError, play_match
 from geo_patrol.evaluation import Sprt, WorkerError, play_sprt, play_sweep, play_tournament

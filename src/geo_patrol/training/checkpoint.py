@@ -9,6 +9,7 @@ import torch
 from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.agents.policy.network import initial_weights
 from geo_patrol.agents.policy.weights import Widths, shapes, write_weights
+from geo_patrol.agents.travel import local_name
 from geo_patrol.config.presets import load_config
 from geo_patrol.errors import PolicyError
 from geo_patrol.files import atomic_path
@@ -40,7 +41,7 @@ def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState
     rng = np.random.default_rng(config.seed)
     random_weights = initial_weights(shapes(Widths()), rng)
     policy = config.initial_policy
-    network = PolicyNetwork(random_weights if policy is None else PolicyAgent(policy).weights).to(device)
+    network = PolicyNetwork(random_weights if policy is None else PolicyAgent(local_name(policy)).weights).to(device)
     has_fused = device.type in ("cpu", "cuda")
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5, fused=has_fused)
     return TrainingState(network, optimizer, League([*config.opponents, *config.extra_opponents], rng))
