@@ -4,6 +4,7 @@ import pygame
 import pytest
 from test_windows import press
 
+from geo_patrol import Order
 from geo_patrol.rendering.learn import LearnWindow
 from geo_patrol.scenes.lesson import lesson_shapes
 from geo_patrol.scenes.shapes import Box, Text
@@ -57,3 +58,23 @@ def test_the_task_stays_in_sight_while_a_satellite_is_selected():
     window._begin(window.lesson.begin())
     press(window, pygame.K_TAB, "\t")
     assert window.prompt == window.session.card.task
+
+
+def test_a_step_that_is_done_can_be_shown_again_and_nothing_else_can_be_played():
+    window = LearnWindow((1000, 600))
+    while window.lesson.step.id != "shoot":
+        window._next()
+    window._enter(lambda entry: entry.give(Order(3, "shoot", 1)))
+    press(window, pygame.K_RETURN, "\r")
+    while not window.lesson.is_done:
+        window.tick(10)
+    window.draw()
+    assert window.page is None
+    assert window.playback.is_finished
+    press(window, pygame.K_l, "l")
+    assert window.playback.progress < 1
+    window.tick(10)
+    for key, letter in ((pygame.K_RETURN, "\r"), (pygame.K_n, "n"), (pygame.K_x, "x")):
+        press(window, key, letter)
+    assert len(window.session.live.timeline) == 2
+    assert window.lesson.is_done

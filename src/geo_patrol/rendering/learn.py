@@ -11,6 +11,9 @@ from geo_patrol.scenes.shapes import Shape, box
 from geo_patrol.sessions.lesson import GameLesson, LessonSession
 from geo_patrol.sessions.live import LiveGame
 
+_WITHOUT = ("New", "Swap", "Watch", "Hint")
+"""Buttons for whole games: the lesson has hints of its own."""
+
 
 def learn(size: tuple[int, int] = (1280, 720)) -> None:
     """Show the guided first game until the window is closed.
@@ -41,12 +44,12 @@ class LearnWindow(PlayWindow):
     def make_controls(self) -> list[Control]:
         """Return the controls for going through the steps and for giving orders."""
         return [
-            Control("the step before, or this one again", self._back, ("page up", "left"), label="Back"),
+            Control("the step before", self._back, ("page up", "left"), label="Back"),
             Control(
                 "the next step", self._next, ("space", "page down", "right"), label="Next", is_open=self._can_go_on,
                 is_main=True,
             ),
-            *(control for control in super().make_controls() if control.label not in ("New", "Hint")),
+            *(control for control in super().make_controls() if control.label not in _WITHOUT),
         ]  # fmt: skip
 
     def make_session(self, live: LiveGame) -> LessonSession:
@@ -55,6 +58,9 @@ class LearnWindow(PlayWindow):
 
     def _is_ordering(self) -> bool:
         return super()._is_ordering() and not self.lesson.is_done
+
+    def _has_past(self) -> bool:
+        return super()._has_past() or self.session.stage == "paused"
 
     def _can_go_on(self) -> bool:
         return self.lesson.is_done and not self.lesson.is_last

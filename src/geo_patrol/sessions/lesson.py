@@ -299,7 +299,7 @@ class LessonSession(PlaySession):
     def end_showing(self) -> None:
         """Go on after a phase has been shown, or complete the step after its last one."""
         if len(self.live.timeline) > self.lesson.step.phases:
-            self.stage = "over"
+            self.stage = "paused"
             self.lesson.finish()
         else:
             super().end_showing()

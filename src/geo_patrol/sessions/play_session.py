@@ -10,9 +10,9 @@ from geo_patrol.sides import SIDES, Side
 if TYPE_CHECKING:
     from geo_patrol.notation import Order
 
-Stage: TypeAlias = Literal["curtain", "ordering", "waiting", "showing", "over"]
+Stage: TypeAlias = Literal["curtain", "ordering", "waiting", "showing", "paused", "over"]
 """A curtain hides one person's orders from the other; orders are entered; agents are waited for; a phase that was played
-is shown; the game is over."""
+is shown; nothing more is played, because a lesson's step is done; the game is over."""
 
 
 class PlaySession:
