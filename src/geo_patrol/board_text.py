@@ -44,6 +44,20 @@ def position_text(game: Position) -> str:
     return f"{heading_text(game)}\n\n{board_text(game)}\n\n{fleets_text(game)}"
 
 
+_REASONS = {
+    "hva_destroyed": "{side}'s HVA destroyed",
+    "hva_out_of_fuel": "{side}'s HVA out of fuel",
+    "win_score": "{side} reached the win score",
+    "forfeit": "{side} forfeits",
+    "turn_limit": "turn limit",
+}
+
+
+def reasons_text(game: Position) -> str:
+    """Return in words why a game ended."""
+    return ", ".join(_REASONS[one.reason].format(side=one.side) for one in game.reasons)
+
+
 def heading_text(game: Position) -> str:
     """Return title, turn, phase and score in a line; for a finished game, how it ended."""
     scores = game.scores

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from geo_patrol import load_config, play_match
 from geo_patrol.agents.search import SearchAgent
 from geo_patrol.cli.app import app
-from geo_patrol.rendering import watch
+from geo_patrol.rendering import games, watch
 from geo_patrol.rendering.film import save_gif
 from geo_patrol.replays import Recorder, ReplayReader, play, read_replay, start
 from geo_patrol.sessions.timeline import Timeline
@@ -158,7 +158,8 @@ def test_csv_of_untrusted_games_holds_no_formulas(played, tmp_path):
 def watched(monkeypatch):
     """Record what the window would show."""
     shown = []
-    monkeypatch.setattr(watch, "watch", lambda timeline, *_, title: shown.append((timeline, title)))
+    show = lambda games, number: shown.append((games.timeline(number), games.title(number)))  # noqa: E731
+    monkeypatch.setattr(games, "watch_games", show)
     return shown
 
 

@@ -93,7 +93,7 @@ def test_agents_of_users_do_not_act_before_the_game_begins():
 
 def test_playing_seats_a_person_and_begins_further_games(monkeypatch):
     games = []
-    monkeypatch.setattr(play_window, "play", lambda new_game: games.extend([new_game(), new_game()]))
+    monkeypatch.setattr(play_window, "play", lambda new_game, **_: games.extend([new_game(), new_game()]))
     assert run("play", "--as", "bravo", "--against", "scripted", "--config", "case1", "--seed", 5).exit_code == 0
     first, second = games
     assert [agent and agent.name for agent in first.agents] == ["scripted", None]
@@ -106,7 +106,7 @@ def test_playing_seats_a_person_and_begins_further_games(monkeypatch):
 
 
 def test_games_in_a_window_are_saved(monkeypatch, tmp_path):
-    def show(new_game):
+    def show(new_game, **_):
         first = new_game()
         first.advance()
         second = new_game()

@@ -9,8 +9,11 @@ from positions import PICTURES, arranged, guards, snapshot_of
 from geo_patrol import load_config, make_agent
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.play import PlayWindow
+from geo_patrol.rendering.screen import Screen
+from geo_patrol.rendering.start import StartWindow
 from geo_patrol.rendering.watch import WatchWindow
 from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sessions.menu import Menu, watch_list
 
 FOLDER = Path(__file__).parent / "golden"
 LARGEST = 2000
@@ -36,9 +39,16 @@ def watching():
     return window
 
 
+def choosing():
+    """Return the start menu, where a game is chosen."""
+    menu = Menu(watch_list())
+    menu.move(2)
+    return StartWindow(Screen("menu"), menu)
+
+
 WINDOWS = {
     f"{make.__name__} {width}x{height}": (make, (width, height))
-    for make in (playing, watching)
+    for make in (playing, watching, choosing)
     for width, height in ((480, 360), (400, 724), (1920, 1080))
 }
 """Name: what makes the window, its size."""

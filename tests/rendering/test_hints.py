@@ -10,7 +10,7 @@ from test_windows import click, playing, press, push
 
 from geo_patrol import Game, Order
 from geo_patrol.agents.search import Search, SearchAgent
-from geo_patrol.rendering import play
+from geo_patrol.rendering import order_window
 from geo_patrol.scenes.orders import hint_shapes
 from geo_patrol.scenes.shapes import Polyline
 from geo_patrol.sessions import hints
@@ -53,7 +53,7 @@ def test_a_hint_is_asked_for_in_the_thread_of_agents_and_taken_by_key_or_click(m
         threads.append((threading.current_thread().name, side))
         return SUGGESTED
 
-    monkeypatch.setattr(play, "find_hint", suggest)
+    monkeypatch.setattr(order_window, "find_hint", suggest)
     window = playing()
     entry = window.session.entry
     press(window, pygame.K_t, "t")  # there is none yet

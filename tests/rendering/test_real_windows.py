@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from geo_patrol.scenes.menu import lay_out_menu
+from geo_patrol.sessions.menu import Menu, start_list
+
 pytestmark = pytest.mark.skipif(
     not (shutil.which("Xvfb") and shutil.which("xdotool")), reason="Xvfb and xdotool are not installed"
 )
@@ -123,6 +126,65 @@ def test_watching_handles_keys_and_saves_pictures(screen, tmp_path):
             time.sleep(0.15)
         assert end_of(process) == (0, "", "")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["geo_patrol-1.png", "geo_patrol-2.png"]
+
+
+def test_the_menu_opens_games_and_takes_them_back_by_keys_and_mouse(screen, tmp_path):
+    with started(screen | {"XDG_STATE_HOME": str(tmp_path)}, "-m", "geo_patrol", "play") as process:
+        window = window_of(screen, process)
+        xdotool(screen, "windowfocus", window)
+        for key in ("Return", "Return", "Return", "Return"):  # play, the first game, easy, as alpha
+            xdotool(screen, "key", key)
+            time.sleep(0.3)
+        wait_for_title(screen, window, "you (alpha) against turtle (bravo)")
+        for key in ("x", "Return"):  # hold with all, commit
+            xdotool(screen, "key", key)
+            time.sleep(0.3)
+        (saved,) = (tmp_path / "geo_patrol" / "games").iterdir()
+        first = name_of(screen, window)
+        xdotool(screen, "key", "n")
+        time.sleep(0.2)
+        assert name_of(screen, window) == first, "it asks first"
+        xdotool(screen, "key", "n")
+        time.sleep(0.5)
+        assert name_of(screen, window) != first
+        xdotool(screen, "key", "m")
+        wait_for_title(screen, window, "geo_patrol")
+        width, height = size_of(screen, window)
+        menu = Menu(start_list(saved.parent, list))
+        choose(screen, window, lay_out_menu(width, height, menu).entries[3])
+        menu.move(3)
+        menu.open()
+        choose(screen, window, lay_out_menu(width, height, menu).entries[0])
+        wait_for_title(screen, window, "against turtle (bravo)")
+        xdotool(screen, "key", "q")
+        assert end_of(process)[0] == 0
+
+
+def name_of(screen, window):
+    return xdotool(screen, "getwindowname", window).stdout.strip()
+
+
+def size_of(screen, window):
+    found = dict(
+        line.split("=") for line in xdotool(screen, "getwindowgeometry", "--shell", window).stdout.splitlines()
+    )
+    return int(found["WIDTH"]), int(found["HEIGHT"])
+
+
+def choose(screen, window, rect):
+    """Click the middle of a rectangle."""
+    xdotool(screen, "mousemove", "--window", window, *rect.center, "click", 1)
+    time.sleep(0.5)
+
+
+def wait_for_title(screen, window, text):
+    """Wait until a window's title contains a text."""
+    for _ in range(600):
+        if text in name_of(screen, window):
+            time.sleep(0.3)
+            return
+        time.sleep(0.1)
+    raise AssertionError(name_of(screen, window))
 
 
 @pytest.mark.parametrize(

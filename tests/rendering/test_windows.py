@@ -390,6 +390,8 @@ def test_escape_leaves_a_game_that_is_over_and_a_window_to_watch_at_once():
     while window.session.stage != "over":
         press(window, pygame.K_RETURN, "\r")
         window.tick(10)
+    press(window, pygame.K_ESCAPE)  # closes the page about the result
+    assert window.page is None
     press(window, pygame.K_ESCAPE)
     assert not window.screen.is_open
     window = watching()
@@ -470,6 +472,9 @@ def test_a_game_is_played_to_its_end_by_mouse_alone(size):
     assert window.session.live.is_over
     assert [moment.orders for moment in moments] == [moment.orders for moment in window.session.live.timeline][:-1]
     window.draw()
+    assert window.page.tab.title == "Result"
+    click(window, (window.screen.size[0] // 2, window.screen.size[1] // 2))
+    assert window.page is None
     old = window.session
     push(window, "a new game")
     assert window.session is not old

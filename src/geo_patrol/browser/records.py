@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from geo_patrol.board_text import reasons_text
 from geo_patrol.browser.scenes import SIZE, SceneEncoder
 from geo_patrol.game import Game
 from geo_patrol.notation import Outcome, Satellite
-from geo_patrol.scenes.panel import reasons_text
 from geo_patrol.scenes.satellites import full_fuel
 from geo_patrol.sessions.timeline import Snapshot, Timeline
 from geo_patrol.sides import SIDES

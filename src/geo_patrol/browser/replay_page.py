@@ -10,8 +10,8 @@ from string import Template
 
 from geo_patrol.browser.records import game_record
 from geo_patrol.browser.theme_css import theme_css
-from geo_patrol.errors import RecordingError
-from geo_patrol.replays import Replay, play, start
+from geo_patrol.replays import Replay
+from geo_patrol.replays.game_list import game_title, replay_timeline
 from geo_patrol.sessions.timeline import Timeline
 
 MAX_GAMES = 100
@@ -47,27 +47,6 @@ def replay_frame(replay: Replay) -> str:
     timeline, _ = replay_timeline(replay)
     page = replay_page([(game_title(replay), timeline)], game_title(replay))
     return f'<iframe srcdoc="{html.escape(page)}" title="A recorded game" style="{_FRAME_STYLE}"></iframe>'
-
-
-def replay_timeline(replay: Replay) -> tuple[Timeline, str]:
-    """Return a recorded game as far as it follows the rules, and the first difference from them; "" if there is none.
-
-    Raises:
-        Disagreement: the initial position is another one.
-    """
-    timeline = Timeline(start(replay), replay.agents)
-    try:
-        for phase in play(replay):
-            timeline.append(phase.orders, phase.game)
-    except RecordingError as error:
-        return timeline, str(error)
-    return timeline, ""
-
-
-def game_title(replay: Replay) -> str:
-    """Return the number of a game and who played it."""
-    alpha, bravo = replay.agents
-    return f"game {replay.number}: {alpha} (alpha) against {bravo} (bravo)"
 
 
 def static_file(name: str) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from geo_patrol.agents import Agent
     from geo_patrol.config.schema import GameConfig
+    from geo_patrol.rendering.screen import Screen
     from geo_patrol.replays import Recorder, Replay
     from geo_patrol.sessions.live import LiveGame
     from geo_patrol.sessions.timeline import Moment
@@ -72,7 +73,7 @@ def start_game(
                 check_seed(seed)
         live = LiveGame(resolved, agents, seed)
     if has_window:
-        _check_screen(alternative)
+        check_screen(alternative)
     load_rules()
     with leave_at_once():
         alpha, bravo = (quick(agent) if agent and _is_builtin(agent) else None for agent in agents)
@@ -82,13 +83,40 @@ def start_game(
     return live
 
 
-def _check_screen(alternative: str) -> None:
+def check_screen(alternative: str) -> None:
+    """Check that there is a screen for a window.
+
+    Raises:
+        NoScreenError: there is none; the message names the alternative.
+    """
     from geo_patrol.rendering.screen import NoScreenError, init_display
 
     try:
         init_display()
     except NoScreenError as error:
         raise NoScreenError(f"{error}; or without one: {alternative}") from None
+
+
+def take_seats(saver: "GameSaver", screen: "Screen | None" = None) -> None:
+    """Let people play in a window, game after game, until they leave it."""
+    from geo_patrol.rendering.play import play
+    from geo_patrol.sessions.live import LiveGame
+
+    first = saver.live
+    waiting, agents = [first], first.agents
+
+    def new_game() -> LiveGame:
+        if waiting:
+            return waiting.pop()
+        live = LiveGame(first.config, agents)
+        saver.add(live)
+        return live
+
+    def swap_sides() -> None:
+        nonlocal agents
+        agents = agents[1], agents[0]
+
+    play(new_game, screen=screen, swap_sides=None if agents == (None, None) else swap_sides)
 
 
 def _is_builtin(agent: "Agent") -> bool:

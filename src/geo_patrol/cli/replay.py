@@ -161,8 +161,9 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
     """Write a page of all games, or of one; return whether they follow the rules."""
     from itertools import islice
 
-    from geo_patrol.browser.replay_page import MAX_GAMES, game_title, replay_page, replay_timeline
+    from geo_patrol.browser.replay_page import MAX_GAMES, replay_page
     from geo_patrol.replays import read_replay
+    from geo_patrol.replays.game_list import game_title, replay_timeline
 
     replays = islice(reader, MAX_GAMES) if number is None else iter([read_replay(reader, number)])
     count, faults = 0, []
@@ -185,29 +186,27 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
 
 
 def _show(reader: "ReplayReader", number: int, text: bool, pictures: "_Pictures") -> bool:
-    """Show one game as text or in a window, or write its pictures; return whether it follows the rules."""
+    """Show one game as text, or games in a window, or write pictures of one; return whether they follow the rules."""
     from geo_patrol.replays import read_replay, start
     from geo_patrol.sessions.timeline import Timeline
 
+    if not text and not pictures:
+        return _watch(reader, number)
     replay = read_replay(reader, number)
-    alpha, bravo = replay.agents
-    name, players = reader.path.name, f"{alpha} (alpha) against {bravo} (bravo)"
     faults: list[str] = []
     phases = _phases(replay, faults)
-    if text and not pictures:
-        from geo_patrol.textplay.texts import game_text
-
-        print(f"GAME {number} of {name}: {players}\n")
-        for paragraph in game_text(start(replay), phases, replay.agents):
-            print(paragraph)
-        return not faults
-    timeline = Timeline(start(replay), replay.agents)
-    for phase in phases:
-        timeline.append(phase.orders, phase.game)
     if pictures:
+        timeline = Timeline(start(replay), replay.agents)
+        for phase in phases:
+            timeline.append(phase.orders, phase.game)
         pictures.write(timeline, reader.path)
-    else:
-        _watch(timeline, f"{name}, game {number}: {players}")
+        return not faults
+    from geo_patrol.textplay.texts import game_text
+
+    alpha, bravo = replay.agents
+    print(f"GAME {number} of {reader.path.name}: {alpha} (alpha) against {bravo} (bravo)\n")
+    for paragraph in game_text(start(replay), phases, replay.agents):
+        print(paragraph)
     return not faults
 
 
@@ -222,14 +221,20 @@ def _phases(replay: "Replay", faults: list[str]) -> "Iterator[PlayedPhase]":
         print(f"geo-patrol: {error}; the game is shown up to there", file=sys.stderr)
 
 
-def _watch(timeline: "Timeline", title: str) -> None:
+def _watch(reader: "ReplayReader", number: int) -> bool:
+    """Show the games of a file in a window; return whether those that were shown follow the rules."""
+    from geo_patrol.rendering.games import watch_games
     from geo_patrol.rendering.screen import NoScreenError
-    from geo_patrol.rendering.watch import watch
+    from geo_patrol.replays.game_list import GameList
 
+    games = GameList(reader)
     try:
-        watch(timeline, title=title)
+        watch_games(games, number)
     except NoScreenError as error:
         raise InputError(f"{error}; or give --text, --png TURN, --gif FILE or --mp4 FILE") from None
+    for fault in games.faults:
+        print(f"geo-patrol: {fault}; the game is shown up to there", file=sys.stderr)
+    return not games.faults
 
 
 @dataclass(frozen=True)

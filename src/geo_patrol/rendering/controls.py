@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pygame
 
 from geo_patrol.scenes.buttons import ButtonState, button_shapes
-from geo_patrol.scenes.layout import Layout
+from geo_patrol.scenes.layout import TextStyle
 from geo_patrol.scenes.shapes import Rect, Shape
 
 
@@ -55,21 +55,21 @@ class ButtonBar:
         self.controls = [control for control in controls if control.sign or control.label]
         self._buttons: list[tuple[Control, Rect]] = []
 
-    def arrange(self, layout: Layout, area: Rect) -> None:
+    def arrange(self, style: TextStyle, area: Rect) -> None:
         """Lay the buttons out in an area."""
-        self._buttons = self._placed(layout, area)
+        self._buttons = self._placed(style, area)
 
-    def height(self, layout: Layout, width: int) -> int:
+    def height(self, style: TextStyle, width: int) -> int:
         """Return the height of the buttons in a width."""
-        return max(rect.bottom for _, rect in self._placed(layout, Rect(0, 0, width, 0)))
+        return max(rect.bottom for _, rect in self._placed(style, Rect(0, 0, width, 0)))
 
-    def _placed(self, layout: Layout, area: Rect) -> list[tuple[Control, Rect]]:
-        size = layout.text_size("normal")
+    def _placed(self, style: TextStyle, area: Rect) -> list[tuple[Control, Rect]]:
+        size = style.text_size("normal")
         height, gap = round(size * 2.1), max(round(size * 0.35), 3)
         left, top = area.left, area.top
         buttons: list[tuple[Control, Rect]] = []
         for control in self.controls:
-            width = height if control.sign else round(layout.text_width(control.label, size) + size * 1.2)
+            width = height if control.sign else round(style.text_width(control.label, size) + size * 1.2)
             if left + width > area.right and left > area.left:
                 left, top = area.left, top + height + gap
             buttons.append((control, Rect(left, top, width, height)))
@@ -84,11 +84,11 @@ class ButtonBar:
         """Return the control whose button is at a pixel; None if there is none."""
         return next((control for control, rect in self._buttons if rect.contains(pixel)), None)
 
-    def shapes(self, layout: Layout, pointer: tuple[int, int] | None) -> Iterator[Shape]:
+    def shapes(self, style: TextStyle, pointer: tuple[int, int] | None) -> Iterator[Shape]:
         """Draw the buttons; the one under the pointer is lit."""
-        size = layout.text_size("normal")
+        size = style.text_size("normal")
         for control, rect in self._buttons:
             is_open = control.is_open()
             is_lit = is_open and pointer is not None and rect.contains(pointer)
             state = ButtonState(is_lit, is_open, control.is_main)
-            yield from button_shapes(layout, rect, size, sign=control.sign, label=control.label, state=state)
+            yield from button_shapes(style, rect, size, sign=control.sign, label=control.label, state=state)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.play import PlayWindow
+from geo_patrol.rendering.screen import Screen
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.lesson import lesson_shapes
 from geo_patrol.scenes.orders import list_area
@@ -15,16 +16,17 @@ _WITHOUT = ("New", "Swap", "Watch", "Hint")
 """Buttons for whole games: the lesson has hints of its own."""
 
 
-def learn(size: tuple[int, int] = (1280, 720)) -> None:
+def learn(size: tuple[int, int] = (1280, 720), screen: Screen | None = None) -> None:
     """Show the guided first game until the window is closed.
 
     Args:
         size: of the window in points.
+        screen: where it is shown; by default, one of its own.
 
     Raises:
         NoScreenError: there is no screen.
     """
-    LearnWindow(size).run()
+    LearnWindow(size, screen).run()
 
 
 class LearnWindow(PlayWindow):
@@ -36,9 +38,9 @@ class LearnWindow(PlayWindow):
 
     session: LessonSession
 
-    def __init__(self, size: tuple[int, int] = (1280, 720)) -> None:
+    def __init__(self, size: tuple[int, int] = (1280, 720), screen: Screen | None = None) -> None:
         self.lesson = GameLesson()
-        super().__init__(self.lesson.begin, size)
+        super().__init__(self.lesson.begin, size, screen)
         self.screen.set_title(self.lesson.title)
 
     def make_controls(self) -> list[Control]:

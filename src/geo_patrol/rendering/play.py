@@ -1,34 +1,22 @@
 """A window to play in, against an agent or against another person at the same screen."""
 
-import time
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import pygame
 
-from geo_patrol.notation import Satellite
+from geo_patrol.rendering.base_window import WindowClosedError
 from geo_patrol.rendering.controls import Control
+from geo_patrol.rendering.order_window import OrderWindow
 from geo_patrol.rendering.painter import Painter
-from geo_patrol.rendering.window import MESSAGE_SECONDS, GameWindow, WindowClosedError
+from geo_patrol.rendering.screen import Screen
+from geo_patrol.rendering.watch import WatchWindow
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.orders import (
-    Buttons,
     curtain_shapes,
-    hint_shapes,
-    list_area,
-    menu_buttons,
-    menu_shapes,
-    option_buttons,
-    option_shapes,
-    order_shapes,
-    satellite_at,
 )
 from geo_patrol.scenes.pages import line_shapes
-from geo_patrol.scenes.satellites import Anchors, all_satellites, satellite_anchors
 from geo_patrol.scenes.shapes import Rect, Shape
-from geo_patrol.sessions.hints import HINT_AGENT, find_hint
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sessions.pages import Tab
 from geo_patrol.sessions.play_notes import PlayNotes
 from geo_patrol.sessions.play_session import PlaySession
@@ -38,21 +26,28 @@ _NOTE_COLORS = {"hint": theme.TEXT, "danger": theme.WARNING, "score": theme.SOFT
 NewGame = Callable[[], LiveGame]
 
 
-def play(new_game: NewGame, size: tuple[int, int] = (1280, 720)) -> None:
+def play(
+    new_game: NewGame,
+    size: tuple[int, int] = (1280, 720),
+    screen: Screen | None = None,
+    swap_sides: Callable[[], None] | None = None,
+) -> None:
     """Play until the window is closed.
 
     Args:
         new_game: begins a game with one or two people; called at once, and for every further game.
         size: of the window in points.
+        screen: where it is shown; by default, one of its own.
+        swap_sides: swaps the sides in all further games; None where that makes no difference.
 
     Raises:
         NoScreenError: there is no screen.
         AgentError: an agent raised an exception, or returned something else than orders.
     """
-    PlayWindow(new_game, size).run()
+    PlayWindow(new_game, size, screen, swap_sides).run()
 
 
-class PlayWindow(GameWindow):
+class PlayWindow(OrderWindow):
     """The window of ``play``.
 
     Attributes:
@@ -62,12 +57,16 @@ class PlayWindow(GameWindow):
 
     lines_above_buttons = 2
 
-    def __init__(self, new_game: NewGame, size: tuple[int, int] = (1280, 720)) -> None:
-        self._new_game = new_game
-        self.menu: Buttons = []
-        self._leaves_until = 0.0
+    def __init__(
+        self,
+        new_game: NewGame,
+        size: tuple[int, int] = (1280, 720),
+        screen: Screen | None = None,
+        swap_sides: Callable[[], None] | None = None,
+    ) -> None:
+        self._new_game, self._swap_sides = new_game, swap_sides
         live = new_game()
-        super().__init__(live.config, live.title, size=size)
+        super().__init__(live.config, live.title, size, screen)
         try:
             self._begin(live)
         except WindowClosedError:
@@ -79,45 +78,21 @@ class PlayWindow(GameWindow):
     def make_controls(self) -> list[Control]:
         """Return the controls for giving orders."""
         commit = "commit the orders of this phase"
-        hold = "hold with all: take every order back"
-        ordering = self._is_ordering
-        undo, guard_all, hold_all, select_next = (
-            partial(self._enter, change)
-            for change in (OrderEntry.undo, OrderEntry.guard_all, OrderEntry.hold_all, OrderEntry.select_next)
-        )
+        replay = "show the last phase again; after the end, watch the game from its start"
+        swap = "a new game with the sides swapped"
+        swapping = [Control(swap, self._restart_swapped, ("c",), label="Swap")] if self._swap_sides else []
         return [
-            Control(commit, self._commit, ("return", "enter"), label="Commit", is_open=ordering, is_main=True),
-            Control("undo", undo, ("u", "backspace"), label="Undo", is_open=self._can_undo),
-            Control("guard with all that can", guard_all, ("g",), label="Guard all", is_open=self._can_guard),
-            Control(hold, hold_all, ("x",), label="Hold all", is_open=ordering),
-            Control("the next satellite without an order", select_next, ("tab",), is_open=ordering),
-            Control(
-                "a hint: the orders that a search finds best", self._find_hint, ("i",), label="Hint", is_open=ordering
-            ),
-            Control("take the orders of the hint", self._take_hint, ("t",), is_open=self._has_hint),
-            Control("show the last phase again", self._replay, ("l",), label="Replay", is_open=self._has_past),
-            Control("a new game", self._restart, ("n",), label="New", is_open=self._is_over),
+            Control(commit, self._commit, ("return", "enter"), label="Commit", is_open=self._is_ordering, is_main=True),
+            *super().make_controls(),
+            Control(replay, self._replay, ("l",), label="Replay", is_open=self._has_past),
+            Control("a new game", self._restart, ("n",), label="New"),
+            *swapping,
         ]
-
-    @property
-    def _entry(self) -> OrderEntry:
-        """The orders that are being entered."""
-        assert self.session.entry is not None
-        return self.session.entry
 
     # Controls
 
-    def _is_ordering(self) -> bool:
-        return self.session.stage == "ordering"
-
     def _is_over(self) -> bool:
         return self.session.stage == "over"
-
-    def _can_undo(self) -> bool:
-        return self._is_ordering() and self._entry.can_undo
-
-    def _can_guard(self) -> bool:
-        return self._is_ordering() and self._entry.can_guard
 
     def _has_past(self) -> bool:
         return self.session.stage in ("ordering", "over") and len(self.playback.timeline) > 1
@@ -127,27 +102,31 @@ class PlayWindow(GameWindow):
         self.session.commit()
         self._show_played_phase()
 
-    def _enter(self, change: Callable[[OrderEntry], None]) -> None:
-        """Change the orders that are being entered."""
-        self.menu = []
-        change(self._entry)
-
-    def _has_hint(self) -> bool:
-        return self._is_ordering() and self.notes.hint is not None
-
-    def _find_hint(self) -> None:
-        game, side = self.session.live.game, self._entry.side
-        self.notes.hint = self.wait_for_agent(HINT_AGENT.name, lambda: find_hint(game, side))
-
-    def _take_hint(self) -> None:
-        hint = self.notes.hint
-        if hint is not None:
-            self._enter(lambda entry: entry.give_all(hint.orders))
-
     def _replay(self) -> None:
-        self.playback.show_last()
+        """Show the last phase again; a game that is over from its start, in the same window, until it is left."""
+        if not self._is_over():
+            self.playback.show_last()
+            return
+        live = self.session.live
+        WatchWindow(live.timeline, title=live.title, screen=self.screen).run()
+        if self.screen.is_open:
+            self.screen.set_title(live.title)
+
+    def _restart_swapped(self) -> None:
+        assert self._swap_sides is not None
+        if self._may_abandon("C again starts a new game with the sides swapped"):
+            self._swap_sides()
+            self._start_new_game()
 
     def _restart(self) -> None:
+        if self._may_abandon("N again starts a new game"):
+            self._start_new_game()
+
+    def _may_abandon(self, question: str) -> bool:
+        """Return whether the game is over, or has been given up by asking for the same thing twice."""
+        return self._is_over() or self.confirm(f"{question}; the orders of this phase are lost")
+
+    def _start_new_game(self) -> None:
         live = self._new_game()
         self.screen.set_title(live.title)
         self._begin(live)
@@ -158,11 +137,8 @@ class PlayWindow(GameWindow):
             self.menu = []
         elif self._is_ordering() and self._entry.selected is not None:
             self._entry.select(None)
-        elif self._is_over() or time.monotonic() < self._leaves_until:
-            self.screen.close()
-        else:
-            self._leaves_until = time.monotonic() + MESSAGE_SECONDS
-            self.show_message("Escape again leaves the game; the orders of this phase are lost")
+        elif self._may_abandon("Escape again leaves the game"):
+            self.leave()
 
     def _begin(self, live: LiveGame) -> None:
         self.playback = Playback(live.timeline)
@@ -191,6 +167,8 @@ class PlayWindow(GameWindow):
         if self.playback.is_finished:
             self.session.end_showing()
             self._show_played_phase()
+            if self._is_over():
+                self.show_situation()
         return True
 
     # Clicks
@@ -208,7 +186,7 @@ class PlayWindow(GameWindow):
         elif self.shows_outcomes and self.layout.outcomes.contains(pixel):
             self.show_situation()
         elif self.session.stage == "ordering":
-            self._click_while_ordering(pixel)
+            self.click_board(pixel)
 
     def handle(self, event: pygame.event.Event) -> None:
         """Handle an event; behind a curtain every key and button lifts it first."""
@@ -219,55 +197,12 @@ class PlayWindow(GameWindow):
         else:
             super().handle(event)
 
-    def _click_while_ordering(self, pixel: tuple[int, int]) -> None:
-        entry = self._entry
-        buttons = self.menu or (self._option_buttons() if entry.selected is not None else [])
-        self.menu = []
-        for option, rect in buttons:
-            if rect.contains(pixel):
-                self._choose(option)
-                return
-        if entry.selected is not None and list_area(self.layout, entry.options(entry.selected)).contains(pixel):
-            entry.select(None)  # it may cover the tables
-            return
-        satellite = satellite_at(self.layout, self._satellites(), self._anchors(), pixel)
-        options = entry.options_at(satellite, self.layout.geometry.sector_of(pixel))
-        if len(options) == 1:
-            entry.give(options[0].order)
-        elif options:
-            self.menu = menu_buttons(self.layout, options, pixel)
-        elif satellite is not None and satellite.side == entry.side and entry.options(satellite.number):
-            entry.select(satellite.number)
-        else:
-            entry.select(None)
-
-    def _choose(self, option: Option | None) -> None:
-        if option is not None:
-            self._entry.give(option.order)
-        elif self._entry.selected is not None:
-            self._entry.hold(self._entry.selected)
-
-    def _option_buttons(self) -> Buttons:
-        return option_buttons(self.layout, self._entry.options(self._entry.selected))
-
-    def _satellites(self) -> tuple[Satellite, ...]:
-        return all_satellites(self.playback.snapshot.game)
-
-    def _anchors(self) -> Anchors:
-        return satellite_anchors(self.layout.geometry, self._satellites())
-
     # Drawing
 
     def overlay(self) -> Iterator[Shape]:
         """Draw the orders being entered, and a line that says what to do."""
         layout = self.layout
-        if self.session.stage == "ordering" and self.playback.is_finished:
-            if self.notes.hint is not None:
-                yield from hint_shapes(layout, self._anchors(), self._entry, self.notes.hint.orders)
-            yield from order_shapes(layout, self._satellites(), self._entry, with_costs=not self.menu)
-            if self._entry.selected is not None:
-                yield from option_shapes(layout, self._entry, self._option_buttons(), self.pointer)
-            yield from menu_shapes(layout, self.menu, self.pointer)
+        yield from super().overlay()
         note = self.notes.note(self.playback.index)
         if note is not None:
             yield from line_shapes(layout, self.note_area, note.texts, _NOTE_COLORS[note.kind])
@@ -284,11 +219,6 @@ class PlayWindow(GameWindow):
     def _prompt_area(self) -> Rect:
         return self.note_area.moved(0, self.layout.line_height("normal") * 5 // 4)
 
-    @property
-    def shows_outcomes(self) -> bool:
-        """Whether the list of outcomes is shown, and not that of orders in its stead."""
-        return self.session.entry is None or self.session.entry.selected is None
-
     def situation_tabs(self) -> tuple[Tab, ...]:
         """Return the last turn, and the danger to the own HVA."""
         return (*super().situation_tabs(), *([self.notes.danger] if self.session.stage == "ordering" else []))
@@ -303,16 +233,4 @@ class PlayWindow(GameWindow):
     @property
     def prompt(self) -> str:
         """What to do now, in a line."""
-        session, entry = self.session, self.session.entry
-        if session.stage == "over":
-            return "The game is over."
-        if session.stage == "waiting":
-            return "Waiting for the other side's orders."
-        if entry is None:
-            return "Click to go on at once."
-        who = f"{entry.side.capitalize()}: " if len(session.people) > 1 else ""
-        if entry.selected is None:
-            hold = "" if entry.pending else "; the others hold"
-            return f"{who}click a satellite, then Commit{hold}"
-        phase = session.live.timeline[-1].game.phase
-        return who + ("click where it should go, or an order" if phase == "movement" else "click a target or an order")
+        return self.session.prompt

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from geo_patrol.rendering.controls import Control
+from geo_patrol.rendering.screen import Screen
 from geo_patrol.rendering.window import GameWindow
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.shapes import Box, Circle, Rect, Shape, Text, box
@@ -11,7 +12,11 @@ from geo_patrol.sessions.timeline import Timeline
 
 
 def watch(
-    timeline: Timeline, advance: Advance | None = None, title: str = "geo_patrol", size: tuple[int, int] = (1280, 720)
+    timeline: Timeline,
+    advance: Advance | None = None,
+    title: str = "geo_patrol",
+    size: tuple[int, int] = (1280, 720),
+    screen: Screen | None = None,
 ) -> None:
     """Show a game until the window is closed.
 
@@ -20,11 +25,12 @@ def watch(
         advance: plays the next phase of a live game, as ``LiveGame.advance`` does; None for a recording.
         title: of the window.
         size: of the window in points.
+        screen: where it is shown; by default, one of its own.
 
     Raises:
         NoScreenError: there is no screen.
     """
-    WatchWindow(timeline, advance, title, size).run()
+    WatchWindow(timeline, advance, title, size, screen).run()
 
 
 class WatchWindow(GameWindow):
@@ -36,9 +42,10 @@ class WatchWindow(GameWindow):
         advance: Advance | None = None,
         title: str = "geo_patrol",
         size: tuple[int, int] = (1280, 720),
+        screen: Screen | None = None,
     ) -> None:
         self.playback = Playback(timeline, advance, self.wait_for_agent)
-        super().__init__(timeline[0].game.config, title, size=size)
+        super().__init__(timeline[0].game.config, title, size, screen)
 
     def make_controls(self) -> list[Control]:
         """Return the controls for moving about in the game."""
@@ -57,6 +64,7 @@ class WatchWindow(GameWindow):
             Control("to the last position", playback.to_end, ("end",)),
             Control("slower", playback.slower, ("-",), sign="minus"),
             Control("faster", playback.faster, ("+", "="), sign="plus"),
+            *super().make_controls(),
         ]
 
     @property

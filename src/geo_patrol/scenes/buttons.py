@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.layout import Layout
+from geo_patrol.scenes.layout import TextStyle
 from geo_patrol.scenes.shapes import (
     Circle,
     Color,
@@ -66,7 +66,7 @@ class ButtonState:
 
 
 def button_shapes(
-    layout: Layout, rect: Rect, size: int, *, sign: str = "", label: str = "", state: ButtonState
+    style: TextStyle, rect: Rect, size: int, *, sign: str = "", label: str = "", state: ButtonState
 ) -> Iterator[Shape]:
     """Draw a button with a sign, or a label in a font size."""
     is_strong = state.is_main and state.is_open
@@ -81,7 +81,7 @@ def button_shapes(
     elif sign:
         yield Use(_sign(sign, ink), rect.center, sign_size)
     else:
-        yield Text(rect.center, layout.fitted(label, size, rect.width - size // 2), size, ink, "center")
+        yield Text(rect.center, style.fitted(label, size, rect.width - size // 2), size, ink, "center")
 
 
 @functools.cache

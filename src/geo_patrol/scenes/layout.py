@@ -60,31 +60,15 @@ def wrap_text(text: str, size: int, width: int, measure: TextMeasure) -> list[st
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Rectangles of a picture.
+class TextStyle:
+    """How texts are written in a picture.
 
     Attributes:
-        scale: by how much texts are larger than in a picture of 1280 x 720.
-        board: the square that holds the board.
-        header: title, turn, phase and score.
-        tables: one for each side.
-        outcomes: the list of engagements, or of the orders to choose from.
-        chart: the score over the turns.
-        legend: the engagement marks explained: a corner of the board, or a line beneath it.
-        toolbar: buttons of a window; empty in a picture.
-        geometry: of the board.
+        scale: by how much they are larger than in a picture of 1280 x 720.
         measure: returns the size of a text.
     """
 
     scale: float
-    board: Rect
-    header: Rect
-    tables: tuple[Rect, Rect]
-    outcomes: Rect
-    chart: Rect
-    legend: Rect
-    toolbar: Rect
-    geometry: BoardGeometry
     measure: TextMeasure
 
     def text_size(self, name: str) -> int:
@@ -105,15 +89,45 @@ class Layout:
 
     def fitted(self, text: str, size: int, width: int) -> str:
         """Return a text, shortened with two dots if it is wider than so many pixels."""
-        if self.text_width(text, size) <= width:
-            return text
-        while text and self.text_width(text + "..", size) > width:
-            text = text[:-1]
-        return text + ".."
+        return fitted_text(self.measure, text, size, width)
 
     def wrapped(self, text: str, size: int, width: int) -> list[str]:
         """Break a text into lines, as ``wrap_text`` does."""
         return wrap_text(text, size, width, self.measure)
+
+
+@dataclass(frozen=True)
+class Layout(TextStyle):
+    """Rectangles of a picture.
+
+    Attributes:
+        board: the square that holds the board.
+        header: title, turn, phase and score.
+        tables: one for each side.
+        outcomes: the list of engagements, or of the orders to choose from.
+        chart: the score over the turns.
+        legend: the engagement marks explained: a corner of the board, or a line beneath it.
+        toolbar: buttons of a window; empty in a picture.
+        geometry: of the board.
+    """
+
+    board: Rect
+    header: Rect
+    tables: tuple[Rect, Rect]
+    outcomes: Rect
+    chart: Rect
+    legend: Rect
+    toolbar: Rect
+    geometry: BoardGeometry
+
+
+def fitted_text(measure: TextMeasure, text: str, size: int, width: int) -> str:
+    """Return a text, shortened with two dots if it is wider than so many pixels."""
+    if measure(text, size)[0] <= width:
+        return text
+    while text and measure(text + "..", size)[0] > width:
+        text = text[:-1]
+    return text + ".."
 
 
 class _Metrics(NamedTuple):
@@ -186,7 +200,7 @@ def make_layout(
     header, tables, rest, buttons = _split_panel(areas, metrics)
     legend, outcomes, chart = _place_legend(areas, rest, metrics)
     geometry = BoardGeometry(board, areas.square.center, areas.square.width / 2 - metrics.margin)
-    return Layout(metrics.scale, areas.square, header, tables, outcomes, chart, legend, buttons, geometry, measure)
+    return Layout(metrics.scale, measure, areas.square, header, tables, outcomes, chart, legend, buttons, geometry)
 
 
 def _wide(width: int, height: int, metrics: _Metrics) -> _Areas:

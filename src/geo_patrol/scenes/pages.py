@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.buttons import ButtonState, button_shapes
-from geo_patrol.scenes.layout import Layout
+from geo_patrol.scenes.layout import TextStyle
 from geo_patrol.scenes.shapes import Color, Polygon, Rect, Shape, Text, box
 from geo_patrol.sessions.pages import Page, Tab
 
@@ -49,20 +49,20 @@ class PageLayout:
         return max(len(self.rows) - self.count, 0)
 
 
-def lay_out_page(layout: Layout, size: tuple[int, int], page: Page) -> PageLayout:
+def lay_out_page(style: TextStyle, size: tuple[int, int], page: Page) -> PageLayout:
     """Lay a page out in a window of a size; every tab takes the same space.
 
     Args:
-        layout: of the picture beneath it.
+        style: of the texts.
         size: of the window.
         page: what is shown.
     """
-    text, line = layout.text_size("normal"), layout.line_height("normal")
+    text, line = style.text_size("normal"), style.line_height("normal")
     padding = text
     width = min(size[0] - padding, _WIDTH * text)
     body_width = width - 2 * padding
-    columns = [_left_width(layout, tab, body_width) for tab in page.tabs]
-    wrapped = [tuple(_rows(layout, tab, body_width, left)) for tab, left in zip(page.tabs, columns, strict=True)]
+    columns = [_left_width(style, tab, body_width) for tab in page.tabs]
+    wrapped = [tuple(_rows(style, tab, body_width, left)) for tab, left in zip(page.tabs, columns, strict=True)]
     above = round(2.2 * text) + padding // 2
     height = min(above + line * max(map(len, wrapped)) + 2 * padding, size[1] - padding)
     card = Rect.anchored((width, height), "center", (size[0] // 2, size[1] // 2))
@@ -70,41 +70,43 @@ def lay_out_page(layout: Layout, size: tuple[int, int], page: Page) -> PageLayou
     tabs = []
     left = body.left
     for tab in page.tabs:
-        tab_width = layout.text_width(tab.title, text) + text
+        tab_width = style.text_width(tab.title, text) + text
         tabs.append(Rect(left, card.top + padding // 2, tab_width, round(2.1 * text)))
         left += tab_width + text // 2
     return PageLayout(card, tuple(tabs), body, columns[page.index], wrapped[page.index], body.height // line)
 
 
-def _left_width(layout: Layout, tab: Tab, width: int) -> int:
-    size = layout.text_size("normal")
-    widths = (layout.text_width(line.left, size) for line in tab.lines if line.right)
+def _left_width(style: TextStyle, tab: Tab, width: int) -> int:
+    size = style.text_size("normal")
+    widths = (style.text_width(line.left, size) for line in tab.lines if line.right)
     return min(max(widths, default=0) + size, round(width * _MAX_LEFT))
 
 
-def _rows(layout: Layout, tab: Tab, width: int, left: int) -> Iterator[_Row]:
-    size = layout.text_size("normal")
+def _rows(style: TextStyle, tab: Tab, width: int, left: int) -> Iterator[_Row]:
+    size = style.text_size("normal")
     for line in tab.lines:
         if not line.right:
-            yield from (_Row(text, "", is_heading=True) for text in layout.wrapped(line.left, size, width))
+            yield from (_Row(text, "", is_heading=True) for text in style.wrapped(line.left, size, width))
             continue
-        names = layout.wrapped(line.left, size, left)
-        texts = layout.wrapped(line.right, size, width - left)
+        names = style.wrapped(line.left, size, left)
+        texts = style.wrapped(line.right, size, width - left)
         for i in range(max(len(names), len(texts))):
             yield _Row(names[i] if i < len(names) else "", texts[i] if i < len(texts) else "")
 
 
-def page_shapes(layout: Layout, size: tuple[int, int], page: Page, pointer: tuple[int, int] | None) -> Iterator[Shape]:
+def page_shapes(
+    style: TextStyle, size: tuple[int, int], page: Page, pointer: tuple[int, int] | None
+) -> Iterator[Shape]:
     """Draw a page."""
-    placed = lay_out_page(layout, size, page)
+    placed = lay_out_page(style, size, page)
     width, height = size
-    text, line = layout.text_size("normal"), layout.line_height("normal")
+    text, line = style.text_size("normal"), style.line_height("normal")
     yield Polygon(((0, 0), (width, 0), (width, height), (0, height)), theme.SPACE, opacity=_SHADE)
-    yield box(placed.card, theme.PANEL, theme.RING_EDGE, layout.stroke(1), text)
+    yield box(placed.card, theme.PANEL, theme.RING_EDGE, style.stroke(1), text)
     for i, (tab, rect) in enumerate(zip(page.tabs, placed.tabs, strict=True)):
         is_lit = pointer is not None and rect.contains(pointer)
         state = ButtonState(is_lit, is_selected=i == page.index)
-        yield from button_shapes(layout, rect, text, label=tab.title, state=state)
+        yield from button_shapes(style, rect, text, label=tab.title, state=state)
     first = min(page.first, placed.last_first)
     for i, row in enumerate(placed.rows[first : first + placed.count]):
         y = placed.body.top + line * (i + 0.5)
@@ -112,19 +114,19 @@ def page_shapes(layout: Layout, size: tuple[int, int], page: Page, pointer: tupl
         columns = (placed.body.left, row.left, color), (placed.body.left + placed.left, row.right, theme.TEXT)
         yield from (Text((x, y), words, text, ink) for x, words, ink in columns if words)
     if placed.last_first:
-        yield from _scroll_bar(layout, placed, first)
+        yield from _scroll_bar(style, placed, first)
 
 
-def line_shapes(layout: Layout, area: Rect, texts: Sequence[str], color: Color) -> Iterator[Text]:
+def line_shapes(style: TextStyle, area: Rect, texts: Sequence[str], color: Color) -> Iterator[Text]:
     """Write the first of some texts that fits a line, or as much of the last one as does."""
-    size = layout.text_size("normal")
-    fitting = (text for text in texts if layout.text_width(text, size) <= area.width)
-    text = next(fitting, layout.fitted(texts[-1], size, area.width))
+    size = style.text_size("normal")
+    fitting = (text for text in texts if style.text_width(text, size) <= area.width)
+    text = next(fitting, style.fitted(texts[-1], size, area.width))
     yield Text((area.left, area.center[1]), text, size, color)
 
 
-def _scroll_bar(layout: Layout, placed: PageLayout, first: int) -> Iterator[Shape]:
-    width = max(round(4 * layout.scale), 3)
+def _scroll_bar(style: TextStyle, placed: PageLayout, first: int) -> Iterator[Shape]:
+    width = max(round(4 * style.scale), 3)
     track = Rect(placed.card.right - 3 * width, placed.body.top, width, placed.body.height)
     thumb = round(track.height * placed.count / len(placed.rows))
     top = track.top + round((track.height - thumb) * first / placed.last_first)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from geo_patrol.board_text import reasons_text
 from geo_patrol.config.ranges import largest
 from geo_patrol.game import Game
 from geo_patrol.notation import Satellite
@@ -14,13 +15,6 @@ from geo_patrol.sessions.timeline import ScorePoint
 from geo_patrol.sides import SIDES, Side
 
 _ANCHORS: tuple[TextAnchor, TextAnchor] = ("midleft", "midright")
-_REASONS = {
-    "hva_destroyed": "{side}'s HVA destroyed",
-    "hva_out_of_fuel": "{side}'s HVA out of fuel",
-    "win_score": "{side} reached the win score",
-    "forfeit": "{side} forfeits",
-    "turn_limit": "turn limit",
-}
 SECTOR, FUEL, BAR, AMMO = 0.34, 0.51, 0.55, 0.8
 """Columns, as fractions of a table's width: right edges of the numbers, left edges of bar and pips."""
 _MAX_PIPS = 5
@@ -82,11 +76,6 @@ def _names(layout: Layout, game: Game, names: tuple[str, str]) -> Iterator[Text]
         return
     for side, x, anchor in zip(SIDES, edges, _ANCHORS, strict=True):
         yield Text((x, below), f"{game.goal_points[side]} from the goal", size, theme.FAINT, anchor)
-
-
-def reasons_text(game: Game) -> str:
-    """Return in words why a game ended."""
-    return ", ".join(_REASONS[one.reason].format(side=one.side) for one in game.reasons)
 
 
 def row_of(layout: Layout, side: Side, number: int) -> Rect:

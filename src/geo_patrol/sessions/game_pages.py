@@ -1,17 +1,19 @@
 """What pages say about a game: its rules, its last turn, and the danger to an HVA."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from geo_patrol.board_text import reasons_text
 from geo_patrol.engine import state
 from geo_patrol.game import Game
 from geo_patrol.notation import MOVES, Outcome, SatelliteId, short_name
 from geo_patrol.sessions.order_entry import Option
 from geo_patrol.sessions.pages import Line, Tab
-from geo_patrol.sessions.score_changes import ScoreChange
+from geo_patrol.sessions.score_changes import ScoreChange, score_changes
 from geo_patrol.sessions.threats import HvaChoice, Threat
-from geo_patrol.sessions.timeline import intercepted_attacks
-from geo_patrol.sides import SIDES, enemy_of
+from geo_patrol.sessions.timeline import Timeline, intercepted_attacks
+from geo_patrol.sides import SIDES, Side, enemy_of
 
 _DISTANCES = ("same sector", "adjacent sector")
 
@@ -112,6 +114,35 @@ def last_turn_tab(turn: int, changes: Sequence[ScoreChange], outcomes: Sequence[
             *(engagements or [Line("", "nobody engaged" if turn else "none yet")]),
         ),
     )
+
+
+def result_tab(timeline: Timeline) -> Tab:
+    """Return who won a game, why, and how the scores came about."""
+    game = timeline[-1].game
+    result = "Draw" if game.winner is None else f"{game.winner.capitalize()} wins"
+    turns = [
+        score_changes(moment, following.game)
+        for moment, following in itertools.pairwise(timeline)
+        if moment.game.phase == "engagement"
+    ]
+    score = f"{game.scores['alpha']} to {game.scores['bravo']}"
+    lines = [Line(f"{result} in turn {game.turn}, {score}: {reasons_text(game)}")]
+    for index, side in enumerate(SIDES):
+        lines += _score_lines(side, timeline[0].game.scores[side], [turn[index] for turn in turns], game.scores[side])
+    return Tab("Result", tuple(lines))
+
+
+def _score_lines(side: Side, start: int, changes: Sequence[ScoreChange], end: int) -> Iterator[Line]:
+    sums = {
+        "from the goal": sum(change.goal for change in changes),
+        "HVA destroyed": sum(change.hva_destroyed for change in changes),
+        "Patrols destroyed": sum(change.patrols_destroyed for change in changes),
+        "fuel spent": sum(change.fuel_spent for change in changes),
+    }
+    sums["forfeit"] = end - start - sum(sums.values())
+    yield Line(f"{side.capitalize()}: {end} points")
+    yield Line("fuel at the start", f"{start}")
+    yield from (Line(name, f"{points:+}") for name, points in sums.items() if points)
 
 
 def outcome_text(outcome: Outcome) -> str:

@@ -83,3 +83,20 @@ class PlaySession:
         self.stage = "waiting"
         self.live.play((self._committed.get("alpha", ()), self._committed.get("bravo", ())), self._wait)
         self.stage = "showing"
+
+    @property
+    def prompt(self) -> str:
+        """What people have to do now, in a line."""
+        entry = self.entry
+        if self.stage == "over":
+            return "The game is over."
+        if self.stage == "waiting":
+            return "Waiting for the other side's orders."
+        if entry is None:
+            return "Click to go on at once."
+        who = f"{entry.side.capitalize()}: " if len(self.people) > 1 else ""
+        if entry.selected is None:
+            hold = "" if entry.pending else "; the others hold"
+            return f"{who}click a satellite, then Commit{hold}"
+        phase = self.live.timeline[-1].game.phase
+        return who + ("click where it should go, or an order" if phase == "movement" else "click a target or an order")

@@ -46,6 +46,11 @@ class Playback:
         self._speed = SPEEDS.index(1.0)
         self._snapshot: Snapshot | None = None
 
+    def load(self, timeline: Timeline) -> None:
+        """Play another recorded game from its start."""
+        self.timeline = timeline
+        self.restart()
+
     @property
     def snapshot(self) -> Snapshot:
         """The current snapshot; the same object until it changes."""

@@ -7,7 +7,7 @@ import pygame
 from geo_patrol.flight.lesson import FlightLesson
 from geo_patrol.flight.pictures.window import Player, Window
 from geo_patrol.rendering.painter import Painter, text_extent
-from geo_patrol.rendering.screen import Event
+from geo_patrol.rendering.screen import Event, Screen
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.lesson import CardLayout
 from geo_patrol.scenes.shapes import Drawing, Rect
@@ -19,13 +19,16 @@ _MIN_CARD_LINES = 9
 """Of a card beneath the map, so that the map keeps its size while the text changes."""
 
 
-def learn() -> None:
+def learn(screen: Screen | None = None) -> None:
     """Show the guided first flight until the window is closed.
+
+    Args:
+        screen: where it is shown; by default, a window of its own.
 
     Raises:
         NoScreenError: there is no screen.
     """
-    window = LessonWindow()
+    window = LessonWindow(screen=screen)
     try:
         LessonPlayer(FlightLesson(), window).play()
     finally:
@@ -42,8 +45,8 @@ class LessonWindow(Window):
 
     card: Card
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, screen: Screen | None = None) -> None:
+        super().__init__(screen=screen)
         self.card_area = Rect(0, 0, 0, 0)
 
     def paint_beside(self, picture: pygame.Surface, drawing: Drawing) -> tuple[int, int]:

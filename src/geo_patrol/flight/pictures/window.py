@@ -28,11 +28,13 @@ class Window:
 
     Args:
         fps: turns a second that ``show`` plays, all steps of a turn together.
+        screen: where drawings are shown, which stays open; by default, one of its own.
     """
 
-    def __init__(self, fps: float = 4.0) -> None:
+    def __init__(self, fps: float = 4.0, screen: Screen | None = None) -> None:
         self._seconds = 1.0 / fps
-        self._screen: Screen | None = None
+        self._screen = screen
+        self._owns_screen = screen is None
         self._is_closed = False
         self._events: list[Event] = []
         self._shown: tuple[int, ...] = ()
@@ -105,7 +107,7 @@ class Window:
     def close(self) -> None:
         """Close the window."""
         self._is_closed = True
-        if self._screen is not None:
+        if self._screen is not None and self._owns_screen:
             self._screen.close()
 
 

@@ -1,0 +1,106 @@
+"""A window to watch the recorded games of a file in: one after the other, or chosen from a list."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from geo_patrol.errors import RecordingError
+from geo_patrol.rendering.controls import Control
+from geo_patrol.rendering.screen import Screen
+from geo_patrol.rendering.start import StartWindow
+from geo_patrol.rendering.watch import WatchWindow
+from geo_patrol.sessions.menu import ChosenGame, Entry, EntryList, Menu
+from geo_patrol.sessions.timeline import Timeline
+
+
+class Games(Protocol):
+    """The games of a file, by their numbers from 0; ``replays.game_list.GameList`` is one."""
+
+    def has(self, number: int) -> bool:
+        """Return whether there is a game of this number."""
+
+    def timeline(self, number: int) -> Timeline:
+        """Return a game; raise RecordingError if it cannot be shown."""
+
+    def title(self, number: int) -> str:
+        """Return the title of a game; raise RecordingError if there is none."""
+
+    def entries(self) -> Sequence[tuple[int, str, str]]:
+        """Return number, players and result of the first games."""
+
+
+def watch_games(games: Games, number: int = 0, screen: Screen | None = None) -> None:
+    """Show the games of a file until the window is closed.
+
+    Args:
+        games: of the file.
+        number: of the first game to show.
+        screen: where they are shown; by default, a window of their own.
+
+    Raises:
+        NoScreenError: there is no screen.
+        RecordingError: there is no such game.
+    """
+    GamesWindow(games, number, screen=screen).run()
+
+
+class GamesWindow(WatchWindow):
+    """The window of ``watch_games``.
+
+    Attributes:
+        number: of the game that is shown.
+    """
+
+    def __init__(
+        self, games: Games, number: int = 0, size: tuple[int, int] = (1280, 720), screen: Screen | None = None
+    ) -> None:
+        self._games, self.number = games, number
+        super().__init__(games.timeline(number), None, games.title(number), size, screen)
+
+    def make_controls(self) -> list[Control]:
+        """Return the controls for moving about in the game, and in the file."""
+        return [
+            *super().make_controls(),
+            Control("the game before", self._previous, ("p",), label="<", is_open=self._has_previous),
+            Control("the list of games", self._choose, ("l",), label="Games", is_open=self._has_several),
+            Control("the next game", self._next, ("n",), label=">", is_open=self._has_next),
+        ]
+
+    def _has_previous(self) -> bool:
+        return self.number > 0
+
+    def _has_next(self) -> bool:
+        return self._games.has(self.number + 1)
+
+    def _has_several(self) -> bool:
+        return self._has_previous() or self._has_next()
+
+    def _previous(self) -> None:
+        self.open(self.number - 1)
+
+    def _next(self) -> None:
+        self.open(self.number + 1)
+
+    def open(self, number: int) -> None:
+        """Show another game from its start, or say why it cannot be shown."""
+        try:
+            timeline = self._games.timeline(number)
+        except RecordingError as error:
+            self.show_message(str(error))
+            return
+        self.number = number
+        self.playback.load(timeline)
+        self.set_config(timeline[0].game.config)
+        self.screen.set_title(self._games.title(number))
+
+    def _choose(self) -> None:
+        """Show the list of games on the same screen, and open the chosen one."""
+        listed = self._games.entries()
+        entries = tuple(
+            Entry(players, result, lambda number=number: ChosenGame(number))  # type: ignore[misc]
+            for number, players, result in listed
+        )
+        shown = next((i for i, (number, *_) in enumerate(listed) if number == self.number), 0)
+        menu = Menu(EntryList("Which game?", entries, shown))
+        choice = StartWindow(self.screen, menu).run()
+        if self.screen.is_open:
+            self.open(choice.number if isinstance(choice, ChosenGame) else self.number)
