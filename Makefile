@@ -6,7 +6,7 @@ RUN := $(BIN)/python -m
 TRAINING := $(VENV)/training
 CLUSTER := $(VENV)/cluster
 TORCH := 2.13.0
-LIBRARIES := sb3 torchrl tianshou pufferlib
+LIBRARIES := sb3 torchrl tianshou agilerl pufferlib supersuit
 POLICY_RECIPE := examples/train_selfplay.py --device cpu --num-threads 1 \
 	--config examples/four_rings.toml examples/five_rings.toml
 POLICY_BROAD := examples/four_rings.toml --num-envs 768 --num-past-policies 40 --out runs/base

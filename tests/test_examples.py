@@ -18,9 +18,11 @@ SHOWN = {
     "solve_a_mission.py": "proved: 23 points, no flight has more than 23",
 }
 NEED_PYTORCH = {
+    "agilerl_ppo.py",
     "export_onnx.py",
     "ppo_geo_patrol.py",
     "pufferlib_ppo.py",
+    "supersuit_random.py",
     "tianshou_ppo.py",
     "torchrl_ppo.py",
     "train_maskable_ppo.py",

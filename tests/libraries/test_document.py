@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 TEXT = (Path(__file__).parents[2] / "docs" / "libraries.md").read_text(encoding="utf-8")
-LIBRARIES = {"Stable-Baselines3": "sb3_contrib", "TorchRL": "torchrl", "Tianshou": "tianshou", "PufferLib": "pufferlib"}
+LIBRARIES = {
+    "AgileRL": "agilerl",
+    "SuperSuit": "supersuit",
+    "Stable-Baselines3": "sb3_contrib",
+    "TorchRL": "torchrl",
+    "Tianshou": "tianshou",
+    "PufferLib": "pufferlib",
+}
 
 
 @pytest.mark.parametrize("title", LIBRARIES)
@@ -25,6 +32,11 @@ def test_snippets(title):
         assert names["model"].num_timesteps == 2_048
     if title == "TorchRL":
         assert names["batch"]["next", "illegal_orders"].sum() == 0
+    if title == "AgileRL":
+        assert names["scores"]
+    if title == "SuperSuit":
+        assert names["observations"].shape == (8, 3182)
+        assert sum(info["illegal_orders"] for info in names["infos"]) == 0
     if title == "Tianshou":
         assert names["statistics"].train_step == 1024
     if title == "PufferLib":

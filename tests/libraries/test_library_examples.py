@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-LIBRARIES = {"pufferlib": "PufferLib", "tianshou": "Tianshou", "torchrl": "TorchRL"}
+LIBRARIES = {"agilerl": "AgileRL", "pufferlib": "PufferLib", "tianshou": "Tianshou", "torchrl": "TorchRL"}
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -17,3 +17,13 @@ def test_example_trains_and_plays(library, tmp_path):
     result = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert f"<MatchResult {LIBRARIES[library]} against scripted, GEO Patrol, 200 games" in result.stdout
+
+
+def test_supersuit_plays_legal_orders():
+    pytest.importorskip("supersuit")
+    example = [sys.executable, EXAMPLES / "supersuit_random.py", "60"]
+    result = subprocess.run(example, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    num_episodes, rest = result.stdout.split(maxsplit=1)
+    assert int(num_episodes) > 0
+    assert rest == "episodes, 0 illegal orders\n"
