@@ -15,19 +15,23 @@ class Hand:
     def __init__(self, player, window):
         self.player, self.window = player, window
 
-    def wait(self, seconds=0.1):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            for event in self.window.handle_events():
-                self.player._handle(event)
-            self.player._draw()
-            time.sleep(0.01)
+    def run(self):
+        """Handle the events that are there; return their types."""
+        events = self.window.handle_events()
+        for event in events:
+            self.player._handle(event)
+        self.player._draw()
+        time.sleep(0.01)
+        return {event.type for event in events}
 
     def click(self, pixel):
+        """Press the mouse at a pixel, and wait until the window has received that."""
         left, top = self.window._screen._window.position
         x, y = left + round(pixel[0]), top + round(pixel[1])
         subprocess.run(["xdotool", "mousemove", str(x), str(y), "click", "1"], check=True)
-        self.wait()
+        end = time.monotonic() + 20
+        while pygame.MOUSEBUTTONDOWN not in self.run():
+            assert time.monotonic() < end, "no click"
 
     def click_end_of(self, order):
         flight = self.player.flight
@@ -41,8 +45,10 @@ def fly_by_mouse():
     player._draw()
     assert pygame.display.get_driver() == "x11"
     hand = Hand(player, window)
-    hand.wait(0.5)
-    hand.click((2, 2))  # the first click may only raise the window
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        hand.run()
+    hand.click((2, 2))
     steps = 0
     for step in player.lesson.steps:
         assert player.lesson.step is step
