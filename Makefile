@@ -15,7 +15,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --num-threads 2 --minutes 10 --seed $$seed \
 		--out runs/seed$$seed || exit 1; done
 
-.PHONY: demo test test-browser test-training test-libraries test-rllib test-ray golden pictures bench publish-bench bench-pictures bench-flight policy curves fuzz fuzz-files wheel-test clean
+.PHONY: demo test test-browser test-training test-libraries test-rllib test-ray golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy curves fuzz fuzz-files wheel-test clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -129,6 +129,10 @@ publish-bench: $(VENV)/bench  ## write the results of the last run into README.m
 	$(RUN) benchmarks publish
 bench-pictures: $(VENV)/dev  ## measure frames per second, and memory over ten thousand frames
 	$(BIN)/python benchmarks/pictures.py
+
+bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed)  ## train with each library for five minutes; then write the table of docs/libraries.md
+	$(RUN) benchmarks.libraries run
+	$(RUN) benchmarks.libraries publish
 
 bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and the time to solve missions
 	$(BIN)/python benchmarks/flight.py

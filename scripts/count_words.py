@@ -115,6 +115,8 @@ ALLOWED = (
     Allowed(r"which", "tests/browser/conftest.py", "`shutil.which`"),
     Allowed(r"shares_memory", "tests/rendering/test_picture.py", "NumPy's function"),
     Allowed(r"zstd_frame", "tests/replays/test_damaged_files.py", "a frame of the Zstandard format"),
+    Allowed(r"frame_stack_v1", "examples/supersuit_random.py", "SuperSuit's function"),
+    Allowed(r"frame_stack_v1", "tests/libraries/test_supersuit.py", "SuperSuit's function"),
     Allowed(r"[Ff]igure", "scripts/plot_curves.py", "Matplotlib's Figure"),
     Allowed(r"[Ff]igure|test_\w*figure\w*", "tests/rendering/test_figure.py", "Matplotlib's Figure"),
     Allowed(r"draw_rates?|test_\w*(win|error)_rates?_\w+", "tests", "rates of draws, wins and errors"),

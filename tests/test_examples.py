@@ -22,6 +22,7 @@ NEED_PYTORCH = {
     "export_onnx.py",
     "ppo_geo_patrol.py",
     "pufferlib_ppo.py",
+    "sb3_ppo.py",
     "supersuit_random.py",
     "tianshou_ppo.py",
     "torchrl_ppo.py",

@@ -7,12 +7,18 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-LIBRARIES = {"agilerl": "AgileRL", "pufferlib": "PufferLib", "tianshou": "Tianshou", "torchrl": "TorchRL"}
+LIBRARIES = {
+    "sb3": "MaskablePPO",
+    "agilerl": "AgileRL",
+    "pufferlib": "PufferLib",
+    "tianshou": "Tianshou",
+    "torchrl": "TorchRL",
+}
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_example_trains_and_plays(library, tmp_path):
-    pytest.importorskip(library)
+    pytest.importorskip("sb3_contrib" if library == "sb3" else library)
     example = [sys.executable, EXAMPLES / f"{library}_ppo.py", "0"]  # minutes: a single iteration
     result = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

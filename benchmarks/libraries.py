@@ -1,0 +1,287 @@
+"""Training libraries beside each other: ``python -m benchmarks.libraries run``, then ``publish``.
+
+Each library trains by the function ``train`` of its example, in the virtual environment that ``make test-library-NAME``
+made for it, one after the other, and its network plays matches. A library that was measured is not measured again, so an
+interrupted run continues where it stopped.
+"""
+
+import ast
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from pydantic import BaseModel
+
+from benchmarks.machine import processor_name
+from benchmarks.publish import put_between_markers
+
+ROOT = Path(__file__).parents[1]
+DOCUMENT = ROOT / "docs" / "libraries.md"
+PUBLISHED = Path(__file__).with_name("published_libraries.json")
+"""The raw results that the document shows."""
+OPPONENTS = ("random", "raider", "scripted")
+SUPERSUIT_STEPS = 200
+
+
+class Library(BaseModel):
+    """What the table calls a library, and the package that has its version."""
+
+    title: str
+    package: str
+    example: str
+
+
+LIBRARIES = {
+    "sb3": Library(title="Stable-Baselines3", package="sb3-contrib", example="sb3_ppo"),
+    "torchrl": Library(title="TorchRL", package="torchrl", example="torchrl_ppo"),
+    "tianshou": Library(title="Tianshou", package="tianshou", example="tianshou_ppo"),
+    "agilerl": Library(title="AgileRL", package="agilerl", example="agilerl_ppo"),
+    "pufferlib": Library(title="PufferLib", package="pufferlib-core", example="pufferlib_ppo"),
+    "supersuit": Library(title="SuperSuit", package="supersuit", example="supersuit_random"),
+}
+
+
+class Result(BaseModel):
+    """The measurements of a library.
+
+    Attributes:
+        name: its key in ``LIBRARIES``.
+        version: of its package.
+        minutes: how long it trained.
+        lines: lines of code of its example, without imports, comments, docstrings and the match that it plays.
+        collection: agent steps a second between two steps of the environment, in the median.
+        end_to_end: agent steps a second of all, learning included; None where nothing is trained.
+        illegal_orders: in training and in matches.
+        win_rates: against each opponent: the rate and the ends of its 95 % interval.
+        native_ratios: speed of PufferLib's native environment over that of ``make_vec``, by encoding.
+        machine: processor, number of cores and version of Python.
+    """
+
+    name: str
+    version: str
+    minutes: float
+    lines: int
+    collection: float
+    end_to_end: float | None = None
+    illegal_orders: int
+    win_rates: dict[str, tuple[float, float, float]] = {}
+    native_ratios: dict[str, float] = {}
+    machine: str
+
+
+class StepRecorder:
+    """Counts the agent steps and illegal orders of all vector environments, and times their steps."""
+
+    def __init__(self) -> None:
+        self.agent_steps = self.illegal_orders = 0
+        self.seconds: list[float] = []  # between the beginnings of two steps
+        self.rows = 0
+        self._last = time.perf_counter()
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Record the steps in the block."""
+        from geo_patrol.envs.vector import VectorGeoPatrol
+
+        step = VectorGeoPatrol.step
+
+        def recorded(envs: VectorGeoPatrol, actions: Any) -> Any:
+            now = time.perf_counter()
+            self.seconds.append(now - self._last)
+            self._last = now
+            returned = step(envs, actions)
+            self.rows = envs.num_envs
+            self.agent_steps += envs.num_envs
+            self.illegal_orders += int(returned[-1]["illegal_orders"].sum())
+            return returned
+
+        VectorGeoPatrol.step = recorded  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            VectorGeoPatrol.step = step  # type: ignore[method-assign]
+
+
+def count_lines(example: str) -> int:
+    """Return the lines of code of an example that a user writes: see ``Result.lines``."""
+    text = (ROOT / "examples" / f"{example}.py").read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    nodes = [node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom | ast.Expr | ast.If)]
+    numbers = {number for node in nodes for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            numbers -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = text.splitlines()
+    return sum(bool(code) and not code.startswith("#") for code in (lines[number - 1].strip() for number in numbers))
+
+
+def measure_training(name: str, example: Any, minutes: float, games: int) -> Result:
+    """Train by an example, and let the network play matches."""
+    from geo_patrol import play_match
+    from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
+
+    example.train(minutes=0)  # compiles what is not compiled yet
+    recorder = StepRecorder()
+    with recorder.recording():
+        start = time.perf_counter()
+        network = example.train(minutes=minutes)
+        seconds = time.perf_counter() - start
+    result = Result(
+        **_describe(name),
+        minutes=minutes,
+        collection=recorder.rows / float(np.median(recorder.seconds)),
+        end_to_end=recorder.agent_steps / seconds,
+        illegal_orders=recorder.illegal_orders,
+    )
+    agent = NetworkAgent(name, TorchNetwork(lambda onehot: network(onehot)))  # noqa: PLW0108 - the parameter's name
+    for opponent in OPPONENTS:
+        match = play_match(agent, opponent, games=games, seed=1)
+        total = match.summary().total
+        result.win_rates[opponent] = (total.win_rate, *total.win_interval)
+        result.illegal_orders += total.illegal_orders[0]
+    return result
+
+
+def measure_wrappers(name: str, example: Any) -> Result:
+    """Play random legal orders behind SuperSuit's wrappers."""
+    envs = example.make_envs()
+    example.play(envs, 10)  # compiles what is not compiled yet
+    start = time.perf_counter()
+    _, illegal = example.play(envs, SUPERSUIT_STEPS)
+    rate = SUPERSUIT_STEPS * envs.num_envs / (time.perf_counter() - start)
+    return Result(**_describe(name), minutes=0, collection=rate, illegal_orders=illegal)
+
+
+def measure_native(rounds: int = 9, seconds: float = 0.3) -> dict[str, float]:
+    """Return the speed of PufferLib's native environment over that of ``make_vec``, in rounds that take turns."""
+    from geo_patrol import make_vec
+    from geo_patrol.envs.adapters.pufferlib import PufferLibEnv
+
+    def rate(envs: Any, step: Any) -> float:
+        start, steps = time.perf_counter(), 0
+        while time.perf_counter() - start < seconds:
+            step(envs.sample_actions())
+            steps += 1
+        return steps / (time.perf_counter() - start)
+
+    ratios = {}
+    for observation in ("onehot", "tokens"):
+        plain = make_vec("geo_patrol", 256, observation=observation)
+        native = PufferLibEnv("geo_patrol", 256, observation=observation)
+        plain.reset(seed=0)
+        native.reset(seed=0)
+        pairs = [(rate(native.envs, native.step), rate(plain, plain.step)) for _ in range(rounds + 1)][1:]
+        ratios[observation] = float(np.median([ours / theirs for ours, theirs in pairs]))
+    return ratios
+
+
+def _describe(name: str) -> dict[str, Any]:
+    """Return what is known of a library without measuring."""
+    library = LIBRARIES[name]
+    machine = f"{processor_name()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    return {
+        "name": name,
+        "version": version(library.package),
+        "lines": count_lines(library.example),
+        "machine": machine,
+    }
+
+
+def table(results: list[Result]) -> str:
+    """Return the results as a Markdown table with the conditions below it."""
+    header = "library | version | lines | collecting, agent steps/s | with learning | illegal orders"
+    lines = [f"| {header} | {' | '.join(f'`{opponent}`' for opponent in OPPONENTS)} |", f"|{'---|' * 9}"]
+    for result in results:
+        learning = "-" if result.end_to_end is None else f"{result.end_to_end:,.0f}"
+        wins = [_win_rate(result.win_rates.get(opponent)) for opponent in OPPONENTS]
+        title = LIBRARIES[result.name].title
+        cells = [title, result.version, str(result.lines), f"{result.collection:,.0f}", learning]
+        lines.append(f"| {' | '.join([*cells, str(result.illegal_orders), *wins])} |")
+    trained = {result.minutes for result in results if result.end_to_end is not None}
+    lines += ["", f"{', '.join(sorted({result.machine for result in results}))}; one thread; seed 0; trained for "]
+    lines[-1] += f"{', '.join(f'{minutes:g}' for minutes in sorted(trained))} minutes; win rates with 95 % intervals."
+    for result in results:
+        for observation, ratio in result.native_ratios.items():
+            lines[-1] += f' PufferLib\'s environment has {ratio:.2f} of the speed of `make_vec` with "{observation}".'
+    return "\n".join(lines)
+
+
+def _win_rate(rate: tuple[float, float, float] | None) -> str:
+    return "-" if rate is None else f"{rate[0]:.1%} ({rate[1]:.1%}-{rate[2]:.1%})"
+
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
+Out = Annotated[Path, typer.Option("--out", help="Folder for the results of each library.")]
+Minutes = Annotated[float, typer.Option(min=0, help="How long each library trains.")]
+Games = Annotated[int, typer.Option(min=2, help="Games against each opponent.")]
+_OUT = ROOT / "build" / "libraries"
+
+
+@app.command()
+def run(
+    minutes: Minutes = 5,
+    games: Games = 1000,
+    out: Out = _OUT,
+    venvs: Annotated[Path, typer.Option(help="Folder of virtual environments.")] = ROOT / ".venv" / "libraries",
+    only: Annotated[str, typer.Option(help="Only this library.")] = "",
+) -> None:
+    """Measure the libraries that have not been measured, one after the other."""
+    out.mkdir(parents=True, exist_ok=True)
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    for name in LIBRARIES:
+        file, python = out / f"{name}.json", venvs / name / "bin" / "python"
+        if only not in ("", name):
+            continue
+        if file.exists():
+            print(f"{name}: measured already, in {file}")
+        elif not python.exists():
+            print(f"{name}: there is no {python}: make test-library-{name} installs it")
+        else:
+            print(f"{name} ...", flush=True)
+            options = ["--minutes", str(minutes), "--games", str(games), "--out", str(file)]
+            command = [python, "-m", "benchmarks.libraries", "measure", name, *options]
+            with (out / f"{name}.log").open("w") as log:
+                done = subprocess.run(command, cwd=ROOT, env=environment, stdout=log, stderr=log, check=False)
+            print(f"{name}: {'done' if done.returncode == 0 else f'failed, see {log.name}'}")
+
+
+@app.command(hidden=True)
+def measure(name: str, out: Out, minutes: Minutes = 5, games: Games = 1000) -> None:
+    """Measure one library, in its own virtual environment."""
+    sys.path.insert(0, str(ROOT / "examples"))
+    example = __import__(LIBRARIES[name].example)
+    if name == "supersuit":
+        result = measure_wrappers(name, example)
+    else:
+        result = measure_training(name, example, minutes, games)
+    if name == "pufferlib":
+        result.native_ratios = measure_native()
+    partial = out.with_suffix(".partial")
+    partial.write_text(result.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    partial.replace(out)
+
+
+@app.command()
+def publish(out: Out = _OUT) -> None:
+    """Write the results into docs/libraries.md."""
+    files = [out / f"{name}.json" for name in LIBRARIES]
+    results = [Result.model_validate_json(file.read_text(encoding="utf-8")) for file in files if file.exists()]
+    if not results:
+        raise typer.BadParameter(f"no results in {out}", param_hint="--out")
+    text = DOCUMENT.read_text(encoding="utf-8")
+    DOCUMENT.write_text(put_between_markers(text, table(results)), encoding="utf-8")
+    PUBLISHED.write_text(json.dumps([result.model_dump() for result in results], indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    app()
