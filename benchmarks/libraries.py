@@ -158,8 +158,8 @@ def measure_wrappers(name: str, example: Any) -> Result:
     example.play(envs, 10)  # compiles what is not compiled yet
     start = time.perf_counter()
     _, illegal = example.play(envs, SUPERSUIT_STEPS)
-    rate = SUPERSUIT_STEPS * envs.num_envs / (time.perf_counter() - start)
-    return Result(**_describe(name), minutes=0, collection=rate, illegal_orders=illegal)
+    collection = SUPERSUIT_STEPS * envs.num_envs / (time.perf_counter() - start)
+    return Result(**_describe(name), minutes=0, collection=collection, illegal_orders=illegal)
 
 
 def measure_native(rounds: int = 9, seconds: float = 0.3) -> dict[str, float]:
@@ -167,7 +167,7 @@ def measure_native(rounds: int = 9, seconds: float = 0.3) -> dict[str, float]:
     from geo_patrol import make_vec
     from geo_patrol.envs.adapters.pufferlib import PufferLibEnv
 
-    def rate(envs: Any, step: Any) -> float:
+    def speed(envs: Any, step: Any) -> float:
         start, steps = time.perf_counter(), 0
         while time.perf_counter() - start < seconds:
             step(envs.sample_actions())
@@ -180,7 +180,7 @@ def measure_native(rounds: int = 9, seconds: float = 0.3) -> dict[str, float]:
         native = PufferLibEnv("geo_patrol", 256, observation=observation)
         plain.reset(seed=0)
         native.reset(seed=0)
-        pairs = [(rate(native.envs, native.step), rate(plain, plain.step)) for _ in range(rounds + 1)][1:]
+        pairs = [(speed(native.envs, native.step), speed(plain, plain.step)) for _ in range(rounds + 1)][1:]
         ratios[observation] = float(np.median([ours / theirs for ours, theirs in pairs]))
     return ratios
 
@@ -216,8 +216,8 @@ def table(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def _win_rate(rate: tuple[float, float, float] | None) -> str:
-    return "-" if rate is None else f"{rate[0]:.1%} ({rate[1]:.1%}-{rate[2]:.1%})"
+def _win_rate(estimate: tuple[float, float, float] | None) -> str:
+    return "-" if estimate is None else f"{estimate[0]:.1%} ({estimate[1]:.1%}-{estimate[2]:.1%})"
 
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
