@@ -109,10 +109,8 @@ def test_it_plays_matches_and_as_an_opponent():
 
 
 def test_names():
-    for name in ("onnx:net.onnx", "torch:net.py:make", "torch:net.pt,greedy", "rllib:runs/net"):
+    for name in ("onnx:net.onnx", "torch:net.py:make", "torch:net.pt,greedy", "rllib:runs/net", "onnx"):
         assert is_own_agent(name)
-    for name in ("onnx", "torch"):
-        assert not is_own_agent(name)
     assert short_names(["onnx:runs/a.onnx", "torch:nets/b.py:make"]) == ["a.onnx", "make"]
     assert short_names(["onnx:runs/1/a.onnx", "onnx:runs/2/a.onnx"]) == ["onnx:runs/1/a.onnx", "onnx:runs/2/a.onnx"]
 
@@ -124,7 +122,8 @@ def test_names():
         ("torch:nowhere.pt", "there is no file 'nowhere.pt'"),
         ("torch:net", "give torch:FILE.py:make or torch:FILE.pt"),
         ("torch:module:make", "give torch:FILE.py:make or torch:FILE.pt"),
-        ("torch:", "give torch:FILE.py:make or torch:FILE.pt"),
+        ("torch", "name its file behind torch: as docs/networks.md says"),
+        ("onnx:,greedy", "name its file behind onnx: as docs/networks.md says"),
         ("rllib:nowhere", "there is no folder '.*nowhere'"),
         ("rllib:.", "'.*' is no checkpoint of RLlib: give what algorithm.save_to_path"),
     ],

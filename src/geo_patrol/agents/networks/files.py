@@ -23,8 +23,7 @@ _LOADERS: dict[str, Callable[[str], Network]] = {
 
 def is_network(name: str) -> bool:
     """Tell whether an agent's name is that of a user's network."""
-    kind, colon, _ = name.partition(":")
-    return bool(colon) and kind in _LOADERS
+    return name.partition(":")[0] in _LOADERS
 
 
 def load_network(name: str) -> NetworkAgent:
@@ -40,6 +39,8 @@ def load_network(name: str) -> NetworkAgent:
     """
     kind, _, rest = name.partition(":")
     source = rest.removesuffix(GREEDY)
+    if not source:
+        raise AgentError(f"agent {name!r}: name its file behind {kind}: as docs/networks.md says")
     try:
         return NetworkAgent(name, _LOADERS[kind](source), greedy=source != rest)
     except (NotFoundError, PolicyError, MissingPackageError) as error:
