@@ -163,20 +163,23 @@ def measure_wrappers(name: str, example: Any) -> Result:
 
 
 def measure_native(rounds: int = 9, seconds: float = 0.3) -> dict[str, float]:
-    """Return the speed of PufferLib's native environment over that of ``make_vec``, in rounds that take turns."""
+    """Return the speed of PufferLib's native environment over that of ``make_vec``, in rounds that take turns.
+
+    Both reset finished games in the same step, as PufferLib expects.
+    """
     from geo_patrol import make_vec
     from geo_patrol.envs.adapters.pufferlib import PufferLibEnv
 
     def speed(envs: Any, step: Any) -> float:
-        start, steps = time.perf_counter(), 0
-        while time.perf_counter() - start < seconds:
+        start, steps = time.process_time(), 0
+        while time.process_time() - start < seconds:
             step(envs.sample_actions())
             steps += 1
-        return steps / (time.perf_counter() - start)
+        return steps / (time.process_time() - start)
 
     ratios = {}
     for observation in ("onehot", "tokens"):
-        plain = make_vec("geo_patrol", 256, observation=observation)
+        plain = make_vec("geo_patrol", 256, observation=observation, autoreset="same_step")
         native = PufferLibEnv("geo_patrol", 256, observation=observation)
         plain.reset(seed=0)
         native.reset(seed=0)
@@ -212,7 +215,9 @@ def table(results: list[Result]) -> str:
     lines[-1] += f"{', '.join(f'{minutes:g}' for minutes in sorted(trained))} minutes; win rates with 95 % intervals."
     for result in results:
         for observation, ratio in result.native_ratios.items():
-            lines[-1] += f' PufferLib\'s environment has {ratio:.2f} of the speed of `make_vec` with "{observation}".'
+            lines[-1] += (
+                f' PufferLib\'s environment has {ratio:.2f} of the speed of `make_vec(autoreset="same_step")` with "{observation}".'
+            )
     return "\n".join(lines)
 
 

@@ -85,9 +85,7 @@ class PufferLibEnv(pufferlib.PufferEnv):
         """
         observations, self.rewards[:], self.terminals[:], self.truncations[:], infos = self.envs.step(actions)
         self._write(observations)
-        finished, statistics = infos["_finished_episode"], infos["finished_episode"]
-        means = {name: float(statistics[name][finished].mean()) for name in _STATISTICS} if finished.any() else None
-        return self.observations, self.rewards, self.terminals, self.truncations, [means] if means else []
+        return self.observations, self.rewards, self.terminals, self.truncations, _mean_statistics(infos)
 
     def _write(self, observations: NDArray[Any]) -> None:
         size = observations.shape[1]
@@ -97,6 +95,15 @@ class PufferLibEnv(pufferlib.PufferEnv):
     def close(self) -> None:
         """End the threads and release all games."""
         self.envs.close()
+
+
+def _mean_statistics(infos: dict[str, Any]) -> list[dict[str, float]]:
+    """Return the means over the episodes that finished in a step, if any did."""
+    num_finished = np.count_nonzero(infos["_finished_episode"])
+    if num_finished == 0:
+        return []
+    statistics = infos["finished_episode"]  # 0 in other rows
+    return [{name: float(statistics[name].sum()) / num_finished for name in _STATISTICS}]
 
 
 def split_observations(observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
