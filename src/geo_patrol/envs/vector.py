@@ -86,6 +86,9 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     Version history: v0, first release.
     """
 
+    _returns_final = True
+    """Whether infos in mode SAME_STEP have ``final_obs`` and ``final_info``, which take a fifth of a step's time."""
+
     def __init__(
         self, config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Unpack[VectorOptions]
     ) -> None:
@@ -126,7 +129,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._shards = [self._batch.shard(start, stop) for start, stop in shards]
         self._shard_rows = [np.arange(start, stop) for start, stop in shards]
         self._pool = WorkerPool(len(shards))
-        has_final = self._mode is AutoresetMode.SAME_STEP
+        has_final = self._returns_final and self._mode is AutoresetMode.SAME_STEP
         self._packer = Packer(self._batch, mask_in, has_final=has_final, copy=self._copy)
         self._is_started = False
         self._is_seeded = np.zeros(self.num_games, np.bool_)

@@ -26,6 +26,10 @@ _STATISTICS = ("score", "enemy_score", "outcome", "illegal_orders", "return", "l
 Step = tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], list[dict[str, float]]]
 
 
+class _Games(VectorGeoPatrol):
+    _returns_final = False  # PufferLib has no use for the last observations of episodes
+
+
 class PufferLibEnv(pufferlib.PufferEnv):
     """A ``VectorGeoPatrol`` as a native environment of PufferLib, in which each environment is an agent.
 
@@ -55,9 +59,7 @@ class PufferLibEnv(pufferlib.PufferEnv):
         seed: int | None = None,
         **options: Any,
     ) -> None:
-        self.envs = VectorGeoPatrol(
-            config, num_games, autoreset=AutoresetMode.SAME_STEP, mask_in="none", copy=False, **options
-        )
+        self.envs = _Games(config, num_games, autoreset=AutoresetMode.SAME_STEP, mask_in="none", copy=False, **options)
         box = self.envs.single_observation_space
         assert isinstance(box, spaces.Box)
         high = np.concatenate([box.high, np.ones(FLAT_MASK_SHAPE, box.high.dtype)])
