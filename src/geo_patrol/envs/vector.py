@@ -286,9 +286,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         if self._sides == 1:
             self._opponents.reset(self._batch, self._new_games)
             self._opponents.act(self._batch, self._shard_rows, self._pool, self.np_random)
-        self._is_started = (
-            False  # until all is done: if it is interrupted, some games have been played, others have not
-        )
+        self._is_started = False  # until all is done: if it is interrupted, only some games have been played
         buffers = self._new_buffers()
         self._play(orders, buffers)
         infos = self._packer.infos(buffers)
