@@ -39,9 +39,9 @@ class Position(Protocol):
     def satellites(self, side: Side) -> tuple[Satellite, ...]: ...
 
 
-def position_text(game: Position) -> str:
-    """Return a whole position: heading, board and both fleets."""
-    return f"{heading_text(game)}\n\n{board_text(game)}\n\n{fleets_text(game)}"
+def position_text(game: Position, *, with_sectors: bool = False) -> str:
+    """Return a whole position: heading, board (perhaps with the numbers of its sectors) and both fleets."""
+    return f"{heading_text(game)}\n\n{board_text(game, with_sectors=with_sectors)}\n\n{fleets_text(game)}"
 
 
 _REASONS = {
@@ -70,15 +70,15 @@ def heading_text(game: Position) -> str:
     return f"{line} | {result}: {', '.join(map(str, game.reasons))}"
 
 
-def board_text(game: Position) -> str:
-    """Return the board.
+def board_text(game: Position, *, with_sectors: bool = False) -> str:
+    """Return the board, perhaps with the numbers of its sectors: of an empty one alone, otherwise before a colon.
 
     Up to ring 5 it is drawn round, azimuth 0 on the right and prograde counterclockwise: "A" and "B" are the HVAs,
     "a3" three of alpha's Patrols with fuel, "." an empty sector; [ ] marks alpha's goal sector, { } bravo's. Larger
     boards are listed ring by ring.
     """
     if game.config.board.outer_ring <= _VISIBLE_RINGS:
-        return _round_board(game)
+        return _round_board(game, with_sectors)
     return _listed_board(game)
 
 
@@ -97,9 +97,11 @@ def _occupants(game: Position) -> dict[int, str]:
     return labels
 
 
-def _round_board(game: Position) -> str:
+def _round_board(game: Position, with_sectors: bool) -> str:
     board = game.config.board
     labels = _occupants(game)
+    if with_sectors:
+        labels = {sector: f"{sector}:{label}" for sector, label in labels.items()}
     rows, columns = board.outer_ring * _ROWS_PER_RING, board.outer_ring * _COLUMNS_PER_RING
     margin = max(map(len, labels.values()))
     width = 2 * (columns + margin) + 1
@@ -114,7 +116,8 @@ def _round_board(game: Position) -> str:
     for ring in range(board.inner_ring, board.outer_ring + 1):
         for azimuth in range(1 << ring):
             angle = 2 * math.pi * azimuth / (1 << ring)
-            label = labels.get(int(sector_at(ring, azimuth)), ".")
+            sector = int(sector_at(ring, azimuth))
+            label = labels.get(sector, str(sector) if with_sectors else ".")
             put(-ring * _ROWS_PER_RING * math.sin(angle), ring * _COLUMNS_PER_RING * math.cos(angle), label)
     lines = ["".join(row).rstrip() for row in canvas]
     indent = min(len(line) - len(line.lstrip()) for line in lines if line)

@@ -63,6 +63,16 @@ def test_text_play_to_the_end_of_the_input_and_of_the_game():
     assert "over > " in ran.stdout
 
 
+def test_text_commands():
+    typed = "launch D13\nhint\nundo\ni\nboard\no\n?\nagain\nq\n"
+    ran = run("--text", typed=typed)
+    assert ran.exit_code == 0
+    assert "coast: leads to 21 points" in ran.stdout
+    assert ran.stdout.count("leads to 21 points") == 2
+    assert "the order that the solver finds best" in ran.stdout
+    assert "on the pad at E16" in ran.stdout.splitlines()[-1] or "on the pad" in ran.stdout
+
+
 def test_list_names_every_mission():
     shown = run("--list").stdout
     assert all(re.search(rf"^{name} ", shown, re.MULTILINE) for name in mission_names())
@@ -110,8 +120,11 @@ def test_sheets_alone_need_no_window(tmp_path):
         (("--seed", "3"), "--seed is for --mission random"),
         (("-m", "random", "--seed", "-1"), "--seed -1: give a whole number from 0"),
         (("-m", "random", "--game", "chess", "--solve"), "game = 'chess': give"),
-        (("--save", "x.gif", "--solve"), "x.gif cannot be written: give a file that ends in .svg or .png or .txt"),
-        (("--blank-map", "x.txt"), "x.txt cannot be written: give a file that ends in .svg or .png"),
+        (
+            ("--save", "x.gif", "--solve"),
+            "x.gif cannot be written: give a file that ends in .svg or .pdf or .png or .txt",
+        ),
+        (("--blank-map", "x.txt"), "x.txt cannot be written: give a file that ends in .svg or .pdf or .png"),
         (("--save", "/nonexistent/x.svg", "--solve"), "cannot be written: No such file"),
     ],
 )
@@ -123,8 +136,9 @@ def test_wrong_input_is_one_message_and_status_2(arguments, message):
 
 
 def test_a_window_that_is_closed_prints_the_flight(monkeypatch):
-    from geo_patrol.flight.pictures.window import Player
+    from geo_patrol.flight.pictures.play import FlightWindow
 
-    monkeypatch.setattr(Player, "play", lambda self: self.flight)
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setattr(FlightWindow, "run", lambda self: self.screen.close())
     assert "on the pad at E16" in run().stdout
     assert "Proved" in run("-m", "sample_probe", "--solve", "--window").stdout

@@ -5,7 +5,8 @@ import pytest
 
 from geo_patrol.flight import Flight
 from geo_patrol.flight.lesson import FlightLesson
-from geo_patrol.flight.pictures.learn import LessonPlayer, LessonWindow
+from geo_patrol.flight.pictures.chart import Layout
+from geo_patrol.flight.pictures.learn import LessonWindow
 from geo_patrol.flight.status import Ending
 
 STEPS = ["launch", "velocity", "gravity", "engines", "limits", "score"]
@@ -103,85 +104,88 @@ class Mouse:
     """Clicks in a lesson's window, without a screen."""
 
     def __init__(self, size):
-        self.window = LessonWindow()
-        self.window.wait = lambda _seconds: None
-        self.player = LessonPlayer(FlightLesson(), self.window)
-        self.player._draw()
-        self.window._screen._window.size = size
-        self.run()
+        self.lesson = FlightLesson()
+        self.window = LessonWindow(self.lesson)
+        self.window.screen._window.size = size
+        self.window.draw()
 
     def run(self):
-        for event in self.window.handle_events():
-            self.player._handle(event)
-        self.player._draw()
+        for event in self.window.screen.events():
+            self.window.handle(event)
+        while self.window.screen.is_open and self.window.tick(1):
+            pass
+        if self.window.screen.is_open:
+            self.window.draw()
 
     def click(self, pixel):
         position = tuple(map(round, pixel))
         pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=position, button=1))
         self.run()
 
+    def press(self, key):
+        pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key, unicode="", mod=0))
+        self.run()
+
     def click_end_of(self, order):
-        x, y = self.player._layout.at(self.player.flight.end_of(self.player.flight.read_order(order)))
-        self.click((x * self.window._scale, y * self.window._scale))
+        self.click(self.window.pixel_of(self.window.flight.read_order(order)))
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_lesson_is_flown_by_mouse(size):
     mouse = Mouse(size)
-    lesson = mouse.player.lesson
+    lesson, window = mouse.lesson, mouse.window
     for step in lesson.steps:
         assert lesson.step is step
-        flown = mouse.player.flight.turn
-        mouse.click(mouse.window.card_area.center)  # not open yet
-        others = [order for order in mouse.player.flight.legal_orders() if order != step.orders[0]]
+        flown = window.flight.turn
+        mouse.click(window.card_area.center)  # not open yet
+        others = [order for order in window.flight.legal_orders() if order != step.orders[0]]
         mouse.click_end_of(others[-1])
-        assert mouse.player.card.hint
-        assert mouse.player.flight.turn == flown
+        assert window.card.hint
+        assert window.flight.turn == flown
         mouse.click_end_of(step.orders[0])
         assert lesson.is_done
-        assert mouse.player.flight.turn == flown + 1
-        mouse.click(mouse.window.card_area.center)
+        assert window.flight.turn == flown + 1
+        mouse.click(window.card_area.center)
     assert lesson.is_last
-    assert mouse.player.flight.is_over
-    mouse.window.close()
+    assert window.flight.is_over
+    window.screen.close()
 
 
 def test_keys_of_the_lesson():
     mouse = Mouse((1280, 720))
-    player = mouse.player
-
-    def press(key):
-        player._handle(pygame.event.Event(pygame.KEYDOWN, key=key))
-
-    press(pygame.K_SPACE)  # flies the chosen order, which is not that of the step
-    assert player.card.hint
-    press(pygame.K_r)
-    assert player.card.hint == ""
+    window = mouse.window
+    mouse.press(pygame.K_RETURN)  # flies the chosen order, which is not that of the step
+    assert window.card.hint
+    mouse.press(pygame.K_BACKSPACE)
+    assert window.card.hint == ""
     mouse.click_end_of("launch D13")
-    press(pygame.K_SPACE)
-    assert player.lesson.step.id == "velocity"
-    press(pygame.K_RETURN)
-    assert player.lesson.is_done
-    assert player.flight == Flight.from_orders("sample", ["launch D13", "coast"])
-    press(pygame.K_BACKSPACE)
-    assert player.lesson.step.id == "launch"
-    assert player.flight.turn == 0
-    press(pygame.K_ESCAPE)
-    assert mouse.window.is_closed
+    mouse.press(pygame.K_SPACE)
+    assert mouse.lesson.step.id == "velocity"
+    mouse.press(pygame.K_RETURN)
+    assert mouse.lesson.is_done
+    assert window.flight == Flight.from_orders("sample", ["launch D13", "coast"])
+    mouse.press(pygame.K_BACKSPACE)
+    assert mouse.lesson.step.id == "launch"
+    assert window.flight.turn == 0
+    mouse.press(pygame.K_ESCAPE)
+    assert not window.screen.is_open
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_card_leaves_the_map_visible(size):
     mouse = Mouse(size)
-    for _ in mouse.player.lesson.steps:
-        mouse.player.lesson.has_failed = True
-        mouse.player._draw()
-        mission = mouse.player.flight.mission
-        corner = mouse.player._layout.at((mission.columns, mission.rows))
-        area = mouse.window.card_area
-        assert not area.contains([value * mouse.window._scale for value in corner])
+    window = mouse.window
+    for _ in mouse.lesson.steps:
+        mouse.lesson.has_failed = True
+        window.draw()
+        mission = window.flight.mission
+        corner = [value * window.scale for value in Layout(mission).at((mission.columns, mission.rows))]
+        area = window.card_area
+        assert not area.contains(corner)
         assert area.left >= 0
-        assert area.bottom <= size[1]
-        mouse.player.lesson.finish()
-        mouse.player._next()
-    mouse.window.close()
+        assert area.bottom <= window.content_area.bottom
+        edge = window.draw().get_at((area.left + area.width // 2, area.bottom - 3))
+        assert edge != window.draw().get_at((1, 1)), "the drawing does not cover the card"
+        mouse.lesson.finish()
+        window._next()
+    window.screen.close()

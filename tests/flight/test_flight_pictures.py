@@ -1,9 +1,11 @@
 """Pictures, printable sheets, and the window."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import gymnasium
@@ -222,72 +224,150 @@ def test_human_mode_opens_a_window_by_itself(no_screen, monkeypatch):
     env.close()
 
 
-def player(flight, window):
-    from geo_patrol.flight.pictures.window import Player
+@pytest.fixture
+def fly(no_screen):
+    from geo_patrol.flight.pictures.play import FlightWindow
 
-    made = Player(flight, window)
-    made._draw()
-    return made
+    made = []
+
+    def open_window(flight, size=(1280, 900)):
+        window = FlightWindow(flight)
+        window.screen._window.size = size
+        window.draw()
+        made.append(window)
+        return window
+
+    yield open_window
+    for window in made:
+        window.screen.close()
 
 
-def test_playing_by_keys(window, monkeypatch):
+def run(window):
+    """Handle all events, and show turns at once."""
+    for event in window.screen.events():
+        window.handle(event)
+    while window.screen.is_open and window.tick(1):
+        pass
+    if window.screen.is_open:
+        window.draw()
+
+
+def push(window, *names):
     import pygame
 
-    from geo_patrol.flight.pictures import window as module
-
-    monkeypatch.setattr(module, "_STEP_SECONDS", 0.001)
-    made = player(Flight("sample"), window)
-    press(
-        pygame.K_RIGHT,
-        *[pygame.K_LEFT] * 7,
-        pygame.K_RETURN,
-        pygame.K_s,
-        pygame.K_KP8,
-        pygame.K_BACKSPACE,
-        pygame.K_F1,
-    )
-    press(pygame.event.Event(pygame.WINDOWEXPOSED), pygame.K_ESCAPE)
-    flown = made.play()
-    assert [turn.order for turn in flown.turns] == ["launch E13", "coast"]
-    assert window.is_closed
+    for name in names:
+        press(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=window.bar.rect_of(name).center, button=1))
+        run(window)
 
 
-def test_playing_by_mouse(window, monkeypatch):
+def test_flying_by_keys(fly):
     import pygame
 
-    from geo_patrol.flight.pictures import window as module
-
-    monkeypatch.setattr(module, "_STEP_SECONDS", 0.001)
-    made = player(Flight("sample"), window)
-    layout = Layout(made.flight.mission)
-
-    def click(column, row):
-        x, y = (round(coordinate * window._scale) for coordinate in layout.at((column, row)))
-        press(pygame.event.Event(pygame.MOUSEMOTION, pos=(x, y)))
-        press(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(x, y), button=1))
-
-    click(13, 4)
-    click(1, 9)  # nothing is there
-    click(10, 3)
-    press(pygame.K_r)
-    click(19, 5)
-    for event in window.handle_events():
-        made._handle(event)
-    assert [turn.order for turn in made.flight.turns] == ["launch E19"]
+    window = fly(Flight("sample"))
+    keys = [pygame.K_RIGHT, *[pygame.K_LEFT] * 7, pygame.K_RETURN, pygame.K_s, pygame.K_KP8, pygame.K_BACKSPACE]
+    for key in keys:
+        press(pygame.event.Event(pygame.KEYDOWN, key=key, unicode="", mod=0))
+        run(window)
+    assert [turn.order for turn in window.flight.turns] == ["launch E13", "coast"]
+    press(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_F1, unicode="", mod=0))
+    run(window)
+    assert window.page.tab.title == "Keys"
+    window.page = None
+    press(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE, unicode="", mod=0))
+    run(window)
+    assert not window.screen.is_open
 
 
-def test_probe_is_played_with_one_choice(window):
+@pytest.mark.parametrize("size", [(480, 360), (400, 724), (1280, 900), (1920, 1080)])
+def test_flying_by_mouse(fly, size):
     import pygame
 
-    made = player(Flight("sample_probe"), window)
-    press(pygame.K_RETURN, pygame.K_RETURN, pygame.K_s, pygame.K_RIGHT, pygame.K_ESCAPE)
-    flown = made.play()
-    assert flown.is_over
-    assert flown.turns[0].order == "launch B16"
+    window = fly(Flight("sample"), size)
+    for _, rect in window.bar._buttons:
+        assert rect.left >= 0
+        assert rect.right <= size[0]
+        assert rect.bottom <= size[1]
+        assert rect.top >= window.content_area.bottom
+
+    def click(order):
+        pixel = window.pixel_of(window.flight.read_order(order))
+        assert window.content_area.contains(pixel)
+        press(pygame.event.Event(pygame.MOUSEMOTION, pos=pixel))
+        press(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=pixel, button=1))
+        run(window)
+
+    click("launch D13")
+    press(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(1, 1), button=1))  # nothing is there
+    run(window)
+    click("coast")
+    assert [turn.order for turn in window.flight.turns] == ["launch D13", "coast"]
+    push(window, "undo: take the last turn back")
+    assert [turn.order for turn in window.flight.turns] == ["launch D13"]
+    push(window, "start again")
+    assert window.flight.turn == 0
+    push(window, "fly the chosen order")
+    assert window.flight.turn == 1
+
+
+def test_a_probe_is_flown_with_one_choice(fly):
+    import pygame
+
+    window = fly(Flight("sample_probe"))
+    for key in (pygame.K_RETURN, pygame.K_RETURN, pygame.K_s, pygame.K_RIGHT):
+        press(pygame.event.Event(pygame.KEYDOWN, key=key, unicode="", mod=0))
+        run(window)
+    assert window.flight.is_over
+    assert window.flight.turns[0].order == "launch B16"
+
+
+def test_the_solver_advises_and_shows_its_flight(fly):
+    window = fly(Flight("sample"))
+    assert any("best known 21" in prompt for prompt in window.prompts)
+    push(window, "a hint: the best order that the solver finds")
+    assert "leads to 21 points" in window._message
+    push(window, "fly the chosen order")
+    push(window, "a hint: the best order that the solver finds")
+    assert "leads to 21 points" in window._message
+    push(window, "show the best flight that the solver finds")
+    assert (window.flight.score, window.flight.is_over) == (21, True)
+
+
+def test_missions_follow_each_other(fly):
+    from geo_patrol.flight import mission_names
+
+    window = fly(Flight("touchdown"))
+    seen = []
+    for _ in mission_names():
+        push(window, "the next mission")
+        seen.append(window.flight.mission.title)
+    assert len(set(seen)) == len(mission_names())
+
+
+def test_a_saved_flight_can_be_flown_again(fly, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    window = fly(Flight.from_orders("sample", ["launch D13", "coast", "coast"]))
+    push(window, "save the flight: its picture and its orders")
+    push(window, "save the flight: its picture and its orders")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "flight-1.svg", "flight-1.txt", "flight-2.svg", "flight-2.txt",
+    ]  # fmt: skip
+    orders = (tmp_path / "flight-2.txt").read_text().split(";")
+    assert Flight.from_orders("sample", orders) == window.flight
+    assert (tmp_path / "flight-1.svg").read_text() == window.flight.svg()
+
+
+def test_best_known_flights_are_those_of_the_solver():
+    from geo_patrol.flight.best import _BEST, best_known
+
+    recorded = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text())
+    assert {name: tuple(best) for name, best in _BEST.items()} == {
+        name: (best["score"], best["turns"], best["status"] == "proved") for name, best in recorded.items()
+    }
+    assert best_known(load_mission("sample", {"turns": 9})) is None
 
 
 def test_choices_say_what_they_cost(window):
-    from geo_patrol.flight.pictures.window import order_label
+    from geo_patrol.flight.pictures.view import order_label
 
     def labels(flight):
         return [order_label(flight, int(code)) for code in flight.action_mask().nonzero()[0]]

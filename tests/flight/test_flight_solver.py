@@ -187,3 +187,19 @@ def test_wrong_number_of_states(states):
 
 def test_same_mission_same_flight():
     assert solve("survey_loop").flight == solve(load_mission("survey_loop")).flight
+
+
+@pytest.mark.parametrize("name", ["sample", "docking_race", "sample_probe"])
+def test_the_rest_of_a_best_flight_is_the_best_way_to_go_on(name):
+    best = solve(name).flight
+    for turns in (0, 1, len(best.order_codes)):
+        start = Flight.from_orders(name, best.order_codes[:turns])
+        solution = solve(start)
+        assert solution.flight.order_codes[:turns] == start.order_codes
+        assert rank(solution.flight) == rank(best)
+        assert solution.is_proved
+
+
+def test_going_on_badly_is_never_better():
+    start = Flight.from_orders("sample", ["launch B16", "engines up"])
+    assert solve(start).score <= 21

@@ -6,27 +6,29 @@ import time
 import pygame
 
 from geo_patrol.flight.lesson import FlightLesson
-from geo_patrol.flight.pictures.learn import LessonPlayer, LessonWindow
+from geo_patrol.flight.pictures.learn import LessonWindow
 
 
 class Hand:
     """Moves the mouse over the window and clicks."""
 
-    def __init__(self, player, window):
-        self.player, self.window = player, window
+    def __init__(self, window):
+        self.window = window
 
     def run(self):
-        """Handle the events that are there; return their types."""
-        events = self.window.handle_events()
+        """Handle the events that are there, and show turns at once; return the types of the events."""
+        events = self.window.events()
         for event in events:
-            self.player._handle(event)
-        self.player._draw()
+            self.window.handle(event)
+        while self.window.tick(1):
+            pass
+        self.window.screen.show(self.window.draw())
         time.sleep(0.01)
         return {event.type for event in events}
 
     def click(self, pixel):
         """Press the mouse at a pixel, and wait until the window has received that."""
-        left, top = self.window._screen._window.position
+        left, top = self.window.screen._window.position
         x, y = left + round(pixel[0]), top + round(pixel[1])
         subprocess.run(["xdotool", "mousemove", str(x), str(y), "click", "1"], check=True)
         end = time.monotonic() + 20
@@ -34,32 +36,29 @@ class Hand:
             assert time.monotonic() < end, "no click"
 
     def click_end_of(self, order):
-        flight = self.player.flight
-        x, y = self.player._layout.at(flight.end_of(flight.read_order(order)))
-        self.click((x * self.window._scale, y * self.window._scale))
+        self.click(self.window.pixel_of(self.window.flight.read_order(order)))
 
 
 def fly_by_mouse():
-    window = LessonWindow()
-    player = LessonPlayer(FlightLesson(), window)
-    player._draw()
+    lesson = FlightLesson()
+    window = LessonWindow(lesson)
     assert pygame.display.get_driver() == "x11"
-    hand = Hand(player, window)
+    hand = Hand(window)
     end = time.monotonic() + 0.5
     while time.monotonic() < end:
         hand.run()
     hand.click((2, 2))
     steps = 0
-    for step in player.lesson.steps:
-        assert player.lesson.step is step
-        hand.click_end_of(next(order for order in player.flight.legal_orders() if order != step.orders[0]))
-        assert player.card.hint
+    for step in lesson.steps:
+        assert lesson.step is step
+        hand.click_end_of(next(order for order in window.flight.legal_orders() if order != step.orders[0]))
+        assert window.card.hint
         hand.click_end_of(step.orders[0])
-        assert player.lesson.is_done
+        assert lesson.is_done
         hand.click(window.card_area.center)
         steps += 1
-    assert player.flight.is_over
-    window.close()
+    assert window.flight.is_over
+    window.screen.close()
     return steps
 
 

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from strategies import arrange, small
 
-from geo_patrol import AgentError, Game, load_config, make_agent
+from geo_patrol import AgentError, Game, Order, load_config, make_agent
 from geo_patrol.agents import basic
+from geo_patrol.board_text import board_text
 from geo_patrol.cli.games import GameSaver
 from geo_patrol.replays import check, read_replay
 from geo_patrol.replays.saved_games import unfinished_game
+from geo_patrol.sessions.hints import Hint
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.textplay import Leave, play_text
+from geo_patrol.textplay import Leave, dialogue, play_text
+from geo_patrol.textplay.commands import read_command
 from geo_patrol.textplay.console import Console
 from geo_patrol.textplay.dialogue import OrderDialogue
 from geo_patrol.textplay.texts import HELP
@@ -252,3 +255,40 @@ def test_undecodable_answers_are_wrong_answers():
     entered, output = orders(game, "alpha", wrong, "1", "0", "")
     assert entered == ["HVA prograde"]
     assert output.count("Invalid selection") == 1
+
+
+def test_a_hint_is_printed_and_taken(monkeypatch):
+    game = Game("case1", seed=3)
+    suggested = Hint((Order.parse("P2 prograde"),), 0.75, 1200)
+    monkeypatch.setattr(dialogue, "find_hint", lambda *_: suggested)
+    entered, text = orders(game, "alpha", "take", "hint", "rest", "undo", "hint", "t", "")
+    assert entered == ["P2 prograde"]
+    assert "Ask for a hint first." in text
+    assert "hint: P2 prograde" in text
+    assert "won 75% of 1,200 games" in text
+
+
+def test_a_phase_is_started_again_at_any_time():
+    game = Game("case1", seed=3)
+    entered, _ = orders(game, "alpha", "0", "prograde", "again", "rest", "")
+    assert entered == []
+
+
+def test_the_board_carries_the_numbers_of_its_sectors():
+    game = Game("case1", seed=3)
+    board = board_text(game, with_sectors=True)
+    shown = {int(number) for number in re.findall(r"(?<![a-z\d])\d+", board)}
+    rings = game.config.board
+    assert shown == set(range((1 << rings.inner_ring) - 1, (2 << rings.outer_ring) - 1))
+    _, text = orders(game, "alpha", "b", "rest", "")
+    assert board in text
+    assert board not in board_text(game)
+
+
+@pytest.mark.parametrize(
+    ("answer", "command"),
+    [("u", "undo"), ("back", "undo"), ("?", "help"), ("exit", "quit"), ("map", "board"), ("hint", "hint")],
+)
+def test_commands_are_the_same_in_all_text_games(answer, command):
+    assert read_command(answer) == command
+    assert read_command(f"{answer}x") is None

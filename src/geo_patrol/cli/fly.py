@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from geo_patrol.scenes.shapes import Drawing
 
 _SUFFIXES = (".svg", ".pdf", ".png")
-_TEXT_HELP = 'Orders: "launch D13", "coast", "stay", "engines down-right" or "down-right"; back, again, map, log, quit.'
+_TEXT_HELP = """\
+Orders: "launch D13", "coast", "stay", "engines down-right" or "down-right".
+  u, undo     take the last turn back
+  r, again    start again
+  i, hint     the order that the solver finds best
+  b, board    the map
+  o, orders   the log of the flight and its points
+  q, quit     leave
+  ?, help     this help"""
+_HINT_STATES = 50_000
+"""Flights that the solver keeps for each turn: a few seconds."""
 
 _Mission: TypeAlias = Annotated[
     str, typer.Option("--mission", "-m", metavar="NAME|PATH", help='A mission\'s name, a TOML file, or "random".')
@@ -162,28 +172,20 @@ def print_solution(solution: "Solution") -> None:
 
 def _play_window(flight: "Flight", *, replay: bool = False) -> "Flight":
     """Let the user fly in a window; ``replay``: after showing the flight so far turn by turn."""
-    from geo_patrol.flight import Flight
-    from geo_patrol.flight.pictures.window import Player, Window
+    from geo_patrol.flight.pictures.play import fly as show
     from geo_patrol.rendering.screen import NoScreenError
 
-    window = Window(fps=2.0)
     try:
-        if replay:
-            partial = Flight(flight.mission)
-            for order in flight.order_codes:
-                partial.fly(order)
-                window.show(partial)
-        return Player(flight, window).play()
+        return show(flight, is_shown=replay)
     except NoScreenError as error:
         raise InputError(f"{error}; or give --text") from None
-    finally:
-        window.close()
 
 
 def play_text(flight: "Flight") -> "Flight":
     """Let the user fly by typing orders until they quit or standard input ends; return the flight."""
     from geo_patrol.errors import OrderError
     from geo_patrol.flight.text import heading_text, map_text, result_text
+    from geo_patrol.textplay.commands import read_command
 
     print(f"{heading_text(flight)}\n\n{map_text(flight)}\n\n{_TEXT_HELP}")
     while True:
@@ -192,7 +194,7 @@ def play_text(flight: "Flight") -> "Flight":
         print(f"{prompt} > ", end="", flush=True)
         line = sys.stdin.readline()
         words = " ".join(line.lower().split())
-        if not line or words in ("quit", "q", "exit"):
+        if not line or read_command(words) == "quit":
             print()
             return flight
         try:
@@ -205,25 +207,37 @@ def _execute(flight: "Flight", words: str) -> "Flight":
     """Execute a line of input, print its result, and return the flight after it."""
     from geo_patrol.flight import Flight
     from geo_patrol.flight.text import log_text, map_text, score_text
+    from geo_patrol.textplay.commands import read_command
 
-    match words:
-        case "":
-            pass
+    match read_command(words):
         case "help":
             print(_TEXT_HELP)
-        case "map":
+        case "board":
             print(map_text(flight))
-        case "log":
+        case "orders":
             print(f"{log_text(flight)}\n\n{score_text(flight)}")
-        case "back" | "again":
-            flight = Flight.from_orders(flight.mission, flight.order_codes[:-1] if words == "back" else [])
+        case "undo" | "again" as command:
+            flight = Flight.from_orders(flight.mission, flight.order_codes[:-1] if command == "undo" else [])
             print(map_text(flight))
-        case _:
+        case "hint":
+            print(_hint(flight))
+        case _ if words:
             before = flight.turn
             flight.fly(words)
             heading, *lines = log_text(flight).splitlines()
             print("\n".join([heading, *lines[before:]]))
     return flight
+
+
+def _hint(flight: "Flight") -> str:
+    """Return the next order of the best flight that goes on from here."""
+    from geo_patrol.flight import solve
+
+    if flight.is_over:
+        return "The flight is over; undo takes turns back."
+    solution = solve(flight, max_states=_HINT_STATES)
+    order = flight.order_text(solution.flight.order_codes[flight.turn])
+    return f"{order}: leads to {solution.score} points, {'proved to be the best' if solution.is_proved else 'the best found'}"
 
 
 def _legal_text(flight: "Flight") -> str:

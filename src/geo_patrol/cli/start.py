@@ -69,9 +69,9 @@ def _open(choice: "Choice", screen: "Screen") -> None:
             _open_file(choice, screen)
         case menu.FlyMission(mission):
             from geo_patrol.flight import Flight
-            from geo_patrol.flight.pictures.window import Player, Window
+            from geo_patrol.flight.pictures.play import fly
 
-            Player(Flight(mission), Window(screen=screen)).play()
+            fly(Flight(mission), screen)
         case menu.Learn("geo_patrol"):
             from geo_patrol.rendering.learn import learn
 

@@ -59,6 +59,10 @@ class Flight(FlightStatus):
         FlightStatus.__init__(flight, mission, games.copy())
         return flight
 
+    def to_game(self) -> NDArray[Any]:
+        """Return a copy of its array of one GAME record."""
+        return self._games.copy()
+
     def __str__(self) -> str:
         return flight_text(self)
 

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.toml_files import Overrides
 from geo_patrol.flight.engine.bounds import HOPELESS, min_landing_interval
-from geo_patrol.flight.engine.game import new_game
 from geo_patrol.flight.engine.search import EMPTY, EXPANSION, NODE, NOTHING_LOST, expand, mark_dominated
 from geo_patrol.flight.engine.state import FLIGHT, ORDERS, TURN
 from geo_patrol.flight.flight import Flight
-from geo_patrol.flight.mission import Mission, MissionSource, load_mission
+from geo_patrol.flight.mission import MissionSource, load_mission
 
 Status: TypeAlias = Literal["proved", "best found"]
 Progress: TypeAlias = Callable[[int, int], None]
@@ -75,7 +74,7 @@ class _Best:
 
 
 def solve(
-    mission: MissionSource = "sample",
+    mission: MissionSource | Flight = "sample",
     overrides: Overrides | None = None,
     *,
     max_states: int = MAX_STATES,
@@ -84,7 +83,7 @@ def solve(
     """Return the best flight of a mission: one that fulfils it, in a race in the fewest turns, with the most points.
 
     Args:
-        mission: a mission's name, a file's path, a mapping or a ``Mission``.
+        mission: a mission's name, a file's path, a mapping or a ``Mission``; of a ``Flight``, the best way to go on.
         overrides: values that replace those of the mission.
         max_states: maximum number of flights in a layer of the search; higher values prove harder missions.
         progress: called before each turn of the search.
@@ -95,9 +94,9 @@ def solve(
     """
     if isinstance(max_states, bool) or not isinstance(max_states, int) or not 1 <= max_states <= 10_000_000:
         raise ValueError(f"max_states = {max_states!r}: give a whole number from 1 to 10000000")
-    loaded = load_mission(mission, overrides)
+    start = mission if isinstance(mission, Flight) else Flight(load_mission(mission, overrides))
     started = time.perf_counter()
-    solution = _solve_probe(loaded) if loaded.is_probe else _solve_spaceship(loaded, max_states, progress)
+    solution = _solve_probe(start) if start.mission.is_probe else _solve_spaceship(start, max_states, progress)
     return replace(solution, seconds=time.perf_counter() - started)
 
 
@@ -110,19 +109,22 @@ def rank(flight: Flight) -> tuple[int, int, int]:
     return int(success), -flight.turn if success and flight.mission.race else 0, flight.score
 
 
-def _solve_probe(mission: Mission) -> Solution:
+def _solve_probe(start: Flight) -> Solution:
     """Try all launches."""
-    launches = np.flatnonzero(Flight(mission).action_mask()).tolist()
-    flights = [Flight.from_orders(mission, [launch]) for launch in launches]
+    launches = np.flatnonzero(start.action_mask()).tolist()
+    flights = [Flight.from_orders(start.mission, [launch]) for launch in launches] or [start]
     best = max(flights, key=rank)
-    return Solution(best, "proved", best.score, best.turn if mission.race else None, len(flights))
+    return Solution(best, "proved", best.score, best.turn if start.mission.race else None, len(flights))
 
 
-def _solve_spaceship(mission: Mission, max_states: int, progress: Progress | None) -> Solution:
+def _solve_spaceship(start: Flight, max_states: int, progress: Progress | None) -> Solution:
     """Search with growing widths, until a search was exhaustive."""
-    best, states = _Best(), 0
+    mission = start.mission
+    if start.is_over:
+        return Solution(start, "proved", start.score, start.turn if mission.race else None, 0)
+    best, states = _Best(orders=tuple(start.order_codes)), 0
     for width in (*(width for width in _INITIAL_WIDTHS if width < max_states), max_states):
-        search = _Search(mission, width, best)
+        search = _Search(start, width, best)
         search.run(progress if width == max_states else None)
         best, states = search.best, states + search.states
         if search.is_exhaustive:
@@ -137,15 +139,16 @@ def _solve_spaceship(mission: Mission, max_states: int, progress: Progress | Non
 class _Search:
     """A search whose layers have at most ``width`` flights."""
 
-    def __init__(self, mission: Mission, width: int, best: _Best) -> None:
-        self.mission, self.width, self.best = mission, width, best
+    def __init__(self, start: Flight, width: int, best: _Best) -> None:
+        self.mission, self.width, self.best = start.mission, width, best
         self.states = 0
         self.lost = HOPELESS
         """The highest bound of the flights that were cut off."""
         self.lost_turn: int | None = None
         """The first turn in which flights were cut off that could have won."""
         self._was_cut = False
-        self._game = new_game(mission)[0]
+        self._flown = tuple(start.order_codes)
+        self._game = start.to_game()[0]
         self._params = self._game["params"]
         self._params["min_landing_interval"] = min_landing_interval(self._params)
         self._path: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
@@ -173,7 +176,7 @@ class _Search:
     def run(self, progress: Progress | None) -> None:
         """Search turn by turn."""
         layer = np.array([self._game["flight"]], FLIGHT)
-        for turn in range(1, self.mission.turns + 1):
+        for turn in range(len(self._flown) + 1, self.mission.turns + 1):
             if progress is not None:
                 progress(turn, self.mission.turns)
             if not len(layer) or (self.mission.race and self.best.success == 1 and turn > len(self.best.orders)):
@@ -192,7 +195,7 @@ class _Search:
         count, lost, success, score, parent, order = result.item()
         self.states += count
         if parent >= 0:
-            self.best = _Best(success, score, (*self._orders_to(parent), order))
+            self.best = _Best(success, score, (*self._flown, *self._orders_to(parent), order))
         if lost != NOTHING_LOST:
             self._record_cut(lost, turn)
         selected = self._select(self._nodes[:count], turn)

@@ -10,8 +10,10 @@ from geo_patrol.board_text import position_text
 from geo_patrol.errors import OrderError
 from geo_patrol.game import Game
 from geo_patrol.notation import ENGAGEMENTS, MOVES, Order, short_name
+from geo_patrol.sessions.hints import Hint, find_hint
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sides import SIDES, Side
+from geo_patrol.textplay.commands import read_command
 from geo_patrol.textplay.console import Console, Leave
 from geo_patrol.textplay.texts import (
     HELP,
@@ -45,11 +47,15 @@ def play_text(live: LiveGame, console: Console | None = None) -> None:
     while not live.is_over:
         game = live.game
         if not shared:  # otherwise shown to each person in turn
-            console.write(f"\n{position_text(game)}")
+            console.write(f"\n{_board(game)}")
         alpha, bravo = (_enter_orders(console, game, side, shared) if side in people else () for side in SIDES)
         live.play((alpha, bravo))
         console.write(f"\n{phase_text(live.last_phase)}")
     console.write(f"\n{position_text(live.game)}\n\n{result_text(live.game, *live.timeline.names)}")
+
+
+def _board(game: Game) -> str:
+    return position_text(game, with_sectors=True)
 
 
 def _enter_orders(console: Console, game: Game, side: Side, shared: bool) -> tuple[Order, ...]:
@@ -57,7 +63,7 @@ def _enter_orders(console: Console, game: Game, side: Side, shared: bool) -> tup
     hides = shared and any(len(orders) > 1 for orders in game.legal_orders(side).values())  # what is legal is no secret
     if hides:
         console.prompt(f"\n{side}, turn {game.turn}, {game.phase}: press Enter when you sit alone. ")
-        console.write(f"\n{position_text(game)}")
+        console.write(f"\n{_board(game)}")
     orders = OrderDialogue(console, game, side).run()
     if hides:
         console.hide_screen()
@@ -80,6 +86,7 @@ class OrderDialogue:
         self._tokens = [number for number, orders in self._legal.items() if len(orders) > 1]
         self._chosen: dict[int, Order] = {}
         self._index = 0
+        self._hint: Hint | None = None
 
     def run(self) -> tuple[Order, ...]:
         """Return the orders that the player commits, without noops.
@@ -148,9 +155,10 @@ class OrderDialogue:
         by_target = {order.target: order for order in orders}
         while True:
             answer = self._console.prompt("Select target: ")
-            if answer in ("u", "undo"):
+            command = read_command(answer)
+            if command == "undo":
                 return None
-            if answer in ("q", "quit"):
+            if command == "quit":
                 raise Leave
             target = _target_number(answer)
             if target in by_target:
@@ -159,17 +167,30 @@ class OrderDialogue:
 
     def _is_command(self, answer: str) -> bool:
         """Execute a command; return whether the answer was one."""
-        if answer in ("q", "quit", "exit"):
-            raise Leave
-        if answer in ("u", "undo"):
-            self._undo()
-        elif answer in ("?", "h", "help"):
-            self._console.write(HELP)
-        elif answer in ("b", "board"):
-            self._console.write(f"\n{position_text(self._game)}")
-        elif answer in ("o", "orders"):
-            self._console.write(orders_text(f"{self._side} so far", self._orders()))
-        elif answer == "rest":
+        match read_command(answer):
+            case "quit":
+                raise Leave
+            case "undo":
+                self._undo()
+            case "again":
+                self._start_again()
+            case "hint":
+                self._find_hint()
+            case "take":
+                self._take_hint()
+            case "help":
+                self._console.write(HELP)
+            case "board":
+                self._console.write(f"\n{_board(self._game)}")
+            case "orders":
+                self._console.write(orders_text(f"{self._side} so far", self._orders()))
+            case None:
+                return self._is_order_for_all(answer)
+        return True
+
+    def _is_order_for_all(self, answer: str) -> bool:
+        """Give orders to this token and the rest; return whether the answer says so."""
+        if answer == "rest":
             self._order_rest("noop")
         elif answer.startswith("all "):
             self._order_all(answer.removeprefix("all ").strip())
@@ -186,6 +207,26 @@ class OrderDialogue:
         taken = self._chosen.pop(number, None)
         if taken is not None:
             self._console.write(f"Undone: {taken}")
+
+    def _start_again(self) -> None:
+        self._chosen.clear()
+        self._index = 0
+
+    def _find_hint(self) -> None:
+        """Print the orders that a search finds best, with its estimate."""
+        self._hint = hint = find_hint(self._game, self._side)
+        self._console.write(orders_text("hint", hint.orders))
+        estimate = f"won {hint.win_probability:.0%} of {hint.rollouts:,} games that were played out"
+        self._console.write(f"    {estimate}; take gives these orders")
+
+    def _take_hint(self) -> None:
+        """Give the orders of the last hint, and noop to all other tokens."""
+        if self._hint is None:
+            self._console.write("Ask for a hint first.")
+            return
+        suggested = {order.satellite: order for order in self._hint.orders}
+        self._chosen = {number: suggested.get(number, Order(number, "noop")) for number in self._tokens}
+        self._index = len(self._tokens)
 
     def _order_all(self, action: str) -> None:
         """Give this token and the remaining ones an action without a target."""
@@ -211,10 +252,6 @@ class OrderDialogue:
             answer = self._console.prompt("Commit (Enter), undo the last (u), or begin again (r)? ")
             if answer in ("", "y", "yes", "commit"):
                 return True
-            if answer in ("r", "again"):
-                self._chosen.clear()
-                self._index = 0
-                return False
             if self._is_command(answer):
                 return False
             self._console.write("Invalid selection. Press Enter to commit, u to undo, r to begin again, ? for help")

@@ -16,11 +16,13 @@ Answer with a number of the list, or with the order itself: "radial in",
 "shoot P3", "guard".
   rest        this token and the rest do nothing
   all ACTION  this token and the rest do the same where it is legal: all guard
-  u           undo: back to the token before
-  o           the orders so far
-  b           the board and both fleets
-  q           leave; the game is saved, --resume goes on with it
-  ?           this help
+  u, undo     back to the token before
+  r, again    start this phase again
+  i, hint     the orders that a search finds best; t, take gives them
+  o, orders   the orders so far
+  b, board    the board and both fleets
+  q, quit     leave; the game is saved, --resume goes on with it
+  ?, help     this help
 Orders count when you commit them at the end of the phase; the other side
 does not see them before it has committed its own. Moves come first, then
 engagements, then everything drifts one sector prograde."""

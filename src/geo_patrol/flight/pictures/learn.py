@@ -5,9 +5,10 @@ from dataclasses import replace
 import pygame
 
 from geo_patrol.flight.lesson import FlightLesson
-from geo_patrol.flight.pictures.window import Player, Window
+from geo_patrol.flight.pictures.play import FlightWindow
+from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.painter import Painter, text_extent
-from geo_patrol.rendering.screen import Event, Screen
+from geo_patrol.rendering.screen import Screen
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.lesson import CardLayout
 from geo_patrol.scenes.shapes import Drawing, Rect
@@ -17,10 +18,11 @@ _MIN_CARD_WIDTH = 18
 """Of a card beside the map, in heights of its letters."""
 _MIN_CARD_LINES = 9
 """Of a card beneath the map, so that the map keeps its size while the text changes."""
+_NOT_IN_LESSONS = ("Fly", "Undo", "Again", "Hint", "Solve", "Next mission", "Save")
 
 
 def learn(screen: Screen | None = None) -> None:
-    """Show the guided first flight until the window is closed.
+    """Show the guided first flight until the window is closed, or left.
 
     Args:
         screen: where it is shown; by default, a window of its own.
@@ -28,64 +30,33 @@ def learn(screen: Screen | None = None) -> None:
     Raises:
         NoScreenError: there is no screen.
     """
-    window = LessonWindow(screen=screen)
-    try:
-        LessonPlayer(FlightLesson(), window).play()
-    finally:
-        window.close()
+    LessonWindow(FlightLesson(), screen).run()
 
 
-class LessonWindow(Window):
-    """A window with a card beside the drawing, or beneath it where that leaves the drawing larger.
+class LessonWindow(FlightWindow):
+    """Lets a user fly the steps of a lesson; a card is beside the map, or beneath it where that leaves it larger.
 
     Attributes:
-        card: what is written on the card.
+        lesson: the steps.
         card_area: where the card is, in pixels.
     """
 
-    card: Card
-
-    def __init__(self, screen: Screen | None = None) -> None:
-        super().__init__(screen=screen)
-        self.card_area = Rect(0, 0, 0, 0)
-
-    def paint_beside(self, picture: pygame.Surface, drawing: Drawing) -> tuple[int, int]:
-        """Paint the card; return the width and height that are left for the drawing."""
-        width, height = picture.get_size()
-        size = theme.text_size("normal", theme.scale_of(width, height))
-        free = width - round(height * drawing.width / drawing.height)
-        beside_width = max(free, _MIN_CARD_WIDTH * size)
-        beside = CardLayout(self.card, beside_width, size, text_extent)
-        beneath = CardLayout(self.card, width, size, text_extent)
-        beneath_height = max(beneath.height, round(_MIN_CARD_LINES * theme.LINE_HEIGHT * size))
-        sizes = (width - beside_width, height), (width, height - beneath_height)
-        scales = [min(size[0] / drawing.width, size[1] / drawing.height) for size in sizes]
-        if scales[0] >= scales[1] and beside.height <= height:
-            card, left, top, remaining = beside, width - beside_width, 0, sizes[0]
-        else:
-            card, left, top, remaining = beneath, 0, round(drawing.height * scales[1]), sizes[1]
-        Painter(picture).paint(card.shapes(left, top))
-        self.card_area = Rect(left, top, width - left, card.height)
-        return remaining
-
-    def hits_card(self, event: Event) -> bool:
-        """Return whether a mouse event is on the card."""
-        assert self._screen is not None
-        return self.card_area.contains(self._screen.pixel(event.pos))
-
-
-class LessonPlayer(Player):
-    """Lets a user fly the steps of a lesson.
-
-    Args:
-        lesson: the steps.
-        window: where they are shown.
-    """
-
-    def __init__(self, lesson: FlightLesson, window: LessonWindow) -> None:
+    def __init__(self, lesson: FlightLesson, screen: Screen | None = None) -> None:
         self.lesson = lesson
-        self._lesson_window = window
-        super().__init__(lesson.begin(), window)
+        self.card_area = Rect(0, 0, 0, 0)
+        super().__init__(lesson.begin(), screen)
+        self.screen.set_title(lesson.title)
+
+    def make_controls(self) -> list[Control]:
+        """Return the controls for going through the steps, and for flying."""
+        return [
+            Control("the step before, or this one again", self._back, ("page up", "backspace"), label="Back"),
+            Control(
+                "the next step", self._next, ("space", "page down"), label="Next", is_open=self._can_go_on, is_main=True
+            ),
+            Control("fly the chosen order", self._fly_chosen, ("return", "enter"), is_open=self._can_fly),
+            *(control for control in super().make_controls() if control.label not in _NOT_IN_LESSONS),
+        ]
 
     @property
     def card(self) -> Card:
@@ -93,42 +64,59 @@ class LessonPlayer(Player):
         card = self.lesson.card_of(self.flight)
         if not self.lesson.is_done:
             return card
-        return replace(
-            card, task="Close the window to leave." if self.lesson.is_last else "Click here, or press Space."
-        )
+        task = "Close the window to leave." if self.lesson.is_last else "Click here, or press Space."
+        return replace(card, task=task)
 
-    def _draw(self) -> None:
-        self._lesson_window.card = self.card
-        super()._draw()
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The line above the buttons."""
+        return (self.lesson.title,)
 
-    def _fly(self, order: int) -> None:
+    def space_for(self, drawing: Drawing, surface: pygame.Surface) -> tuple[int, int]:
+        """Paint the card; return the width and height that are left for the drawing."""
+        width, height = self.content_area.width, self.content_area.height
+        size = theme.text_size("normal", theme.scale_of(*self.screen.size))
+        shown = self.shown_height(drawing)
+        free = width - round(height * drawing.width / shown)
+        beside_width = max(free, _MIN_CARD_WIDTH * size)
+        beside = CardLayout(self.card, beside_width, size, text_extent)
+        beneath = CardLayout(self.card, width, size, text_extent)
+        beneath_height = max(beneath.height, round(_MIN_CARD_LINES * theme.LINE_HEIGHT * size))
+        sizes = (width - beside_width, height), (width, height - beneath_height)
+        scales = [min(size[0] / drawing.width, size[1] / shown) for size in sizes]
+        if scales[0] >= scales[1] and beside.height <= height:
+            card, left, top, remaining = beside, width - beside_width, 0, sizes[0]
+        else:
+            card, left, top, remaining = beneath, 0, round(shown * scales[1]), sizes[1]
+        Painter(surface).paint(card.shapes(left, top))
+        self.card_area = Rect(left, top, width - left, card.height)
+        return remaining
+
+    def click(self, pixel: tuple[int, int]) -> None:
+        """Go on if the card of a step that is done was clicked; otherwise fly to the endpoint."""
+        if not self.card_area.contains(pixel):
+            super().click(pixel)
+        elif self._can_go_on():
+            self._next()
+
+    def fly(self, order: int) -> None:
         """Fly the order of the step; any other one shows its hint."""
         if self.lesson.fly(self.flight, order):
-            super()._fly(order)
-            self._orders = []
+            super().fly(order)
+            self.orders = []
             self.lesson.finish()
-        self._changed = True
 
-    def _handle(self, event: Event) -> None:
-        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self._lesson_window.hits_card(event):
-            self._next()
-        else:
-            super()._handle(event)
-
-    def _handle_key(self, key: int) -> None:
-        if key == pygame.K_BACKSPACE:
-            self.lesson.back()
-            self._set_flight(self.lesson.begin())
-        elif key == pygame.K_r:
-            self.lesson.restart()
-            self._set_flight(self.lesson.begin())
-        elif key in (pygame.K_SPACE, pygame.K_RETURN, pygame.K_KP_ENTER) and self.lesson.is_done:
-            self._next()
-        else:
-            super()._handle_key(key)
+    def _can_go_on(self) -> bool:
+        return self.lesson.is_done and not self.lesson.is_last
 
     def _next(self) -> None:
-        """Go to the next step if this one is done."""
-        if self.lesson.is_done and not self.lesson.is_last:
-            self.lesson.next()
-            self._set_flight(self.lesson.begin())
+        self.lesson.next()
+        self._begin_step()
+
+    def _back(self) -> None:
+        self.lesson.back()
+        self._begin_step()
+
+    def _begin_step(self) -> None:
+        self._skip()
+        self.set_flight(self.lesson.begin())
