@@ -84,6 +84,8 @@ ALLOWED = (
     Allowed(r"most_(common|important)", "", "superlatives"),
     Allowed(r"\w*pages?|Page", "src/geo_patrol/report", "the page of HTML"),
     Allowed(r"\w*page", "src/geo_patrol/browser", "a page of HTML"),
+    Allowed(r"page", "src/geo_patrol/flight/pictures", "the page of help over a window"),
+    Allowed(r"page", "tests/flight/test_flight_pictures.py", "the page of help over a window"),
     Allowed(r"\w*frames?|\w*_?FRAMES?_\w+", "src/geo_patrol/browser", "frames of an animation, and HTML's iframe"),
     Allowed(r"_write_page|replay_page", "src/geo_patrol/cli/replay.py", "a page of HTML"),
     Allowed(r"replay_page|replay_frame", "src/geo_patrol/replays/replay.py", "a page of HTML in an iframe"),
