@@ -82,10 +82,10 @@ test-library-%: $(VENV)/libraries/%/installed
 
 $(CLUSTER)/installed: pyproject.toml
 	$(PYTHON) -m venv $(CLUSTER)
-	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,ray,parquet]" "dask[distributed]"
+	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,ray,parquet]"
 	touch $@
 
-test-ray: $(CLUSTER)/installed  ## test campaigns on clusters of Ray and Dask that start on this machine
+test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts on this machine
 	$(CLUSTER)/bin/python -m pytest -n 0 tests/cluster
 
 # Each of the first three stages continues the one before: with less self-play, then with more exploration. The later ones

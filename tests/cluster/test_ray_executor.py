@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import threading
 import time
 
 import pytest
@@ -12,13 +11,15 @@ from geo_patrol import AgentError, load_config
 from geo_patrol.evaluation import WorkerError, play_sprt, play_sweep, play_tournament
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 from geo_patrol.evaluation.executors import run_tasks
-from geo_patrol.evaluation.journal import GAMES
 from geo_patrol.evaluation.ray_executor import RayExecutor
 from geo_patrol.evaluation.tasks import PlannedMatch, Tasks
 from geo_patrol.evaluation.workers import play_in_worker
 
 ray = pytest.importorskip("ray")
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # Ray's own
+    pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning"),
+]
 
 AGENTS = ("random", "idle", "turtle")
 SETTINGS = {"config": "case4", "overrides": {"turn_limit": 4}, "games": 4 * CHUNK_PAIRS, "seed": 5}
@@ -72,30 +73,6 @@ def test_campaigns_on_two_nodes_are_those_of_one_process(cluster, local):
         test = {"config": "case4", "seed": 3, "max_games": 3 * 2 * CHUNK_PAIRS}
         there = play_sprt("turtle", "random", **test, executor=executor)
         assert tables(there) == tables(play_sprt("turtle", "random", **test, executor=InlineExecutor(1)))
-
-
-def test_nodes_that_are_lost_cost_nothing_but_time(cluster, local, tmp_path):
-    """Three times, a node that works is killed, and another one comes."""
-    killed = []
-
-    def kill_nodes():
-        while len(killed) < 3 and not is_over.is_set():
-            node = cluster.add_node(num_cpus=2)
-            time.sleep(1.5)
-            cluster.remove_node(node, allow_graceful=False)
-            killed.append(node)
-
-    is_over = threading.Event()
-    killer = threading.Thread(target=kill_nodes)
-    settings = {**SETTINGS, "folder": tmp_path}
-    with RayExecutor(cluster.address) as executor:
-        killer.start()
-        result = play_tournament(AGENTS, **settings, executor=executor)
-        is_over.set()
-        killer.join()
-    assert tables(result) == local
-    stored = [json.loads(line)["task"] for line in (tmp_path / GAMES).read_text().splitlines()]
-    assert sorted(stored) == list(range(6))
 
 
 def test_files_of_agents_travel_with_the_work(cluster, tmp_path):
