@@ -20,6 +20,7 @@ from geo_patrol.engine.batch import Batch
 from geo_patrol.notation import read_reasons
 from geo_patrol.replays import Recorder, ReplayReader, check, play, read_replay, save_path, start, write_replays
 from geo_patrol.replays.recorder import sampled_config
+from geo_patrol.replays.summaries import table_rows
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "data" / "reference_games.jsonl.gz"
@@ -145,13 +146,28 @@ def test_replays_hold_sampled_values(seed):
     batch = Batch(config)
     batch.seed([seed])
     batch.reset()
-    sampled = sampled_config(config, batch.rules[0])
+    sampled = sampled_config(batch)
     assert not sampled.is_randomized
     again = Batch(sampled)
     again.seed([seed])
     again.reset()
     assert again.games.tobytes() == batch.games.tobytes()
     assert again.rules.tobytes() == batch.rules.tobytes()
+
+
+def test_replays_and_their_tables_name_the_sampled_variant(tmp_path):
+    names = {"short": 40, "long": 90}
+    variants = [{"name": name, "alpha": {"patrols": {"fuel": fuel}}} for name, fuel in names.items()]
+    config = load_config("case1", {"variants": variants, "turn_limit": 1})
+    path = tmp_path / "games.jsonl"
+    play_match("idle", "idle", config=config, games=30, seed=2, save=path)
+    seen = set()
+    for replay in ReplayReader(path):
+        assert replay.config.alpha.patrols.fuel == names[replay.config.variant]
+        (row,) = table_rows(replay, "games")[1]
+        assert (row["variant"], row["alpha.patrols.fuel"]) == (replay.config.variant, replay.config.alpha.patrols.fuel)
+        seen.add(replay.config.variant)
+    assert seen == set(names)
 
 
 # The recorder

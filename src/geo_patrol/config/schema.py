@@ -208,6 +208,8 @@ class GameConfig(_Table):
     """Whether bravo has alpha's values, sampled ones included."""
     variants: tuple[Variant, ...] = ()
     """Scenarios, one of which is sampled at each reset."""
+    variant: Title | None = None
+    """In the configuration of a recorded game, the name of the variant that was sampled."""
 
     @model_validator(mode="after")
     def _check_variants(self) -> Self:

@@ -19,6 +19,7 @@ from geo_patrol.engine.drift import fuel_points
 from geo_patrol.engine.observe import write_rule_features
 from geo_patrol.engine.rng import random_below, random_bits, random_unit
 from geo_patrol.engine.state import (
+    GAME,
     HVA,
     MOVEMENT,
     PATROLS,
@@ -192,6 +193,13 @@ def sample_variant(game: Record, scenario: Scenario) -> int:
     while number >= scenario.cumulative_weights[variant]:
         variant += 1
     return variant
+
+
+def sampled_variant(game: Record, scenario: Scenario) -> int:
+    """Return which variant of the scenario was sampled for a game; it depends on its setup key alone."""
+    copy = records(GAME, 1)
+    copy["rng_key"] = game.setup_key
+    return sample_variant(copy[0], scenario)
 
 
 @jitable

@@ -15,6 +15,8 @@ from pydantic_core import to_json
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
+from geo_patrol.engine.batch import Batch
+from geo_patrol.engine.setup import sampled_variant
 from geo_patrol.errors import OrderError, RecordingError
 from geo_patrol.game import Game, order_codes
 from geo_patrol.notation import ENGAGEMENTS, MOVES, Orders, Outcome
@@ -81,7 +83,7 @@ class Recorder:
         """
         self._runner.reset(seed)
         batch = self._runner.batch
-        config = self._plain_config or sampled_config(batch.config, batch.rules[0]).to_dict()
+        config = self._plain_config or sampled_config(batch).to_dict()
         self._first_line = _as_bytes(_game_line((alpha, bravo), seed % 2**64, config, self._versions))
 
     def resume(self, seed: int, phases: "list[NDArray[np.int8]]") -> None:
@@ -225,21 +227,20 @@ def _as_bytes(data: dict[str, Any]) -> bytes:
     return to_json(data) + b"\n"
 
 
-def sampled_config(config: GameConfig, rules: state.Record) -> GameConfig:
-    """Return a configuration in which the sampled values replace ranges, choices and variants.
+def sampled_config(batch: Batch) -> GameConfig:
+    """Return the configuration of a batch of one in which sampled values replace ranges, choices and variants.
 
     A game set up from it with the same seed is the same game, random stream included: values are sampled from a stream
     of their own.
-
-    Args:
-        config: configuration with ranges, choices and variants.
-        rules: record of the rules that were sampled from it.
     """
+    config = batch.config
     if not config.is_randomized:
         return config
     data: dict[str, Any] = config.to_dict() | {"variants": [], "mirror": False}
+    if config.variants:
+        data["variant"] = config.variants[sampled_variant(batch.games[0], batch.scenario)].name
     for side, name in enumerate(SIDES):
-        data[name] = _side(rules, side)
+        data[name] = _side(batch.rules[0], side)
     return load_config(data)
 
 

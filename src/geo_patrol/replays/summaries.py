@@ -181,7 +181,7 @@ def _engagement_row(number: int, turn: int, outcome: Outcome) -> dict[str, Any]:
 def _scenario(config: GameConfig) -> dict[str, Any]:
     """Return the values of a configuration, as they were sampled, by the keys of overrides."""
     data = config.to_dict()
-    values = {"rules": data["rules"], "turn_limit": data["turn_limit"]}
+    values = {"rules": data["rules"], "turn_limit": data["turn_limit"], "variant": data.get("variant", "")}
     values |= {f"board.{name}": value for name, value in data["board"].items()}
     for side in SIDES:
         patrols = data[side]["patrols"]
