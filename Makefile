@@ -108,7 +108,7 @@ policy: $(TRAINING)/installed  ## train the policy of the package anew: three ho
 curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/training.md
 	$(TRAIN_SEEDS)
 	for seed in 0 1 2; do cp runs/seed$$seed/curve.csv docs/curves/seed$$seed.csv || exit 1; done
-	$(TRAINING)/bin/python scripts/plot_curves.py docs/curves/*.csv --out docs/pictures/selfplay.png
+	$(TRAINING)/bin/python scripts/plot_curves.py docs/curves/seed*.csv --out docs/pictures/selfplay.png
 
 golden: $(VENV)/dev  ## regenerate the golden playthroughs and images; review the difference before committing it
 	$(BIN)/python scripts/write_playthroughs.py

@@ -1,6 +1,6 @@
 """Plot the learning curves of docs/training.md from the CSV files that ``examples/train_selfplay.py`` writes.
 
-python scripts/plot_curves.py docs/curves/*.csv --out docs/pictures/selfplay.png
+python scripts/plot_curves.py docs/curves/seed*.csv --out docs/pictures/selfplay.png
 """
 
 import argparse

@@ -22,6 +22,7 @@ NEED_PYTORCH = {
     "export_onnx.py",
     "ppo_geo_patrol.py",
     "pufferlib_ppo.py",
+    "rllib_selfplay.py",
     "sb3_ppo.py",
     "supersuit_random.py",
     "tianshou_ppo.py",
@@ -29,7 +30,7 @@ NEED_PYTORCH = {
     "train_maskable_ppo.py",
     "train_selfplay.py",
 }
-"""Those run in tests/training and tests/libraries."""
+"""Those run in tests/training, tests/libraries and tests/rllib."""
 
 
 @pytest.mark.parametrize("example", sorted({path.name for path in EXAMPLES.glob("*.py")} - NEED_PYTORCH))

@@ -12,6 +12,6 @@ def ray_cluster():
     """Start Ray once: it takes seconds."""
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()

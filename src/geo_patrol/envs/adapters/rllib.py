@@ -22,9 +22,11 @@ with optional_import("rllib"):
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
     from ray.tune.registry import register_env
 
+    from geo_patrol.envs.adapters.rllib_connectors import JoinEpisodes
     from geo_patrol.envs.adapters.rllib_runner import BatchEnvRunner
 
 Config = TypeVar("Config", bound=AlgorithmConfig)
+PPO = TypeVar("PPO", bound=PPOConfig)
 GAMES = "geo_patrol_games"
 """What ``ppo_config`` registers the games of a runner as."""
 PPO_SETTINGS: dict[str, Any] = {
@@ -175,6 +177,19 @@ def add_games(base: Config, config: ConfigSource, num_envs: int, **options: Any)
     return base
 
 
+def add_joined_learning(base: PPO) -> PPO:
+    """Let a configuration's learners take the episodes of ``BatchEnvRunner`` as whole arrays, and return it.
+
+    ``JoinEpisodes`` replaces RLlib's pipeline, with the discount factor and lambda that the configuration has by now.
+    """
+    gamma, lambda_ = base.gamma, base.lambda_
+    base.learners(
+        add_default_connectors_to_learner_pipeline=False,
+        learner_connector=lambda *_: JoinEpisodes(gamma=gamma, lambda_=lambda_),
+    )
+    return base
+
+
 def ppo_config(config: ConfigSource = "geo_patrol", num_envs: int = 64, **options: Any) -> PPOConfig:
     """Return a configuration of PPO with ``OrderModule``, to change like any other of RLlib's.
 
@@ -184,5 +199,5 @@ def ppo_config(config: ConfigSource = "geo_patrol", num_envs: int = 64, **option
         options: more of ``geo_patrol.make_vec``: ``opponent`` ("random" by default; None for self-play), ``seats``,
             ``observation``, ``reward``, ``threads`` and so on. ``autoreset`` and ``mask_in`` are set.
     """
-    games = add_games(PPOConfig(), config, num_envs, **options)
-    return games.training(**PPO_SETTINGS).rl_module(rl_module_spec=RLModuleSpec(module_class=OrderModule))
+    games = add_games(PPOConfig().training(**PPO_SETTINGS), config, num_envs, **options)
+    return add_joined_learning(games).rl_module(rl_module_spec=RLModuleSpec(module_class=OrderModule))

@@ -3,7 +3,16 @@
 from geo_patrol.errors import optional_import
 
 with optional_import("rllib"):
-    from geo_patrol.training.rllib.algorithm import LeaguePPO, LeaguePPOConfig, LeagueSettings
+    from geo_patrol.training.rllib.algorithm import LeaguePPO, LeaguePPOConfig, LeagueSettings, league_config
+    from geo_patrol.training.rllib.evaluation import evaluate_against
     from geo_patrol.training.rllib.module import PolicyLearner, PolicyModule
 
-__all__ = ["LeaguePPO", "LeaguePPOConfig", "LeagueSettings", "PolicyLearner", "PolicyModule"]
+__all__ = [
+    "LeaguePPO",
+    "LeaguePPOConfig",
+    "LeagueSettings",
+    "PolicyLearner",
+    "PolicyModule",
+    "evaluate_against",
+    "league_config",
+]

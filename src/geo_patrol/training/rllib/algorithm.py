@@ -1,32 +1,26 @@
 """PPO against a league: scripted agents, past policies that passed a sequential test, and the policy itself."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
-from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
-from geo_patrol.agents.networks import NetworkAgent
-from geo_patrol.agents.networks.rllib_network import RLlibNetwork
 from geo_patrol.config.presets import ConfigSource
-from geo_patrol.envs.adapters.rllib import PPO_SETTINGS, add_games
-from geo_patrol.evaluation.match import play_match
-from geo_patrol.evaluation.statistics import Hypothesis, Sprt, pair_scores
-from geo_patrol.training.config import EVAL_OPPONENTS, SCRIPTED_OPPONENTS
-from geo_patrol.training.evaluation import WinRate
+from geo_patrol.envs.adapters.rllib import PPO_SETTINGS, add_games, add_joined_learning
+from geo_patrol.evaluation.statistics import Hypothesis, Sprt
+from geo_patrol.training.config import SCRIPTED_OPPONENTS
 from geo_patrol.training.league import RECENT_GAMES, League
+from geo_patrol.training.rllib.evaluation import get_state, make_agent, play_sequentially
 from geo_patrol.training.rllib.module import PolicyLearner, PolicyModule
-from geo_patrol.training.rllib.runner import SELF, LeagueEnvRunner, PastPolicy, restore_module
+from geo_patrol.training.rllib.runner import SELF, LeagueEnvRunner, PastPolicy
 
 _MIN_ANNEAL = 0.02
 _FRAGMENT_LENGTH = 16
-_TEST_GAMES = 80
 _LEAGUE = "league"
 
 
@@ -90,7 +84,7 @@ class LeaguePPO(PPO):
             for (name, outcome), count in results.items():
                 self.league.record([name] * count, [outcome] * count)
         iteration = self.training_iteration + 1
-        if iteration % self.settings.candidate_interval == 0 and self.is_stronger() == "elo1":
+        if iteration % self.settings.candidate_interval == 0 and self.test_candidate() == "elo1":
             self._add_past_policy()
         if iteration % self.settings.resample_interval == 0:
             self._resample_opponents()
@@ -98,16 +92,21 @@ class LeaguePPO(PPO):
             self.metrics.log_value((_LEAGUE, "win_rate", name), self.league.win_rate(name), window=1)
         self.metrics.log_value((_LEAGUE, "past_policies"), len(self.league.past_policies), window=1)
 
-    def is_stronger(self) -> Hypothesis | None:
-        """Test the policy against the newest past policy; see ``LeagueSettings.promotion``."""
+    def test_candidate(self) -> Hypothesis | None:
+        """Test the policy against the newest past policy: "elo1" is accepted if it is stronger."""
         newest = list(self.league.past_policies.values())[-1]
-        opponent = NetworkAgent(newest.name, RLlibNetwork(restore_module(self.env_runner.module, newest)))
-        candidate = make_agent(self, SELF)
-        return run_sprt(candidate, opponent, self.settings, self.config.env_config["config"], self.num_steps)
+        return play_sequentially(
+            make_agent(self, SELF),
+            make_agent(self, newest.name, newest.state),
+            self.settings.promotion,
+            config=self.config.env_config["config"],
+            max_games=self.settings.max_test_games,
+            seed=self.num_steps,
+        )
 
     def _add_past_policy(self) -> None:
         name = f"policy at step {self.num_steps:,}"
-        self.league.add(name, PastPolicy(name, get_weights(self)))
+        self.league.add(name, PastPolicy(name, get_state(self)))
 
     def _resample_opponents(self) -> None:
         mixture: list[tuple[str | PastPolicy, float]] = list(self.league.sample_mixture())
@@ -161,7 +160,7 @@ def league_config(config: ConfigSource = "geo_patrol", *, num_envs: int = 512, *
     steps = result.league_settings.total_steps
     opponents = dict.fromkeys(result.league_settings.opponents, 1.0)
     add_games(result, config, num_envs, observation="tokens", seats="alternate", opponent=opponents)
-    result.env_runners(env_runner_cls=LeagueEnvRunner, rollout_fragment_length=_FRAGMENT_LENGTH)
+    result.env_runners(env_runner_cls=LeagueEnvRunner)
     training: dict[str, Any] = PPO_SETTINGS | {
         "lr": [[0, 1e-3], [steps, _MIN_ANNEAL * 1e-3]],
         "entropy_coeff": [[0, 0.005], [steps, _MIN_ANNEAL * 0.005]],
@@ -169,49 +168,5 @@ def league_config(config: ConfigSource = "geo_patrol", *, num_envs: int = 512, *
         "minibatch_size": _FRAGMENT_LENGTH * num_envs // 8,
     }
     spec = RLModuleSpec(module_class=PolicyModule)
-    return result.training(**training).learners(learner_class=PolicyLearner).rl_module(rl_module_spec=spec)
-
-
-def get_weights(algorithm: Algorithm) -> dict[str, Any]:
-    """Return the state of an algorithm's module."""
-    weights: dict[str, Any] = algorithm.learner_group.get_weights()[DEFAULT_MODULE_ID]
-    return weights
-
-
-def make_agent(algorithm: Algorithm, name: str) -> NetworkAgent:
-    """Return an algorithm's policy, as it is now, as an agent."""
-    past = PastPolicy(name, get_weights(algorithm))
-    return NetworkAgent(name, RLlibNetwork(restore_module(algorithm.env_runner.module, past)))
-
-
-def run_sprt(
-    first: NetworkAgent, second: NetworkAgent, settings: LeagueSettings, config: ConfigSource, seed: int
-) -> Hypothesis | None:
-    """Play until the sequential test accepts a hypothesis, or there have been too many games."""
-    winners: list[np.ndarray] = []
-    for start in range(0, settings.max_test_games, _TEST_GAMES):
-        winners.append(play_match(first, second, config=config, games=_TEST_GAMES, seed=seed + start).winner)
-        verdict = settings.promotion.run(pair_scores(np.concatenate(winners)))[0]
-        if verdict is not None:
-            return verdict
-    return None
-
-
-def evaluation_against(
-    opponents: Sequence[str] = EVAL_OPPONENTS, games: int = 200, config: ConfigSource = "geo_patrol"
-) -> Callable[[Algorithm, Any], tuple[dict[str, Any], int, int]]:
-    """Return a function for RLlib's ``evaluation(custom_evaluation_function=...)`` that plays against agents by name."""
-
-    def evaluate(algorithm: Algorithm, _: Any) -> tuple[dict[str, Any], int, int]:
-        agent = make_agent(algorithm, "training")
-        results = {}
-        for opponent in opponents:
-            total = (
-                play_match(agent, opponent, config=config, games=games, seed=algorithm.training_iteration)
-                .summary()
-                .total
-            )
-            results[opponent] = WinRate(float(total.win_rate), *map(float, total.win_interval))._asdict()
-        return results, 0, 0
-
-    return evaluate
+    add_joined_learning(result.training(**training)).learners(learner_class=PolicyLearner)
+    return result.rl_module(rl_module_spec=spec)

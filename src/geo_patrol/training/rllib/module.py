@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 import torch
-import tree
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
-from ray.rllib.connectors.connector_v2 import ConnectorV2
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch import TorchRLModule
@@ -75,11 +73,6 @@ class PolicyLearner(PPOTorchLearner):
     RLlib's own loss clips the ratio of a side's joint action, which with eleven satellites is clipped nearly always.
     """
 
-    def build(self) -> None:
-        """Build the learner, with a connector that drops the steps that were added for bootstrapping."""
-        super().build()
-        self._learner_connector.append(_DropExtraSteps())
-
     def compute_loss_for_module(
         self, *, module_id: str, config: Any, batch: dict[str, Any], fwd_out: dict[str, Any]
     ) -> torch.Tensor:
@@ -96,13 +89,3 @@ class PolicyLearner(PPOTorchLearner):
         loss, metrics = ppo_loss(output, transitions, config.clip_param, config.vf_loss_coeff, ent_coef)
         self.metrics.log_dict(metrics, key=module_id, window=1)
         return loss
-
-
-class _DropExtraSteps(ConnectorV2):
-    """Drops the step that RLlib adds to every episode to get a value for bootstrapping: the loss ignores it."""
-
-    def __call__(self, *, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
-        for module_id, columns in batch.items():
-            rows = columns.pop(Columns.LOSS_MASK)
-            batch[module_id] = tree.map_structure(lambda column, rows=rows: column[rows], columns)
-        return batch

@@ -1,16 +1,15 @@
 """The environment runner of a league: opponents change while it samples."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from ray.rllib.core.rl_module.rl_module import RLModule
 
 from geo_patrol.agents.networks import NetworkAgent
 from geo_patrol.agents.networks.rllib_network import RLlibNetwork
 from geo_patrol.envs.adapters.rllib_runner import BatchEnvRunner
+from geo_patrol.training.rllib.evaluation import copy_module
 
 SELF = "the policy itself"
 """The name of the opponent that plays by the weights being trained."""
@@ -54,17 +53,10 @@ class LeagueEnvRunner(BatchEnvRunner):
         if isinstance(spec, str) and spec != SELF:
             return spec
         if name not in self._past:
-            module = self.module if isinstance(spec, str) else restore_module(self.module, spec)
+            module = self.module if isinstance(spec, str) else copy_module(self.module, spec.state)
             self._past[name] = NetworkAgent(name, RLlibNetwork(module))
         return self._past[name]
 
     def shape_rewards(self, rewards: NDArray[np.float64], infos: dict[str, Any]) -> NDArray[np.float64]:
         """Return 1 for a win, -1 for a loss, and ``score_coef`` for 100 points of score."""
         return self._score_coef * rewards / 100 + infos["finished_episode"]["outcome"]
-
-
-def restore_module(like: RLModule, past: PastPolicy) -> RLModule:
-    """Return a module with the weights of a past policy."""
-    module = deepcopy(like)
-    module.set_state(past.state)
-    return module
