@@ -52,10 +52,10 @@ def order_shapes(
         pending = entry.option_of(number)
         if pending is not None:
             actor = SatelliteId(entry.side, number)
-            yield from _order(layout, anchors, actor, pending, theme.SIDES_BRIGHT[entry.side])
+            yield from pending_order_shapes(layout, anchors, actor, pending, theme.SIDES_BRIGHT[entry.side])
     yield from _rings(layout, anchors, entry)
     if with_costs:
-        yield from _costs(layout, satellites, anchors, options)
+        yield from cost_shapes(layout, satellites, anchors, options)
     yield from _rows(layout, entry)
 
 
@@ -63,10 +63,10 @@ def hint_shapes(layout: Layout, anchors: Anchors, entry: OrderEntry, orders: Ite
     """Draw suggested orders like those that were entered, dashed."""
     for order in orders:
         actor = SatelliteId(entry.side, order.satellite)
-        yield from _order(layout, anchors, actor, entry.option_for(order), theme.CHOICE, dashed=True)
+        yield from pending_order_shapes(layout, anchors, actor, entry.option_for(order), theme.CHOICE, dashed=True)
 
 
-def _order(
+def pending_order_shapes(
     layout: Layout, anchors: Anchors, actor: SatelliteId, option: Option, color: Color, *, dashed: bool = False
 ) -> Iterator[Shape]:
     """Draw an order: an arrow to its target, or a shield."""
@@ -96,20 +96,21 @@ def _rings(layout: Layout, anchors: Anchors, entry: OrderEntry) -> Iterator[Shap
     thin, thick = layout.stroke(1.4), max(round(3 * layout.scale), 2)
     for satellite, anchor in anchors.items():
         if satellite.side == entry.side and entry.options(satellite.number) and satellite.number not in entry.pending:
-            yield _ring(layout, anchor, thin)
+            yield ring_shape(layout, anchor, thin)
     if entry.selected is not None:
-        yield _ring(layout, anchors[SatelliteId(entry.side, entry.selected)], thick)
+        yield ring_shape(layout, anchors[SatelliteId(entry.side, entry.selected)], thick)
         targets = (option.target for option in entry.options(entry.selected) if option.target is not None)
         for target in dict.fromkeys(targets):  # in the order of the options
-            yield _ring(layout, anchors[target], thick)
+            yield ring_shape(layout, anchors[target], thick)
 
 
-def _ring(layout: Layout, anchor: Anchor, width: int) -> Circle:
+def ring_shape(layout: Layout, anchor: Anchor, width: int) -> Circle:
+    """Draw a ring around a satellite."""
     center = layout.geometry.point(anchor.position)
     return Circle(center, anchor.radius + width / 2 + 1, None, theme.CHOICE, width)
 
 
-def _costs(
+def cost_shapes(
     layout: Layout, satellites: Sequence[Satellite], anchors: Anchors, options: Iterable[Option]
 ) -> Iterator[Shape]:
     """Write fuel cost and odds at an edge of the sectors where the options lead: they are alike in a sector.
