@@ -9,28 +9,30 @@ from geo_patrol.browser.choices import choices_record
 from geo_patrol.browser.scenes import SceneEncoder
 from geo_patrol.config.presets import load_config
 from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sides import SIDES
 
 
 @pytest.fixture(scope="module")
 def games():
-    """A movement phase, and an engagement phase in which alpha may attack."""
+    """A movement phase, and an engagement phase in which a side may attack, with the sides that order."""
     live = LiveGame(load_config("case1"), (make_agent("scripted"), make_agent("raider")), seed=4)
-    found = {"movement": live.game}
+    found = {"movement": (live.game, "alpha")}
     while "engagement" not in found and not live.is_over:
         live.advance()
-        if any(order.action == "shoot" for orders in live.game.legal_orders("alpha").values() for order in orders):
-            found["engagement"] = live.game
+        for side in SIDES:
+            if any(order.action == "shoot" for orders in live.game.legal_orders(side).values() for order in orders):
+                found["engagement"] = (live.game, side)
     return found
 
 
 @pytest.mark.parametrize("phase", ["movement", "engagement"])
 def test_choices_are_the_legal_orders_and_can_be_clicked(games, phase):
-    game = games[phase]
-    record = choices_record(game, "alpha", SceneEncoder(game.config).layout)
+    game, side = games[phase]
+    record = choices_record(game, side, SceneEncoder(game.config).layout)
     shown = [option["order"] for one in record["satellites"] for option in one["options"]]
-    legal = [str(order) for orders in game.legal_orders("alpha").values() for order in orders if order.action != "noop"]
+    legal = [str(order) for orders in game.legal_orders(side).values() for order in orders if order.action != "noop"]
     assert shown == legal
-    assert (record["side"], record["turn"], record["phase"]) == ("alpha", game.turn, phase)
+    assert (record["side"], record["turn"], record["phase"]) == (side, game.turn, phase)
     areas = {one["area"] for one in record["satellites"]} | {
         option["area"] for one in record["satellites"] for option in one["options"]
     }

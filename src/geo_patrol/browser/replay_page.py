@@ -16,7 +16,7 @@ from geo_patrol.sessions.timeline import Timeline
 
 MAX_GAMES = 100
 _FRAME_STYLE = "width: 100%; aspect-ratio: 16 / 10; border: 0"
-_SCRIPTS = ("scene.js", "panels.js", "replay.js")
+_SCRIPTS = ("scene.js", "panels.js", "playback.js", "replay.js")
 
 
 def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:

@@ -99,6 +99,15 @@ function paint(fill, stroke, width, opacity) {
   return { fill: fill ?? "none", stroke: stroke ?? "none", "stroke-width": width, opacity };
 }
 
+/** Returns a shape as an element. */
+function drawShape(shape) {
+  const { name, attributes } = ELEMENTS[shape[0]];
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes(shape))) element.setAttribute(key, value);
+  if (name === "text") element.textContent = shape[1];
+  return element;
+}
+
 /** The board of a game as SVG: what stays, and frames of what moves. */
 class BoardView {
   /** @param {SVGSVGElement} svg where it is drawn; what is put into ``overlay`` lies on top. */

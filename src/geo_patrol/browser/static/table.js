@@ -1,0 +1,166 @@
+"use strict";
+
+/** A game in progress: shows phases as they are played unless the past is being looked at. */
+class LivePlayback extends Playback {
+  /** @param {function(boolean)} drawn called with whether the board shows the present. */
+  constructor(root, drawn) {
+    super(root);
+    this.drawn = drawn;
+  }
+
+  append(moment) {
+    const isFollowing = this.isPlaying || this.index === this.record.moments.length - 1;
+    this.record.moments.push(moment);
+    this.slider.max = String(this.record.moments.length - 1);
+    if (isFollowing) this.setPlaying(true);
+  }
+
+  draw() {
+    super.draw();
+    const isLast = this.index === this.record.moments.length - 1;
+    this.drawn(isLast && this.elapsed >= this.moment.seconds);
+  }
+}
+
+/** A table: a game that is played or watched here. */
+class TablePage {
+  /**
+   * @param {string} table identifier of the table.
+   * @param {?string} secret of the seat.
+   */
+  constructor(table, secret) {
+    const find = (id) => document.getElementById(id);
+    [this.title, this.notice, this.presence, this.section] = ["title", "notice", "presence", "entry"].map(find);
+    this.downloads = find("downloads");
+    this.table = table;
+    this.turn = null; // the last message of the server that asks for orders
+    this.sent = null;
+    this.playback = new LivePlayback(document, (isPresent) => this.entry?.show(isPresent));
+    this.entry = new OrderEntry(document, this.playback.board, (orders) => this.#commit(orders));
+    this.entry.clear();
+    const receivers = {
+      welcome: (message) => this.#welcome(message),
+      event: (message) => this.#event(message),
+      status: (message) => this.#status(message),
+      your_turn: (message) => this.#yourTurn(message),
+      accepted: () => this.#accepted(),
+      error: (message) => this.#error(message),
+      left: () => this.#end("You left this seat, or somebody else has it now."),
+    };
+    this.connection = new Connection(
+      table,
+      secret,
+      (message) => receivers[message.type]?.(message),
+      (isConnected) => this.#notify(isConnected ? "" : "The connection is lost; trying again."),
+    );
+    setInterval(() => this.#showClock(), 250);
+  }
+
+  #notify(text) {
+    this.notice.textContent = text;
+  }
+
+  #end(text) {
+    this.#notify(text);
+    this.connection.close();
+    this.entry.clear();
+  }
+
+  #welcome({ title, names, you, first_event, events, scene }) {
+    this.title.textContent = you === null ? title : `${title}: you are ${you}`;
+    document.title = title;
+    this.section.hidden = you === null;
+    if (first_event === 1) {
+      const moments = [scene.moment];
+      this.playback.load({ ...scene, moments, names: [names.alpha, names.bravo] });
+      events.forEach((event) => this.#add(event, moments));
+      this.playback.record.moments = moments;
+      this.playback.slider.max = String(moments.length - 1);
+      this.playback.pauseAt(moments.length - 1);
+    } else {
+      events.forEach((event) => this.#event(event));
+    }
+  }
+
+  #add(event, moments) {
+    if (event.scene === null) return;
+    this.playback.board.extend(event.scene.symbols, event.scene.shapes);
+    moments?.push(event.scene.moment);
+  }
+
+  #event(event) {
+    this.#add(event);
+    if (event.scene !== null) this.playback.append(event.scene.moment);
+    if (event.event.kind === "phase") this.turn = null;
+  }
+
+  #status({ turn, phase, names, submitted, connected, seconds_left, watching, paused }) {
+    this.playback.record.names = [names.alpha, names.bravo];
+    const people = SIDES.map((side) => {
+      const state = !connected.includes(side) ? "not connected" : submitted.includes(side) ? "orders are in" : "thinking";
+      return `${names[side]} (${side}): ${phase === "drift" ? "done" : state}`;
+    });
+    if (watching > 0) people.push(`${watching} watching`);
+    if (paused) people.push("paused");
+    this.who = people.join(" \u00b7 ");
+    this.deadline = seconds_left === null ? null : Date.now() + 1000 * seconds_left;
+    this.#showClock();
+    if (phase === "drift") this.#showEnd();
+    else if (turn !== this.turn?.turn) this.#showWaiting();
+  }
+
+  #showClock() {
+    const left = this.deadline ? ` \u00b7 ${Math.max(Math.ceil((this.deadline - Date.now()) / 1000), 0)} s` : "";
+    const text = (this.who ?? "") + left;
+    if (this.presence.textContent !== text) this.presence.textContent = text;
+  }
+
+  #showEnd() {
+    this.entry.clear();
+    this.entry.prompt.textContent = "The game is over.";
+    this.downloads.hidden = false;
+    document.getElementById("page-link").href = `/replays/${this.table}.html`;
+    document.getElementById("file-link").href = `/replays/${this.table}.jsonl.gz`;
+  }
+
+  #showWaiting() {
+    if (this.entry.choices === null) this.entry.prompt.textContent = "Waiting for the other side.";
+  }
+
+  #yourTurn(message) {
+    const isSame = this.turn !== null && this.turn.turn === message.turn && this.turn.phase === message.phase;
+    this.turn = message;
+    if (message.submitted !== null) this.#accepted();
+    else if (isSame && this.sent !== null) this.#commit(this.sent);
+    else if (!isSame) {
+      this.sent = null;
+      this.entry.load(message.scene);
+    }
+  }
+
+  /** Sends orders; those that are lost with the connection are sent again with the next one. */
+  #commit(orders) {
+    const { game, turn, phase } = this.turn;
+    this.sent = orders;
+    this.connection.send({ type: "orders", game, turn, phase, orders });
+  }
+
+  #accepted() {
+    this.sent = null;
+    this.entry.clear();
+    this.entry.prompt.textContent = "Your orders are in. Waiting for the other side.";
+    this.#notify("");
+  }
+
+  #error({ code, text }) {
+    if (["no_table", "wrong_secret", "closed"].includes(code)) this.#end(text);
+    else {
+      this.sent = null;
+      this.#notify(text);
+    }
+  }
+}
+
+const parameters = new URLSearchParams(location.hash.slice(1)); // which the browser keeps to itself
+window.addEventListener("hashchange", () => location.reload());
+const page = new TablePage(parameters.get("table") ?? "", parameters.get("secret"));
