@@ -15,7 +15,6 @@ async function request(path, body) {
 /** Runs an action; says what went wrong. */
 async function attempt(action) {
   try {
-    notice.textContent = "";
     await action();
   } catch (error) {
     notice.textContent = error.message;
@@ -74,6 +73,7 @@ async function openTable(form) {
 
 document.getElementById("new").addEventListener("submit", (event) => {
   event.preventDefault();
+  notice.textContent = "";
   attempt(() => openTable(event.target));
 });
 attempt(refresh);
