@@ -43,6 +43,8 @@ class Hello(Message):
     table: _Id
     secret: _Secret | None = None
     """Of the seat to take; null watches."""
+    name: Annotated[str, StringConstraints(max_length=40)] | None = None
+    """What to call who takes the seat; only before the first phase is played."""
     last_event: _Count = 0
     """The number of the last event that the client has; the welcome brings those after it."""
     scene: bool = False
@@ -144,8 +146,6 @@ class Played(Message):
     turn: int
     phase: Literal["movement", "engagement"]
     orders: BothOrders
-    late: list[Side]
-    """Sides whose time was up: they held, or forfeited."""
     outcomes: list[OutcomeState]
     position: PositionState
     """After it."""
@@ -190,7 +190,7 @@ class Welcome(Message):
     you: Side | None
     """The side of the client's seat; null for those who watch."""
     config: dict[str, Any]
-    """All values of the scenario; ranges and choices, where it has any, before one is sampled."""
+    """All values of the scenario, as they were sampled where it has ranges or choices."""
     clock: float | None
     """Seconds for a phase; null: no limit."""
     on_timeout: Literal["hold", "forfeit"]

@@ -1,0 +1,312 @@
+"""The web server: pages, tables by HTTP, games by WebSocket."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from geo_patrol.browser.replay_page import replay_page
+from geo_patrol.browser.theme_css import theme_css
+from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.server.hall import Hall, NewTable
+from geo_patrol.server.limits import RateLimit
+from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
+from geo_patrol.server.rooms import Connection, Room
+from geo_patrol.server.tables import Table
+from geo_patrol.sides import SIDES, Side
+
+with optional_import("server"):
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+    from starlette.requests import Request
+    from starlette.responses import FileResponse, JSONResponse, Response
+    from starlette.routing import Mount, Route, WebSocketRoute
+    from starlette.staticfiles import StaticFiles
+    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.websockets import WebSocket, WebSocketDisconnect
+
+MAX_BODY_BYTES = 1 << 17
+MAX_CONNECTIONS = 2000
+_HELLO_SECONDS = 10.0
+_MESSAGES = (10.0, 40)
+_REQUESTS = (20.0, 100)
+_CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = [
+    (b"content-security-policy", _CONTENT_SECURITY_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),  # links to seats contain secrets
+]
+_STATUS = {"no_table": 404, "wrong_secret": 403, "no_seat": 409, "too_many": 429}
+
+
+class SafeHeaders:
+    """Adds the headers that keep browsers safe to every response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+
+        async def send_with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *_HEADERS]
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class Server:
+    """The state behind the routes.
+
+    Args:
+        hall: the tables.
+        hosts: the names under which the server is reached; "*" for any.
+    """
+
+    def __init__(self, hall: Hall, hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "testserver")) -> None:
+        self.hall, self._hosts = hall, hosts
+        self._rooms: dict[str, Room] = {}
+        self._num_connections = 0
+        self._requests = RateLimit(*_REQUESTS)
+        self._threads = ThreadPoolExecutor(2, "agents")
+
+    def app(self) -> Starlette:
+        """Return the application."""
+        return Starlette(
+            routes=[
+                Route("/api/tables", self._list_tables, methods=["GET"]),
+                Route("/api/tables", self._open_table, methods=["POST"]),
+                Route("/api/tables/{table}", self._show_table, methods=["GET"]),
+                Route("/api/tables/{table}/seats/{side}", self._take_seat, methods=["POST"]),
+                Route("/replays/{table}.jsonl.gz", self._replay_file),
+                Route("/replays/{table}.html", self._replay_page),
+                Route("/static/theme.css", self._theme),
+                WebSocketRoute("/ws/{table}", self._socket),
+                Mount("/static", StaticFiles(packages=[("geo_patrol.browser", "static")])),
+            ],
+            middleware=[
+                Middleware(SafeHeaders),
+                Middleware(TrustedHostMiddleware, allowed_hosts=list(self._hosts), www_redirect=False),
+            ],
+            exception_handlers={GeoPatrolError: _refused},  # type: ignore[dict-item]
+            lifespan=self._lifespan,
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        for name in self.hall.tables:
+            self._room(name)
+        yield
+        for room in self._rooms.values():
+            await room.close()
+        self._threads.shutdown()
+        self.hall.close()
+
+    def _room(self, name: str) -> Room:
+        table = self.hall.table(name)
+        if name not in self._rooms:
+            self._rooms[name] = Room(table, self._in_thread)
+        return self._rooms[name]
+
+    async def _in_thread(self, function: Callable[[], None]) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._threads, function)
+
+    # Tables
+
+    async def _list_tables(self, _request: Request) -> Response:
+        return JSONResponse({"tables": [_summary(table) for table in self.hall.tables.values()]})
+
+    async def _show_table(self, request: Request) -> Response:
+        return JSONResponse(_summary(self.hall.table(request.path_params["table"])))
+
+    async def _open_table(self, request: Request) -> Response:
+        self._check_write(request)
+        body = await _body(request)
+        try:
+            new = NewTable.model_validate_json(body)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_context=False)[0]
+            field = ".".join(map(str, fault["loc"])) or "body"
+            raise ProtocolError("bad_message", f"{field}: {fault['msg']}") from None
+        table, secrets = self.hall.open_table(new)
+        self._room(table.id)
+        return JSONResponse({"table": table.id, "secrets": secrets}, 201)
+
+    async def _take_seat(self, request: Request) -> Response:
+        self._check_write(request)
+        table, side = self.hall.table(request.path_params["table"]), request.path_params["side"]
+        if side not in SIDES:
+            raise ProtocolError("bad_message", f"side = {side!r}: give alpha or bravo")
+        secret = table.take_seat(side)
+        self._room(table.id).notify()
+        return JSONResponse({"table": table.id, "side": side, "secret": secret}, 201)
+
+    def _check_write(self, request: Request) -> None:
+        self._requests.take(asyncio.get_running_loop().time())
+        _check_origin(request.headers.get("origin"), request.headers.get("host"))
+
+    # Files
+
+    def _finished(self, request: Request) -> Table:
+        table = self.hall.table(request.path_params["table"])
+        if not table.is_over:
+            raise ProtocolError("no_table", "the game is not over: its file would foretell outcomes")
+        return table
+
+    async def _replay_file(self, request: Request) -> Response:
+        path = self._finished(request).replay_path
+        return FileResponse(path, media_type="application/gzip", filename=path.name)
+
+    async def _replay_page(self, request: Request) -> Response:
+        table = self._finished(request)
+        title = f"{table.saved.title}: {table.names.alpha} (alpha) against {table.names.bravo} (bravo)"
+        page = await asyncio.to_thread(replay_page, [(title, table.live.timeline)], title)
+        headers = {"content-disposition": f'attachment; filename="{table.id}.html"'}  # its script is inline
+        return Response(page, media_type="text/html", headers=headers)
+
+    async def _theme(self, _request: Request) -> Response:
+        return Response(theme_css(), media_type="text/css")
+
+    # Games
+
+    async def _socket(self, socket: WebSocket) -> None:
+        try:
+            _check_origin(socket.headers.get("origin"), socket.headers.get("host"))
+        except ProtocolError:
+            await socket.close(1008)
+            return
+        await socket.accept()
+        if self._num_connections >= MAX_CONNECTIONS:
+            error = ProtocolError("too_many", f"{MAX_CONNECTIONS} connections: try again later", 30.0)
+            await socket.send_text(error.message.model_dump_json())
+            await socket.close(1013)
+            return
+        self._num_connections += 1
+        try:
+            await self._serve(socket)
+        except WebSocketDisconnect:
+            pass
+        finally:
+            self._num_connections -= 1
+
+    async def _serve(self, socket: WebSocket) -> None:
+        """Serve a connection from its first message on."""
+        try:
+            room, connection = await asyncio.wait_for(self._greet(socket), _HELLO_SECONDS)
+        except (ProtocolError, TimeoutError) as error:
+            refusal = error if isinstance(error, ProtocolError) else ProtocolError("closed", "no hello in ten seconds")
+            await socket.send_text(refusal.message.model_dump_json())
+            await socket.close(1008)
+            return
+        sender = asyncio.create_task(_send_all(socket, connection))
+        try:
+            await _receive_all(socket, room, connection)
+        finally:
+            room.depart(connection)
+            connection.send(None)
+            sender.cancel()
+            with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+                await sender
+
+    async def _greet(self, socket: WebSocket) -> tuple[Room, Connection]:
+        """Receive the first message, and connect the client to its table."""
+        hello = read_client_message(await _receive(socket))
+        if not isinstance(hello, Hello) or hello.table != socket.path_params["table"]:
+            raise ProtocolError("bad_message", "the first message is hello, with the table of the address")
+        room = self._room(hello.table)
+        return room, room.join(hello)
+
+
+async def _receive(socket: WebSocket) -> str:
+    """Return the next message.
+
+    Raises:
+        ProtocolError: it is too long, or no text.
+    """
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1005))
+    text: str | None = message.get("text")
+    if text is None or len(text) > MAX_MESSAGE_BYTES:
+        raise ProtocolError("bad_message", f"give text of at most {MAX_MESSAGE_BYTES:,} characters")
+    return text
+
+
+async def _receive_all(socket: WebSocket, room: Room, connection: Connection) -> None:
+    limit = RateLimit(*_MESSAGES)
+    while True:
+        try:
+            text = await _receive(socket)
+            limit.take(asyncio.get_running_loop().time())
+            room.receive(connection, read_client_message(text))
+        except ProtocolError as error:
+            connection.send(error.message)
+
+
+async def _send_all(socket: WebSocket, connection: Connection) -> None:
+    while (message := await connection.queue.get()) is not None:
+        await socket.send_text(message.model_dump_json())
+    await socket.close(1000)
+
+
+def _check_origin(origin: str | None, host: str | None) -> None:
+    """Check that a request comes from a page of this server, or from no page at all.
+
+    Raises:
+        ProtocolError: it comes from another site's page.
+    """
+    if origin is not None and urlsplit(origin).netloc != host:
+        raise ProtocolError("wrong_secret", "requests from pages of other sites are refused")
+
+
+async def _body(request: Request) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        ProtocolError: it is too long.
+    """
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            raise ProtocolError("bad_message", f"the body is longer than {MAX_BODY_BYTES:,} bytes")
+    return bytes(body)
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    if isinstance(error, ProtocolError):
+        wait = {} if error.retry_after is None else {"retry-after": str(max(round(error.retry_after), 1))}
+        return JSONResponse(error.message.model_dump(), _STATUS.get(error.code, 400), headers=wait)
+    return JSONResponse(ProtocolError("bad_message", str(error)).message.model_dump(), 400)
+
+
+def _summary(table: Table) -> dict[str, Any]:
+    """Return what everybody may know of a table."""
+    seats: dict[Side, dict[str, Any]] = {
+        side: {
+            "kind": table.saved.seat(side).kind,
+            "name": table.saved.seat(side).name,
+            "connected": side in table.connected or side not in table.people,
+        }
+        for side in SIDES
+    }
+    return {
+        "table": table.id,
+        "title": table.saved.title,
+        "turn": table.game.turn,
+        "phase": table.game.phase,
+        "over": table.is_over,
+        "winner": table.game.winner,
+        "score": table.game.scores,
+        "clock": table.saved.clock,
+        "seats": seats,
+    }

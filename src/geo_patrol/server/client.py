@@ -1,0 +1,175 @@
+"""A client of the server: takes a seat, and plays it by an agent or a program."""
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Protocol, Self
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+
+from geo_patrol.agents import Agent
+from geo_patrol.agents.protocol import compute_actions, reset_agent
+from geo_patrol.config.presets import read_saved_config
+from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.game import Game
+from geo_patrol.notation import Order
+from geo_patrol.server.protocol import (
+    Ended,
+    Event,
+    Hello,
+    Left,
+    Message,
+    Orders,
+    Welcome,
+    YourTurn,
+    read_server_message,
+)
+from geo_patrol.sides import SIDES
+
+with optional_import("server"):
+    from websockets.exceptions import ConnectionClosed
+    from websockets.sync.client import ClientConnection, connect
+
+_MAX_BYTES = 1 << 26
+
+
+class Player(Protocol):
+    """Plays a seat by the server's messages."""
+
+    def handle(self, message: Message) -> list[Message]:
+        """Return the answers to a message of the server."""
+        ...
+
+
+class Client:
+    """A connection to a table.
+
+    Args:
+        url: the link to a seat, ``http://HOST/table/TABLE#SECRET``; without a secret it watches.
+        name: what the player is called.
+        last_event: the number of the last event of an earlier connection.
+
+    Raises:
+        GeoPatrolError: the link is none.
+        OSError: the server cannot be reached.
+    """
+
+    def __init__(self, url: str, name: str | None = None, last_event: int = 0) -> None:
+        address, table, secret = read_link(url)
+        self._socket: ClientConnection = connect(f"{address}/ws/{table}", max_size=_MAX_BYTES)
+        self.send(Hello(table=table, secret=secret, name=name, last_event=last_event))
+
+    def send(self, message: Message) -> None:
+        """Send a message."""
+        self._socket.send(message.model_dump_json())
+
+    def __iter__(self) -> Iterator[Message]:
+        """Receive messages until the connection ends."""
+        try:
+            for text in self._socket:
+                yield read_server_message(text)
+        except ConnectionClosed:
+            return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._socket.close()
+
+
+def read_link(url: str) -> tuple[str, str, str | None]:
+    """Return the address of the WebSocket server, the table and the secret of a link.
+
+    Raises:
+        GeoPatrolError: the link is none to a table.
+    """
+    parts = urlsplit(url)
+    schemes = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
+    folder, _, table = parts.path.rpartition("/table/")
+    if parts.scheme not in schemes or not parts.netloc or not table or "/" in table:
+        raise GeoPatrolError(f"link {url!r}: give one such as http://127.0.0.1:8000/table/1f3a#SECRET")
+    secret = parts.fragment or parse_qs(parts.query).get("secret", [""])[0]
+    return f"{schemes[parts.scheme]}://{parts.netloc}{folder}", table, secret or None
+
+
+class AgentPlayer:
+    """Plays a seat by an agent of the package, or one of the user's own, on this computer.
+
+    Args:
+        agent: the agent. A planner does not plan: it has no random stream of the game, only what it sees.
+        seed: of the agent's random choices.
+    """
+
+    def __init__(self, agent: Agent, seed: int) -> None:
+        self._agent, self._seed = agent, seed
+        self._welcome: Welcome | None = None
+
+    def handle(self, message: Message) -> list[Message]:
+        """Answer ``YourTurn`` with the agent's orders."""
+        if isinstance(message, Welcome):
+            self._welcome = message
+            self._position = message.start
+            reset_agent(self._agent, self._agent.name, np.ones(1, np.bool_))
+            for event in message.events:
+                self._follow(event)
+        elif isinstance(message, Event):
+            self._follow(message)
+        elif isinstance(message, YourTurn) and message.submitted is None:
+            return [self._orders(message)]
+        return []
+
+    def _follow(self, event: Event) -> None:
+        if not isinstance(event.event, Ended):
+            self._position = event.event.position
+
+    def _orders(self, turn: YourTurn) -> Orders:
+        """Return the agent's orders in the current position."""
+        assert self._welcome is not None
+        assert self._welcome.you is not None
+        side = self._welcome.you
+        game = self._game()
+        batch = game.to_batch()
+        number = SIDES.index(side)
+        rng = np.random.default_rng([self._seed, number, 2 * game.turn + (game.phase == "engagement")])
+        observation = batch.observe(self._agent.observation)[:, number].copy()
+        mask = batch.masks()[:, number].copy()
+        codes = compute_actions(self._agent, self._agent.name, observation, mask, rng, lambda: [game], number)[0]
+        orders = [Order.from_code(i, int(code)) for i, code in enumerate(codes) if code > 0]
+        legal = [str(order) for order in orders if game.is_legal(side, order)]
+        return Orders(game=turn.game, turn=turn.turn, phase=turn.phase, orders=legal)
+
+    def _game(self) -> Game:
+        """Build the position as a game; its future differs from the real one's, which nobody knows."""
+        assert self._welcome is not None
+        position = self._position
+        saved = Game(read_saved_config(self._welcome.config), seed=self._seed).save()
+        saved |= {"turn": position.turn - 1, "phase": position.phase}
+        for side in SIDES:
+            fleet = getattr(position.satellites, side)
+            saved[side] |= {
+                "goal": getattr(position.goals, side),
+                "goal_points": getattr(position.goal_points, side),
+                "score": getattr(position.score, side),
+                "sector": [one.sector for one in fleet],
+                "fuel": [one.fuel for one in fleet],
+                "ammo": [one.ammo for one in fleet],
+                "destroyed": [int(one.destroyed) for one in fleet],
+            }
+        return Game.restore(saved)
+
+
+def play_seat(client: Client, player: Player) -> Ended | None:
+    """Play a seat until the game is over; return its end, or None if the connection is lost or the seat is left."""
+    for message in client:
+        for answer in player.handle(message):
+            client.send(answer)
+        if isinstance(message, Left):
+            return None
+        events = message.events if isinstance(message, Welcome) else [message] if isinstance(message, Event) else []
+        for event in events:
+            if isinstance(event.event, Ended):
+                return event.event
+    return None

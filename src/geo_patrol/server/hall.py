@@ -1,0 +1,138 @@
+"""All tables of a server: opening them, and restoring them from their files."""
+
+import secrets
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from geo_patrol.config.presets import load_config, preset_names
+from geo_patrol.config.toml_files import MAX_FILE_BYTES, copy_plain
+from geo_patrol.engine.batch import fresh_seed
+from geo_patrol.errors import GeoPatrolError, show
+from geo_patrol.files import read_limited
+from geo_patrol.replays.recorder import sampled_config
+from geo_patrol.runner import GameRunner
+from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.server.seats import Seat
+from geo_patrol.server.tables import SavedTable, Table
+from geo_patrol.sides import SIDES, Side
+
+_MAX_DOTS = 200
+_PERSON = "person"
+
+
+class NewTable(BaseModel):
+    """What is asked for a new table."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    title: Annotated[str, StringConstraints(max_length=80)] = ""
+    preset: Annotated[str, StringConstraints(max_length=80)] = "geo_patrol"
+    scenario: Annotated[str, StringConstraints(max_length=MAX_FILE_BYTES)] | None = None
+    """A scenario as TOML instead of a preset; it may extend a preset, but no file."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    clock: Annotated[float, Field(ge=1, le=604_800)] | None = None
+    """Seconds for a phase."""
+    on_timeout: Literal["hold", "forfeit"] = "hold"
+    alpha: Annotated[str, StringConstraints(min_length=1, max_length=100)] = "open"
+    """"open": anybody may take the seat; "link": its secret is returned; otherwise the name of an agent."""
+    bravo: Annotated[str, StringConstraints(min_length=1, max_length=100)] = "open"
+
+
+class Hall:
+    """The tables of a server.
+
+    Args:
+        folder: of all files; created if necessary.
+        max_tables: how many may be open at once.
+        own_agents: see ``make_seat_agent``.
+
+    Attributes:
+        tables: by identifier.
+        damaged: what is wrong with tables that cannot be restored.
+    """
+
+    def __init__(self, folder: Path, max_tables: int = 200, own_agents: frozenset[str] = frozenset()) -> None:
+        self._folder, self._max_tables, self._own_agents = folder, max_tables, own_agents
+        self.tables: dict[str, Table] = {}
+        self.damaged: list[str] = []
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in sorted(folder.glob("[!.]*.json")):
+            self._restore(path)
+
+    def _restore(self, path: Path) -> None:
+        try:
+            saved = SavedTable.model_validate_json(read_limited(path, MAX_FILE_BYTES))
+            self.tables[path.stem] = Table.restore(path.stem, saved, self._folder, self._own_agents)
+        except (GeoPatrolError, ValidationError, OSError) as error:
+            self.damaged.append(f"{path}: {str(error).splitlines()[0]}")
+
+    def table(self, name: str) -> Table:
+        """Return a table.
+
+        Raises:
+            ProtocolError: there is none of that name.
+        """
+        if name not in self.tables:
+            raise ProtocolError("no_table", f"there is no table {show(name)}")
+        return self.tables[name]
+
+    def open_table(self, new: NewTable) -> tuple[Table, dict[Side, str]]:
+        """Open a table; return it with the secrets of the seats that links lead to.
+
+        Raises:
+            ProtocolError: there are too many, or an agent is unknown.
+            ConfigError: the scenario is wrong.
+        """
+        if sum(not table.is_over for table in self.tables.values()) >= self._max_tables:
+            raise ProtocolError("too_many", f"{self._max_tables} games are in progress: try again later", 60.0)
+        seed = fresh_seed() >> 1 if new.seed is None else new.seed
+        config = load_config(_scenario(new), {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
+        runner = GameRunner(config, seed)
+        sampled = sampled_config(config, runner.batch.rules[0])
+        seats, links = {}, {}
+        for side, name in zip(SIDES, (new.alpha, new.bravo), strict=True):
+            is_person = name in ("open", "link")
+            seats[side] = Seat(kind="open" if is_person else "agent", name=_PERSON if is_person else name)
+            if name == "link":
+                links[side] = seats[side].take()
+        saved = SavedTable(
+            title=new.title or config.title,
+            config=sampled.to_dict(),
+            seed=seed,
+            clock=new.clock,
+            on_timeout=new.on_timeout,
+            **seats,
+        )
+        table = Table(secrets.token_hex(6), saved, self._folder, self._own_agents)
+        table.save()
+        self.tables[table.id] = table
+        return table, links
+
+    def close(self) -> None:
+        """Close the files of all tables."""
+        for table in self.tables.values():
+            table.close()
+
+
+def _scenario(new: NewTable) -> str | dict[str, Any]:
+    """Return the preset's name, or the content of the scenario, which extends no file.
+
+    Raises:
+        ProtocolError: there is no such preset, or the text is no TOML.
+    """
+    if new.scenario is None:
+        if new.preset not in preset_names():
+            raise ProtocolError("bad_message", f"preset = {show(new.preset)}: give one of {', '.join(preset_names())}")
+        return new.preset
+    if any(line.count(".") > _MAX_DOTS for line in new.scenario.splitlines()):
+        raise ProtocolError("bad_message", f"scenario: a line has more than {_MAX_DOTS} dots")
+    try:
+        data: dict[str, Any] = copy_plain(tomllib.loads(new.scenario))
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError("bad_message", f"scenario: {error}") from None
+    if data.get("extends", new.preset) not in preset_names():
+        raise ProtocolError("bad_message", f"scenario: extends = {show(data['extends'])}: give the name of a preset")
+    return data

@@ -1,0 +1,201 @@
+"""Connections to a table, and the task that plays its phases. Only the agents' decisions leave the event loop."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+from pydantic import BaseModel
+
+from geo_patrol.errors import GeoPatrolError
+from geo_patrol.server.protocol import (
+    Accepted,
+    Hello,
+    Leave,
+    Left,
+    Orders,
+    Ping,
+    Pong,
+    ProtocolError,
+    Status,
+)
+from geo_patrol.server.tables import Table
+from geo_patrol.sides import SIDES, Side
+
+MAX_QUEUED = 200
+"""Messages that wait for a slow client, before its connection is closed."""
+_LOG = logging.getLogger("geo_patrol.server")
+
+
+class Connection:
+    """A client at a table.
+
+    Args:
+        side: whose seat it has; None watches.
+        scene: whether it is a browser that draws.
+
+    Attributes:
+        queue: messages to it; None ends the connection.
+    """
+
+    def __init__(self, side: Side | None, *, scene: bool) -> None:
+        self.side, self.scene = side, scene
+        self.queue: asyncio.Queue[BaseModel | None] = asyncio.Queue(MAX_QUEUED)
+        self.is_open = True
+
+    def send(self, message: BaseModel | None) -> None:
+        """Send a message; a client that does not take its messages is disconnected, and may resume."""
+        if not self.is_open:
+            return
+        if message is None or self.queue.full():
+            self.is_open = False
+            while self.queue.full():
+                self.queue.get_nowait()
+            self.queue.put_nowait(None)
+            return
+        self.queue.put_nowait(message)
+
+
+class Room:
+    """A table with its connections.
+
+    Args:
+        table: the table.
+        run: runs a function in a worker thread.
+    """
+
+    def __init__(self, table: Table, run: Callable[[Callable[[], None]], Coroutine[Any, Any, None]]) -> None:
+        self.table, self._run = table, run
+        self.connections: list[Connection] = []
+        self._changed = asyncio.Event()
+        self._task = asyncio.create_task(self._play())
+
+    async def close(self) -> None:
+        """End the task and all connections."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+        for connection in self.connections:
+            connection.send(None)
+
+    def join(self, hello: Hello) -> Connection:
+        """Connect a client; of two connections to a seat the later one stays.
+
+        Raises:
+            ProtocolError: the secret opens no seat.
+        """
+        table = self.table
+        side = None if hello.secret is None else table.side_of(hello.secret)
+        connection = Connection(side, scene=hello.scene)
+        if side is not None:
+            self._end_seat(side)
+            table.connected.add(side)
+            table.rename(side, hello.name)
+        self.connections.append(connection)
+        connection.send(table.welcome(side, hello.last_event, scene=hello.scene))
+        self.notify()
+        self._send_turn(connection)
+        return connection
+
+    def depart(self, connection: Connection) -> None:
+        """Forget a connection that has ended."""
+        if connection in self.connections:
+            self.connections.remove(connection)
+            if connection.side is not None:
+                self.table.connected.discard(connection.side)
+            self.notify()
+
+    def receive(self, connection: Connection, message: Hello | Orders | Leave | Ping) -> None:
+        """Handle a message of a client.
+
+        Raises:
+            ProtocolError: it is refused.
+        """
+        side = connection.side
+        if isinstance(message, Ping):
+            connection.send(Pong(number=message.number))
+        elif isinstance(message, Hello):
+            raise ProtocolError("bad_message", "hello: it is only the first message of a connection")
+        elif side is None:
+            raise ProtocolError("wrong_secret", "who watches gives no orders")
+        elif isinstance(message, Leave):
+            self.table.leave_seat(side)
+            self._end_seat(side)
+            self.notify()
+        else:
+            self.table.submit(side, message)
+            connection.send(Accepted(game=message.game, turn=message.turn, phase=message.phase, orders=message.orders))
+            self.notify()
+
+    def _end_seat(self, side: Side) -> None:
+        for other in [one for one in self.connections if one.side == side]:
+            self.connections.remove(other)
+            other.send(Left())
+            other.send(None)
+
+    def pause(self, *, is_paused: bool) -> None:
+        """Stop the clock, or let it run again from the start of the phase."""
+        self.table.is_paused = is_paused
+        self.table.restart_clock()
+        self.notify()
+
+    def notify(self) -> None:
+        """Send the status to everybody, after a change."""
+        self._changed.set()
+        status = self.status()
+        for connection in self.connections:
+            connection.send(status)
+
+    def status(self) -> Status:
+        """Return who is there and who has ordered."""
+        table = self.table
+        present = {*table.connected, *(side for side in SIDES if side not in table.people)}
+        return Status(
+            turn=table.game.turn,
+            phase=table.game.phase,
+            names=table.names,
+            submitted=[side for side in SIDES if side in table.submitted],
+            connected=[side for side in SIDES if side in present],
+            seconds_left=table.seconds_left(self._now()),
+            watching=sum(connection.side is None for connection in self.connections),
+            paused=table.is_paused,
+        )
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
+
+    def _send_turn(self, connection: Connection) -> None:
+        if connection.side is not None and not self.table.is_over:
+            connection.send(self.table.your_turn(connection.side, self._now()))
+
+    async def _play(self) -> None:
+        """Play phases as soon as all orders are in, or the time is up."""
+        table = self.table
+        while not table.is_over:
+            self._changed.clear()
+            wait = table.wait_seconds(self._now())
+            if wait != 0.0:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), wait)
+                continue
+            try:
+                await self._run(table.play)
+            except (GeoPatrolError, OSError):
+                _LOG.exception("table %s is paused", table.id)
+                self.pause(is_paused=True)
+                continue
+            self._broadcast()
+
+    def _broadcast(self) -> None:
+        table = self.table
+        for event in table.finish_phase():
+            drawn = None
+            for connection in self.connections:
+                if connection.scene and drawn is None:
+                    drawn = table.event(event.number, scene=True)
+                connection.send(drawn if connection.scene else event)
+        self.notify()
+        for connection in self.connections:
+            self._send_turn(connection)

@@ -1,0 +1,78 @@
+"""Seats of a table: who may play them, and their secrets."""
+
+import hashlib
+import hmac
+import secrets
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from geo_patrol.agents import Agent, make_agent
+from geo_patrol.agents.isolation.guard import is_own_agent, seat_agent
+from geo_patrol.agents.search import Searcher
+from geo_patrol.agents.search.budget import read_budget
+from geo_patrol.server.protocol import ProtocolError
+
+_MAX_SEARCH_SECONDS, _MAX_ROLLOUTS = 2.0, 2_000
+"""For one decision of an agent that a stranger names."""
+
+
+class Seat(BaseModel):
+    """A seat as it is saved: its secret only as a hash.
+
+    Attributes:
+        kind: "agent", or for people "open", which anybody may take, or "taken", which needs its secret.
+        name: of the agent, or what the person wants to be called.
+        secret_hash: SHA-256 of the secret, as hexadecimal digits; "" without one.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    kind: Literal["agent", "open", "taken"]
+    name: Annotated[str, StringConstraints(max_length=200)]
+    secret_hash: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+
+    def accepts(self, secret: str) -> bool:
+        """Return whether a secret is the seat's, in a time that does not depend on it."""
+        return self.kind == "taken" and hmac.compare_digest(self.secret_hash, _hash(secret))
+
+    def take(self) -> str:
+        """Take the seat; return its new secret, which is not stored."""
+        secret = secrets.token_urlsafe(24)
+        self.kind, self.secret_hash = "taken", _hash(secret)
+        return secret
+
+    def leave(self) -> None:
+        """Leave the seat open for others; its secret is void."""
+        self.kind, self.secret_hash = "open", ""
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:
+    """Make the agent that somebody names for a seat.
+
+    Args:
+        name: a name of the package's agents, or one of ``own_agents``.
+        own_agents: names of users' own agents that the operator of the server allows; each plays in a process of its own.
+
+    Raises:
+        ProtocolError: there is no agent of that name, or it takes too long, with the code "bad_message".
+    """
+    if name in own_agents:
+        return seat_agent(name)
+    if is_own_agent(name):
+        raise ProtocolError("bad_message", f"agent {name!r}: this server does not run agents of users' own")
+    try:
+        agent = make_agent(name)
+    except ValueError as error:
+        raise ProtocolError("bad_message", str(error)) from None
+    if isinstance(agent, Searcher):
+        seconds, rollouts = read_budget(agent.search)
+        if seconds > _MAX_SEARCH_SECONDS or rollouts > _MAX_ROLLOUTS:
+            raise ProtocolError(
+                "bad_message", f"agent {name!r}: give at most {_MAX_SEARCH_SECONDS} s or {_MAX_ROLLOUTS:,} rollouts"
+            )
+    return agent

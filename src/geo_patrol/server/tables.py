@@ -1,0 +1,336 @@
+"""A table: one game, its seats, its clock and its file. It knows nothing of connections; times come from its caller."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from geo_patrol.agents import Agent
+from geo_patrol.browser.records import moment_record
+from geo_patrol.browser.scenes import SIZE, SceneEncoder
+from geo_patrol.config.presets import read_saved_config
+from geo_patrol.errors import OrderError, RecordingError, printable
+from geo_patrol.files import atomic_write
+from geo_patrol.game import order_codes
+from geo_patrol.notation import Order, read_orders
+from geo_patrol.replays import Recorder, read_replay
+from geo_patrol.replays.saved_games import reopen
+from geo_patrol.server.protocol import Ended, Event, Orders, Played, Players, ProtocolError, Welcome, YourTurn
+from geo_patrol.server.seats import Seat, make_seat_agent
+from geo_patrol.server.states import ended, option_states, played, position_state
+from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sessions.order_entry import OrderEntry
+from geo_patrol.sessions.timeline import Moment
+from geo_patrol.sides import SIDES, Side
+
+_MIN_AGENT_SECONDS = 1.0
+"""Seconds for a phase, at least, where agents play each other."""
+
+
+class SavedTable(BaseModel):
+    """What a table needs beside its replay to go on after a restart."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    version: Literal[1] = 1
+    title: Annotated[str, StringConstraints(max_length=80)]
+    config: dict[str, Any]
+    seed: Annotated[int, Field(ge=0, lt=2**64)]
+    clock: Annotated[float, Field(gt=0)] | None
+    on_timeout: Literal["hold", "forfeit"]
+    alpha: Seat
+    bravo: Seat
+
+    def seat(self, side: Side) -> Seat:
+        """Return the seat of a side."""
+        return self.alpha if side == "alpha" else self.bravo
+
+
+class Table:
+    """A game with its seats.
+
+    Args:
+        table: its identifier, which names its files.
+        saved: its setup.
+        folder: of its files.
+        own_agents: see ``make_seat_agent``.
+
+    Attributes:
+        events: what has happened, in order.
+        submitted: the orders that are in for the current phase.
+        connected: sides of people with a connection.
+        is_paused: whether clocks stand still and phases are not played.
+
+    Raises:
+        ProtocolError: an agent cannot be made.
+        ConfigError: the configuration is wrong.
+    """
+
+    def __init__(self, table: str, saved: SavedTable, folder: Path, own_agents: frozenset[str] = frozenset()) -> None:
+        self.id, self.saved, self._folder = table, saved, folder
+        self.config = read_saved_config(saved.config)
+        agents = [self._make_agent(side, own_agents) for side in SIDES]
+        self.live = LiveGame(self.config, (agents[0], agents[1]), saved.seed)
+        self.events: list[Event] = []
+        self.submitted: dict[Side, tuple[Order, ...]] = {}
+        self.connected: set[Side] = set()
+        self.is_paused = False
+        self._start = position_state(self.live.game)
+        self._phase_start: float | None = None
+        self._encoder: SceneEncoder | None = None
+        self._scenes: list[dict[str, Any]] = []
+        self._recorder: Recorder | None = None
+        self.live.observers.append(self._record)
+        self._begin_phase()
+
+    @classmethod
+    def restore(cls, table: str, saved: SavedTable, folder: Path, own_agents: frozenset[str] = frozenset()) -> Self:
+        """Return a table that goes on at its last completed phase.
+
+        Raises:
+            RecordingError: its replay does not follow the rules.
+        """
+        restored = cls(table, saved, folder, own_agents)
+        if restored.replay_path.exists():
+            try:
+                replay = read_replay(restored.replay_path)
+            except RecordingError:  # killed before the first phase was complete
+                restored.replay_path.rename(restored.replay_path.with_suffix(".damaged"))
+                return restored
+            past = [phase.codes for phase in replay.phases]
+            restored.live.observers.clear()
+            restored.live.resume(past)
+            restored.live.observers.append(restored._record)
+            if not restored.live.is_over:
+                restored._recorder = reopen(restored.replay_path, replay)
+                restored._recorder.resume(saved.seed, past)
+            restored.finish_phase()
+        return restored
+
+    @property
+    def replay_path(self) -> Path:
+        """The file of its game."""
+        return self._folder / f"{self.id}.jsonl.gz"
+
+    def save(self) -> None:
+        """Save seats and setup."""
+        with atomic_write(self._folder / f"{self.id}.json") as stream:
+            stream.write(self.saved.model_dump_json())
+
+    def close(self) -> None:
+        """Close its file; the game can be restored."""
+        if self._recorder is not None:
+            self._recorder.close()
+
+    def _make_agent(self, side: Side, own_agents: frozenset[str]) -> Agent | None:
+        seat = self.saved.seat(side)
+        return make_seat_agent(seat.name, own_agents) if seat.kind == "agent" else None
+
+    # Seats
+
+    @property
+    def names(self) -> Players:
+        """Who plays."""
+        return Players(alpha=self.saved.alpha.name, bravo=self.saved.bravo.name)
+
+    @property
+    def people(self) -> list[Side]:
+        """Sides that people play, or bots of theirs."""
+        return [side for side in SIDES if self.saved.seat(side).kind != "agent"]
+
+    def side_of(self, secret: str) -> Side:
+        """Return the side whose seat a secret opens.
+
+        Raises:
+            ProtocolError: it opens none.
+        """
+        sides = [side for side in SIDES if self.saved.seat(side).accepts(secret)]  # both, in constant time
+        if not sides:
+            raise ProtocolError("wrong_secret", "this secret opens no seat of the table")
+        return sides[0]
+
+    def take_seat(self, side: Side) -> str:
+        """Take an open seat; return its secret.
+
+        Raises:
+            ProtocolError: it is not open.
+        """
+        seat = self.saved.seat(side)
+        if seat.kind != "open":
+            raise ProtocolError("no_seat", f"the seat of {side} is taken")
+        secret = seat.take()
+        self.save()
+        return secret
+
+    def leave_seat(self, side: Side) -> None:
+        """Leave a seat: it is open again, its secret void."""
+        self.saved.seat(side).leave()
+        self.connected.discard(side)
+        self.save()
+
+    def rename(self, side: Side, name: str | None) -> None:
+        """Set what a person is called, before the first phase is played."""
+        if name and not self.events:
+            self.saved.seat(side).name = printable(name.strip(), 40) or "person"
+            self.save()
+
+    # Playing
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended, with the event of its end."""
+        return bool(self.events) and isinstance(self.events[-1].event, Ended)
+
+    def submit(self, side: Side, message: Orders) -> None:
+        """Take the orders of a side. The same orders for a phase may come twice.
+
+        Raises:
+            ProtocolError: they are for another phase, differ from those that are in, or one is not legal.
+        """
+        game = self.game
+        phase = game.turn, game.phase
+        if message.game != self.id:
+            raise ProtocolError("bad_order", f"game {message.game!r}: this table plays {self.id!r}")
+        if (message.turn, message.phase) != phase or self.is_over:
+            self._check_played(side, message)
+            return
+        try:
+            orders = tuple(order for order in read_orders(message.orders) if order.action != "noop")
+            order_codes(orders, side)
+            game.copy().step(**{side: orders})  # names what is not legal
+        except OrderError as error:
+            raise ProtocolError("bad_order", str(error)) from None
+        before = self.submitted.setdefault(side, orders)
+        if before != orders:
+            raise ProtocolError("too_late", "other orders for this phase are in already; they stand")
+
+    def _check_played(self, side: Side, message: Orders) -> None:
+        """Accept orders that were played already."""
+        for event in self.events:
+            part = event.event
+            if isinstance(part, Played) and (part.turn, part.phase) == (message.turn, message.phase):
+                if sorted(getattr(part.orders, side)) == sorted(o for o in message.orders if not o.endswith(" noop")):
+                    return
+                raise ProtocolError("too_late", f"turn {part.turn}, {part.phase}: it is played")
+        raise ProtocolError("too_soon", f"turn {message.turn}, {message.phase}: it is not to be ordered now")
+
+    def wait_seconds(self, now: float) -> float | None:
+        """Return the seconds until the phase is to be played: 0 if it is, None for no limit."""
+        if self.is_paused or self.is_over:
+            return None
+        people = self.people
+        if self._phase_start is None:
+            if not self.events and not set(people) <= self.connected | set(self.submitted):
+                return None  # until all have come
+            self._phase_start = now
+        passed = now - self._phase_start
+        if set(people) <= set(self.submitted):
+            return 0.0 if people else max(_MIN_AGENT_SECONDS - passed, 0.0)
+        return None if self.saved.clock is None else max(self.saved.clock - passed, 0.0)
+
+    def restart_clock(self) -> None:
+        """Give the full time for the phase, after a pause."""
+        self._phase_start = None
+
+    def play(self) -> None:
+        """Play the phase with the orders that are in. The rest is done by ``finish_phase``; this may run in a thread.
+
+        Raises:
+            AgentError: an agent of the server failed; nothing has happened.
+            OSError: the phase could not be saved.
+        """
+        alpha, bravo = (self.submitted.get(side, self._missing(side)) for side in SIDES)
+        self.live.play((alpha, bravo))
+
+    def _missing(self, side: Side) -> tuple[Order, ...]:
+        """Return the orders of a side whose time is up: none, or one that forfeits because it is illegal."""
+        if self.saved.on_timeout == "hold" or side not in self.people:
+            return ()
+        return (Order(0, "prograde") if self.game.phase == "engagement" else Order(0, "guard"),)
+
+    def finish_phase(self) -> list[Event]:
+        """Add the events of the phases that were played; return them."""
+        first, timeline = len(self.events), self.live.timeline
+        for i in range(first, len(timeline) - 1):
+            self._add(played(timeline[i], timeline[i + 1].game))
+        if self.live.is_over:
+            self._add(ended(self.game, self.saved.seed))
+        self._begin_phase()
+        return self.events[first:]
+
+    def _add(self, event: Played | Ended) -> None:
+        self.events.append(Event(number=len(self.events) + 1, event=event))
+
+    def _begin_phase(self) -> None:
+        self.game = self.live.game
+        self.submitted = {}
+        self._phase_start = None
+        if not self.game.is_over:
+            self.submitted = {side: () for side in self.people if not OrderEntry(self.game, side).has_choice}
+
+    def _record(self, live: LiveGame, _moment: Moment) -> None:
+        if self._recorder is None:
+            self._recorder = Recorder(self.replay_path, self.config)
+            self._recorder.begin(seed=live.seed, alpha=self.names.alpha, bravo=self.names.bravo)
+        self._recorder.record_codes(live.last_codes)
+        if live.is_over:
+            self._recorder.close()
+
+    # Messages
+
+    def welcome(self, side: Side | None, last_event: int, *, scene: bool) -> Welcome:
+        """Return the game after an event; all of it if there is no such event."""
+        past = last_event if last_event <= len(self.events) else 0
+        return Welcome(
+            game=self.id,
+            title=self.saved.title,
+            names=self.names,
+            you=side,
+            config=self.saved.config,
+            clock=self.saved.clock,
+            on_timeout=self.saved.on_timeout,
+            start=self._start,
+            first_event=past + 1,
+            events=[self.event(number, scene=scene) for number in range(past + 1, len(self.events) + 1)],
+            scene=self._scene(0) if scene else None,
+        )
+
+    def event(self, number: int, *, scene: bool) -> Event:
+        """Return an event by its number, with what a browser draws for it if asked for."""
+        event = self.events[number - 1]
+        if not scene or isinstance(event.event, Ended):
+            return event
+        return event.model_copy(update={"scene": self._scene(number)})
+
+    def your_turn(self, side: Side, now: float) -> YourTurn:
+        """Return what a side may order now."""
+        phase = self.game.phase
+        assert phase != "drift"
+        orders = self.submitted.get(side)
+        return YourTurn(
+            game=self.id,
+            turn=self.game.turn,
+            phase=phase,
+            seconds_left=self.seconds_left(now),
+            options=option_states(self.game, side),
+            submitted=None if orders is None else [str(order) for order in orders],
+        )
+
+    def seconds_left(self, now: float) -> float | None:
+        """Return the time left on the clock."""
+        if self.saved.clock is None or self._phase_start is None or self.is_paused:
+            return None
+        return max(round(self.saved.clock - (now - self._phase_start), 1), 0.0)
+
+    def _scene(self, index: int) -> dict[str, Any]:
+        """Return the drawing of a moment, with the shapes and symbols that it adds to those before."""
+        if self._encoder is None:
+            self._encoder = SceneEncoder(self.config)
+        encoder = self._encoder
+        while len(self._scenes) <= index:
+            num_shapes, symbols = len(encoder.shapes), set(encoder.symbols)
+            moment = moment_record(self.live.timeline.snapshot(len(self._scenes)), encoder)
+            added = {name: markup for name, markup in encoder.symbols.items() if name not in symbols}
+            self._scenes.append({"moment": moment, "shapes": encoder.shapes[num_shapes:], "symbols": added})
+        whole = {"size": SIZE, "board": encoder.board(), "turning": encoder.board(is_turning=True)}
+        return self._scenes[index] | whole if index == 0 else self._scenes[index]

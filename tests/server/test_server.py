@@ -1,0 +1,310 @@
+"""Games through the server, in one process: the same as without it, secret until both sides are in, resumed."""
+
+import json
+import random
+import time
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx")
+
+from starlette.testclient import TestClient
+
+from geo_patrol import Game
+from geo_patrol.replays import check, read_replay
+from geo_patrol.server.app import Server
+from geo_patrol.server.hall import Hall
+
+SEED = 11
+
+
+@pytest.fixture
+def client(tmp_path):
+    hall = Hall(tmp_path)
+    with TestClient(Server(hall).app()) as client:
+        client.hall = hall
+        yield client
+
+
+def open_table(client, **setup):
+    setup = {"preset": "king_of_the_hill", "seed": SEED, "alpha": "link", "bravo": "link"} | setup
+    response = client.post("/api/tables", json=setup)
+    assert response.status_code == 201, response.text
+    return response.json()["table"], response.json()["secrets"]
+
+
+class Seat:
+    """A connection that keeps all messages."""
+
+    def __init__(self, client, table, secret=None, **hello):
+        self.socket = client.websocket_connect(f"/ws/{table}")
+        self.socket.__enter__()
+        self.messages = []
+        self.send(type="hello", version=1, table=table, secret=secret, **hello)
+
+    def send(self, **message):
+        self.socket.send_text(json.dumps(message))
+
+    def wait_for(self, kind):
+        while True:
+            message = json.loads(self.socket.receive_text())
+            self.messages.append(message)
+            if message["type"] == kind or (message["type"] == "error" and kind != "error"):
+                return message
+
+    def close(self):
+        self.socket.__exit__(None, None, None)
+
+
+def choose(rng, turn):
+    return [rng.choice(options)["order"] for options in turn["options"].values() if rng.random() < 0.7]
+
+
+def play_phase(seats, rng):
+    """Let both order; return the event, and the orders of each side."""
+    chosen = {}
+    for side, seat in seats.items():
+        turn = seat.wait_for("your_turn")
+        chosen[side] = choose(rng, turn)
+        if turn["submitted"] is None:
+            seat.send(type="orders", game=turn["game"], turn=turn["turn"], phase=turn["phase"], orders=chosen[side])
+            assert seat.wait_for("accepted")["orders"] == chosen[side]
+        else:
+            chosen[side] = []
+    return {side: seat.wait_for("event") for side, seat in seats.items()}, chosen
+
+
+def play_game(seats, rng=None):
+    rng = rng or random.Random(5)
+    past = []
+    while True:
+        events, chosen = play_phase(seats, rng)
+        past.append(chosen)
+        assert len({json.dumps(event) for event in events.values()}) == 1
+        position = events["alpha"]["event"]["position"]
+        if position["phase"] == "drift":
+            return past, [seat.wait_for("event")["event"] for seat in seats.values()]
+
+
+def test_a_game_is_the_same_as_without_the_server_and_its_replay_passes_the_check(client):
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side], name=f"bot {side}") for side in ("alpha", "bravo")}
+    past, ends = play_game(seats)
+    game = Game("king_of_the_hill", seed=SEED)
+    for orders in past:
+        game.step(**orders)
+    assert game.is_over
+    assert ends[0] == ends[1]
+    assert ends[0]["seed"] == SEED
+    assert (ends[0]["winner"], ends[0]["score"]) == (game.winner, game.scores)
+    response = client.get(f"/replays/{table}.jsonl.gz")
+    assert response.status_code == 200
+    replay = read_replay(client.hall.table(table).replay_path)
+    assert check(replay) is None
+    assert replay.is_finished
+    assert replay.agents == ("bot alpha", "bot bravo")
+    assert "<script" in client.get(f"/replays/{table}.html").text
+
+
+def test_no_message_contains_orders_before_both_sides_are_in(client):
+    table, secrets = open_table(client)
+    alpha, bravo = (Seat(client, table, secrets[side]) for side in ("alpha", "bravo"))
+    watcher = Seat(client, table, scene=True)
+    rng = random.Random(3)
+    for _ in range(12):
+        turns = {seat: seat.wait_for("your_turn") for seat in (alpha, bravo)}
+        orders = choose(rng, turns[alpha])
+        phase = {key: turns[alpha][key] for key in ("game", "turn", "phase")}
+        alpha.send(type="orders", **phase, orders=orders)
+        alpha.wait_for("accepted")
+        for seat in (bravo, watcher):
+            seat.send(type="ping", number=1)
+            before = len(seat.messages)
+            seat.wait_for("pong")
+            for message in seat.messages[before:]:
+                assert message["type"] in {"status", "pong", "welcome", "event"}
+                assert message["type"] != "event" or (message["event"]["turn"], message["event"]["phase"]) != (
+                    phase["turn"],
+                    phase["phase"],
+                )
+        if turns[bravo]["submitted"] is None:
+            bravo.send(type="orders", **phase, orders=[])
+            bravo.wait_for("accepted")
+        event = bravo.wait_for("event")
+        assert sorted(event["event"]["orders"]["alpha"]) == sorted(orders)
+    text = json.dumps(bravo.messages + watcher.messages)
+    assert secrets["alpha"] not in text
+    assert f'"seed": {SEED}' not in text
+
+
+def test_without_the_secret_no_order_is_taken(client):
+    table, secrets = open_table(client)
+    stranger = Seat(client, table, secrets["alpha"][:-1] + "x")
+    assert stranger.wait_for("error")["code"] == "wrong_secret"
+    watcher = Seat(client, table)
+    watcher.wait_for("welcome")
+    watcher.send(type="orders", game=table, turn=1, phase="movement", orders=[])
+    assert watcher.wait_for("error")["code"] == "wrong_secret"
+    assert client.hall.table(table).submitted == {}
+
+
+def test_orders_sent_twice_count_once_and_others_are_refused(client):
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    alpha = seats["alpha"]
+    turn = alpha.wait_for("your_turn")
+    option = next(iter(turn["options"].values()))[0]["order"]
+    message = {"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": [option]}
+    for _ in range(2):
+        alpha.send(**message)
+        assert alpha.wait_for("accepted")["orders"] == [option]
+    alpha.send(**message | {"orders": []})
+    assert alpha.wait_for("error")["code"] == "too_late"
+    alpha.send(**message | {"turn": 3})
+    assert alpha.wait_for("error")["code"] == "too_soon"
+    seats["bravo"].send(**message | {"orders": []})
+    assert alpha.wait_for("event")["event"]["orders"]["alpha"] == [option]
+    alpha.send(**message)
+    assert alpha.wait_for("accepted")["turn"] == 1
+    assert len(client.hall.table(table).events) == 1
+
+
+def test_illegal_orders_are_named(client):
+    table, secrets = open_table(client)
+    alpha = Seat(client, table, secrets["alpha"])
+    alpha.wait_for("welcome")
+    for text, fault in (("P1 shoot HVA", "engagement"), ("P1 fly", "no action"), ("P99 guard", "no satellite")):
+        alpha.send(type="orders", game=table, turn=1, phase="movement", orders=[text])
+        error = alpha.wait_for("error")
+        assert error["code"] == "bad_order"
+        assert fault in error["text"]
+
+
+def test_a_lost_connection_resumes_after_its_last_event(client):
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    rng = random.Random(1)
+    for _ in range(5):
+        play_phase(seats, rng)
+    seats["alpha"].close()
+    again = Seat(client, table, secrets["alpha"], last_event=3)
+    welcome = again.wait_for("welcome")
+    assert [event["number"] for event in welcome["events"]] == [4, 5]
+    assert welcome["first_event"] == 4
+    scene = Seat(client, table, scene=True, last_event=99).wait_for("welcome")
+    assert [event["number"] for event in scene["events"]] == [1, 2, 3, 4, 5]
+    num_shapes = len(scene["scene"]["shapes"]) + sum(len(event["scene"]["shapes"]) for event in scene["events"])
+    shapes = [i for event in scene["events"] for frame in event["scene"]["moment"]["frames"] for i in frame]
+    assert max(shapes) < num_shapes
+    past, _ = play_game(seats | {"alpha": again}, rng)
+    assert past
+
+
+def test_a_seat_that_is_left_gets_another_secret(client):
+    table, secrets = open_table(client)
+    alpha = Seat(client, table, secrets["alpha"])
+    alpha.wait_for("welcome")
+    assert client.post(f"/api/tables/{table}/seats/alpha").status_code == 409
+    alpha.send(type="leave")
+    assert alpha.wait_for("left")
+    assert Seat(client, table, secrets["alpha"]).wait_for("error")["code"] == "wrong_secret"
+    fresh = client.post(f"/api/tables/{table}/seats/alpha").json()["secret"]
+    assert fresh != secrets["alpha"]
+    assert Seat(client, table, fresh).wait_for("welcome")["you"] == "alpha"
+    assert fresh not in (client.hall.table(table).replay_path.with_name(f"{table}.json")).read_text()
+
+
+@pytest.mark.parametrize("on_timeout", ["hold", "forfeit"])
+def test_when_the_time_is_up_a_side_holds_or_forfeits(client, on_timeout):
+    table, secrets = open_table(client, clock=1.0, on_timeout=on_timeout)
+    alpha, bravo = (Seat(client, table, secrets[side]) for side in ("alpha", "bravo"))
+    bravo.wait_for("your_turn")
+    bravo.send(type="orders", game=table, turn=1, phase="movement", orders=[])
+    event = alpha.wait_for("event")["event"]
+    assert event["orders"]["alpha"] == []
+    if on_timeout == "forfeit":
+        end = alpha.wait_for("event")["event"]
+        assert (end["winner"], end["reasons"]) == ("bravo", ["forfeit (alpha)"])
+        assert check(read_replay(client.hall.table(table).replay_path)) is None
+    else:
+        assert event["position"]["phase"] == "engagement"
+
+
+def test_agents_play_each_other(client):
+    table, _ = open_table(client, alpha="scripted", bravo="random")
+    watcher = Seat(client, table)
+    assert watcher.wait_for("event")["number"] == 1
+
+
+@pytest.mark.parametrize(
+    ("setup", "fault"),
+    [
+        ({"preset": "/etc/passwd"}, "give one of"),
+        ({"scenario": 'extends = "/etc/passwd"'}, "name of a preset"),
+        ({"scenario": "= 3"}, "scenario"),
+        ({"scenario": "turn_limit = -3"}, "turn_limit"),
+        ({"alpha": "os:system"}, "does not run agents"),
+        ({"alpha": "search:60s"}, "at most"),
+        ({"clock": 0}, "clock"),
+        ({"other": 1}, "other"),
+    ],
+)
+def test_bad_setups_are_refused_in_a_line(client, setup, fault):
+    response = client.post("/api/tables", json=setup)
+    assert response.status_code == 400
+    assert fault in response.json()["text"]
+    assert client.hall.tables == {}
+
+
+def test_requests_of_other_sites_are_refused(client):
+    assert client.post("/api/tables", json={}, headers={"origin": "http://evil.example"}).status_code == 403
+    assert client.get("/api/tables", headers={"host": "evil.example"}).status_code == 400
+    policy = client.get("/api/tables").headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+
+
+def test_files_of_games_in_progress_are_refused(client):
+    table, _ = open_table(client)
+    assert client.get(f"/replays/{table}.jsonl.gz").status_code == 404
+    assert str(SEED) not in client.get("/api/tables").text
+
+
+def test_mutated_messages_disturb_no_game(client):
+    table, secrets = open_table(client)
+    alpha = Seat(client, table, secrets["alpha"])
+    alpha.wait_for("welcome")
+    rng = random.Random(2)
+    valid = json.dumps({"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": ["P1 prograde"]})
+    for _ in range(30):  # more in tests/server/test_protocol.py, without the limit of messages a second
+        letters = list(valid)
+        for _ in range(3):
+            letters[rng.randrange(len(letters))] = rng.choice('{}[]",:x\x000')
+        alpha.socket.send_text("".join(letters))
+    alpha.send(type="ping", number=7)
+    assert alpha.wait_for("pong" if False else "error")
+    assert client.hall.table(table).events == []
+
+
+def test_a_restored_server_goes_on_with_every_game(client, tmp_path):
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    rng = random.Random(8)
+    for _ in range(5):
+        play_phase(seats, rng)
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    for path in tmp_path.glob(f"{table}*"):
+        (copies / path.name).write_bytes(path.read_bytes())  # as a killed server leaves them
+    events = [event.model_dump() for event in client.hall.table(table).events]
+    hall = Hall(copies)
+    assert hall.damaged == []
+    restored = hall.table(table)
+    assert [event.model_dump() for event in restored.events] == events
+    with TestClient(Server(hall).app()) as other:
+        seats = {side: Seat(other, table, secrets[side], last_event=5) for side in ("alpha", "bravo")}
+        _, ends = play_game(seats, rng)
+        assert ends[0]["seed"] == SEED
+        assert check(read_replay(restored.replay_path)) is None
+        time.sleep(0)
