@@ -7,11 +7,13 @@ import typer
 from geo_patrol.cli.configs import configs
 from geo_patrol.cli.exploit import exploit
 from geo_patrol.cli.fly import fly
+from geo_patrol.cli.join import join
 from geo_patrol.cli.learn import learn
 from geo_patrol.cli.match import match
 from geo_patrol.cli.play import play
 from geo_patrol.cli.replay import replay
 from geo_patrol.cli.report import report
+from geo_patrol.cli.serve import serve
 from geo_patrol.cli.sprt import sprt
 from geo_patrol.cli.sweep import sweep
 from geo_patrol.cli.tournament import tournament
@@ -76,6 +78,8 @@ app.command(short_help="See how win rates depend on the values of a scenario.")(
 app.command(short_help="Learn the rules in a guided first game.")(learn)
 app.command(short_help="Play yourself, in a window or at the terminal.")(play)
 app.command(short_help="Watch two agents play, in a window.")(watch)
+app.command(short_help="Serve games over the network, to browsers and bots.")(serve)
+app.command(short_help="Play a seat of a server with an agent or a program.")(join)
 app.command(short_help="Show recorded games, check them, export them.")(replay)
 app.command(short_help="Summarise recorded games on an HTML page.")(report)
 app.command(short_help="List the presets, show one, or compare two.")(configs)

@@ -24,7 +24,7 @@ with optional_import("server"):
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
     from starlette.requests import Request
-    from starlette.responses import FileResponse, JSONResponse, Response
+    from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
     from starlette.routing import Mount, Route, WebSocketRoute
     from starlette.staticfiles import StaticFiles
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -33,8 +33,9 @@ with optional_import("server"):
 MAX_BODY_BYTES = 1 << 17
 MAX_CONNECTIONS = 2000
 _HELLO_SECONDS = 10.0
-_MESSAGES = (10.0, 40)
+_MESSAGES = (50.0, 200)
 _REQUESTS = (20.0, 100)
+"""A second, and at once: of a connection, and that change tables, of all clients."""
 _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -83,6 +84,7 @@ class Server:
         """Return the application."""
         return Starlette(
             routes=[
+                Route("/", _lobby),
                 Route("/api/tables", self._list_tables, methods=["GET"]),
                 Route("/api/tables", self._open_table, methods=["POST"]),
                 Route("/api/tables/{table}", self._show_table, methods=["GET"]),
@@ -97,7 +99,7 @@ class Server:
                 Middleware(SafeHeaders),
                 Middleware(TrustedHostMiddleware, allowed_hosts=list(self._hosts), www_redirect=False),
             ],
-            exception_handlers={GeoPatrolError: _refused},  # type: ignore[dict-item]
+            exception_handlers={GeoPatrolError: _refused},
             lifespan=self._lifespan,
         )
 
@@ -224,6 +226,10 @@ class Server:
             raise ProtocolError("bad_message", "the first message is hello, with the table of the address")
         room = self._room(hello.table)
         return room, room.join(hello)
+
+
+async def _lobby(_request: Request) -> Response:
+    return RedirectResponse("/static/lobby.html")
 
 
 async def _receive(socket: WebSocket) -> str:

@@ -45,7 +45,7 @@ class Client:
     """A connection to a table.
 
     Args:
-        url: the link to a seat, ``http://HOST/table/TABLE#SECRET``; without a secret it watches.
+        url: the link to a seat, ``http://HOST/static/table.html#table=TABLE&secret=SECRET``; without a secret it watches.
         name: what the player is called.
         last_event: the number of the last event of an earlier connection.
 
@@ -87,12 +87,12 @@ def read_link(url: str) -> tuple[str, str, str | None]:
         GeoPatrolError: the link is none to a table.
     """
     parts = urlsplit(url)
-    schemes = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
-    folder, _, table = parts.path.rpartition("/table/")
-    if parts.scheme not in schemes or not parts.netloc or not table or "/" in table:
-        raise GeoPatrolError(f"link {url!r}: give one such as http://127.0.0.1:8000/table/1f3a#SECRET")
-    secret = parts.fragment or parse_qs(parts.query).get("secret", [""])[0]
-    return f"{schemes[parts.scheme]}://{parts.netloc}{folder}", table, secret or None
+    values = {key: listed[0] for key, listed in parse_qs(parts.fragment).items()}
+    if parts.scheme not in ("http", "https") or not parts.netloc or "table" not in values:
+        raise GeoPatrolError(
+            f"link {url!r}: give one such as http://127.0.0.1:8000/static/table.html#table=1f3a&secret=SECRET"
+        )
+    return f"ws{parts.scheme.removeprefix('http')}://{parts.netloc}", values["table"], values.get("secret")
 
 
 class AgentPlayer:

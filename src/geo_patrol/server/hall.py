@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from geo_patrol.config.presets import load_config, preset_names
+from geo_patrol.config.preset_files import preset_names
+from geo_patrol.config.presets import load_config
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, copy_plain
 from geo_patrol.engine.batch import fresh_seed
 from geo_patrol.errors import GeoPatrolError, show
@@ -91,20 +92,22 @@ class Hall:
         seed = fresh_seed() >> 1 if new.seed is None else new.seed
         config = load_config(_scenario(new), {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
         runner = GameRunner(config, seed)
-        sampled = sampled_config(config, runner.batch.rules[0])
-        seats, links = {}, {}
+        sampled = sampled_config(runner.batch)
+        seats: list[Seat] = []
+        links: dict[Side, str] = {}
         for side, name in zip(SIDES, (new.alpha, new.bravo), strict=True):
             is_person = name in ("open", "link")
-            seats[side] = Seat(kind="open" if is_person else "agent", name=_PERSON if is_person else name)
+            seats.append(Seat(kind="open" if is_person else "agent", name=_PERSON if is_person else name))
             if name == "link":
-                links[side] = seats[side].take()
+                links[side] = seats[-1].take()
         saved = SavedTable(
             title=new.title or config.title,
             config=sampled.to_dict(),
             seed=seed,
             clock=new.clock,
             on_timeout=new.on_timeout,
-            **seats,
+            alpha=seats[0],
+            bravo=seats[1],
         )
         table = Table(secrets.token_hex(6), saved, self._folder, self._own_agents)
         table.save()

@@ -39,7 +39,7 @@ class Hello(Message):
     """The first message of a connection: takes a seat, or watches."""
 
     type: Literal["hello"] = "hello"
-    version: Literal[1] = VERSION
+    version: Literal[1] = 1
     table: _Id
     secret: _Secret | None = None
     """Of the seat to take; null watches."""
@@ -183,7 +183,7 @@ class Welcome(Message):
     """Answers ``Hello``: the game from its start, or from the client's last event."""
 
     type: Literal["welcome"] = "welcome"
-    version: Literal[1] = VERSION
+    version: Literal[1] = 1
     game: str
     title: str
     names: Players
@@ -323,7 +323,8 @@ def read_client_message(text: str | bytes) -> Hello | Orders | Leave | Ping:
     Raises:
         ProtocolError: it is none, with the code "bad_message".
     """
-    return _read(_CLIENT, text)
+    message: Hello | Orders | Leave | Ping = _read(_CLIENT, text)
+    return message
 
 
 def read_server_message(text: str | bytes) -> Welcome | Event | Status | YourTurn | Accepted | Error | Left | Pong:
@@ -332,7 +333,8 @@ def read_server_message(text: str | bytes) -> Welcome | Event | Status | YourTur
     Raises:
         ProtocolError: it is none, with the code "bad_message".
     """
-    return _read(_SERVER, text)
+    message: Welcome | Event | Status | YourTurn | Accepted | Error | Left | Pong = _read(_SERVER, text)
+    return message
 
 
 def _read(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
@@ -346,6 +348,19 @@ def _read(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
 
 def schemas() -> dict[str, Any]:
     """Return the JSON schemas of all messages."""
-    models = [Hello, Orders, Leave, Ping, Welcome, Event, Status, YourTurn, Accepted, Error, Left, Pong]
+    models: list[type[BaseModel]] = [
+        Hello,
+        Orders,
+        Leave,
+        Ping,
+        Welcome,
+        Event,
+        Status,
+        YourTurn,
+        Accepted,
+        Error,
+        Left,
+        Pong,
+    ]
     _, schema = models_json_schema([(model, "validation") for model in models], title="geo_patrol protocol")
     return schema

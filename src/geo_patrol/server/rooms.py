@@ -8,7 +8,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from geo_patrol.errors import GeoPatrolError
 from geo_patrol.server.protocol import (
     Accepted,
     Hello,
@@ -168,7 +167,7 @@ class Room:
 
     def _send_turn(self, connection: Connection) -> None:
         if connection.side is not None and not self.table.is_over:
-            connection.send(self.table.your_turn(connection.side, self._now()))
+            connection.send(self.table.your_turn(connection.side, self._now(), scene=connection.scene))
 
     async def _play(self) -> None:
         """Play phases as soon as all orders are in, or the time is up."""
@@ -182,7 +181,7 @@ class Room:
                 continue
             try:
                 await self._run(table.play)
-            except (GeoPatrolError, OSError):
+            except Exception:  # of an agent, a full disk: other tables go on
                 _LOG.exception("table %s is paused", table.id)
                 self.pause(is_paused=True)
                 continue

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from geo_patrol.agents import Agent
+from geo_patrol.browser.choices import choices_record
 from geo_patrol.browser.records import moment_record
 from geo_patrol.browser.scenes import SIZE, SceneEncoder
 from geo_patrol.config.presets import read_saved_config
@@ -254,7 +255,7 @@ class Table:
         for i in range(first, len(timeline) - 1):
             self._add(played(timeline[i], timeline[i + 1].game))
         if self.live.is_over:
-            self._add(ended(self.game, self.saved.seed))
+            self._add(ended(self.live.game, self.saved.seed))
         self._begin_phase()
         return self.events[first:]
 
@@ -302,7 +303,7 @@ class Table:
             return event
         return event.model_copy(update={"scene": self._scene(number)})
 
-    def your_turn(self, side: Side, now: float) -> YourTurn:
+    def your_turn(self, side: Side, now: float, *, scene: bool) -> YourTurn:
         """Return what a side may order now."""
         phase = self.game.phase
         assert phase != "drift"
@@ -314,6 +315,7 @@ class Table:
             seconds_left=self.seconds_left(now),
             options=option_states(self.game, side),
             submitted=None if orders is None else [str(order) for order in orders],
+            scene=choices_record(self.game, side, self._encoder.layout) if scene and self._encoder else None,
         )
 
     def seconds_left(self, now: float) -> float | None:

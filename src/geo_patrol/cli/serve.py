@@ -1,0 +1,69 @@
+"""``geo-patrol serve``: games over the network."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geo_patrol.cli.errors import leave_at_once, plain_errors
+from geo_patrol.cli.games import load_rules
+from geo_patrol.cli.options import ANY_AGENT
+
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+@plain_errors
+def serve(
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen at; 0.0.0.0 opens it to the network.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, metavar="N", help="Port to listen at.")] = 8000,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--name", metavar="HOST", help="A name under which it is reached, behind a proxy; repeatable."),
+    ] = None,
+    data: Annotated[
+        Path, typer.Option("--data", metavar="FOLDER", help="Where games are kept; the same folder goes on with them.")
+    ] = Path("geo_patrol_games"),
+    max_tables: Annotated[int, typer.Option("--max-tables", min=1, metavar="N", help="Games in progress.")] = 200,
+    agents: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="NAME", help=f"Allow an agent of your own in seats. Agents: {ANY_AGENT}."),
+    ] = None,
+) -> None:
+    """Serve games to browsers and bots: tables with two seats, and any number of people who watch.
+
+    Without --host only this computer reaches it. Opened to a network, everybody there can open tables and make this
+    computer play its agents; put it behind a reverse proxy with TLS, for secrets travel in the messages.
+    """
+    with leave_at_once():
+        from geo_patrol.server.app import Server
+        from geo_patrol.server.hall import Hall
+        from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
+    import uvicorn
+
+    load_rules()
+    with leave_at_once():
+        hall = Hall(data, max_tables, frozenset(agents or ()))
+    for fault in hall.damaged:
+        typer.echo(f"not restored: {fault}", err=True)
+    if host not in _LOCAL:
+        typer.echo(
+            f"Everybody who reaches {host} can open tables and use this computer's time. Messages are not encrypted "
+            "without a reverse proxy with TLS: docs/server.md.",
+            err=True,
+        )
+    hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
+    typer.echo(f"http://{host}:{port}/  {len(hall.tables)} tables, games in {data}", err=True)
+    uvicorn.run(
+        Server(hall, hosts).app(),
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        ws="websockets-sansio",
+        ws_max_size=MAX_MESSAGE_BYTES * 2,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        timeout_graceful_shutdown=2,
+    )
