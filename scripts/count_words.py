@@ -91,6 +91,8 @@ ALLOWED = (
     Allowed(r"replay_page|replay_frame", "src/geo_patrol/replays/replay.py", "a page of HTML in an iframe"),
     Allowed(r"[Ff]igure|\w+_figure", "src/geo_patrol/cli", "Matplotlib's Figure"),
     Allowed(r"\w*page\w*|\w*frames?\w*", "tests/browser", "pages in a browser, and frames of an animation"),
+    Allowed(r"\w*replay_page", "src/geo_patrol/server/app.py", "a page of HTML"),
+    Allowed(r"which", "tests/server", "shutil.which"),
     Allowed(r"page", "src/geo_patrol/rendering/svg_writer.py", "a page to print"),
     Allowed(r"\w*page(s|_\w+)?|Page(Layout)?", "src/geo_patrol/sessions", "a page of text in a window"),
     Allowed(r"\w*page(s|_\w+)?|Page(Layout)?", "src/geo_patrol/scenes", "a page of text in a window"),

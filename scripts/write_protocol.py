@@ -6,18 +6,18 @@ from pathlib import Path
 
 from geo_patrol.server.protocol import schemas
 
-PAGE = Path(__file__).parents[1] / "docs" / "protocol.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "protocol.md"
 START, END = "```json\n", "\n```\n"
 
 
 def written(text: str) -> str:
-    """Return the page with the current schemas as its last block."""
+    """Return the document with the current schemas as its last block."""
     head = text[: text.rindex(START)]
     return f"{head}{START}{json.dumps(schemas(), indent=1)}{END}"
 
 
 if __name__ == "__main__":
-    page = PAGE.read_text(encoding="utf-8")
+    document = DOCUMENT.read_text(encoding="utf-8")
     if "--check" in sys.argv:
-        sys.exit(page != written(page))
-    PAGE.write_text(written(page), encoding="utf-8")
+        sys.exit(document != written(document))
+    DOCUMENT.write_text(written(document), encoding="utf-8")

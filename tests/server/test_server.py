@@ -218,7 +218,7 @@ def test_a_lost_connection_resumes_after_its_last_event(client):
     scene = Seat(client, table, scene=True, last_event=99).wait_for("welcome")
     assert [event["number"] for event in scene["events"]] == [1, 2, 3, 4, 5]
     num_shapes = len(scene["scene"]["shapes"]) + sum(len(event["scene"]["shapes"]) for event in scene["events"])
-    shapes = [i for event in scene["events"] for frame in event["scene"]["moment"]["frames"] for i in frame]
+    shapes = [i for event in scene["events"] for listed in event["scene"]["moment"]["frames"] for i in listed]
     assert max(shapes) < num_shapes
     past, _ = play_game(seats | {"alpha": again}, rng)
     assert past

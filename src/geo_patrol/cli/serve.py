@@ -47,12 +47,7 @@ def serve(
         hall = Hall(data, max_tables, frozenset(agents or ()))
     for fault in hall.damaged:
         typer.echo(f"not restored: {fault}", err=True)
-    if host not in _LOCAL:
-        typer.echo(
-            f"Everybody who reaches {host} can open tables and use this computer's time. Messages are not encrypted "
-            "without a reverse proxy with TLS: docs/server.md.",
-            err=True,
-        )
+    _warn(host)
     hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
     typer.echo(f"http://{host}:{port}/  {len(hall.tables)} tables, games in {data}", err=True)
     uvicorn.run(
@@ -67,3 +62,13 @@ def serve(
         ws_ping_timeout=20.0,
         timeout_graceful_shutdown=2,
     )
+
+
+def _warn(host: str) -> None:
+    """Say what it means to listen to others."""
+    if host not in _LOCAL:
+        typer.echo(
+            f"Everybody who reaches {host} can open tables and use this computer's time. Messages are not encrypted "
+            "without a reverse proxy with TLS: docs/server.md.",
+            err=True,
+        )

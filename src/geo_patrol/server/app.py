@@ -13,9 +13,9 @@ from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.browser.theme_css import theme_css
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.server.hall import Hall, NewTable
-from geo_patrol.server.limits import RateLimit
+from geo_patrol.server.limits import MessageLimit
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
-from geo_patrol.server.rooms import Connection, Room
+from geo_patrol.server.table_server import Connection, TableServer
 from geo_patrol.server.tables import Table
 from geo_patrol.sides import SIDES, Side
 
@@ -75,9 +75,9 @@ class Server:
 
     def __init__(self, hall: Hall, hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "testserver")) -> None:
         self.hall, self._hosts = hall, hosts
-        self._rooms: dict[str, Room] = {}
+        self._servers: dict[str, TableServer] = {}
         self._num_connections = 0
-        self._requests = RateLimit(*_REQUESTS)
+        self._requests = MessageLimit(*_REQUESTS)
         self._threads = ThreadPoolExecutor(2, "agents")
 
     def app(self) -> Starlette:
@@ -90,7 +90,7 @@ class Server:
                 Route("/api/tables/{table}", self._show_table, methods=["GET"]),
                 Route("/api/tables/{table}/seats/{side}", self._take_seat, methods=["POST"]),
                 Route("/replays/{table}.jsonl.gz", self._replay_file),
-                Route("/replays/{table}.html", self._replay_page),
+                Route("/replays/{table}.html", self._replay_document),
                 Route("/static/theme.css", self._theme),
                 WebSocketRoute("/ws/{table}", self._socket),
                 Mount("/static", StaticFiles(packages=[("geo_patrol.browser", "static")])),
@@ -106,18 +106,18 @@ class Server:
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         for name in self.hall.tables:
-            self._room(name)
+            self._server_of(name)
         yield
-        for room in self._rooms.values():
-            await room.close()
+        for server in self._servers.values():
+            await server.close()
         self._threads.shutdown()
         self.hall.close()
 
-    def _room(self, name: str) -> Room:
+    def _server_of(self, name: str) -> TableServer:
         table = self.hall.table(name)
-        if name not in self._rooms:
-            self._rooms[name] = Room(table, self._in_thread)
-        return self._rooms[name]
+        if name not in self._servers:
+            self._servers[name] = TableServer(table, self._in_thread)
+        return self._servers[name]
 
     async def _in_thread(self, function: Callable[[], None]) -> None:
         await asyncio.get_running_loop().run_in_executor(self._threads, function)
@@ -140,7 +140,7 @@ class Server:
             field = ".".join(map(str, fault["loc"])) or "body"
             raise ProtocolError("bad_message", f"{field}: {fault['msg']}") from None
         table, secrets = self.hall.open_table(new)
-        self._room(table.id)
+        self._server_of(table.id)
         return JSONResponse({"table": table.id, "secrets": secrets}, 201)
 
     async def _take_seat(self, request: Request) -> Response:
@@ -149,7 +149,7 @@ class Server:
         if side not in SIDES:
             raise ProtocolError("bad_message", f"side = {side!r}: give alpha or bravo")
         secret = table.take_seat(side)
-        self._room(table.id).notify()
+        self._server_of(table.id).notify()
         return JSONResponse({"table": table.id, "side": side, "secret": secret}, 201)
 
     def _check_write(self, request: Request) -> None:
@@ -168,12 +168,12 @@ class Server:
         path = self._finished(request).replay_path
         return FileResponse(path, media_type="application/gzip", filename=path.name)
 
-    async def _replay_page(self, request: Request) -> Response:
+    async def _replay_document(self, request: Request) -> Response:
         table = self._finished(request)
         title = f"{table.saved.title}: {table.names.alpha} (alpha) against {table.names.bravo} (bravo)"
-        page = await asyncio.to_thread(replay_page, [(title, table.live.timeline)], title)
+        content = await asyncio.to_thread(replay_page, [(title, table.live.timeline)], title)
         headers = {"content-disposition": f'attachment; filename="{table.id}.html"'}  # its script is inline
-        return Response(page, media_type="text/html", headers=headers)
+        return Response(content, media_type="text/html", headers=headers)
 
     async def _theme(self, _request: Request) -> Response:
         return Response(theme_css(), media_type="text/css")
@@ -203,7 +203,7 @@ class Server:
     async def _serve(self, socket: WebSocket) -> None:
         """Serve a connection from its first message on."""
         try:
-            room, connection = await asyncio.wait_for(self._greet(socket), _HELLO_SECONDS)
+            server, connection = await asyncio.wait_for(self._greet(socket), _HELLO_SECONDS)
         except (ProtocolError, TimeoutError) as error:
             refusal = error if isinstance(error, ProtocolError) else ProtocolError("closed", "no hello in ten seconds")
             await socket.send_text(refusal.message.model_dump_json())
@@ -211,21 +211,21 @@ class Server:
             return
         sender = asyncio.create_task(_send_all(socket, connection))
         try:
-            await _receive_all(socket, room, connection)
+            await _receive_all(socket, server, connection)
         finally:
-            room.depart(connection)
+            server.depart(connection)
             connection.send(None)
             sender.cancel()
             with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
                 await sender
 
-    async def _greet(self, socket: WebSocket) -> tuple[Room, Connection]:
+    async def _greet(self, socket: WebSocket) -> tuple[TableServer, Connection]:
         """Receive the first message, and connect the client to its table."""
         hello = read_client_message(await _receive(socket))
         if not isinstance(hello, Hello) or hello.table != socket.path_params["table"]:
             raise ProtocolError("bad_message", "the first message is hello, with the table of the address")
-        room = self._room(hello.table)
-        return room, room.join(hello)
+        server = self._server_of(hello.table)
+        return server, server.join(hello)
 
 
 async def _lobby(_request: Request) -> Response:
@@ -247,13 +247,13 @@ async def _receive(socket: WebSocket) -> str:
     return text
 
 
-async def _receive_all(socket: WebSocket, room: Room, connection: Connection) -> None:
-    limit = RateLimit(*_MESSAGES)
+async def _receive_all(socket: WebSocket, server: TableServer, connection: Connection) -> None:
+    limit = MessageLimit(*_MESSAGES)
     while True:
         try:
             text = await _receive(socket)
             limit.take(asyncio.get_running_loop().time())
-            room.receive(connection, read_client_message(text))
+            server.receive(connection, read_client_message(text))
         except ProtocolError as error:
             connection.send(error.message)
 

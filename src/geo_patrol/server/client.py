@@ -13,17 +13,8 @@ from geo_patrol.config.presets import read_saved_config
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
-from geo_patrol.server.protocol import (
-    Ended,
-    Event,
-    Hello,
-    Left,
-    Message,
-    Orders,
-    Welcome,
-    YourTurn,
-    read_server_message,
-)
+from geo_patrol.server.models import Ended, Message
+from geo_patrol.server.protocol import Event, Hello, Left, Orders, Welcome, YourTurn, read_server_message
 from geo_patrol.sides import SIDES
 
 with optional_import("server"):
@@ -86,13 +77,13 @@ def read_link(url: str) -> tuple[str, str, str | None]:
     Raises:
         GeoPatrolError: the link is none to a table.
     """
-    parts = urlsplit(url)
-    values = {key: listed[0] for key, listed in parse_qs(parts.fragment).items()}
-    if parts.scheme not in ("http", "https") or not parts.netloc or "table" not in values:
+    link = urlsplit(url)
+    values = {key: listed[0] for key, listed in parse_qs(link.fragment).items()}
+    if link.scheme not in ("http", "https") or not link.netloc or "table" not in values:
         raise GeoPatrolError(
             f"link {url!r}: give one such as http://127.0.0.1:8000/static/table.html#table=1f3a&secret=SECRET"
         )
-    return f"ws{parts.scheme.removeprefix('http')}://{parts.netloc}", values["table"], values.get("secret")
+    return f"ws{link.scheme.removeprefix('http')}://{link.netloc}", values["table"], values.get("secret")
 
 
 class AgentPlayer:

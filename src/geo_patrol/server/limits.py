@@ -3,7 +3,7 @@
 from geo_patrol.server.protocol import ProtocolError
 
 
-class RateLimit:
+class MessageLimit:
     """A token bucket.
 
     Args:

@@ -6,7 +6,8 @@ from types import TracebackType
 from typing import Self
 
 from geo_patrol.errors import AgentError
-from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Error, Message, ProtocolError, YourTurn, read_client_message
+from geo_patrol.server.models import Message
+from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Error, ProtocolError, YourTurn, read_client_message
 
 
 class ProgramPlayer:

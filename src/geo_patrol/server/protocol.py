@@ -7,12 +7,13 @@ started again. Everything else is current state and replaces the message of the 
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 from pydantic.json_schema import models_json_schema
 
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.notation import Phase
+from geo_patrol.server.models import Ended, Message, Played, PositionState
 from geo_patrol.sides import Side
 
 VERSION = 1
@@ -24,12 +25,6 @@ _Secret = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,80}$")]
 _OrderText = Annotated[str, StringConstraints(max_length=60)]
 _Count = Annotated[int, Field(ge=0, lt=2**31)]
 _Turn = Annotated[int, Field(ge=1, lt=2**31)]
-
-
-class Message(BaseModel):
-    """A message, or a part of one."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 # To the server
@@ -79,87 +74,6 @@ class Ping(Message):
 ClientMessage: TypeAlias = Annotated[Hello | Orders | Leave | Ping, Field(discriminator="type")]
 
 # From the server
-
-
-class SatelliteState(Message):
-    """A satellite of a position."""
-
-    name: str
-    """HVA, or P1 to P10."""
-    sector: int
-    ring: int
-    azimuth: int
-    fuel: int
-    ammo: int
-    destroyed: bool
-
-
-class Both(Message):
-    """A number of each side."""
-
-    alpha: int
-    bravo: int
-
-
-class BothFleets(Message):
-    """The satellites of each side, the HVA first."""
-
-    alpha: list[SatelliteState]
-    bravo: list[SatelliteState]
-
-
-class BothOrders(Message):
-    """The legal orders that each side gave."""
-
-    alpha: list[str]
-    bravo: list[str]
-
-
-class PositionState(Message):
-    """A position, as every side sees it."""
-
-    turn: int
-    phase: Phase
-    """What is to be ordered now; "drift" when the game is over."""
-    score: Both
-    goal_points: Both
-    goals: Both
-    """The goal sector of each side."""
-    satellites: BothFleets
-
-
-class OutcomeState(Message):
-    """What became of an engagement order; satellites as in "alpha:Patrol:3"."""
-
-    action: Literal["shoot", "collide", "guard"]
-    attacker: str | None
-    guardian: str | None
-    target: str
-    probability: float
-    success: bool
-
-
-class Played(Message):
-    """A phase was played, with the orders of both sides."""
-
-    kind: Literal["phase"] = "phase"
-    turn: int
-    phase: Literal["movement", "engagement"]
-    orders: BothOrders
-    outcomes: list[OutcomeState]
-    position: PositionState
-    """After it."""
-
-
-class Ended(Message):
-    """The game is over."""
-
-    kind: Literal["end"] = "end"
-    winner: Side | None
-    reasons: list[str]
-    score: Both
-    seed: int
-    """Repeats the game; secret until now, because it foretells outcomes."""
 
 
 class Event(Message):

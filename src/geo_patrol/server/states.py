@@ -2,17 +2,17 @@
 
 from geo_patrol.game import Game
 from geo_patrol.notation import Outcome, Satellite, SatelliteId
-from geo_patrol.server.protocol import (
+from geo_patrol.server.models import (
     Both,
     BothFleets,
     BothOrders,
     Ended,
-    OptionState,
     OutcomeState,
     Played,
     PositionState,
     SatelliteState,
 )
+from geo_patrol.server.protocol import OptionState
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sessions.timeline import Moment
 from geo_patrol.sides import SIDES, Side

@@ -16,7 +16,8 @@ from geo_patrol.game import order_codes
 from geo_patrol.notation import Order, read_orders
 from geo_patrol.replays import Recorder, read_replay
 from geo_patrol.replays.saved_games import reopen
-from geo_patrol.server.protocol import Ended, Event, Orders, Played, Players, ProtocolError, Welcome, YourTurn
+from geo_patrol.server.models import Ended, Played
+from geo_patrol.server.protocol import Event, Orders, Players, ProtocolError, Welcome, YourTurn
 from geo_patrol.server.seats import Seat, make_seat_agent
 from geo_patrol.server.states import ended, option_states, played, position_state
 from geo_patrol.sessions.live import LiveGame
@@ -208,11 +209,13 @@ class Table:
     def _check_played(self, side: Side, message: Orders) -> None:
         """Accept orders that were played already."""
         for event in self.events:
-            part = event.event
-            if isinstance(part, Played) and (part.turn, part.phase) == (message.turn, message.phase):
-                if sorted(getattr(part.orders, side)) == sorted(o for o in message.orders if not o.endswith(" noop")):
+            content = event.event
+            if isinstance(content, Played) and (content.turn, content.phase) == (message.turn, message.phase):
+                if sorted(getattr(content.orders, side)) == sorted(
+                    o for o in message.orders if not o.endswith(" noop")
+                ):
                     return
-                raise ProtocolError("too_late", f"turn {part.turn}, {part.phase}: it is played")
+                raise ProtocolError("too_late", f"turn {content.turn}, {content.phase}: it is played")
         raise ProtocolError("too_soon", f"turn {message.turn}, {message.phase}: it is not to be ordered now")
 
     def wait_seconds(self, now: float) -> float | None:

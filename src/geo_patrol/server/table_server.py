@@ -56,7 +56,7 @@ class Connection:
         self.queue.put_nowait(message)
 
 
-class Room:
+class TableServer:
     """A table with its connections.
 
     Args:
@@ -190,11 +190,11 @@ class Room:
     def _broadcast(self) -> None:
         table = self.table
         for event in table.finish_phase():
-            drawn = None
+            with_scene = None
             for connection in self.connections:
-                if connection.scene and drawn is None:
-                    drawn = table.event(event.number, scene=True)
-                connection.send(drawn if connection.scene else event)
+                if connection.scene and with_scene is None:
+                    with_scene = table.event(event.number, scene=True)
+                connection.send(with_scene if connection.scene else event)
         self.notify()
         for connection in self.connections:
             self._send_turn(connection)
