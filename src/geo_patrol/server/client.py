@@ -90,7 +90,7 @@ class AgentPlayer:
     """Plays a seat by an agent of the package, or one of the user's own, on this computer.
 
     Args:
-        agent: the agent. A planner does not plan: it has no random stream of the game, only what it sees.
+        agent: the agent. A planner plans from a copy of the visible position, without the game's random stream.
         seed: of the agent's random choices.
     """
 
