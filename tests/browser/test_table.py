@@ -11,7 +11,6 @@ import pytest
 from geo_patrol import read_replay
 
 uvicorn = pytest.importorskip("uvicorn", reason="make test-browser installs the extra server")
-pytest.importorskip("geo_patrol.server.app", reason="the server is not there")
 
 SCENARIO = 'extends = "case1"\nturn_limit = 3\n'
 

@@ -7,6 +7,7 @@ from geo_patrol.browser.scenes import SIZE, SceneEncoder
 from geo_patrol.game import Game
 from geo_patrol.notation import Outcome, Satellite
 from geo_patrol.scenes.satellites import full_fuel
+from geo_patrol.sessions.game_pages import outcome_text
 from geo_patrol.sessions.timeline import Snapshot, Timeline
 from geo_patrol.sides import SIDES
 
@@ -57,12 +58,6 @@ def _satellite(game: Game, satellite: Satellite) -> list[Any]:
 
 
 def _outcome(outcome: Outcome) -> list[Any]:
-    """Return actor, action, other satellite, probability and success of an outcome."""
-    other = outcome.attacker if outcome.action == "guard" else outcome.target
-    return [
-        str(outcome.actor),
-        outcome.action,
-        "" if other is None else str(other),
-        round(outcome.probability, 4),
-        outcome.success,
-    ]
+    """Return an outcome in words, whether it succeeded, and whether it is a guard without an attack."""
+    text = f"{outcome.actor.side} {outcome.actor.short} {outcome_text(outcome)}"
+    return [text, outcome.success, outcome.action == "guard" and outcome.attacker is None]

@@ -17,16 +17,6 @@ function headline(moment, names) {
   return `${names[SIDES.indexOf(moment.winner)]} (${moment.winner}) wins in turn ${moment.turn}`;
 }
 
-/** Returns an engagement's outcome as a sentence. */
-function outcomeText([actor, action, other, probability, success]) {
-  if (action === "guard") {
-    if (other === "") return `${actor} guarded; no attack`;
-    return `${actor} guarded against ${other}: ${success ? "diverted" : "failed"} at ${Math.round(100 * probability)} %`;
-  }
-  const result = { shoot: ["missed", "hit"], collide: ["missed", "rammed"] }[action][Number(success)];
-  return `${actor} ${action === "shoot" ? "shot at" : "tried to ram"} ${other}: ${result} at ${Math.round(100 * probability)} %`;
-}
-
 /** What the page says of a position beside its board. */
 class Panels {
   /** @param {HTMLElement} root with elements of the classes headline, scores, fleets and outcomes. */
@@ -71,9 +61,7 @@ class Panels {
 
   #showOutcomes(moment) {
     const title = moment.outcomesTurn ? `Engagements of turn ${moment.outcomesTurn}` : "Engagements";
-    const texts = moment.outcomes.map((outcome) =>
-      create("li", { class: outcome[4] ? "success" : "failure" }, outcomeText(outcome)),
-    );
+    const texts = moment.outcomes.map(([text, success]) => create("li", { class: success ? "success" : "failure" }, text));
     const list = texts.length ? create("ul", {}, ...texts) : create("p", {}, moment.outcomesTurn ? "Nobody engaged." : "None yet.");
     this.outcomes.replaceChildren(create("h2", {}, title), list);
   }

@@ -127,7 +127,7 @@ class Playback {
   /** Returns what has happened, for screen readers. */
   #summary() {
     const { moment, record } = this;
-    const outcomes = moment.engaged ? moment.outcomes.filter((outcome) => outcome[2] !== "").map(outcomeText) : [];
+    const outcomes = moment.engaged ? moment.outcomes.filter(([, , isIdle]) => !isIdle).map(([text]) => text) : [];
     const score = `score ${moment.score.join(" to ")}`;
     return [`${headline(moment, record.names)}, ${score}.`, ...outcomes].join(" ");
   }
