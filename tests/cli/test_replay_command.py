@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from geo_patrol import load_config, play_match
 from geo_patrol.agents.search import SearchAgent
+from geo_patrol.browser import replay_page
 from geo_patrol.cli.app import app
 from geo_patrol.rendering import games, watch
 from geo_patrol.rendering.film import save_gif
@@ -233,6 +234,15 @@ def test_a_pdf_holds_vectors_and_texts_but_no_image(played, tmp_path):
     assert content.startswith(b"%PDF-")
     assert b"/FontFile2" in content
     assert b"/Subtype /Image" not in content
+
+
+@pytest.mark.parametrize(
+    ("limit", "note"), [(3, "3 games; a page holds 3 games, the rest is left out"), (4, "4 games")]
+)
+def test_a_page_that_is_full_says_so_only_if_games_are_left_out(played, tmp_path, monkeypatch, limit, note):
+    monkeypatch.setattr(replay_page, "MAX_GAMES", limit)
+    path = tmp_path / "games.html"
+    assert run(played, "--html", path).stdout == f"written: {path}, {note}\n"
 
 
 def test_a_page_holds_all_games_or_one(played, tmp_path):

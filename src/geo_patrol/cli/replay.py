@@ -165,12 +165,12 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
     from geo_patrol.replays import read_replay
     from geo_patrol.replays.game_list import game_title, replay_timeline
 
-    replays = islice(reader, MAX_GAMES) if number is None else iter([read_replay(reader, number)])
+    rest = iter(reader) if number is None else iter([read_replay(reader, number)])
     count, faults = 0, []
 
     def games() -> "Iterator[tuple[str, Timeline]]":
         nonlocal count
-        for replay in replays:
+        for replay in islice(rest, MAX_GAMES):
             timeline, fault = replay_timeline(replay)
             if fault:
                 faults.append(fault)
@@ -180,8 +180,8 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
 
     with output_stream(str(path)) as stream:
         stream.write(replay_page(games(), reader.path.name))
-    rest = "; a page holds no more games" if count == MAX_GAMES else ""
-    print(f"written: {path}, {count:,} {'game' if count == 1 else 'games'}{rest}")
+    note = "" if next(rest, None) is None else f"; a page holds {MAX_GAMES} games, the rest is left out"
+    print(f"written: {path}, {count:,} {'game' if count == 1 else 'games'}{note}")
     return not faults
 
 
