@@ -181,9 +181,9 @@ def test_gymnasium_check_of_all_render_modes(name):
 
 @pytest.fixture
 def window(no_screen):
-    from geo_patrol.flight.pictures.window import Window
+    from geo_patrol.flight.pictures.viewer import FlightViewer
 
-    made = Window(fps=1000)
+    made = FlightViewer(fps=1000)
     yield made
     made.close()
 

@@ -18,6 +18,11 @@ class Difficulty(NamedTuple):
     elo: int
     note: str
 
+    @property
+    def summary(self) -> str:
+        """Its rating, and how it plays."""
+        return f"rating {self.elo:+}; {self.note}"
+
 
 # Ratings: geo-patrol tournament random turtle raider scripted policy:base --games 400 --seed 1. The 95 % intervals are about
 # 100 to either side; the order is the same on od2d and king_of_the_hill.

@@ -25,8 +25,6 @@ Orders: "launch D13", "coast", "stay", "engines down-right" or "down-right".
   o, orders   the log of the flight and its points
   q, quit     leave
   ?, help     this help"""
-_HINT_STATES = 50_000
-"""Flights that the solver keeps for each turn: a few seconds."""
 
 _Mission: TypeAlias = Annotated[
     str, typer.Option("--mission", "-m", metavar="NAME|PATH", help='A mission\'s name, a TOML file, or "random".')
@@ -231,13 +229,12 @@ def _execute(flight: "Flight", words: str) -> "Flight":
 
 def _hint(flight: "Flight") -> str:
     """Return the next order of the best flight that goes on from here."""
-    from geo_patrol.flight import solve
+    from geo_patrol.flight.solver import QUICK_STATES, solve
 
     if flight.is_over:
         return "The flight is over; undo takes turns back."
-    solution = solve(flight, max_states=_HINT_STATES)
-    order = flight.order_text(solution.flight.order_codes[flight.turn])
-    return f"{order}: leads to {solution.score} points, {'proved to be the best' if solution.is_proved else 'the best found'}"
+    solution = solve(flight, max_states=QUICK_STATES)
+    return f"{flight.order_text(solution.flight.order_codes[flight.turn])}: {solution.promise}"
 
 
 def _legal_text(flight: "Flight") -> str:

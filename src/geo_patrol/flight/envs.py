@@ -216,11 +216,11 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
 
     def _show(self, flight: Flight) -> None:
         """Show a flight in the window; without a screen, warn once."""
-        from geo_patrol.flight.pictures.window import Window  # noqa: PLC0415
+        from geo_patrol.flight.pictures.viewer import FlightViewer  # noqa: PLC0415
         from geo_patrol.rendering.screen import NoScreenError, warn_of_no_screen  # noqa: PLC0415 - imports pygame
 
         if self._window is None:
-            self._window = Window(self.metadata["render_fps"])
+            self._window = FlightViewer(self.metadata["render_fps"])
         try:
             self._window.show(flight)
         except NoScreenError as error:

@@ -30,6 +30,8 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 MAX_STATES = 200_000
 """Default width of the search: the number of flights in a layer; each takes about 300 bytes."""
+QUICK_STATES = 50_000
+"""Width for a player who waits: a few seconds."""
 _INITIAL_WIDTHS = (500, 10_000)
 """Narrow searches that run first: their results prune the wide one."""
 _NODES_PER_STATE = 6
@@ -62,6 +64,13 @@ class Solution:
     def is_proved(self) -> bool:
         """Whether the status is "proved"."""
         return self.status == "proved"
+
+    @property
+    def promise(self) -> str:
+        """What the flight reaches, in words."""
+        flight = self.flight
+        reached = f"{flight.turn} turns" if flight.mission.race and flight.is_success else f"{self.score} points"
+        return f"leads to {reached}, {'proved to be the best' if self.is_proved else 'the best found'}"
 
 
 @dataclass(frozen=True)

@@ -197,9 +197,7 @@ def _preset_list(following: Callable[[str], EntryList]) -> EntryList:
 
 def _opponent_list(config: str) -> EntryList:
     agents = [
-        Entry(
-            f"{one.name.capitalize()}: {one.agent}", f"rating {one.elo:+}; {one.note}", _side_opener(config, one.agent)
-        )
+        Entry(f"{one.name.capitalize()}: {one.agent}", one.summary, _side_opener(config, one.agent))
         for one in DIFFICULTIES
     ]
     person = Entry("Another person", "at this screen", lambda: PlayGame(config, (None, None)))
@@ -226,7 +224,7 @@ def _bravo_list(config: str, alpha: str) -> EntryList:
 
 
 def _agent_list(title: str, following: "Callable[[str], EntryList | Choice]") -> EntryList:
-    notes = {one.agent: f"rating {one.elo:+}; {one.note}" for one in reversed(DIFFICULTIES)}
+    notes = {one.agent: one.summary for one in reversed(DIFFICULTIES)}
     notes |= dict.fromkeys(_OTHER_AGENTS, "")
     return EntryList(title, tuple(Entry(name, note, lambda name=name: following(name)) for name, note in notes.items()))  # type: ignore[misc]
 

@@ -11,14 +11,12 @@ from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.mission import Mission, load_mission
 from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, flight_svg
 from geo_patrol.flight.pictures.view import FlightView
-from geo_patrol.flight.solver import Solution, solve
+from geo_patrol.flight.solver import QUICK_STATES, Solution, solve
 from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.screen import Event, Screen
 
 _STEP_SECONDS = 0.25
 _SOLVER = "the solver"
-_SOLVER_STATES = 50_000
-"""Flights that the solver keeps for each turn: a few seconds."""
 _LETTERS = "swedcxzaq"
 _KEYPAD = [f"[{digit}]" for digit in "589632147"]
 """Orders by key: around S, and around 5 on the keypad, keys lie in the directions of the engines."""
@@ -162,17 +160,17 @@ class FlightWindow(FlightView):
         solution = self._find(self.flight.copy())
         code = solution.flight.order_codes[self.flight.turn]
         self.choose(self.orders.index(code))
-        self.show_message(f"{self.flight.order_text(code)}: {_promise(solution)}")
+        self.show_message(f"{self.flight.order_text(code)}: {solution.promise}")
 
     def _solve(self) -> None:
         """Show the best flight of the mission, turn by turn."""
         solution = self._find(Flight(self.flight.mission))
         self.set_flight(solution.flight)
         self.show_flight()
-        self.show_message(_promise(solution))
+        self.show_message(solution.promise)
 
     def _find(self, start: Flight) -> Solution:
-        return self.wait_for_agent(_SOLVER, lambda: solve(start, max_states=_SOLVER_STATES))
+        return self.wait_for_agent(_SOLVER, lambda: solve(start, max_states=QUICK_STATES))
 
     def _next_mission(self) -> None:
         names = mission_names()
@@ -199,10 +197,3 @@ class FlightWindow(FlightView):
             self.show_message(f"the flight could not be saved: {error}")
         else:
             self.show_message(f"saved flight-{number}.svg, and its orders in flight-{number}.txt")
-
-
-def _promise(solution: Solution) -> str:
-    """Return what a flight of the solver reaches."""
-    flight = solution.flight
-    reached = f"{flight.turn} turns" if flight.mission.race and flight.is_success else f"{solution.score} points"
-    return f"leads to {reached}, {'proved to be the best' if solution.is_proved else 'the best found'}"

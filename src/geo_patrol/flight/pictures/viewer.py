@@ -10,24 +10,21 @@ from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.pictures.chart import PAPER
 from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, flight_drawing
 from geo_patrol.rendering.painter import paint_drawing
-from geo_patrol.rendering.screen import Event, Screen
+from geo_patrol.rendering.screen import Screen
 from geo_patrol.scenes.shapes import Drawing
 
 
-class Window:
+class FlightViewer:
     """A window that shows drawings, as large as fits.
 
     Args:
         fps: turns a second that ``show`` plays, all steps of a turn together.
-        screen: where drawings are shown, which stays open; by default, one of its own.
     """
 
-    def __init__(self, fps: float = 4.0, screen: Screen | None = None) -> None:
+    def __init__(self, fps: float = 4.0) -> None:
         self._seconds = 1.0 / fps
-        self._screen = screen
-        self._owns_screen = screen is None
+        self._screen: Screen | None = None
         self._is_closed = False
-        self._events: list[Event] = []
         self._shown: tuple[int, ...] = ()
 
     @property
@@ -42,7 +39,7 @@ class Window:
         self._shown = orders
         steps = (COASTED, PULLED, FLOWN) if is_new and not flight.mission.is_probe else (FLOWN,)
         for step in steps:
-            self.handle_events()
+            self._receive()
             if self.is_closed:
                 return
             self.draw(flight_drawing(flight, steps=step))
@@ -65,12 +62,6 @@ class Window:
         picture.blit(paint_drawing(drawing, scale), (0, 0))
         self._screen.show(picture)
 
-    def handle_events(self) -> list[Event]:
-        """Return the events since the last call; a closing event closes the window."""
-        self._receive()
-        events, self._events = self._events, []
-        return events
-
     def wait(self, seconds: float) -> None:
         """Wait; end early when the user closes the window."""
         until = pygame.time.get_ticks() + 1000 * seconds
@@ -79,13 +70,12 @@ class Window:
             self._receive()
 
     def _receive(self) -> None:
+        """Let the user close the window; nothing else can be done in it."""
         if self._screen is not None and not self.is_closed:
-            self._events += self._screen.events()
-        if self.is_closed:
-            self._events = []
+            self._screen.events()
 
     def close(self) -> None:
         """Close the window."""
         self._is_closed = True
-        if self._screen is not None and self._owns_screen:
+        if self._screen is not None:
             self._screen.close()
