@@ -76,9 +76,9 @@ class ProcessExecutor(ProcessPoolExecutor):
     def __exit__(
         self, error: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.shutdown(wait=error is None, cancel_futures=True)
         for child in set(multiprocessing.active_children()) - self._other_children if error else ():
             child.terminate()
+        self.shutdown(cancel_futures=True)
 
 
 def run_tasks(
