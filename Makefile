@@ -130,7 +130,7 @@ publish-bench: $(VENV)/bench  ## write the results of the last run into README.m
 bench-pictures: $(VENV)/dev  ## measure frames per second, and memory over ten thousand frames
 	$(BIN)/python benchmarks/pictures.py
 
-bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed)  ## train with each library for five minutes; then write the table of docs/libraries.md
+bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/rllib/installed  ## train with each library for five minutes; then write the table of docs/libraries.md
 	$(RUN) benchmarks.libraries run
 	$(RUN) benchmarks.libraries publish
 

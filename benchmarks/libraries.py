@@ -47,6 +47,7 @@ LIBRARIES = {
     "tianshou": Library(title="Tianshou", package="tianshou", example="tianshou_ppo"),
     "agilerl": Library(title="AgileRL", package="agilerl", example="agilerl_ppo"),
     "pufferlib": Library(title="PufferLib", package="pufferlib-core", example="pufferlib_ppo"),
+    "rllib": Library(title="RLlib", package="ray", example="rllib_ppo"),
     "supersuit": Library(title="SuperSuit", package="supersuit", example="supersuit_random"),
 }
 

@@ -1,7 +1,9 @@
-"""The example trains, continues after an interruption, and its checkpoint plays."""
+"""The examples train; self-play continues after an interruption, and its checkpoint plays."""
 
 import csv
 import importlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,10 @@ def test_a_short_training_and_its_continuation(tmp_path, monkeypatch, capsys):
     assert int(curves[1][-1]["steps"]) > int(curves[0][-1]["steps"])
     assert "1 past policies: random " in capsys.readouterr().out
     assert len(play_match(f"rllib:{out}/checkpoint", "random", config="case1", games=2)) == 2
+
+
+def test_a_network_of_ppo_plays_a_match(tmp_path):
+    example = [sys.executable, EXAMPLES / "rllib_ppo.py", "0"]  # minutes: a single iteration
+    result = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "<MatchResult RLlib against scripted, GEO Patrol, 200 games" in result.stdout
