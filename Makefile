@@ -6,6 +6,7 @@ RUN := $(BIN)/python -m
 TRAINING := $(VENV)/training
 CLUSTER := $(VENV)/cluster
 TORCH := 2.13.0
+RESOLUTION ?= lowest-direct
 LIBRARIES := sb3 torchrl tianshou agilerl pufferlib supersuit
 POLICY_RECIPE := examples/train_selfplay.py --device cpu --num-threads 1 \
 	--config examples/four_rings.toml examples/five_rings.toml
@@ -15,7 +16,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --num-threads 2 --minutes 10 --seed $$seed \
 		--out runs/seed$$seed || exit 1; done
 
-.PHONY: demo test test-browser test-training test-libraries test-rllib test-ray golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy curves fuzz fuzz-files wheel-test clean
+.PHONY: demo test test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy curves fuzz fuzz-files wheel-test test-dependencies release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -110,6 +111,15 @@ curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and 
 	for seed in 0 1 2; do cp runs/seed$$seed/curve.csv docs/curves/seed$$seed.csv || exit 1; done
 	$(TRAINING)/bin/python scripts/plot_curves.py docs/curves/seed*.csv --out docs/pictures/selfplay.png
 
+$(VENV)/docs/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)/docs
+	$(VENV)/docs/bin/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	touch $@
+
+docs: $(VENV)/docs/installed  ## build the documentation in build/docs, with warnings as errors, and run its notebooks
+	$(VENV)/docs/bin/python -m sphinx --builder html --fail-on-warning --quiet docs build/docs
+	@echo "open build/docs/index.html"
+
 golden: $(VENV)/dev  ## regenerate the golden playthroughs and images; review the difference before committing it
 	$(BIN)/python scripts/write_playthroughs.py
 	$(BIN)/python scripts/write_golden_pictures.py
@@ -144,6 +154,17 @@ fuzz-files: $(VENV)/dev  ## twenty thousand damaged files, loaded within bounds
 	$(BIN)/python scripts/fuzz_files.py --mutations 20000
 
 wheel-test: $(VENV)/dev  ## build the wheel and use it in a clean environment
+	$(BIN)/python scripts/test_wheel.py
+
+test-dependencies:  ## run the tests with the lowest or the newest versions of all packages: RESOLUTION=lowest-direct or highest
+	$(PYTHON) -m venv --clear $(VENV)/$(RESOLUTION)
+	$(VENV)/$(RESOLUTION)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(VENV)/$(RESOLUTION)/bin/uv pip install --quiet --python $(VENV)/$(RESOLUTION)/bin/python --resolution $(RESOLUTION) -e ".[dev]"
+	$(VENV)/$(RESOLUTION)/bin/python -m pytest
+
+release-check: $(VENV)/dev  ## check that a version can be released, and build it: TAG=v0.2.0
+	$(RUN) pip install --quiet --disable-pip-version-check twine
+	$(BIN)/python scripts/check_release.py $(TAG)
 	$(BIN)/python scripts/test_wheel.py
 
 clean:  ## remove everything that was built

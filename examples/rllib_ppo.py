@@ -51,5 +51,5 @@ def train(minutes, num_games=128, seed=0):
 
 if __name__ == "__main__":
     network = train(minutes=float(sys.argv[1]))
-    agent = NetworkAgent("RLlib", TorchNetwork(lambda onehot: network(onehot)))
+    agent = NetworkAgent("RLlib", TorchNetwork(network))
     print(play_match(agent, "scripted", games=200, seed=0))
