@@ -94,6 +94,7 @@ ALLOWED = (
     Allowed(r"\w*replay_page", "src/geo_patrol/server/app.py", "a page of HTML"),
     Allowed(r"which", "tests/server", "shutil.which"),
     Allowed(r"page", "src/geo_patrol/rendering/svg_writer.py", "a page to print"),
+    Allowed(r"PdfPages", "src/geo_patrol/rendering/matplotlib_writer.py", "the name of a class of matplotlib"),
     Allowed(r"\w*page(s|_\w+)?|Page(Layout)?", "src/geo_patrol/sessions", "a page of text in a window"),
     Allowed(r"\w*page(s|_\w+)?|Page(Layout)?", "src/geo_patrol/scenes", "a page of text in a window"),
     Allowed(r"\w*page(s|_\w+)?|Page(Layout)?", "src/geo_patrol/rendering", "a page of text in a window"),

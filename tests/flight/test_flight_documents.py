@@ -11,7 +11,8 @@ from geo_patrol import flight as package
 from geo_patrol.flight import load_mission, mission_names, observation_names
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.pictures.scene import flight_drawing
-from geo_patrol.rendering.svg_writer import fit_on_a4, svg_text
+from geo_patrol.rendering.svg_writer import svg_text
+from geo_patrol.scenes.sheets import PAPERS, fit
 
 ROOT = Path(__file__).parents[2]
 DOCS = {
@@ -51,7 +52,7 @@ def test_picture_of_the_sample_game():
     orders = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
     drawing = flight_drawing(Flight.from_orders("sample", orders))
     written = (ROOT / "docs" / "sample_flight.svg").read_text(encoding="utf-8")
-    assert written == svg_text(drawing, millimeters=fit_on_a4(drawing))
+    assert written == svg_text(drawing, millimeters=fit(drawing, PAPERS["a4"]))
 
 
 def test_public_names():

@@ -26,8 +26,9 @@ from geo_patrol.flight.pictures.scene import (
     VERMILION,
     flight_drawing,
 )
-from geo_patrol.rendering.svg_writer import fit_on_a4, svg_text
+from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.scenes.shapes import Circle, Polyline, Text
+from geo_patrol.scenes.sheets import PAPERS, fit
 
 SAMPLE = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
 
@@ -120,7 +121,7 @@ def test_titles_that_cannot_be_printed_raise(title):
 
 def test_sheets_fit_on_a4():
     for drawing in (blank_map(load_mission("sample")), score_sheet(load_mission("grand_tour"))):
-        width, height = fit_on_a4(drawing)
+        width, height = fit(drawing, PAPERS["a4"])
         assert min(width, height) <= 190.01
         assert max(width, height) <= 277.01
         assert width / height == pytest.approx(drawing.width / drawing.height)

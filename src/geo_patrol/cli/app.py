@@ -11,6 +11,7 @@ from geo_patrol.cli.join import join
 from geo_patrol.cli.learn import learn
 from geo_patrol.cli.match import match
 from geo_patrol.cli.play import play
+from geo_patrol.cli.print import print_sheets
 from geo_patrol.cli.replay import replay
 from geo_patrol.cli.report import report
 from geo_patrol.cli.serve import serve
@@ -82,6 +83,7 @@ app.command(short_help="Serve games over the network, to browsers and bots.")(se
 app.command(short_help="Play a seat of a server with an agent or a program.")(join)
 app.command(short_help="Show recorded games, check them, export them.")(replay)
 app.command(short_help="Summarise recorded games on an HTML page.")(report)
+app.command("print", short_help="Print sheets to play on paper.")(print_sheets)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)
 app.command(short_help="Train a best response to an agent.")(exploit)

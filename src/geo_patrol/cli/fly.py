@@ -282,11 +282,12 @@ def _encode_drawing(drawing: "Drawing", target: str) -> bytes:
     if Path(target).suffix.lower() == ".pdf":
         from geo_patrol.rendering.matplotlib_writer import pdf_bytes
 
-        return pdf_bytes(drawing)
+        return pdf_bytes([drawing])
     if Path(target).suffix.lower() == ".svg":
-        from geo_patrol.rendering.svg_writer import fit_on_a4, svg_text
+        from geo_patrol.rendering.svg_writer import svg_text
+        from geo_patrol.scenes.sheets import PAPERS, fit
 
-        return svg_text(drawing, millimeters=fit_on_a4(drawing)).encode()
+        return svg_text(drawing, millimeters=fit(drawing, PAPERS["a4"])).encode()
     from geo_patrol.rendering.painter import png_bytes
 
     return png_bytes(drawing)

@@ -89,7 +89,7 @@ def save_picture(timeline: Timeline, index: int, path: Path, size: tuple[int, in
         with atomic_write(path) as file:
             file.write(text)
     elif suffix == ".pdf":
-        content = pdf_bytes(picture(snapshot, size=size, measure=text_extent), snapshot.game.config.title)
+        content = pdf_bytes([picture(snapshot, size=size, measure=text_extent)], snapshot.game.config.title)
         with atomic_path(path) as temporary:
             Path(temporary).write_bytes(content)
     else:

@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,12 +21,15 @@ from geo_patrol.scenes.shapes import (
     Text,
     Use,
 )
+from geo_patrol.scenes.sheets import Paper, fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.path import Path
 
 _POINTS_PER_INCH = 72
+_MM_PER_INCH = 25.4
 _POINTS_PER_PIXEL = 0.75
 _VERTICAL = {"top": "top", "bottom": "bottom"}
 
@@ -50,29 +53,45 @@ class _Placement(NamedTuple):
         return [self.point(point) for point in points]
 
 
-def pdf_bytes(drawing: Drawing, title: str = "") -> bytes:
-    """Return a drawing as the content of a PDF file of one page, all of it vector graphics with embedded fonts.
+def pdf_bytes(drawings: Sequence[Drawing], title: str = "", paper: Paper | None = None) -> bytes:
+    """Return drawings as the content of a PDF file, a page for each, all of it vector graphics with embedded fonts.
 
     Args:
-        drawing: what is written, 0.75 points for each pixel.
+        drawings: what is written.
         title: of the document.
+        paper: that each drawing fills, upright or not, within its margins; by default a page is as large as its drawing,
+            with 0.75 points for each pixel.
 
     Raises:
         MissingPackageError: matplotlib is not installed.
     """
     with optional_import("plots"):
         from matplotlib import rc_context  # noqa: PLC0415 - an extra
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    inches = [length * _POINTS_PER_PIXEL / _POINTS_PER_INCH for length in (drawing.width, drawing.height)]
-    figure = Figure(figsize=(inches[0], inches[1]), facecolor=drawing.background)
-    axes = figure.add_axes((0, 0, 1, 1))
+        from matplotlib.backends.backend_pdf import PdfPages  # noqa: PLC0415
+    file = io.BytesIO()
+    with rc_context({"pdf.fonttype": 42}), PdfPages(file, metadata={"Title": title, "CreationDate": None}) as pages:
+        for drawing in drawings:
+            pages.savefig(_figure(drawing, paper), facecolor=drawing.background)
+    return file.getvalue()
+
+
+def _figure(drawing: Drawing, paper: Paper | None) -> "Figure":
+    """Return a page with a drawing."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+
+    width, height = (length * _POINTS_PER_PIXEL / _POINTS_PER_INCH for length in (drawing.width, drawing.height))
+    page = (width, height)
+    if paper is not None:
+        width, height = (length / _MM_PER_INCH for length in fit(drawing, paper))
+        page = (max(paper), min(paper)) if width > height else (min(paper), max(paper))
+        page = (page[0] / _MM_PER_INCH, page[1] / _MM_PER_INCH)
+    figure = Figure(figsize=page, facecolor=drawing.background)
+    left, bottom = (page[0] - width) / 2, (page[1] - height) / 2
+    axes = figure.add_axes((left / page[0], bottom / page[1], width / page[0], height / page[1]))
     axes.set(xlim=(0, drawing.width), ylim=(drawing.height, 0))
     axes.set_axis_off()
-    draw_shapes(axes, drawing.shapes, points_per_unit=_POINTS_PER_PIXEL)
-    file = io.BytesIO()
-    with rc_context({"pdf.fonttype": 42}):
-        figure.savefig(file, format="pdf", metadata={"Title": title, "CreationDate": None})
-    return file.getvalue()
+    draw_shapes(axes, drawing.shapes, points_per_unit=width * _POINTS_PER_INCH / drawing.width)
+    return figure
 
 
 def draw_shapes(axes: "Axes", shapes: Iterable[Shape], points_per_unit: float) -> None:

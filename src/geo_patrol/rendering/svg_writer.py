@@ -29,8 +29,6 @@ _FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 _BASELINES = {"top": 0.8, "bottom": -0.2}
 """Distance of a text's base line from its anchor, in font sizes; 0.36 otherwise, from the middle of the capitals."""
 _MM_PER_PIXEL = 0.25
-_A4 = 277.0, 190.0
-"""Millimeters, less a margin of ten on each side."""
 
 
 def position_svg(
@@ -67,15 +65,6 @@ def svg_text(drawing: Drawing, *, title: str = "", millimeters: tuple[float, flo
     ET.SubElement(root, "rect", width="100%", height="100%", fill=drawing.background)
     root.extend(elements(drawing.shapes))
     return ET.tostring(root, encoding="unicode")
-
-
-def fit_on_a4(drawing: Drawing) -> tuple[float, float]:
-    """Return the size in millimeters in which a drawing fills a sheet of A4, upright or not, with a margin."""
-    sizes = []
-    for paper in (_A4, _A4[::-1]):
-        scale = min(paper[0] / drawing.width, paper[1] / drawing.height)
-        sizes.append((drawing.width * scale, drawing.height * scale))
-    return max(sizes)
 
 
 def elements(shapes: Iterable[Shape]) -> Iterator[ET.Element]:

@@ -59,12 +59,12 @@ def board_shapes(board: BoardConfig, fills: Mapping[int, Color] | None = None) -
     yield Text(geometry.center, "Earth", geometry.earth_radius * 0.45, INK, "center")
 
 
-def number_shapes(board: BoardConfig) -> Iterator[Text]:
-    """Draw the numbers of the sectors along their outer edges, where they fit."""
+def number_shapes(board: BoardConfig, fraction: float = 0.13) -> Iterator[Text]:
+    """Draw the numbers of the sectors along their outer edges, where they fit; their size is a fraction of a ring's width."""
     geometry = geometry_of(board)
     for ring in range(board.inner_ring, board.outer_ring + 1):
-        distance = geometry.outer_edge(ring) - geometry.ring_width * 0.09
-        size = min(geometry.ring_width * 0.13, math.tau * distance / (1 << ring) * 0.3)
+        distance = geometry.outer_edge(ring) - geometry.ring_width * 0.7 * fraction
+        size = min(geometry.ring_width * fraction, math.tau * distance / (1 << ring) * 0.3)
         if size >= 6:
             for azimuth in range(1 << ring):
                 sector = int(sector_at(ring, azimuth))
