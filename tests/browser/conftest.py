@@ -1,8 +1,10 @@
 """A real browser without a network, and a recorded file for it. Skipped where Playwright or Chromium is missing."""
 
+import re
 import shutil
 
 import pytest
+from driving import serving
 
 from geo_patrol import play_match
 
@@ -24,18 +26,25 @@ def chromium():
 
 @pytest.fixture
 def open_page(chromium):
-    """Return a function that opens an address in a window of a size, and fails the test for errors of scripts."""
+    """Return a function that opens an address in a window of a size, and fails the test for errors of scripts.
+
+    Its argument ``ignored`` is a pattern of errors that the test causes itself.
+    """
     contexts, errors = [], []
 
-    def open_one(address, size=(1280, 800), **options):
+    def open_one(address, size=(1280, 800), ignored="^$", **options):
         context = chromium.new_context(viewport={"width": size[0], "height": size[1]}, **options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("console", lambda message: note(message, ignored))
         page.goto(address)
         return page
+
+    def note(message, ignored):
+        if message.type == "error" and not re.search(ignored, message.text):
+            errors.append(message.text)
 
     yield open_one
     for context in contexts:
@@ -49,3 +58,16 @@ def recorded(tmp_path_factory):
     path = tmp_path_factory.mktemp("recorded") / "games.jsonl"
     play_match("scripted", "raider", config="case1", games=4, seed=4, save=path)
     return path
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """The folder of the server's games."""
+    return tmp_path_factory.mktemp("tables")
+
+
+@pytest.fixture(scope="session")
+def address(folder):
+    """The address of a running server."""
+    with serving(folder) as address:
+        yield address

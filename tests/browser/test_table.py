@@ -1,67 +1,18 @@
 """Games at a table, played by two people in two browsers against a real server."""
 
-import json
-import threading
-import time
-import urllib.request
-from urllib.parse import urlencode
-
 import pytest
+from driving import click_area, open_table, ordering, point_of, press_until, serving, until
 
 from geo_patrol import read_replay
 
-uvicorn = pytest.importorskip("uvicorn", reason="make test-browser installs the extra server")
-
 SCENARIO = 'extends = "case1"\nturn_limit = 3\n'
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("tables")
-
-
-@pytest.fixture(scope="module")
-def address(folder):
-    """The address of a running server."""
-    from geo_patrol.server.app import Server
-    from geo_patrol.server.hall import Hall
-
-    config = uvicorn.Config(Server(Hall(folder)).app(), port=0, log_level="warning")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
+DANGEROUS = 'extends = "case1"\nturn_limit = 3\n[bravo.patrols]\nformation = [[7, 2]]\n'
 
 
 @pytest.fixture
 def table(address):
-    """A table of a short game; returns its name and the addresses of its seats and of its spectators."""
-    body = json.dumps({"scenario": SCENARIO, "seed": 5, "alpha": "link", "bravo": "link"}).encode()
-    with urllib.request.urlopen(urllib.request.Request(f"{address}/api/tables", body)) as answer:
-        opened = json.load(answer)
-    name = opened["table"]
-    seats = [
-        f"{address}/static/table.html#{urlencode({'table': name, 'secret': one})}" for one in opened["secrets"].values()
-    ]
-    return name, *seats, f"{address}/static/table.html#{urlencode({'table': name})}"
-
-
-def until(page, condition):
-    """Wait for a condition in JavaScript; Playwright's own function needs a page that allows ``eval``."""
-    end = time.monotonic() + 15
-    while not page.evaluate(condition):
-        assert time.monotonic() < end, condition
-        page.wait_for_timeout(30)
-
-
-def ordering(page):
-    """Wait until orders are asked for, or the game is over; return whether they are."""
-    until(page, "page.entry.choices !== null && page.entry.isShown || !page.downloads.hidden")
-    return page.evaluate("page.entry.choices !== null")
+    """A table of a short game with a link for each seat: see ``open_table``."""
+    return open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="link")
 
 
 def order_by_mouse(page):
@@ -80,39 +31,25 @@ def order_by_mouse(page):
     page.click("#commit")
 
 
-def click_area(page, area):
-    """Click where nothing else lies on top of an area of the board."""
-    page.locator("#board").scroll_into_view_if_needed()
-    point = page.evaluate(
-        """area => {
-          const { left, top, width, height } = document.querySelector(`.hit[data-area="${area}"]`).getBoundingClientRect();
-          for (let i = 1; i < 20; i++)
-            for (let j = 1; j < 20; j++) {
-              const point = [left + (width * i) / 20, top + (height * j) / 20];
-              if (document.elementFromPoint(...point)?.dataset.area === area) return point;
-            }
-        }""",
-        area,
-    )
-    page.mouse.click(*point)
-
-
-def order_by_keyboard(page):
-    """Give the first satellite an order from the list, and commit, without a mouse."""
-    press_until(page, "select[data-satellite]")
-    page.keyboard.press("ArrowDown")
+def order_by_keyboard(page, *, on_board):
+    """Give a satellite an order, on the board or from the list, and commit, without a mouse."""
+    if on_board:
+        press_until(page, ".hit")
+        page.keyboard.press("Escape")  # for on its way through the list, the focus has selected satellites
+        page.keyboard.press("Enter")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        if page.locator(".menu").is_visible():
+            page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.matches('.hit')")
+    else:
+        press_until(page, "select[data-satellite]")
+        page.keyboard.press("ArrowDown")
     assert len(page.evaluate("page.entry.orders")) == 1
-    press_until(page, "#commit", "Shift+Tab")
+    press_until(page, "#commit", "Tab" if on_board else "Shift+Tab")
     page.keyboard.press("Enter")
-
-
-def press_until(page, selector, key="Tab"):
-    """Move the focus until it is on an element."""
-    for _ in range(80):
-        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
-            return
-        page.keyboard.press(key)
-    raise AssertionError(f"{key} does not lead to {selector}")
+    until(page, "page.entry.choices === null || document.activeElement !== document.body")
+    assert page.evaluate("document.activeElement.matches('.prompt')"), "the focus is not lost"
 
 
 def test_two_people_play_a_whole_game_by_mouse_and_by_keyboard(table, folder, open_page):
@@ -126,7 +63,7 @@ def test_two_people_play_a_whole_game_by_mouse_and_by_keyboard(table, folder, op
             mouse.locator(".prompt", has_text="Your orders are in").wait_for()
             keyboard.reload()
         assert ordering(keyboard)
-        order_by_keyboard(keyboard)
+        order_by_keyboard(keyboard, on_board=phases % 2 == 0)
         phases += 1
         until(mouse, f"page.playback.record.moments.length > {phases}")
     for page in pages:
@@ -135,7 +72,7 @@ def test_two_people_play_a_whole_game_by_mouse_and_by_keyboard(table, folder, op
     assert mouse.text_content(".headline") == watcher.text_content(".headline")
     replay = read_replay(folder / f"{name}.jsonl.gz")
     assert all(one.evaluate("page.playback.record.moments.length") == len(replay.phases) + 1 for one in pages)
-    page.click("summary")
+    page.click("text=Past turns")
     page.click("#restart")
     assert page.text_content(".headline").startswith("Turn 1, movement phase")
 
@@ -180,3 +117,67 @@ def test_people_meet_in_the_lobby(address, open_page):
     page.click("text=Open the table")
     link = page.locator("#links input").input_value()
     assert ordering(open_page(link, reduced_motion="reduce"))
+
+
+def test_orders_that_were_not_committed_survive_a_reload(table, open_page):
+    page = open_page(table[1], reduced_motion="reduce")
+    assert ordering(page)
+    for row in (0, 2):
+        page.locator("select[data-satellite]").nth(row).select_option(index=1)
+    orders = page.evaluate("page.entry.orders")
+    assert len(orders) == 2
+    page.reload()
+    assert ordering(page)
+    assert page.evaluate("page.entry.orders") == orders
+    page.click("#hold-all")
+    page.reload()
+    assert ordering(page)
+    assert page.evaluate("page.entry.orders") == []
+
+
+def test_a_game_goes_on_when_its_server_is_started_again(tmp_path, open_page):
+    with serving(tmp_path) as address:
+        _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
+        page = open_page(alpha, reduced_motion="reduce", ignored="ERR_CONNECTION_REFUSED")
+        assert ordering(page)
+        page.click("#commit")
+        until(page, "page.entry.choices?.turn === 2")
+        page.locator("select[data-satellite]").first.select_option(index=1)
+        orders = page.evaluate("page.entry.orders")
+        played = page.evaluate("page.playback.record.moments.length")
+    page.locator("#notice", has_text="connection is lost").wait_for()
+    page.click("#commit")
+    with serving(tmp_path, int(address.rpartition(":")[2])):
+        until(page, f"page.playback.record.moments.length > {played}")
+        assert page.evaluate(f"page.playback.record.moments[{played}].orders[0]") == orders
+
+
+def test_a_game_is_played_on_a_phone(address, open_page):
+    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="raider")
+    page = open_page(alpha, (390, 844), has_touch=True, is_mobile=True, reduced_motion="reduce")
+    while ordering(page):
+        satellite = page.evaluate("page.entry.choices.satellites[0]")
+        page.touchscreen.tap(*point_of(page, satellite["area"]))
+        page.touchscreen.tap(*point_of(page, satellite["options"][0]["area"]))
+        if page.locator(".menu").is_visible():
+            page.locator(".menu button").first.tap()
+        assert satellite["options"][0]["order"] in page.evaluate("page.entry.orders")
+        page.locator("#commit").tap()
+        until(page, "page.entry.choices === null || page.entry.orders.length === 0")
+    page.locator(".outcomes h2", has_text="Result").wait_for()
+    assert "in turn 3" in page.text_content(".headline")
+
+
+def test_a_hint_can_be_taken_and_danger_is_shown(address, open_page):
+    name, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
+    page = open_page(alpha, reduced_motion="reduce")
+    assert ordering(page)
+    warning = page.locator(".danger summary", has_text="can attack your HVA next")
+    warning.wait_for()
+    warning.click()
+    assert page.locator(".danger table", has_text="What the HVA can do now").is_visible()
+    page.click("#ask-hint")
+    page.locator("#take-hint").click(timeout=60_000)
+    orders = page.evaluate("page.advice.orders")
+    assert sorted(page.evaluate("page.entry.orders")) == sorted(orders)
+    assert page.text_content(".hint").startswith("Hint: won ")

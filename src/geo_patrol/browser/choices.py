@@ -10,9 +10,10 @@ from geo_patrol.rendering.svg_writer import symbol_markup, symbol_name
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import highlight_shapes
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.orders import cost_shapes, pending_order_shapes, ring_shape
+from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_shapes, ring_shape
 from geo_patrol.scenes.satellites import Anchors, all_satellites, satellite_anchors
 from geo_patrol.scenes.shapes import Circle, Polygon, Shape, Use
+from geo_patrol.sessions.hints import Hint
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sides import Side
 
@@ -30,8 +31,8 @@ def choices_record(game: Game, side: Side, layout: Layout) -> dict[str, Any]:
 
     Returns:
         ``satellites``: those with a legal order, each with its options and the shapes that mark them; ``areas``: of
-        satellites ("bravo:HVA:0") and of sectors ("13"), the shape that takes clicks and the shapes that light it up;
-        ``symbols``: markup by name.
+        satellites ("bravo:HVA") and of sectors ("13"), its name, the shape that takes clicks and the shapes that light
+        it up; ``symbols``: markup by name.
     """
     encoder = _ChoiceEncoder(game, side, layout)
     return {
@@ -44,11 +45,24 @@ def choices_record(game: Game, side: Side, layout: Layout) -> dict[str, Any]:
     }
 
 
+def hint_record(game: Game, side: Side, layout: Layout, hint: Hint) -> dict[str, Any]:
+    """Return a hint for the side: its ``orders``, ``text``, and the ``shapes`` and ``symbols`` that show it."""
+    encoder = _ChoiceEncoder(game, side, layout)
+    shapes = hint_shapes(layout, encoder.anchors, encoder.entry, hint.orders)
+    return {
+        "orders": [str(order) for order in hint.orders],
+        "text": f"Hint: {hint.estimate}",
+        "shapes": encoder.encode(shapes),
+        "symbols": encoder.symbols,
+    }
+
+
 class _ChoiceEncoder:
     def __init__(self, game: Game, side: Side, layout: Layout) -> None:
         self.layout = layout
         self.entry = OrderEntry(game, side)
         self.satellites: Sequence[Satellite] = all_satellites(game)
+        self.sectors = {one.id: one.sector for one in self.satellites}
         self.anchors: Anchors = satellite_anchors(layout.geometry, self.satellites)
         self.areas: dict[str, dict[str, Any]] = {}
         self.symbols: dict[str, str] = {}
@@ -65,8 +79,8 @@ class _ChoiceEncoder:
             "name": satellite.id.short,
             "label": f"sector {satellite.sector}, {satellite.fuel} fuel, {satellite.ammo} ammo",
             "area": self._satellite_area(satellite.id),
-            "ring": self._encode([free]),
-            "costs": self._encode(cost_shapes(self.layout, self.satellites, self.anchors, options)),
+            "ring": self.encode([free]),
+            "costs": self.encode(cost_shapes(self.layout, self.satellites, self.anchors, options)),
             "options": [self._option(satellite.id, option) for option in options],
         }
 
@@ -78,26 +92,29 @@ class _ChoiceEncoder:
             "text": option.text,
             "cost": option.cost_text,
             "area": self._sector_area(option.sector) if option.target is None else self._satellite_area(option.target),
-            "arrow": self._encode(pending_order_shapes(self.layout, self.anchors, actor, option, color)),
+            "arrow": self.encode(pending_order_shapes(self.layout, self.anchors, actor, option, color)),
         }
 
     def _satellite_area(self, satellite: SatelliteId) -> str:
         anchor = self.anchors[satellite]
         center = self.layout.geometry.point(anchor.position)
         ring = ring_shape(self.layout, anchor, max(round(3 * self.layout.scale), 2))
-        return self._area(str(satellite), Circle(center, max(anchor.radius, _MIN_REACH), theme.CHOICE), [ring])
+        name = f"{satellite.side} {satellite.short}, sector {self.sectors[satellite]}"
+        hit = Circle(center, max(anchor.radius, _MIN_REACH), theme.CHOICE)
+        return self._area(f"{satellite.side}:{satellite.short}", name, hit, [ring])
 
     def _sector_area(self, sector: int | None) -> str:
         assert sector is not None
         outline = self.layout.geometry.outline(sector)
         lit = highlight_shapes(self.layout.geometry, sector, theme.CHOICE, 40 / 255)
-        return self._area(str(sector), Polygon(outline, theme.CHOICE), lit)
+        return self._area(str(sector), f"sector {sector}", Polygon(outline, theme.CHOICE), lit)
 
-    def _area(self, key: str, hit: Shape, lit: Iterable[Shape]) -> str:
-        self.areas[key] = {"hit": shape_data(hit), "lit": self._encode(lit)}
+    def _area(self, key: str, name: str, hit: Shape, lit: Iterable[Shape]) -> str:
+        self.areas[key] = {"name": name, "hit": shape_data(hit), "lit": self.encode(lit)}
         return key
 
-    def _encode(self, shapes: Iterable[Shape]) -> list[list[Any]]:
+    def encode(self, shapes: Iterable[Shape]) -> list[list[Any]]:
+        """Return shapes as data; their symbols are added to ``symbols``."""
         shapes = list(shapes)
         for shape in shapes:
             if isinstance(shape, Use):

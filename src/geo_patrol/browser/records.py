@@ -7,32 +7,43 @@ from geo_patrol.browser.scenes import SIZE, SceneEncoder
 from geo_patrol.game import Game
 from geo_patrol.notation import Outcome, Satellite
 from geo_patrol.scenes.satellites import full_fuel
-from geo_patrol.sessions.game_pages import outcome_text
-from geo_patrol.sessions.timeline import Snapshot, Timeline
+from geo_patrol.sessions.game_pages import aim_tab, costs_tab, outcome_text, result_tab
+from geo_patrol.sessions.score_changes import score_changes
+from geo_patrol.sessions.timeline import Timeline
 from geo_patrol.sides import SIDES
 
 
 def game_record(timeline: Timeline, title: str) -> dict[str, Any]:
-    """Return a whole game: ``board`` and ``turning`` as markup, ``symbols``, ``shapes`` and ``moments``."""
+    """Return a whole game: what ``board_record`` returns, ``symbols``, ``shapes`` and ``moments``."""
     game = timeline[0].game
     encoder = SceneEncoder(game.config)
-    moments = [moment_record(timeline.snapshot(i), encoder) for i in range(len(timeline))]
+    moments = [moment_record(timeline, i, encoder) for i in range(len(timeline))]
     return {
         "title": title,
         "preset": game.config.title,
         "names": list(timeline.names),
         "turnLimit": game.config.turn_limit,
-        "size": SIZE,
-        "board": encoder.board(),
-        "turning": encoder.board(is_turning=True),
+        **board_record(timeline, encoder),
         "symbols": encoder.symbols,
         "shapes": encoder.shapes,
         "moments": moments,
     }
 
 
-def moment_record(snapshot: Snapshot, encoder: SceneEncoder) -> dict[str, Any]:
-    """Return what a browser shows of a snapshot; its frames refer to the shapes of the encoder."""
+def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
+    """Return what stays the same in a game: ``size``, ``board`` and ``turning`` as markup, and ``rules`` in words."""
+    game = timeline[0].game
+    return {
+        "size": SIZE,
+        "board": encoder.board(),
+        "turning": encoder.board(is_turning=True),
+        "rules": [aim_tab(game), costs_tab(game)],
+    }
+
+
+def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict[str, Any]:
+    """Return what a browser shows of a moment; its frames refer to the shapes of the encoder."""
+    snapshot, turn = timeline.snapshot(index), timeline.last_engagement(index)
     game, before = snapshot.game, snapshot.before
     return {
         "turn": game.turn,
@@ -45,6 +56,8 @@ def moment_record(snapshot: Snapshot, encoder: SceneEncoder) -> dict[str, Any]:
         "orders": [[str(order) for order in orders] for orders in before.orders] if before is not None else [[], []],
         "outcomes": [_outcome(outcome) for outcome in snapshot.outcomes],
         "outcomesTurn": snapshot.outcomes_turn,
+        "changes": [] if turn is None else [str(change) for change in score_changes(*turn)],
+        "result": result_tab(timeline).lines if game.is_over else [],
         "engaged": before is not None and bool(before.outcomes),
         **encoder.frames(snapshot),
     }

@@ -13,6 +13,7 @@ _LIGHT = {
     "alpha": "#1a52c4",
     "bravo": "#8a5a00",
     "choice": "#00735a",
+    "warning": "#b3451d",
 }
 """For the page beside the board, which is dark in both."""
 
@@ -30,9 +31,10 @@ def theme_css() -> str:
         "alpha": theme.SIDES_BRIGHT["alpha"],
         "bravo": theme.SIDES_BRIGHT["bravo"],
         "choice": theme.CHOICE,
+        "warning": theme.WARNING,
     }
     return (
-        f":root {{ color-scheme: dark light; {_properties(dark)} }}\n"
+        f":root {{ color-scheme: dark light; {_properties(dark)} --focus: {theme.HIT}; }}\n"
         f"@media (prefers-color-scheme: light) {{ :root {{ {_properties(_LIGHT)} }} }}\n"
     )
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.browser.theme_css import theme_css
 from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.server.guidance import Guidance
 from geo_patrol.server.hall import Hall, NewTable
 from geo_patrol.server.limits import MessageLimit
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
@@ -79,6 +80,7 @@ class Server:
         self._num_connections = 0
         self._requests = MessageLimit(*_REQUESTS)
         self._threads = ThreadPoolExecutor(2, "agents")
+        self._guidance = Guidance(hall, _read_own)
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -92,6 +94,7 @@ class Server:
                 Route("/replays/{table}.jsonl.gz", self._replay_file),
                 Route("/replays/{table}.html", self._replay_document),
                 Route("/static/theme.css", self._theme),
+                *self._guidance.routes,
                 WebSocketRoute("/ws/{table}", self._socket),
                 Mount("/static", StaticFiles(packages=[("geo_patrol.browser", "static")])),
             ],
@@ -111,6 +114,7 @@ class Server:
         for server in self._servers.values():
             await server.close()
         self._threads.shutdown()
+        self._guidance.close()
         self.hall.close()
 
     def _server_of(self, name: str) -> TableServer:
@@ -286,6 +290,16 @@ async def _body(request: Request) -> bytes:
         if len(body) > MAX_BODY_BYTES:
             raise ProtocolError("bad_message", f"the body is longer than {MAX_BODY_BYTES:,} bytes")
     return bytes(body)
+
+
+async def _read_own(request: Request) -> bytes:
+    """Return the body of a request that does not come from another site's page.
+
+    Raises:
+        ProtocolError: it does, or its body is too long.
+    """
+    _check_origin(request.headers.get("origin"), request.headers.get("host"))
+    return await _body(request)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:

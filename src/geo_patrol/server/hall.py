@@ -37,6 +37,8 @@ class NewTable(BaseModel):
     clock: Annotated[float, Field(ge=1, le=604_800)] | None = None
     """Seconds for a phase."""
     on_timeout: Literal["hold", "forfeit"] = "hold"
+    hints: bool = True
+    """Whether people may ask for hints."""
     alpha: Annotated[str, StringConstraints(min_length=1, max_length=100)] = "open"
     """"open": anybody may take the seat; "link": its secret is returned; otherwise the name of an agent."""
     bravo: Annotated[str, StringConstraints(min_length=1, max_length=100)] = "open"
@@ -106,6 +108,7 @@ class Hall:
             seed=seed,
             clock=new.clock,
             on_timeout=new.on_timeout,
+            hints=new.hints,
             alpha=seats[0],
             bravo=seats[1],
         )

@@ -1,14 +1,12 @@
 """A table: one game, its seats, its clock and its file. It knows nothing of connections; times come from its caller."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from geo_patrol.agents import Agent
-from geo_patrol.browser.choices import choices_record
-from geo_patrol.browser.records import moment_record
-from geo_patrol.browser.scenes import SIZE, SceneEncoder
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.errors import OrderError, RecordingError, printable
 from geo_patrol.files import atomic_write
@@ -18,6 +16,7 @@ from geo_patrol.replays import Recorder, read_replay
 from geo_patrol.replays.saved_games import reopen
 from geo_patrol.server.models import Ended, Played
 from geo_patrol.server.protocol import Event, Orders, Players, ProtocolError, Welcome, YourTurn
+from geo_patrol.server.scenes import TableScenes
 from geo_patrol.server.seats import Seat, make_seat_agent
 from geo_patrol.server.states import ended, option_states, played, position_state
 from geo_patrol.sessions.live import LiveGame
@@ -40,6 +39,8 @@ class SavedTable(BaseModel):
     seed: Annotated[int, Field(ge=0, lt=2**64)]
     clock: Annotated[float, Field(gt=0)] | None
     on_timeout: Literal["hold", "forfeit"]
+    hints: bool = True
+    """Whether people may ask for hints."""
     alpha: Seat
     bravo: Seat
 
@@ -60,6 +61,7 @@ class Table:
     Attributes:
         events: what has happened, in order.
         submitted: the orders that are in for the current phase.
+        scenes: its moments for browsers.
         connected: sides of people with a connection.
         is_paused: whether clocks stand still and phases are not played.
 
@@ -79,8 +81,7 @@ class Table:
         self.is_paused = False
         self._start = position_state(self.live.game)
         self._phase_start: float | None = None
-        self._encoder: SceneEncoder | None = None
-        self._scenes: list[dict[str, Any]] = []
+        self.scenes = TableScenes(self.live.timeline)
         self._recorder: Recorder | None = None
         self.live.observers.append(self._record)
         self._begin_phase()
@@ -196,15 +197,24 @@ class Table:
         if (message.turn, message.phase) != phase or self.is_over:
             self._check_played(side, message)
             return
-        try:
-            orders = tuple(order for order in read_orders(message.orders) if order.action != "noop")
-            order_codes(orders, side)
-            game.copy().step(**{side: orders})  # names what is not legal
-        except OrderError as error:
-            raise ProtocolError("bad_order", str(error)) from None
+        orders = self.read_orders(side, message.orders)
         before = self.submitted.setdefault(side, orders)
         if before != orders:
             raise ProtocolError("too_late", "other orders for this phase are in already; they stand")
+
+    def read_orders(self, side: Side, texts: Sequence[str]) -> tuple[Order, ...]:
+        """Return orders of a side for the current phase, without those that hold.
+
+        Raises:
+            ProtocolError: one is not legal, with the code "bad_order".
+        """
+        try:
+            orders = tuple(order for order in read_orders(texts) if order.action != "noop")
+            order_codes(orders, side)
+            self.game.copy().step(**{side: orders})  # names what is not legal
+        except OrderError as error:
+            raise ProtocolError("bad_order", str(error)) from None
+        return orders
 
     def _check_played(self, side: Side, message: Orders) -> None:
         """Accept orders that were played already."""
@@ -296,7 +306,7 @@ class Table:
             start=self._start,
             first_event=past + 1,
             events=[self.event(number, scene=scene) for number in range(past + 1, len(self.events) + 1)],
-            scene=self._scene(0) if scene else None,
+            scene=self.scenes.moment(0) if scene else None,
         )
 
     def event(self, number: int, *, scene: bool) -> Event:
@@ -304,7 +314,7 @@ class Table:
         event = self.events[number - 1]
         if not scene or isinstance(event.event, Ended):
             return event
-        return event.model_copy(update={"scene": self._scene(number)})
+        return event.model_copy(update={"scene": self.scenes.moment(number)})
 
     def your_turn(self, side: Side, now: float, *, scene: bool) -> YourTurn:
         """Return what a side may order now."""
@@ -318,7 +328,7 @@ class Table:
             seconds_left=self.seconds_left(now),
             options=option_states(self.game, side),
             submitted=None if orders is None else [str(order) for order in orders],
-            scene=choices_record(self.game, side, self._encoder.layout) if scene and self._encoder else None,
+            scene=self.scenes.choices(self.game, side) | {"hints": self.saved.hints} if scene else None,
         )
 
     def seconds_left(self, now: float) -> float | None:
@@ -326,16 +336,3 @@ class Table:
         if self.saved.clock is None or self._phase_start is None or self.is_paused:
             return None
         return max(round(self.saved.clock - (now - self._phase_start), 1), 0.0)
-
-    def _scene(self, index: int) -> dict[str, Any]:
-        """Return the drawing of a moment, with the shapes and symbols that it adds to those before."""
-        if self._encoder is None:
-            self._encoder = SceneEncoder(self.config)
-        encoder = self._encoder
-        while len(self._scenes) <= index:
-            num_shapes, symbols = len(encoder.shapes), set(encoder.symbols)
-            moment = moment_record(self.live.timeline.snapshot(len(self._scenes)), encoder)
-            added = {name: markup for name, markup in encoder.symbols.items() if name not in symbols}
-            self._scenes.append({"moment": moment, "shapes": encoder.shapes[num_shapes:], "symbols": added})
-        whole = {"size": SIZE, "board": encoder.board(), "turning": encoder.board(is_turning=True)}
-        return self._scenes[index] | whole if index == 0 else self._scenes[index]

@@ -27,11 +27,16 @@ class Hint:
     rollouts: int
 
     @property
+    def estimate(self) -> str:
+        """How well they did, in words."""
+        return f"won {self.win_probability:.0%} of {self.rollouts} games played out"
+
+    @property
     def texts(self) -> tuple[str, str, str]:
         """The hint in fewer and fewer words."""
         wins = f"Hint: won {self.win_probability:.0%}"
         return (
-            f"{wins} of {self.rollouts} games played out; T, or a click here, takes it",
+            f"Hint: {self.estimate}; T, or a click here, takes it",
             f"{wins} of {self.rollouts} games; T takes it",
             f"{wins}; T takes it",
         )

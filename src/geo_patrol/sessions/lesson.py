@@ -96,7 +96,7 @@ class Lesson(Generic[StepT]):
     def __init__(self, title: str, steps: Sequence[StepT]) -> None:
         self.title = title
         self.steps = tuple(steps)
-        self._go(0)
+        self.go(0)
 
     @property
     def step(self) -> StepT:
@@ -119,17 +119,18 @@ class Lesson(Generic[StepT]):
 
     def next(self) -> None:
         """Go to the next step; stay in the last one."""
-        self._go(min(self.index + 1, len(self.steps) - 1))
+        self.go(min(self.index + 1, len(self.steps) - 1))
 
     def back(self) -> None:
         """Go to the step before; begin the first one again."""
-        self._go(max(self.index - 1, 0))
+        self.go(max(self.index - 1, 0))
 
     def restart(self) -> None:
         """Begin the step again."""
-        self._go(self.index)
+        self.go(self.index)
 
-    def _go(self, index: int) -> None:
+    def go(self, index: int) -> None:
+        """Begin a step by its index."""
         self.index = index
         self.is_done = self.has_failed = False
 

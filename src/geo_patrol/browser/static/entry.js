@@ -2,43 +2,65 @@
 
 const HOLD = "hold";
 
-/** Orders being entered: by clicks on the board, or by a list of choices; what is legal comes with the choices. */
+/** Orders being entered: on the board, or by a list of choices; what is legal comes with the choices. */
 class OrderEntry {
   /**
-   * @param {HTMLElement} root with elements of the classes prompt, order-buttons, order-list and menu.
-   * @param {BoardView} board on whose overlay choices are drawn.
+   * @param {HTMLElement} root with elements of the classes prompt, order-buttons, order-list, menu and fleets.
+   * @param {BoardView} board on which choices are shown.
    * @param {function(string[])} commit called with the orders.
+   * @param {function()} changed called after orders or the selection have changed.
    */
-  constructor(root, board, commit) {
+  constructor(root, board, commit, changed = () => {}) {
     const find = (name) => root.querySelector(`.${name}`);
-    [this.prompt, this.buttons, this.list, this.menu] = ["prompt", "order-buttons", "order-list", "menu"].map(find);
-    this.board = board;
-    this.commit = commit;
+    [this.prompt, this.buttons, this.list] = ["prompt", "order-buttons", "order-list"].map(find);
+    Object.assign(this, { view: board, commit, changed });
     this.choices = null;
+    this.selected = null;
     this.isShown = true;
     this.#addButtons();
-    board.svg.addEventListener("click", (event) => this.#click(event));
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.select(null);
+    this.board = new ChoiceBoard(board, find("menu"), this);
+    this.#update();
+    find("fleets").addEventListener("click", (event) => {
+      const row = event.target.closest("tr[data-area]");
+      if (row !== null) this.board.pick(row.dataset.area, event);
     });
   }
 
-  /** Offers the choices of a phase. */
-  load(choices) {
+  /**
+   * Offers the choices of a phase.
+   * @param {?string} key under which the orders outlive a reload of the page.
+   */
+  load(choices, key = null) {
+    this.#forget();
     this.choices = choices;
-    this.board.extend(choices.symbols, []);
-    this.pending = new Map();
+    this.key = key;
+    this.view.extend(choices.symbols, []);
+    this.pending = this.#optionsOf(JSON.parse(sessionStorage.getItem(key) ?? "[]"));
     this.past = [];
     this.selected = null;
-    this.#addList();
+    this.suggestion = [];
+    this.#keepFocus(() => this.#addList());
     this.#update();
   }
 
   /** Offers nothing any more. */
   clear() {
+    this.#forget();
     this.choices = null;
-    this.list.replaceChildren();
+    this.#keepFocus(() => this.list.replaceChildren());
     this.#update();
+  }
+
+  #forget() {
+    if (this.choices !== null && this.key !== null) sessionStorage.removeItem(this.key);
+  }
+
+  /** Makes a change; a focus on what it takes away moves to the prompt, which says what follows. */
+  #keepFocus(change) {
+    const hadFocus = document.activeElement !== document.body;
+    change();
+    const { activeElement } = document;
+    if (hadFocus && (activeElement === document.body || activeElement.disabled)) this.prompt.focus({ preventScroll: true });
   }
 
   /** Shows or hides the choices on the board, for instance while it shows the past. */
@@ -56,6 +78,7 @@ class OrderEntry {
   select(name) {
     this.selected = this.choices?.satellites.find((satellite) => satellite.name === name) ?? null;
     this.#update();
+    this.changed();
   }
 
   /** Sets the order of a satellite; null holds. */
@@ -64,6 +87,11 @@ class OrderEntry {
     if (option === null) pending.delete(name);
     else pending.set(name, option);
     this.#change(pending);
+  }
+
+  /** Replaces all orders. */
+  giveAll(orders) {
+    this.#change(this.#optionsOf(orders));
   }
 
   guardAll() {
@@ -76,16 +104,32 @@ class OrderEntry {
   }
 
   undo() {
-    this.pending = this.past.pop() ?? this.pending;
-    this.selected = null;
+    this.#replace(this.past.pop() ?? this.pending);
+  }
+
+  /** Draws orders that are suggested. */
+  suggest({ shapes, symbols }) {
+    this.view.extend(symbols, []);
+    this.suggestion = shapes;
     this.#update();
+  }
+
+  #optionsOf(orders) {
+    const chosen = ({ name, options }) => [name, options.find(({ order }) => orders.includes(order))];
+    return new Map(this.choices.satellites.map(chosen).filter(([, option]) => option !== undefined));
   }
 
   #change(pending) {
     this.past.push(this.pending);
+    this.#replace(pending);
+  }
+
+  #replace(pending) {
     this.pending = pending;
     this.selected = null;
+    if (this.key !== null) sessionStorage.setItem(this.key, JSON.stringify(this.orders));
     this.#update();
+    this.changed();
   }
 
   #addButtons() {
@@ -104,51 +148,28 @@ class OrderEntry {
 
   #addList() {
     this.list.replaceChildren(
-      ...this.choices.satellites.map((satellite) => {
-        const { name, label, options } = satellite;
-        const texts = options.map(({ order, text, cost }) => create("option", { value: order }, `${text}  (${cost})`));
-        const select = create("select", { "data-satellite": name }, create("option", { value: HOLD }, HOLD), ...texts);
+      ...this.choices.satellites.map(({ name, label, options }) => {
+        const texts = options.map((option) => create("option", { value: option.order }, describe(option)));
+        const attributes = { "data-satellite": name, "aria-label": `${name}, ${label}` };
+        const select = create("select", attributes, create("option", { value: HOLD }, HOLD), ...texts);
         select.addEventListener("change", () => {
           this.give(name, options.find((option) => option.order === select.value) ?? null);
           this.select(name);
         });
         select.addEventListener("focus", () => this.select(name));
-        return create("label", {}, create("span", {}, name, create("small", {}, label)), select);
+        return create("label", { title: label }, create("span", {}, name), select);
       }),
     );
   }
 
-  #click(event) {
-    if (this.choices === null || !this.isShown) return;
-    const area = event.target.dataset.area;
-    const meant = this.selected?.options.filter((option) => option.area === area) ?? [];
-    const own = this.choices.satellites.find((satellite) => satellite.area === area);
-    if (meant.length > 1) this.#openMenu(meant, event);
-    else if (meant.length === 1) this.give(this.selected.name, meant[0]);
-    else this.select(own === undefined || own === this.selected ? null : own.name);
-  }
-
-  /** Opens a small menu where a click has several meanings. */
-  #openMenu(options, { clientX, clientY }) {
-    const { name } = this.selected;
-    const buttons = options.map((option) => {
-      const button = create("button", { type: "button" }, `${option.text}  ${option.cost}`);
-      button.addEventListener("click", () => this.give(name, option));
-      return button;
-    });
-    this.menu.replaceChildren(...buttons);
-    this.menu.hidden = false;
-    const around = this.menu.parentElement.getBoundingClientRect();
-    this.menu.style.left = `${Math.max(Math.min(clientX - around.left, around.width - this.menu.offsetWidth), 0)}px`;
-    this.menu.style.top = `${Math.max(Math.min(clientY - around.top, around.height - this.menu.offsetHeight), 0)}px`;
-    buttons[0].focus();
-  }
-
   #update() {
-    this.menu.hidden = true;
+    this.#keepFocus(() => this.#show());
+  }
+
+  #show() {
     const isOpen = this.choices !== null;
-    for (const button of this.buttons.children) button.disabled = !isOpen;
-    this.board.overlay.replaceChildren(...(isOpen && this.isShown ? this.#drawn() : []));
+    for (const button of this.buttons.querySelectorAll("button")) button.disabled = !isOpen;
+    this.board.draw();
     if (!isOpen) return;
     this.buttons.querySelector("#undo").disabled = this.past.length === 0;
     this.buttons.querySelector("#guard-all").disabled = !this.choices.satellites.some(({ options }) =>
@@ -163,30 +184,11 @@ class OrderEntry {
   }
 
   #promptText() {
-    if (this.selected === null) return `Your orders for the ${this.choices.phase} phase: choose a satellite, then Commit.`;
-    const goal = this.choices.phase === "movement" ? "where it should go" : "a target";
-    return `${this.selected.name}: choose ${goal}, or an order in the list.`;
-  }
-
-  /** Returns the elements that mark choices and orders, those that take clicks on top. */
-  #drawn() {
-    const { satellites, areas } = this.choices;
-    const options = this.selected?.options ?? [];
-    const lit = new Set(options.map((option) => option.area));
-    const shapes = [...lit].flatMap((area) => areas[area].lit);
-    shapes.push(...[...this.pending.values()].flatMap((option) => option.arrow));
-    for (const satellite of satellites) if (!this.pending.has(satellite.name)) shapes.push(...satellite.ring);
-    if (this.selected !== null) shapes.push(...areas[this.selected.area].lit, ...this.selected.costs);
-    const clickable = new Set([...lit, ...satellites.map((satellite) => satellite.area)]);
-    const hits = [...clickable].sort((one, other) => one.includes(":") - other.includes(":")); // satellites on top
-    return [...shapes.map(drawShape), ...hits.map((area) => this.#hit(area))];
-  }
-
-  #hit(area) {
-    const element = drawShape(this.choices.areas[area].hit);
-    element.setAttribute("fill-opacity", "0");
-    element.setAttribute("class", "hit");
-    element.dataset.area = area;
-    return element;
+    const { phase } = this.choices;
+    if (this.selected === null) {
+      const rest = this.pending.size > 0 ? "; the others hold" : "";
+      return `Your ${phase} orders: choose a satellite with a ring, then Commit${rest}.`;
+    }
+    return `${this.selected.name}: choose ${phase === "movement" ? "where it should go" : "a target"}, or an order in the list.`;
   }
 }

@@ -17,13 +17,27 @@ function headline(moment, names) {
   return `${names[SIDES.indexOf(moment.winner)]} (${moment.winner}) wins in turn ${moment.turn}`;
 }
 
+/** Returns lines ("left", "right") as a table; those without a right side are headings. */
+function lineTable(lines) {
+  const rows = lines.map(([left, right]) => {
+    if (right === "") return create("tr", {}, create("th", { colspan: 2, scope: "rowgroup" }, left));
+    return create("tr", {}, create("th", { scope: "row" }, left), create("td", {}, right));
+  });
+  return create("table", { class: "lines" }, create("tbody", {}, ...rows));
+}
+
 /** What the page says of a position beside its board. */
 class Panels {
-  /** @param {HTMLElement} root with elements of the classes headline, scores, fleets and outcomes. */
+  /** @param {HTMLElement} root with elements of the classes headline, scores, fleets, outcomes and rules. */
   constructor(root) {
     const find = (name) => root.querySelector(`.${name}`);
-    [this.headline, this.scores, this.fleets, this.outcomes] = ["headline", "scores", "fleets", "outcomes"].map(find);
+    [this.headline, this.scores, this.fleets] = ["headline", "scores", "fleets"].map(find);
+    [this.outcomes, this.rules] = ["outcomes", "rules"].map(find);
     this.moment = null;
+  }
+
+  showRules(tabs) {
+    this.rules.replaceChildren(...tabs.flatMap(([title, lines]) => [create("h3", {}, title), lineTable(lines)]));
   }
 
   show(moment, names) {
@@ -37,7 +51,7 @@ class Panels {
           { class: side },
           create("strong", {}, String(moment.score[i])),
           create("span", {}, `${side}, ${names[i]}`),
-          create("small", {}, `${moment.goal[i]} from the goal`),
+          create("small", {}, `points, ${moment.goal[i]} from the goal`),
         ),
       ),
     );
@@ -51,7 +65,7 @@ class Panels {
     const rows = satellites.map(([name, sector, fuel, full, ammo, state]) => {
       const meter = create("meter", { min: 0, max: full, value: fuel, "aria-hidden": "true" });
       const fuelCell = create("td", {}, state === "" ? String(fuel) : state, ...(state === "" ? [meter] : []));
-      const row = create("tr", {}, create("th", { scope: "row" }, name), ...cells("td", [sector]), fuelCell);
+      const row = create("tr", { "data-area": `${side}:${name}` }, create("th", { scope: "row" }, name), ...cells("td", [sector]), fuelCell);
       row.append(...cells("td", [ammo || ""]));
       if (state !== "") row.className = "inactive";
       return row;
@@ -60,9 +74,12 @@ class Panels {
   }
 
   #showOutcomes(moment) {
-    const title = moment.outcomesTurn ? `Engagements of turn ${moment.outcomesTurn}` : "Engagements";
+    const turn = moment.outcomesTurn;
     const texts = moment.outcomes.map(([text, success]) => create("li", { class: success ? "success" : "failure" }, text));
-    const list = texts.length ? create("ul", {}, ...texts) : create("p", {}, moment.outcomesTurn ? "Nobody engaged." : "None yet.");
-    this.outcomes.replaceChildren(create("h2", {}, title), list);
+    const list = texts.length ? create("ul", {}, ...texts) : create("p", {}, turn ? "Nobody engaged." : "None yet.");
+    const changes = moment.changes.map((text) => create("p", {}, text));
+    const result = moment.result.length ? [create("h2", {}, "Result"), lineTable(moment.result)] : [];
+    const title = turn ? `Engagements and score of turn ${turn}` : "Engagements";
+    this.outcomes.replaceChildren(...result, create("h2", {}, title), list, ...changes);
   }
 }

@@ -16,8 +16,12 @@ const CONTROLS = [
 
 /** Shows the moments of a game, and moves between them. */
 class Playback {
-  /** @param {HTMLElement} root with a board, panels, an element of the class controls and one with the id status. */
-  constructor(root) {
+  /**
+   * @param {HTMLElement} root with a board, panels, an element of the class controls and one with the id status.
+   * @param {EventTarget} keys where keys control it.
+   */
+  constructor(root, keys = document) {
+    this.keys = keys;
     this.board = new BoardView(root.querySelector("#board"));
     this.panels = new Panels(root);
     this.status = root.querySelector("#status");
@@ -35,6 +39,7 @@ class Playback {
     this.record = record;
     this.slider.max = String(record.moments.length - 1);
     this.board.load(record);
+    this.panels.showRules(record.rules);
     this.goTo(0);
   }
 
@@ -169,7 +174,7 @@ class Playback {
       "+": () => this.changeSpeed(1),
       "-": () => this.changeSpeed(-1),
     };
-    document.addEventListener("keydown", (event) => {
+    this.keys.addEventListener("keydown", (event) => {
       const isControl = event.target.matches("select, input") || (event.key === " " && event.target.matches("button"));
       if (!(event.key in keys) || isControl || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();

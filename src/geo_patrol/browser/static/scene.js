@@ -115,6 +115,7 @@ class BoardView {
     this.svg = svg;
     this.definitions = this.#group(svg, "defs");
     this.resting = this.#group(svg, "g");
+    this.resting.setAttribute("class", "resting");
     this.turning = this.#group(svg, "g");
     this.moving = this.#group(svg, "g");
     this.overlay = this.#group(svg, "g");

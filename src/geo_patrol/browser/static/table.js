@@ -4,7 +4,7 @@
 class LivePlayback extends Playback {
   /** @param {function(boolean)} drawn called with whether the board shows the present. */
   constructor(root, drawn) {
-    super(root);
+    super(root, root.querySelector(".controls"));
     this.drawn = drawn;
   }
 
@@ -36,8 +36,10 @@ class TablePage {
     this.turn = null; // the last message of the server that asks for orders
     this.sent = null;
     this.playback = new LivePlayback(document, (isPresent) => this.entry?.show(isPresent));
-    this.entry = new OrderEntry(document, this.playback.board, (orders) => this.#commit(orders));
-    this.entry.clear();
+    this.entry = new OrderEntry(document, this.playback.board, (orders) => this.#commit(orders), () => this.advice?.update());
+    if (secret !== null) this.advice = new Advice(document, this.entry, table, secret, (text) => this.#notify(text));
+    this.leave = find("leave");
+    this.leave.addEventListener("click", () => this.#leave());
     const receivers = {
       welcome: (message) => this.#welcome(message),
       event: (message) => this.#event(message),
@@ -63,13 +65,25 @@ class TablePage {
   #end(text) {
     this.#notify(text);
     this.connection.close();
+    this.#clear();
+  }
+
+  #clear() {
     this.entry.clear();
+    this.advice?.clear();
+  }
+
+  #leave() {
+    if (!confirm("Leave your seat for good? Somebody else may take it.")) return;
+    this.connection.send({ type: "leave" });
+    location.href = "lobby.html";
   }
 
   #welcome({ title, names, you, first_event, events, scene }) {
     this.title.textContent = you === null ? title : `${title}: you are ${you}`;
     document.title = title;
-    this.section.hidden = you === null;
+    this.section.hidden = this.leave.hidden = you === null;
+    this.you = you;
     if (first_event === 1) {
       const moments = [scene.moment];
       this.playback.load({ ...scene, moments, names: [names.alpha, names.bravo] });
@@ -97,8 +111,9 @@ class TablePage {
   #status({ turn, phase, names, submitted, connected, seconds_left, watching, paused }) {
     this.playback.record.names = [names.alpha, names.bravo];
     const people = SIDES.map((side) => {
-      const state = !connected.includes(side) ? "not connected" : submitted.includes(side) ? "orders are in" : "thinking";
-      return `${names[side]} (${side}): ${phase === "drift" ? "done" : state}`;
+      const state = !connected.includes(side) ? "not connected" : submitted.includes(side) ? "orders are in" : "ordering";
+      const name = side === this.you ? "you" : names[side];
+      return phase === "drift" ? `${side}: ${name}` : `${side}: ${name}, ${state}`;
     });
     if (watching > 0) people.push(`${watching} watching`);
     if (paused) people.push("paused");
@@ -116,7 +131,8 @@ class TablePage {
   }
 
   #showEnd() {
-    this.entry.clear();
+    this.#clear();
+    this.leave.hidden = this.entry.buttons.hidden = true;
     this.entry.prompt.textContent = "The game is over.";
     this.downloads.hidden = false;
     document.getElementById("page-link").href = `/replays/${this.table}.html`;
@@ -134,7 +150,8 @@ class TablePage {
     else if (isSame && this.sent !== null) this.#commit(this.sent);
     else if (!isSame) {
       this.sent = null;
-      this.entry.load(message.scene);
+      this.entry.load(message.scene, ["orders", message.game, message.scene.side, message.turn, message.phase].join(":"));
+      this.advice.load(message.scene.hints);
     }
   }
 
@@ -147,7 +164,7 @@ class TablePage {
 
   #accepted() {
     this.sent = null;
-    this.entry.clear();
+    this.#clear();
     this.entry.prompt.textContent = "Your orders are in. Waiting for the other side.";
     this.#notify("");
   }

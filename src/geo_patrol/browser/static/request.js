@@ -1,0 +1,9 @@
+"use strict";
+
+/** Sends a request, with a body if there is one; returns its answer, or throws an error with the server's words. */
+async function request(path, body) {
+  const response = await fetch(path, body === undefined ? {} : { method: "POST", body: JSON.stringify(body) });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.text);
+  return answer;
+}

@@ -1,0 +1,166 @@
+"""What helps people at their browsers: the guided first game, hints, and warnings of danger to the own HVA.
+
+All of it is computed in one thread of its own, so that games do not wait for it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from geo_patrol.browser.choices import hint_record
+from geo_patrol.browser.lessons import attempt_record, num_steps, step_record
+from geo_patrol.engine.state import SATELLITES
+from geo_patrol.errors import optional_import
+from geo_patrol.game import Game
+from geo_patrol.notation import Order
+from geo_patrol.server.hall import Hall
+from geo_patrol.server.limits import MessageLimit
+from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.server.tables import Table
+from geo_patrol.sessions.game_pages import danger_tab
+from geo_patrol.sessions.hints import Hint, find_hint
+from geo_patrol.sessions.threats import hva_choices, hva_threat
+from geo_patrol.sides import Side
+
+with optional_import("server"):
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
+MAX_WAITING = 8
+"""Requests that wait for the thread; a hint takes a second."""
+_REQUESTS = (30.0, 60)
+"""A second, and at once, of all clients."""
+_RETRY_SECONDS = 2.0
+T = TypeVar("T")
+ModelT = TypeVar("ModelT", bound=BaseModel)
+_OrderTexts = Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Attempt(_Body):
+    """What a player did in a step of the lesson: selected a satellite, or committed orders."""
+
+    select: Annotated[str, StringConstraints(max_length=4)] | None = None
+    orders: _OrderTexts = []
+
+
+class Question(_Body):
+    """What the owner of a seat asks."""
+
+    secret: Annotated[str, StringConstraints(max_length=80)]
+    orders: _OrderTexts = []
+    """That he has entered so far."""
+
+
+class Guidance:
+    """The routes of the guided first game, of hints and of warnings.
+
+    Args:
+        hall: the tables.
+        read: returns the body of a request that does not come from another site's page.
+    """
+
+    def __init__(self, hall: Hall, read: Callable[[Request], Awaitable[bytes]]) -> None:
+        self._hall, self._read = hall, read
+        self._limit = MessageLimit(*_REQUESTS)
+        self._thread = ThreadPoolExecutor(1, "guidance")
+        self._num_waiting = 0
+        self._hints: dict[str, tuple[tuple[int, Side], Hint]] = {}
+
+    @property
+    def routes(self) -> list[Route]:
+        """The routes."""
+        return [
+            Route("/api/lesson/{step:int}", self._step, methods=["GET"]),
+            Route("/api/lesson/{step:int}", self._attempt, methods=["POST"]),
+            Route("/api/tables/{table}/danger", self._danger, methods=["POST"]),
+            Route("/api/tables/{table}/hint", self._hint, methods=["POST"]),
+        ]
+
+    def close(self) -> None:
+        """End the thread when it is idle."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    # The guided first game
+
+    async def _step(self, request: Request) -> Response:
+        index = _step_index(request)
+        return JSONResponse(await self._compute(lambda: step_record(index)))
+
+    async def _attempt(self, request: Request) -> Response:
+        index, attempt = _step_index(request), _parse(Attempt, await self._read(request))
+        return JSONResponse(await self._compute(lambda: attempt_record(index, attempt.select, attempt.orders)))
+
+    # Tables
+
+    async def _danger(self, request: Request) -> Response:
+        table, side, question = await self._question(request)
+        game, orders = table.game, table.read_orders(side, question.orders)
+        return JSONResponse(await self._compute(lambda: _danger_record(game, side, orders)))
+
+    async def _hint(self, request: Request) -> Response:
+        table, side, _ = await self._question(request)
+        if not table.saved.hints:
+            raise ProtocolError("no_seat", "there are no hints at this table")
+        game, layout, key = table.game, table.scenes.layout, (len(table.events), side)
+        known = self._hints.get(table.id)
+        if known is None or known[0] != key:
+            known = key, await self._compute(lambda: find_hint(game, side))
+            self._hints[table.id] = known
+        return JSONResponse(hint_record(game, side, layout, known[1]))
+
+    async def _question(self, request: Request) -> tuple[Table, Side, Question]:
+        """Return the table, the side that asks and has a choice, and the question."""
+        table, question = self._hall.table(request.path_params["table"]), _parse(Question, await self._read(request))
+        side = table.side_of(question.secret)
+        if table.is_over or side in table.submitted:
+            raise ProtocolError("too_late", f"{side} has nothing to order now")
+        return table, side, question
+
+    async def _compute(self, function: Callable[[], T]) -> T:
+        """Run a function in the thread.
+
+        Raises:
+            ProtocolError: too many wait for it, with the code "too_many".
+        """
+        loop = asyncio.get_running_loop()
+        self._limit.take(loop.time())
+        if self._num_waiting >= MAX_WAITING:
+            raise ProtocolError("too_many", "too many ask for hints: try again in a moment", _RETRY_SECONDS)
+        self._num_waiting += 1
+        try:
+            return await loop.run_in_executor(self._thread, function)
+        finally:
+            self._num_waiting -= 1
+
+
+def _step_index(request: Request) -> int:
+    number: int = request.path_params["step"]
+    if not 1 <= number <= num_steps():
+        raise ProtocolError("bad_message", f"step = {number}: give 1 to {num_steps()}")
+    return number - 1
+
+
+def _parse(model: type[ModelT], body: bytes) -> ModelT:
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False)[0]
+        field = ".".join(map(str, fault["loc"])) or "body"
+        raise ProtocolError("bad_message", f"{field}: {fault['msg']}") from None
+
+
+def _danger_record(game: Game, side: Side, orders: Sequence[Order]) -> dict[str, Any]:
+    """Return ``text``, how the HVA can be attacked next with these orders, "" if it cannot, and ``lines`` about it."""
+    threat = hva_threat(game, side, orders)
+    if threat is None:
+        return {"text": "", "lines": []}
+    moves = hva_choices(game, side, orders) if game.phase == "movement" else ()
+    return {"text": threat.texts[0], "lines": danger_tab(threat, moves).lines}

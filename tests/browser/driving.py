@@ -1,0 +1,83 @@
+"""A server for the tests, and what people do at its pages in a browser."""
+
+import json
+import threading
+import time
+import urllib.request
+from contextlib import contextmanager
+from urllib.parse import urlencode
+
+import pytest
+
+from geo_patrol.sides import SIDES
+
+@contextmanager
+def serving(folder, port=0):
+    """Run a server; yield its address."""
+    uvicorn = pytest.importorskip("uvicorn", reason="make test-browser installs the extra server")
+    from geo_patrol.server.app import Server
+    from geo_patrol.server.hall import Hall
+
+    server = uvicorn.Server(uvicorn.Config(Server(Hall(folder)).app(), port=port, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
+
+
+def open_table(address, **asked):
+    """Open a table; return its name and the addresses for alpha, bravo and those who watch, None where an agent plays."""
+    body = json.dumps(asked).encode()
+    with urllib.request.urlopen(urllib.request.Request(f"{address}/api/tables", body)) as answer:
+        opened = json.load(answer)
+    name, secrets = opened["table"], opened["secrets"]
+    page = f"{address}/static/table.html#"
+    seats = [page + urlencode({"table": name, "secret": secrets[side]}) if side in secrets else None for side in SIDES]
+    return name, *seats, page + urlencode({"table": name})
+
+
+def until(page, condition):
+    """Wait for a condition in JavaScript; Playwright's own function needs a page that allows ``eval``."""
+    end = time.monotonic() + 15
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, condition
+        page.wait_for_timeout(30)
+
+
+def ordering(page):
+    """Wait until orders are asked for, or the game is over; return whether they are."""
+    until(page, "page.entry.choices !== null && page.entry.isShown || !page.downloads.hidden")
+    return page.evaluate("page.entry.choices !== null")
+
+
+def click_area(page, area):
+    """Click an area of the board."""
+    page.mouse.click(*point_of(page, area))
+
+
+def point_of(page, area):
+    """Return a point where nothing else lies on top of an area of the board."""
+    page.locator("#board").scroll_into_view_if_needed()
+    return page.evaluate(
+        """area => {
+          const { left, top, width, height } = document.querySelector(`.hit[data-area="${area}"]`).getBoundingClientRect();
+          for (let i = 1; i < 20; i++)
+            for (let j = 1; j < 20; j++) {
+              const point = [left + (width * i) / 20, top + (height * j) / 20];
+              if (document.elementFromPoint(...point)?.dataset.area === area) return point;
+            }
+        }""",
+        area,
+    )
+
+
+def press_until(page, selector, key="Tab"):
+    """Move the focus until it is on an element."""
+    for _ in range(80):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"{key} does not lead to {selector}")

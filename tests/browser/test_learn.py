@@ -1,0 +1,90 @@
+"""The guided first game in a browser: it says what the lesson says, and goes on when that is done."""
+
+import pytest
+from driving import click_area, press_until, until
+
+from geo_patrol.browser.lessons import attempt_record, step_record
+from geo_patrol.sessions.lesson import GameLesson
+
+STEPS = GameLesson().steps
+
+
+@pytest.mark.parametrize("index", range(len(STEPS)))
+def test_a_step_is_done_by_what_its_lesson_requires(index):
+    step = STEPS[index]
+    record = step_record(index)
+    assert (record["steps"], record["selects"]) == (len(STEPS), step.select is not None)
+    offered = {option["order"] for one in record["choices"]["satellites"] for option in one["options"]}
+    assert set(step.orders) <= offered
+    wrong = attempt_record(index, "P2" if step.select else None, [] if step.orders else ["P1 prograde"])
+    assert not wrong["done"]
+    assert wrong["card"]["hint"]
+    assert wrong["record"] is None
+    right = attempt_record(index, step.select, step.orders)
+    assert right["done"]
+    assert right["card"]["task"] == ""
+    if step.select is None:
+        assert len(right["record"]["moments"]) == step.phases + 1
+
+
+def test_a_player_learns_by_mouse_and_by_keyboard(address, open_page):
+    page = open_page(f"{address}/static/lobby.html", reduced_motion="reduce")
+    page.click("text=guided first game")
+    for number, step in enumerate(STEPS, 1):
+        page.locator("#step", has_text=step.title).wait_for()
+        assert page.text_content("#progress") == f"Step {number} of {len(STEPS)}"
+        if step.select:
+            click_area(page, f"alpha:{step.select}")
+        else:
+            play_step(page, step, by_mouse=number % 2 == 0)
+        page.locator("#next:focus" if number < len(STEPS) else "#play-on").wait_for()
+        assert page.text_content("#task") == attempt_record(number - 1, step.select, step.orders)["card"]["text"]
+        if number < len(STEPS):
+            page.keyboard.press("Enter")
+    page.locator(".headline", has_text="wins in turn").wait_for()
+    page.go_back()
+    page.locator("#progress", has_text=f"Step {len(STEPS) - 1} of").wait_for()
+
+
+def play_step(page, step, *, by_mouse):
+    until(page, "lesson.entry.choices !== null && lesson.entry.isShown")
+    if step.orders:
+        page.click("#commit")
+        page.locator("#hint:not(:empty)").wait_for()
+    for order in step.orders:
+        satellite = order.split()[0]
+        option = next(
+            option
+            for one in page.evaluate("lesson.entry.choices.satellites")
+            for option in one["options"]
+            if option["order"] == order
+        )
+        if by_mouse:
+            click_area(page, f"alpha:{satellite}")
+            click_area(page, option["area"])
+            if page.locator(".menu").is_visible():
+                page.locator(".menu button", has_text=option["text"]).click()
+        else:
+            press_until(page, f"select[data-satellite={satellite}]", "Shift+Tab")
+            page.keyboard.type(option["text"])
+    press_until(page, "#commit", "Shift+Tab" if step.orders and not by_mouse else "Tab")
+    page.keyboard.press("Enter")
+
+
+def test_a_server_refuses_other_steps_and_other_bodies(address, open_page):
+    page = open_page(f"{address}/static/learn.html", ignored="404|400")
+    page.locator("#progress", has_text="Step 1 of").wait_for()
+    page.evaluate("lesson.back.disabled = false")
+    page.click("#back")
+    page.locator("#hint", has_text="step = 0: give 1 to 10").wait_for()
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_its_window_and_is_accessible(address, open_page, size, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = open_page(f"{address}/static/learn.html", size, color_scheme=scheme, reduced_motion="reduce")
+    page.locator("#progress", has_text="Step 1 of").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    violations = axe.Axe().run(page).response["violations"]
+    assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
