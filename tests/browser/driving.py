@@ -11,6 +11,7 @@ import pytest
 
 from geo_patrol.sides import SIDES
 
+
 @contextmanager
 def serving(folder, port=0):
     """Run a server; yield its address."""

@@ -169,7 +169,7 @@ def test_a_game_is_played_on_a_phone(address, open_page):
 
 
 def test_a_hint_can_be_taken_and_danger_is_shown(address, open_page):
-    name, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
+    _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
     page = open_page(alpha, reduced_motion="reduce")
     assert ordering(page)
     warning = page.locator(".danger summary", has_text="can attack your HVA next")
