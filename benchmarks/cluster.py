@@ -33,6 +33,7 @@ AGENTS = ("scripted", "raider", "turtle", "random")
 NUM_LOST = 5
 NUM_OVERHEAD_GAMES = 4_000
 TOURNAMENT = {"config": "geo_patrol", "games": 5_120, "seed": 1}  # 120 tasks
+LONG_TOURNAMENT = {**TOURNAMENT, "games": 40_960}  # 960 tasks: the death of a node is noticed after about ten seconds
 SWEEP = {
     "vary": ["bravo.patrols.ammo=0..4", "alpha.patrols.fuel=60..100..10"],
     "config": "case1",
@@ -85,13 +86,13 @@ def measure_lost_nodes() -> None:
                 lost.append(victim.node_id[:6])
                 cluster.add_node(num_cpus=1)
 
-        result = play_tournament(AGENTS, **TOURNAMENT, folder=folder, executor=executor, progress=lose_node)
+        result = play_tournament(AGENTS, **LONG_TOURNAMENT, folder=folder, executor=executor, progress=lose_node)
         stored = [json.loads(line)["task"] for line in (Path(folder) / "games.jsonl").read_text().splitlines()]
         by_node = dict(executor.tasks_by_node)
     games = sum(map(len, result.matches))
     print(f"{len(lost)} nodes killed: {', '.join(lost)}; tasks finished by node: {by_node}")
     print(f"{games:,} games; {len(stored)} tasks stored, {len(set(stored))} different ones")
-    print(f"equal to worker processes: {tables(result) == tables(play_tournament(AGENTS, **TOURNAMENT))}")
+    print(f"equal to worker processes: {tables(result) == tables(play_tournament(AGENTS, **LONG_TOURNAMENT))}")
 
 
 def measure_scaling() -> None:
