@@ -41,13 +41,13 @@ def score_turn(params: Any, flight: Any, turn: Any, is_lost: bool) -> None:
     """
     turn.points[:] = 0
     engines, launch = costs_of(turn.mode, turn.order)
-    turn.points[Line.FUEL], turn.points[Line.LAUNCH] = -engines, -launch
+    turn.points[Line.FUEL.value], turn.points[Line.LAUNCH.value] = -engines, -launch
     if not is_lost:
         score_well(params, flight, turn)
         score_arrival(params, flight, turn)
         remains_landed = turn.mode == Mode.LANDED and flight.mode == Mode.LANDED
         if turn.order == COAST and not params.is_probe and not remains_landed:
-            turn.points[Line.MICROGRAVITY] = 1
+            turn.points[Line.MICROGRAVITY.value] = 1
     for line in range(len(flight.points)):
         flight.points[line] += turn.points[line]
 
@@ -59,10 +59,10 @@ def score_well(params: Any, flight: Any, turn: Any) -> None:
     if planet == NOWHERE or planet == params.home:  # noqa: PLR1714 - Numba does not compile a tuple of two types
         return
     if flight.survey[planet] == 0:
-        turn.points[Line.EXPLORE] = EXPLORE_POINTS
+        turn.points[Line.EXPLORE.value] = EXPLORE_POINTS
     if flight.survey[planet] < params.survey_cap:
         flight.survey[planet] += 1
-        turn.points[Line.SURVEY] = 1
+        turn.points[Line.SURVEY.value] = 1
 
 
 @jit
@@ -76,9 +76,9 @@ def score_arrival(params: Any, flight: Any, turn: Any) -> None:
         return
     if not flight.visited[site]:
         flight.visited[site] = 1
-        turn.points[Line.LANDING] = LANDING_POINTS * params.advanced
+        turn.points[Line.LANDING.value] = LANDING_POINTS * params.advanced
     if site == params.home:
         for planet in range(params.planets):
             if planet != site and flight.visited[planet] and not flight.returned[planet]:
                 flight.returned[planet] = 1
-                turn.points[Line.RETURN] += RETURN_POINTS * params.advanced
+                turn.points[Line.RETURN.value] += RETURN_POINTS * params.advanced
