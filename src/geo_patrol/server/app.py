@@ -5,13 +5,11 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from typing import Any
-from urllib.parse import urlsplit
-
-from pydantic import ValidationError
 
 from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.browser.theme_css import theme_css
 from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.server.bodies import check_origin, read_body
 from geo_patrol.server.guidance import Guidance
 from geo_patrol.server.hall import Hall, NewTable
 from geo_patrol.server.limits import MessageLimit
@@ -31,7 +29,6 @@ with optional_import("server"):
     from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.websockets import WebSocket, WebSocketDisconnect
 
-MAX_BODY_BYTES = 1 << 17
 MAX_CONNECTIONS = 2000
 _HELLO_SECONDS = 10.0
 _MESSAGES = (50.0, 200)
@@ -80,7 +77,7 @@ class Server:
         self._num_connections = 0
         self._requests = MessageLimit(*_REQUESTS)
         self._threads = ThreadPoolExecutor(2, "agents")
-        self._guidance = Guidance(hall, _read_own)
+        self._guidance = Guidance(hall)
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -136,14 +133,7 @@ class Server:
 
     async def _open_table(self, request: Request) -> Response:
         self._check_write(request)
-        body = await _body(request)
-        try:
-            new = NewTable.model_validate_json(body)
-        except ValidationError as error:
-            fault = error.errors(include_url=False, include_context=False)[0]
-            field = ".".join(map(str, fault["loc"])) or "body"
-            raise ProtocolError("bad_message", f"{field}: {fault['msg']}") from None
-        table, secrets = self.hall.open_table(new)
+        table, secrets = self.hall.open_table(await read_body(request, NewTable))
         self._server_of(table.id)
         return JSONResponse({"table": table.id, "secrets": secrets}, 201)
 
@@ -158,7 +148,7 @@ class Server:
 
     def _check_write(self, request: Request) -> None:
         self._requests.take(asyncio.get_running_loop().time())
-        _check_origin(request.headers.get("origin"), request.headers.get("host"))
+        check_origin(request.headers.get("origin"), request.headers.get("host"))
 
     # Files
 
@@ -186,7 +176,7 @@ class Server:
 
     async def _socket(self, socket: WebSocket) -> None:
         try:
-            _check_origin(socket.headers.get("origin"), socket.headers.get("host"))
+            check_origin(socket.headers.get("origin"), socket.headers.get("host"))
         except ProtocolError:
             await socket.close(1008)
             return
@@ -266,40 +256,6 @@ async def _send_all(socket: WebSocket, connection: Connection) -> None:
     while (message := await connection.queue.get()) is not None:
         await socket.send_text(message.model_dump_json())
     await socket.close(1000)
-
-
-def _check_origin(origin: str | None, host: str | None) -> None:
-    """Check that a request comes from a page of this server, or from no page at all.
-
-    Raises:
-        ProtocolError: it comes from another site's page.
-    """
-    if origin is not None and urlsplit(origin).netloc != host:
-        raise ProtocolError("wrong_secret", "requests from pages of other sites are refused")
-
-
-async def _body(request: Request) -> bytes:
-    """Return the body of a request.
-
-    Raises:
-        ProtocolError: it is too long.
-    """
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise ProtocolError("bad_message", f"the body is longer than {MAX_BODY_BYTES:,} bytes")
-    return bytes(body)
-
-
-async def _read_own(request: Request) -> bytes:
-    """Return the body of a request that does not come from another site's page.
-
-    Raises:
-        ProtocolError: it does, or its body is too long.
-    """
-    _check_origin(request.headers.get("origin"), request.headers.get("host"))
-    return await _body(request)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:

@@ -4,11 +4,11 @@ All of it is computed in one thread of its own, so that games do not wait for it
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints
 
 from geo_patrol.browser.choices import hint_record
 from geo_patrol.browser.lessons import attempt_record, num_steps, step_record
@@ -16,6 +16,7 @@ from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import optional_import
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
+from geo_patrol.server.bodies import Body, read_body
 from geo_patrol.server.hall import Hall
 from geo_patrol.server.limits import MessageLimit
 from geo_patrol.server.protocol import ProtocolError
@@ -36,26 +37,21 @@ _REQUESTS = (30.0, 60)
 """A second, and at once, of all clients."""
 _RETRY_SECONDS = 2.0
 T = TypeVar("T")
-ModelT = TypeVar("ModelT", bound=BaseModel)
 _OrderTexts = Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Attempt(_Body):
+class Attempt(Body):
     """What a player did in a step of the lesson: selected a satellite, or committed orders."""
 
     select: Annotated[str, StringConstraints(max_length=4)] | None = None
-    orders: _OrderTexts = []
+    orders: _OrderTexts = Field(default=[])
 
 
-class Question(_Body):
+class Question(Body):
     """What the owner of a seat asks."""
 
     secret: Annotated[str, StringConstraints(max_length=80)]
-    orders: _OrderTexts = []
+    orders: _OrderTexts = Field(default=[])
     """That he has entered so far."""
 
 
@@ -64,11 +60,10 @@ class Guidance:
 
     Args:
         hall: the tables.
-        read: returns the body of a request that does not come from another site's page.
     """
 
-    def __init__(self, hall: Hall, read: Callable[[Request], Awaitable[bytes]]) -> None:
-        self._hall, self._read = hall, read
+    def __init__(self, hall: Hall) -> None:
+        self._hall = hall
         self._limit = MessageLimit(*_REQUESTS)
         self._thread = ThreadPoolExecutor(1, "guidance")
         self._num_waiting = 0
@@ -95,7 +90,7 @@ class Guidance:
         return JSONResponse(await self._compute(lambda: step_record(index)))
 
     async def _attempt(self, request: Request) -> Response:
-        index, attempt = _step_index(request), _parse(Attempt, await self._read(request))
+        index, attempt = _step_index(request), await read_body(request, Attempt)
         return JSONResponse(await self._compute(lambda: attempt_record(index, attempt.select, attempt.orders)))
 
     # Tables
@@ -118,7 +113,7 @@ class Guidance:
 
     async def _question(self, request: Request) -> tuple[Table, Side, Question]:
         """Return the table, the side that asks and has a choice, and the question."""
-        table, question = self._hall.table(request.path_params["table"]), _parse(Question, await self._read(request))
+        table, question = self._hall.table(request.path_params["table"]), await read_body(request, Question)
         side = table.side_of(question.secret)
         if table.is_over or side in table.submitted:
             raise ProtocolError("too_late", f"{side} has nothing to order now")
@@ -146,15 +141,6 @@ def _step_index(request: Request) -> int:
     if not 1 <= number <= num_steps():
         raise ProtocolError("bad_message", f"step = {number}: give 1 to {num_steps()}")
     return number - 1
-
-
-def _parse(model: type[ModelT], body: bytes) -> ModelT:
-    try:
-        return model.model_validate_json(body)
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(map(str, fault["loc"])) or "body"
-        raise ProtocolError("bad_message", f"{field}: {fault['msg']}") from None
 
 
 def _danger_record(game: Game, side: Side, orders: Sequence[Order]) -> dict[str, Any]:

@@ -1,0 +1,51 @@
+"""Bodies of requests: bounded, from pages of this server, checked by their models."""
+
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from geo_patrol.errors import optional_import
+from geo_patrol.server.protocol import ProtocolError
+
+with optional_import("server"):
+    from starlette.requests import Request
+
+MAX_BODY_BYTES = 1 << 17
+BodyT = TypeVar("BodyT", bound=BaseModel)
+
+
+class Body(BaseModel):
+    """The body of a request."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+async def read_body(request: Request, model: type[BodyT]) -> BodyT:
+    """Return the body of a request that does not come from another site's page.
+
+    Raises:
+        ProtocolError: it does, its body is too long, or is not what the model describes; the field is named.
+    """
+    check_origin(request.headers.get("origin"), request.headers.get("host"))
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            raise ProtocolError("bad_message", f"the body is longer than {MAX_BODY_BYTES:,} bytes")
+    try:
+        return model.model_validate_json(bytes(body))
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False)[0]
+        field = ".".join(map(str, fault["loc"])) or "body"
+        raise ProtocolError("bad_message", f"{field}: {fault['msg']}") from None
+
+
+def check_origin(origin: str | None, host: str | None) -> None:
+    """Check that a request comes from a page of this server, or from no page at all.
+
+    Raises:
+        ProtocolError: it comes from another site's page.
+    """
+    if origin is not None and urlsplit(origin).netloc != host:
+        raise ProtocolError("wrong_secret", "requests from pages of other sites are refused")
