@@ -124,8 +124,9 @@ golden: $(VENV)/dev  ## regenerate the golden playthroughs and images; review th
 	$(BIN)/python scripts/write_playthroughs.py
 	$(BIN)/python scripts/write_golden_pictures.py
 
-pictures: $(VENV)/dev  ## regenerate the images of the documents
+pictures: $(VENV)/browser  ## regenerate the images of the documents
 	$(BIN)/python scripts/make_pictures.py
+	$(BIN)/python scripts/make_page_picture.py
 
 # Libraries without a wheel for this machine are not installed; the report lists them as missing.
 $(VENV)/bench: $(VENV)/core benchmarks/install_peers.py

@@ -40,17 +40,18 @@ class Advice {
     this.danger.hidden = true;
   }
 
-  /** Asks again, as soon as the orders have not changed for a moment. */
+  /** Asks again if the orders have changed, as soon as they have not for a moment. */
   update() {
     clearTimeout(this.timer);
-    if (this.entry.choices !== null) this.timer = setTimeout(() => this.#askDanger(), PATIENCE);
+    if (this.entry.choices !== null && String(this.entry.orders) !== this.asked) this.timer = setTimeout(() => this.#askDanger(), PATIENCE);
   }
 
   async #askDanger() {
     const { phase, entry } = this;
     const { orders } = entry;
+    this.asked = String(orders);
     const answer = await request(`${this.path}/danger`, { secret: this.secret, orders }).catch(() => null); // asked again
-    if (answer === null || phase !== this.phase || String(entry.orders) !== String(orders)) return;
+    if (answer === null || phase !== this.phase || String(entry.orders) !== this.asked) return;
     this.danger.hidden = answer.text === "";
     if (this.danger.hidden) return;
     const summary = this.danger.querySelector("[role=status]");

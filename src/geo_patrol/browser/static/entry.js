@@ -5,14 +5,16 @@ const HOLD = "hold";
 /** Orders being entered: on the board, or by a list of choices; what is legal comes with the choices. */
 class OrderEntry {
   /**
-   * @param {HTMLElement} root with elements of the classes prompt, order-buttons, order-list, menu and fleets.
+   * @param {HTMLElement} root with elements of the classes prompt, order-buttons, order-options, order-list, menu
+   *   and fleets.
    * @param {BoardView} board on which choices are shown.
    * @param {function(string[])} commit called with the orders.
    * @param {function()} changed called after orders or the selection have changed.
    */
   constructor(root, board, commit, changed = () => {}) {
     const find = (name) => root.querySelector(`.${name}`);
-    [this.prompt, this.buttons, this.list] = ["prompt", "order-buttons", "order-list"].map(find);
+    [this.prompt, this.buttons] = ["prompt", "order-buttons"].map(find);
+    [this.options, this.list] = ["order-options", "order-list"].map(find);
     Object.assign(this, { view: board, commit, changed });
     this.choices = null;
     this.selected = null;
@@ -170,6 +172,8 @@ class OrderEntry {
     const isOpen = this.choices !== null;
     for (const button of this.buttons.querySelectorAll("button")) button.disabled = !isOpen;
     this.board.draw();
+    const isListed = this.list.contains(document.activeElement); // and so are the options
+    this.options.replaceChildren(...(isOpen && this.selected !== null && !isListed ? this.#optionButtons() : []));
     if (!isOpen) return;
     this.buttons.querySelector("#undo").disabled = this.past.length === 0;
     this.buttons.querySelector("#guard-all").disabled = !this.choices.satellites.some(({ options }) =>
@@ -183,12 +187,24 @@ class OrderEntry {
     this.prompt.textContent = this.#promptText();
   }
 
+  /** Returns buttons for the orders of the selected satellite. */
+  #optionButtons() {
+    const { name, options } = this.selected;
+    const current = this.pending.get(name) ?? null;
+    return [...options, null].map((option) => {
+      const text = option === null ? HOLD : describe(option);
+      const button = create("button", { type: "button", "aria-pressed": String(option === current) }, text);
+      button.addEventListener("click", () => this.give(name, option));
+      return button;
+    });
+  }
+
   #promptText() {
     const { phase } = this.choices;
     if (this.selected === null) {
       const rest = this.pending.size > 0 ? "; the others hold" : "";
       return `Your ${phase} orders: choose a satellite with a ring, then Commit${rest}.`;
     }
-    return `${this.selected.name}: choose ${phase === "movement" ? "where it should go" : "a target"}, or an order in the list.`;
+    return `${this.selected.name}: choose ${phase === "movement" ? "where it should go" : "a target"}, or one of the orders below.`;
   }
 }

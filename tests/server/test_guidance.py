@@ -1,0 +1,102 @@
+"""Hints, warnings and the guided first game over HTTP: for the owner of a seat, from the same objects as in windows."""
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx2")
+
+from starlette.testclient import TestClient
+
+from geo_patrol.notation import read_orders
+from geo_patrol.server import guidance
+from geo_patrol.server.app import Server
+from geo_patrol.server.hall import Hall
+from geo_patrol.sessions.hints import Hint
+from geo_patrol.sessions.lesson import GameLesson, LessonSession
+from geo_patrol.sessions.threats import hva_threat
+
+DANGEROUS = 'extends = "case1"\n[bravo.patrols]\nformation = [[7, 2]]\n'
+
+
+@pytest.fixture
+def hall(tmp_path):
+    return Hall(tmp_path)
+
+
+@pytest.fixture
+def client(hall):
+    with TestClient(Server(hall).app()) as client:
+        yield client
+
+
+def open_table(client, **setup):
+    setup = {"scenario": DANGEROUS, "seed": 5, "alpha": "link", "bravo": "link"} | setup
+    opened = client.post("/api/tables", json=setup).json()
+    return f"/api/tables/{opened['table']}", opened["secrets"]
+
+
+def test_danger_is_that_of_the_window(client, hall):
+    path, secrets = open_table(client)
+    game = next(iter(hall.tables.values())).game
+    for texts in ([], ["HVA prograde"], ["HVA radial_in"]):
+        answer = client.post(f"{path}/danger", json={"secret": secrets["alpha"], "orders": texts}).json()
+        assert answer["text"] == hva_threat(game, "alpha", read_orders(texts)).texts[0]
+        assert ["What the HVA can do now", ""] in answer["lines"]
+    assert client.post(f"{path}/danger", json={"secret": secrets["bravo"]}).json() == {"text": "", "lines": []}
+
+
+def test_a_hint_is_for_the_own_side_and_found_once_a_phase(client, monkeypatch):
+    searched = []
+
+    def find_hint(game, side):
+        searched.append(side)
+        return Hint(tuple(order for order in game.legal_orders(side)[1] if order.action == "prograde"), 0.5, 10)
+
+    monkeypatch.setattr(guidance, "find_hint", find_hint)
+    path, secrets = open_table(client)
+    answers = [
+        client.post(f"{path}/hint", json={"secret": secrets[side]}).json() for side in ("bravo", "bravo", "alpha")
+    ]
+    assert searched == ["bravo", "alpha"]
+    assert answers[0] == answers[1]
+    assert (answers[0]["orders"], answers[0]["text"]) == (["P1 prograde"], "Hint: won 50% of 10 games played out")
+    assert answers[0]["shapes"]
+
+
+@pytest.mark.parametrize("question", ["hint", "danger"])
+def test_only_who_has_a_seat_and_orders_is_answered(client, question):
+    path, secrets = open_table(client)
+    assert client.post(f"{path}/{question}", json={"secret": "wrong"}).status_code == 403
+    assert client.post(f"{path}/{question}", json={}).json()["text"].startswith("secret: ")
+    assert (
+        client.post(f"{path}/{question}", json={"secret": secrets["alpha"]}, headers={"origin": "http://x"}).status_code
+        == 403
+    )
+    illegal = client.post(f"{path}/danger", json={"secret": secrets["alpha"], "orders": ["P1 shoot HVA"]})
+    assert (illegal.status_code, illegal.json()["code"]) == (400, "bad_order")
+
+
+def test_a_table_without_hints_gives_none(client):
+    path, secrets = open_table(client, hints=False)
+    answer = client.post(f"{path}/hint", json={"secret": secrets["alpha"]})
+    assert answer.json()["text"] == "there are no hints at this table"
+
+
+def test_a_busy_server_says_when_to_ask_again(client, monkeypatch):
+    monkeypatch.setattr(guidance, "MAX_WAITING", 0)
+    path, secrets = open_table(client)
+    answer = client.post(f"{path}/danger", json={"secret": secrets["alpha"]})
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "2")
+
+
+def test_a_step_says_what_the_window_says(client):
+    lesson = GameLesson()
+    for number in range(1, len(lesson.steps) + 1):
+        lesson.go(number - 1)
+        card = LessonSession.begin(lesson).card
+        shown = client.get(f"/api/lesson/{number}").json()["card"]
+        assert (shown["title"], shown["text"], shown["task"]) == (card.title, card.text, card.task)
+    for bad in (0, 11):
+        assert client.get(f"/api/lesson/{bad}").json()["text"] == f"step = {bad}: give 1 to 10"
+    assert client.post("/api/lesson/2", json={"orders": ["P3 nonsense"]}).status_code == 400
+    assert client.post("/api/lesson/2", json={"orders": [], "more": 1}).status_code == 400
