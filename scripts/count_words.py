@@ -114,6 +114,7 @@ ALLOWED = (
     Allowed(r"(replay_)?page|test_a_page_\w+", "tests/cli/test_replay_command.py", "a page of HTML"),
     Allowed(r"\w*frames?\w*", "tests/rendering", "frames of a film, and what `render` returns"),
     Allowed(r"frames?|FRAMES_PER_SECOND", "scripts/make_pictures.py", "frames of a film"),
+    Allowed(r"\w*page\w*|which", "scripts/make_page_picture.py", "a page in a browser, and `shutil.which`"),
     Allowed(r"FrameType|_frame", "scripts/fuzz_files.py", "the stack frame that a signal handler receives"),
     Allowed(r"(\w+_)?helper", "tests/agents/test_onnx_networks.py", "modules of the package onnx"),
     Allowed(r"which", "tests/rendering/test_real_windows.py", "`shutil.which`"),

@@ -82,7 +82,7 @@ def test_a_table_without_hints_gives_none(client):
     assert answer.json()["text"] == "there are no hints at this table"
 
 
-def test_a_busy_server_says_when_to_ask_again(client, monkeypatch):
+def test_a_busy_server_says_when_to_try_again(client, monkeypatch):
     monkeypatch.setattr(guidance, "MAX_WAITING", 0)
     path, secrets = open_table(client)
     answer = client.post(f"{path}/danger", json={"secret": secrets["alpha"]})
