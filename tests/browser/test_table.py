@@ -77,15 +77,21 @@ def test_two_people_play_a_whole_game_by_mouse_and_by_keyboard(table, folder, op
     assert page.text_content(".headline").startswith("Turn 1, movement phase")
 
 
-def test_a_lost_connection_comes_back_and_keeps_the_orders(table, open_page):
+@pytest.mark.parametrize("is_network", [False, True])
+def test_a_lost_connection_comes_back_and_keeps_the_orders(table, open_page, is_network):
     _, alpha, bravo, _ = table
-    page, other = (open_page(url, reduced_motion="reduce") for url in (alpha, bravo))
+    page, other = (open_page(url, reduced_motion="reduce", ignored="net::ERR_") for url in (alpha, bravo))
     assert ordering(page)
     page.locator("select[data-satellite]").first.select_option(index=1)
     orders = page.evaluate("page.entry.orders")
-    page.evaluate("page.connection.socket.close()")
+    if is_network:
+        page.context.set_offline(True)
+    else:
+        page.evaluate("page.connection.socket.close()")
     page.locator("#notice", has_text="connection is lost").wait_for()
     page.click("#commit")
+    assert page.text_content(".prompt") == "Sending your orders."
+    page.context.set_offline(False)
     page.locator(".prompt", has_text="Your orders are in").wait_for()
     assert ordering(other)
     other.click("#commit")
@@ -138,7 +144,7 @@ def test_orders_that_were_not_committed_survive_a_reload(table, open_page):
 def test_a_game_goes_on_when_its_server_is_started_again(tmp_path, open_page):
     with serving(tmp_path) as address:
         _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
-        page = open_page(alpha, reduced_motion="reduce", ignored="ERR_CONNECTION_REFUSED")
+        page = open_page(alpha, reduced_motion="reduce", ignored="net::ERR_")
         assert ordering(page)
         page.click("#commit")
         until(page, "page.entry.choices?.turn === 2")

@@ -1,6 +1,6 @@
 """What helps people at their browsers: the guided first game, hints, and warnings of danger to the own HVA.
 
-All of it is computed in one thread of its own, so that games do not wait for it.
+All of it is computed in two threads of its own, hints in one and the rest in the other, so that games do not wait for it.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ with optional_import("server"):
     from starlette.routing import Route
 
 MAX_WAITING = 8
-"""Requests that wait for the thread; a hint takes a second."""
+"""Requests that wait for a thread; a hint takes a second."""
 _REQUESTS = (30.0, 60)
 """A second, and at once, of all clients."""
 _RETRY_SECONDS = 2.0
@@ -65,9 +65,8 @@ class Guidance:
     def __init__(self, hall: Hall) -> None:
         self._hall = hall
         self._limit = MessageLimit(*_REQUESTS)
-        self._thread = ThreadPoolExecutor(1, "guidance")
-        self._num_waiting = 0
-        self._hints: dict[str, tuple[tuple[int, Side], Hint]] = {}
+        self._worker, self._searcher = _Worker("guidance"), _Worker("hints")
+        self._hints: dict[tuple[str, Side], tuple[int, Hint]] = {}
 
     @property
     def routes(self) -> list[Route]:
@@ -80,36 +79,39 @@ class Guidance:
         ]
 
     def close(self) -> None:
-        """End the thread when it is idle."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """End the threads when they are idle."""
+        self._worker.close()
+        self._searcher.close()
 
     # The guided first game
 
     async def _step(self, request: Request) -> Response:
         index = _step_index(request)
-        return JSONResponse(await self._compute(lambda: step_record(index)))
+        self._count()
+        return JSONResponse(await self._worker.run(lambda: step_record(index)))
 
     async def _attempt(self, request: Request) -> Response:
         index, attempt = _step_index(request), await read_body(request, Attempt)
-        return JSONResponse(await self._compute(lambda: attempt_record(index, attempt.select, attempt.orders)))
+        self._count()
+        return JSONResponse(await self._worker.run(lambda: attempt_record(index, attempt.select, attempt.orders)))
 
     # Tables
 
     async def _danger(self, request: Request) -> Response:
         table, side, question = await self._question(request)
         game, orders = table.game, table.read_orders(side, question.orders)
-        return JSONResponse(await self._compute(lambda: _danger_record(game, side, orders)))
+        return JSONResponse(await self._worker.run(lambda: _danger_record(game, side, orders)))
 
     async def _hint(self, request: Request) -> Response:
         table, side, _ = await self._question(request)
         if not table.saved.hints:
             raise ProtocolError("no_seat", "there are no hints at this table")
-        game, layout, key = table.game, table.scenes.layout, (len(table.events), side)
-        known = self._hints.get(table.id)
-        if known is None or known[0] != key:
-            known = key, await self._compute(lambda: find_hint(game, side))
-            self._hints[table.id] = known
-        return JSONResponse(hint_record(game, side, layout, known[1]))
+        game, num_events = table.game, len(table.events)
+        known = self._hints.get((table.id, side))
+        if known is None or known[0] != num_events:
+            known = num_events, await self._searcher.run(lambda: find_hint(game, side))
+            self._hints[table.id, side] = known
+        return JSONResponse(hint_record(game, side, table.scenes.layout, known[1]))
 
     async def _question(self, request: Request) -> tuple[Table, Side, Question]:
         """Return the table, the side that asks and has a choice, and the question."""
@@ -117,21 +119,35 @@ class Guidance:
         side = table.side_of(question.secret)
         if table.is_over or side in table.submitted:
             raise ProtocolError("too_late", f"{side} has nothing to order now")
+        self._count()
         return table, side, question
 
-    async def _compute(self, function: Callable[[], T]) -> T:
+    def _count(self) -> None:
+        self._limit.take(asyncio.get_running_loop().time())
+
+
+class _Worker:
+    """A thread for which few may wait."""
+
+    def __init__(self, name: str) -> None:
+        self._thread = ThreadPoolExecutor(1, name)
+        self._num_waiting = 0
+
+    def close(self) -> None:
+        """End the thread when it is idle."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def run(self, function: Callable[[], T]) -> T:
         """Run a function in the thread.
 
         Raises:
             ProtocolError: too many wait for it, with the code "too_many".
         """
-        loop = asyncio.get_running_loop()
-        self._limit.take(loop.time())
         if self._num_waiting >= MAX_WAITING:
             raise ProtocolError("too_many", "too many ask for hints: try again in a moment", _RETRY_SECONDS)
         self._num_waiting += 1
         try:
-            return await loop.run_in_executor(self._thread, function)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, function)
         finally:
             self._num_waiting -= 1
 

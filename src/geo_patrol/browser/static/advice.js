@@ -62,8 +62,8 @@ class Advice {
   async #askHint() {
     const { phase } = this;
     this.hint.hidden = false;
-    this.take.hidden = true;
-    this.text.textContent = "Searching for a hint";
+    this.button.disabled = this.take.hidden = true;
+    this.text.textContent = "Searching for a hint; the first one on a server may take a minute.";
     try {
       const answer = await request(`${this.path}/hint`, { secret: this.secret });
       if (phase !== this.phase) return;
@@ -75,5 +75,6 @@ class Advice {
       this.hint.hidden = true;
       this.notify(error.message);
     }
+    this.button.disabled = this.entry.choices === null;
   }
 }

@@ -19,6 +19,7 @@ class Connection {
     this.isClosed = false;
     this.socket = null;
     setInterval(() => this.#beat(), PING_SECONDS * 1000);
+    window.addEventListener("offline", () => this.changed(false));
     window.addEventListener("online", () => this.#retryAtOnce());
     this.#connect();
   }
@@ -77,8 +78,12 @@ class Connection {
   }
 
   #retryAtOnce() {
-    if (this.isClosed || this.socket.readyState <= WebSocket.OPEN) return;
-    clearTimeout(this.timer);
-    this.#connect();
+    if (this.isClosed || this.socket.readyState === WebSocket.CONNECTING) return;
+    if (this.socket.readyState === WebSocket.OPEN) {
+      this.changed(true);
+    } else {
+      clearTimeout(this.timer);
+      this.#connect();
+    }
   }
 }

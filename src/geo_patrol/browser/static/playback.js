@@ -6,12 +6,12 @@ const REDUCED_MOTION = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 const CONTROLS = [
   ["restart", "|<", "To the start", "Home"],
-  ["previous-engagement", "<E", "The engagement before", "Shift E"],
   ["back", "<", "A phase back", "left arrow"],
   ["play", "Play", "", "space"],
   ["forward", ">", "A phase forward", "right arrow"],
-  ["next-engagement", "E>", "The next engagement", "E"],
   ["end", ">|", "To the end", "End"],
+  ["previous-engagement", "Previous engagement", "", "Shift E"],
+  ["next-engagement", "Next engagement", "", "E"],
 ];
 
 /** Shows the moments of a game, and moves between them. */

@@ -159,6 +159,7 @@ class TablePage {
   #commit(orders) {
     const { game, turn, phase } = this.turn;
     this.sent = orders;
+    this.entry.prompt.textContent = "Sending your orders.";
     this.connection.send({ type: "orders", game, turn, phase, orders });
   }
 
