@@ -68,13 +68,32 @@ def test_two_people_play_a_whole_game_by_mouse_and_by_keyboard(table, folder, op
         until(mouse, f"page.playback.record.moments.length > {phases}")
     for page in pages:
         page.locator("#downloads").wait_for()
+        page.locator(".headline", has_text="in turn 3").wait_for()
     assert watcher.locator("#entry").is_hidden()
     assert mouse.text_content(".headline") == watcher.text_content(".headline")
     replay = read_replay(folder / f"{name}.jsonl.gz")
     assert all(one.evaluate("page.playback.record.moments.length") == len(replay.phases) + 1 for one in pages)
+
+
+def test_the_past_is_looked_at_while_the_game_goes_on(address, open_page):
+    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
+    page = open_page(alpha, reduced_motion="reduce")
+    assert ordering(page)
+    page.click("#commit")
+    until(page, "page.entry.choices?.turn === 2 && page.entry.isShown")
+    assert page.title().startswith("Your orders: ")
     page.click("text=Past turns")
     page.click("#restart")
     assert page.text_content(".headline").startswith("Turn 1, movement phase")
+    assert page.locator(".hit").count() == 0
+    played = page.evaluate("page.playback.record.moments.length")
+    page.click("#commit")
+    until(page, f"page.playback.record.moments.length > {played}")
+    assert page.text_content(".headline").startswith("Turn 1, movement phase")
+    page.click("#present")
+    assert ordering(page)
+    assert page.text_content(".headline").startswith("Turn 3, movement phase")
+    assert page.locator("#present").is_hidden()
 
 
 @pytest.mark.parametrize("is_network", [False, True])

@@ -6,6 +6,11 @@ class LivePlayback extends Playback {
   constructor(root, drawn) {
     super(root, root.querySelector(".controls"));
     this.drawn = drawn;
+    this.present = root.querySelector("#present");
+    this.present.addEventListener("click", () => {
+      this.pauseAt(this.record.moments.length - 1);
+      root.querySelector(".prompt").focus({ preventScroll: true });
+    });
   }
 
   append(moment) {
@@ -18,6 +23,7 @@ class LivePlayback extends Playback {
   draw() {
     super.draw();
     const isLast = this.index === this.record.moments.length - 1;
+    this.present.hidden = isLast || this.isPlaying;
     this.drawn(isLast && this.elapsed >= this.moment.seconds);
   }
 }
@@ -70,6 +76,7 @@ class TablePage {
 
   #clear() {
     this.entry.clear();
+    this.#showTitle();
     this.advice?.clear();
   }
 
@@ -79,9 +86,9 @@ class TablePage {
     location.href = "lobby.html";
   }
 
-  #welcome({ title, names, you, first_event, events, scene }) {
+  #welcome({ title, names, you, on_timeout, first_event, events, scene }) {
     this.title.textContent = you === null ? title : `${title}: you are ${you}`;
-    document.title = title;
+    this.consequence = on_timeout === "hold" ? "then satellites without orders hold" : "then who has not ordered forfeits";
     this.section.hidden = this.leave.hidden = you === null;
     this.you = you;
     if (first_event === 1) {
@@ -125,7 +132,7 @@ class TablePage {
   }
 
   #showClock() {
-    const left = this.deadline ? ` \u00b7 ${Math.max(Math.ceil((this.deadline - Date.now()) / 1000), 0)} s` : "";
+    const left = this.deadline ? ` \u00b7 ${Math.max(Math.ceil((this.deadline - Date.now()) / 1000), 0)} s, ${this.consequence}` : "";
     const text = (this.who ?? "") + left;
     if (this.presence.textContent !== text) this.presence.textContent = text;
   }
@@ -137,6 +144,11 @@ class TablePage {
     this.downloads.hidden = false;
     document.getElementById("page-link").href = `/replays/${this.table}.html`;
     document.getElementById("file-link").href = `/replays/${this.table}.jsonl.gz`;
+  }
+
+  /** Says in the tab of the browser whether orders are asked for. */
+  #showTitle() {
+    document.title = this.entry.choices === null ? this.title.textContent : `Your orders: ${this.title.textContent}`;
   }
 
   #showWaiting() {
@@ -153,6 +165,7 @@ class TablePage {
       this.entry.load(message.scene, ["orders", message.game, message.scene.side, message.turn, message.phase].join(":"));
       this.advice.load(message.scene.hints);
     }
+    this.#showTitle();
   }
 
   /** Sends orders; those that are lost with the connection are sent again with the next one. */
