@@ -44,7 +44,10 @@ def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState
     network = PolicyNetwork(random_weights if policy is None else PolicyAgent(local_name(policy)).weights).to(device)
     has_fused = device.type in ("cpu", "cuda")
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5, fused=has_fused)
-    return TrainingState(network, optimizer, League([*config.opponents, *config.extra_opponents], rng))
+    league: League[NetworkAgent] = League(
+        [*config.opponents, *config.extra_opponents], rng, config.opponent_weights
+    )
+    return TrainingState(network, optimizer, league)
 
 
 def save(state: TrainingState, config: TrainingConfig) -> None:

@@ -55,6 +55,9 @@ class TrainingConfig:
     self_play_fraction: float = _setting(0.1, "fraction of the environments whose games are self-play", 0, 1)
     opponents: tuple[str, ...] = _setting(SCRIPTED_OPPONENTS, "agents in the league from the beginning")
     extra_opponents: tuple[str, ...] = _setting((), "more of them, such as policy:FILE")
+    opponent_weights: tuple[float, ...] = _setting(
+        (), "fixed weights of all these opponents; by default those that are hard to beat are sampled more often"
+    )
     num_past_policies: int = _setting(20, "how many snapshots of the policy join the league over the run", 0, 10_000)
     score_coef: float = _setting(0.5, "reward of 100 points of score, annealed; a win is 1", 0, 100)
 
@@ -85,6 +88,7 @@ class TrainingConfig:
         for name in ("config", "opponents", "eval_opponents"):
             if not getattr(self, name):
                 raise ConfigError(f"{name} is empty: name at least one")
+        self._check_weights()
         if not isinstance(self.out, Path):
             raise ConfigError(f"out = {show(self.out)}: must be a Path")
         if self.device not in DEVICES:
@@ -96,6 +100,13 @@ class TrainingConfig:
             raise ConfigError(f"num_minibatches = {self.num_minibatches}: at most {steps}, the steps of an iteration")
         if self.eval_games % 2:
             raise ConfigError(f"eval_games = {self.eval_games}: must be even; every second game swaps the sides")
+
+    def _check_weights(self) -> None:
+        weights, opponents = self.opponent_weights, len(self.opponents) + len(self.extra_opponents)
+        if weights and (len(weights) != opponents or min(weights) < 0 or not math.isfinite(sum(weights)) or not sum(weights)):
+            raise ConfigError(
+                f"opponent_weights = {show(weights)}: give {opponents}, one for each opponent, none negative, not all 0"
+            )
 
 
 def _check_number(setting: Field[Any], value: Any) -> None:

@@ -28,10 +28,11 @@ class League(Generic[Policy]):
     Args:
         opponents: names of agents that are there from the beginning and stay.
         rng: samples past policies.
+        weights: fixed weights of the opponents; by default they are sampled by priority.
     """
 
-    def __init__(self, opponents: Iterable[str], rng: np.random.Generator) -> None:
-        self.rng = rng
+    def __init__(self, opponents: Iterable[str], rng: np.random.Generator, weights: Sequence[float] = ()) -> None:
+        self.rng, self._weights = rng, weights
         self.past_policies: dict[str, Policy] = {}
         self.results = {name: deque[float](maxlen=RECENT_GAMES) for name in opponents}
         self._names = tuple(self.results)
@@ -50,8 +51,9 @@ class League(Generic[Policy]):
         return (sum(results) + _PRIOR_WINS) / (len(results) + _PRIOR_GAMES)
 
     def sample_mixture(self) -> list[tuple[str | Policy, float]]:
-        """Return opponents for new games with their weights: all scripts, and a few past policies in a third of games."""
-        weights = {name: 0.01 + (1 - self.win_rate(name)) ** 1.5 for name in self._names}
+        """Return opponents for new games with their weights: all agents, and a few past policies in a third of games."""
+        by_priority = [0.01 + (1 - self.win_rate(name)) ** 1.5 for name in self._names]
+        weights = dict(zip(self._names, self._weights or by_priority, strict=True))
         mixture: list[tuple[str | Policy, float]] = list(weights.items())
         past = list(self.past_policies)
         if past:

@@ -49,11 +49,13 @@ def train(config: TrainingConfig, console: Console | None = None) -> list[Evalua
     return trainer.state.curve
 
 
-def train_best_response(agent: str, config: TrainingConfig, console: Console | None = None) -> list[Evaluation]:
+def train_best_response(
+    agent: str | Mapping[str, float], config: TrainingConfig, console: Console | None = None
+) -> list[Evaluation]:
     """Train a policy against one frozen agent alone: its final win rate is a lower bound of the agent's exploitability.
 
     Args:
-        agent: name of the agent.
+        agent: name of the agent; or several with weights, from which the opponent of every game is drawn.
         config: the other settings; its opponents are replaced by the agent.
         console: as for ``train``.
 
@@ -64,8 +66,17 @@ def train_best_response(agent: str, config: TrainingConfig, console: Console | N
     Raises:
         ConfigError, PolicyError: as ``train`` does.
     """
-    only = replace(config, opponents=(agent,), extra_opponents=(), self_play_fraction=0, num_past_policies=0)
-    return train(replace(only, eval_opponents=(agent,)), console)
+    mixture = {agent: 1.0} if isinstance(agent, str) else agent
+    only = replace(
+        config,
+        opponents=tuple(mixture),
+        opponent_weights=tuple(mixture.values()),
+        extra_opponents=(),
+        self_play_fraction=0,
+        num_past_policies=0,
+        eval_opponents=tuple(mixture),
+    )
+    return train(only, console)
 
 
 def _check_agents(names: Sequence[str]) -> None:
@@ -187,6 +198,7 @@ class Trainer:
                 checkpoint.save(state, config)
             if _is_due(config.num_evaluations, before, self.progress):
                 self._evaluate(config.eval_games, scalars)
+                checkpoint.save(state, config)
         self.console.print(f"{status}; " + ", ".join(f"{tag.split('/')[1]} {metrics[tag]:.3g}" for tag in metrics))
 
     def _finish(self, scalars: ScalarWriter) -> None:
