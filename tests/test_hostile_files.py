@@ -14,7 +14,8 @@ import pytest
 from rich.console import Console
 
 from geo_patrol import ConfigError, GeoPatrolError, load_config
-from geo_patrol.agents.policy.weights import read_shipped, read_weights, write_weights
+from geo_patrol.agents.policy import PolicyAgent
+from geo_patrol.agents.policy.weights import read_weights, write_weights
 from geo_patrol.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, printable
 from geo_patrol.files import read_limited
 from geo_patrol.flight.mission import load_mission
@@ -84,7 +85,7 @@ def test_read_limited_returns_one_byte_more_than_the_limit(tmp_path):
 
 
 def test_numbers_that_a_cast_makes_infinite_are_refused(tmp_path):
-    weights = dict(read_shipped("base"))
+    weights = dict(PolicyAgent("base").weights)
     weights["value"] = weights["value"].astype(np.float64)
     weights["value"][0, 0] = 1e300
     with pytest.raises(PolicyError, match="value holds numbers that are not finite in float32"):

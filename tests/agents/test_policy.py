@@ -20,7 +20,6 @@ from geo_patrol.agents.policy.network import initial_weights, probabilities, sco
 from geo_patrol.agents.policy.weights import (
     MAX_FILE_SIZE,
     Widths,
-    read_shipped,
     read_weights,
     shapes,
     shipped_names,
@@ -106,7 +105,7 @@ def test_same_generator_same_orders(position):
 
 def test_a_batch_is_its_rows(position):
     observations, masks = position
-    weights = read_shipped("base")
+    weights = PolicyAgent("base").weights
     has_choice, logits = score_orders(weights, observations, masks)
     alone = [score_orders(weights, observations[row : row + 1], masks[row : row + 1])[1] for row in range(len(masks))]
     assert np.allclose(probabilities(logits), probabilities(np.concatenate(alone)), atol=1e-5)

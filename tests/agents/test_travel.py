@@ -8,7 +8,8 @@ import pytest
 
 from geo_patrol import GeoPatrolError
 from geo_patrol.agents import make_agent, travel
-from geo_patrol.agents.policy.weights import read_shipped, write_weights
+from geo_patrol.agents.policy import PolicyAgent
+from geo_patrol.agents.policy.weights import write_weights
 
 BOT = """
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_a_python_file_takes_its_folder_along(tmp_path):
 
 def test_a_policy_travels_alone_and_with_every_spelling_of_its_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_weights(tmp_path / "net.safetensors", read_shipped("base"), {})
+    write_weights(tmp_path / "net.safetensors", PolicyAgent("base").weights, {})
     (tmp_path / "other.bin").write_bytes(b"1")
     names = [f"policy:{tmp_path}/net.safetensors", "policy:net.safetensors,greedy"]
     files = travel.collect_files(names)

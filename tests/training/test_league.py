@@ -18,6 +18,12 @@ def test_hard_opponents_are_sampled_more_often():
     assert weights["raider"] > 10 * weights["random"]
 
 
+def test_fixed_weights_stay():
+    league = League(["random", "raider"], np.random.default_rng(1), (0.25, 0.75))
+    league.record(["random"] * 100, [-1] * 100)
+    assert league.sample_mixture() == [("random", 0.25), ("raider", 0.75)]
+
+
 def test_the_easiest_past_policy_leaves(random_network):
     league = League(["random", "raider"], np.random.default_rng(1))
     for number in range(MAX_PAST_POLICIES):

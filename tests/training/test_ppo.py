@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from geo_patrol.training.network import sample_actions
-from geo_patrol.training.ppo import RolloutBuffer, explained_variance, update_policy
+from geo_patrol.training.ppo import RolloutBuffer, explained_variance, mean_divergence, update_policy
 
 GAMMA, GAE_LAMBDA = 0.97, 0.9
 
@@ -58,3 +58,63 @@ def test_explained_variance():
     assert explained_variance(returns, returns) == 1
     assert explained_variance(torch.zeros(3), returns) == pytest.approx(0)
     assert math.isnan(explained_variance(returns, torch.ones(3)))
+
+
+def fill(trainer, seed=1):
+    torch.manual_seed(seed)
+    trainer.rollout.collect(trainer.state.network, trainer.envs)
+    return trainer
+
+
+def test_the_gradient_of_the_divergence_equals_a_numerical_one():
+    generator = torch.Generator().manual_seed(1)
+    logits = torch.randn((4, 28), generator=generator, dtype=torch.float64, requires_grad=True)
+    magnet_logits = torch.randn((4, 28), generator=generator, dtype=torch.float64)
+    assert torch.autograd.gradcheck(lambda x: mean_divergence(x, magnet_logits), (logits,))
+    probabilities, magnet = logits.detach().softmax(1), magnet_logits.softmax(1)
+    expected = (probabilities * (probabilities / magnet).log()).sum() / 4
+    logits = logits.detach()
+    assert float(mean_divergence(logits, magnet_logits)) == pytest.approx(float(expected))
+    assert float(mean_divergence(logits, logits)) == 0
+
+
+def test_illegal_orders_add_nothing_to_the_divergence():
+    legal = torch.tensor([[0.5, -1.0]])
+    padded = torch.tensor([[0.5, -1.0, -1e9]])
+    assert float(mean_divergence(padded, torch.tensor([[0.0, 0.0, -1e9]]))) == pytest.approx(
+        float(mean_divergence(legal, torch.zeros(1, 2)))
+    )
+
+
+@pytest.mark.parametrize(("magnet_coef", "is_same"), [(0.0, True), (0.5, False)])
+def test_with_coefficient_0_a_magnet_changes_nothing(make_trainer, random_network, magnet_coef, is_same):
+    weights = []
+    for magnet in (None, random_network):
+        trainer = fill(make_trainer(magnet_coef=magnet_coef))
+        torch.manual_seed(2)
+        with torch.no_grad():
+            for parameter in random_network.parameters():
+                parameter.mul_(1.5)
+        state = trainer.state
+        update_policy(state.network, state.optimizer, trainer.rollout, trainer.config, 0.01, magnet)
+        weights.append(state.network.weights())
+    assert all((weights[0][name] == weights[1][name]).all() for name in weights[0]) == is_same
+
+
+def test_a_magnet_holds_the_policy_back(make_trainer):
+    metrics = {}
+    for magnet_coef in (1e-6, 5.0):
+        torch.manual_seed(1)
+        trainer = make_trainer(magnet_coef=magnet_coef, magnet_rate=0.0, learning_rate=0.01, anneal_lr=False)
+        metrics[magnet_coef] = [trainer.iterate()["losses/magnet_kl"] for _ in range(3)][-1]
+    assert 0 < metrics[5.0] < metrics[1e-6] / 2
+
+
+def test_the_magnet_follows_the_policy(make_trainer):
+    trainer = make_trainer(magnet_coef=0.1, magnet_rate=0.25)
+    before, magnet = trainer.state.network.weights(), trainer.state.magnet
+    trainer.iterate()
+    after, moved = trainer.state.network.weights(), magnet.weights()
+    assert (before["order"] != after["order"]).any()
+    for name, weights in moved.items():
+        assert weights == pytest.approx(0.75 * before[name] + 0.25 * after[name], abs=1e-6)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.networks import is_network, load_network
-from geo_patrol.agents.policy.agent import PolicyAgent, read_policy
+from geo_patrol.agents.policy.mixture import read_policy
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAgent, Style, TurtleAgent
 from geo_patrol.agents.scripted.parameters import read_parameters
@@ -41,7 +41,7 @@ _ENTRIES: dict[str, _Entry] = {
     "mixed": _Entry(MixedAgent),
     "scripted": _Entry(ScriptedAgent, Style),
     "search": _Entry(SearchAgent, parse=_make_search),
-    "policy": _Entry(PolicyAgent, parse=read_policy),
+    "policy": _Entry(read_policy, parse=read_policy),
 }
 
 

@@ -1,5 +1,6 @@
 """What an interrupted training continues from, and the policy's file."""
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +31,7 @@ class TrainingState:
     network: PolicyNetwork
     optimizer: torch.optim.Optimizer
     league: League[NetworkAgent]
+    magnet: PolicyNetwork | None = None
     global_step: int = 0
     minutes: float = 0.0
     curve: list[Evaluation] = field(default_factory=list)
@@ -44,10 +46,9 @@ def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState
     network = PolicyNetwork(random_weights if policy is None else PolicyAgent(local_name(policy)).weights).to(device)
     has_fused = device.type in ("cpu", "cuda")
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5, fused=has_fused)
-    league: League[NetworkAgent] = League(
-        [*config.opponents, *config.extra_opponents], rng, config.opponent_weights
-    )
-    return TrainingState(network, optimizer, league)
+    league: League[NetworkAgent] = League([*config.opponents, *config.extra_opponents], rng, config.opponent_weights)
+    magnet = deepcopy(network) if config.magnet_coef else None
+    return TrainingState(network, optimizer, league, magnet)
 
 
 def save(state: TrainingState, config: TrainingConfig) -> None:
@@ -57,6 +58,7 @@ def save(state: TrainingState, config: TrainingConfig) -> None:
         "format": FORMAT,
         "network": state.network.state_dict(),
         "optimizer": state.optimizer.state_dict(),
+        "magnet": None if state.magnet is None else state.magnet.state_dict(),
         "past_policies": {name: agent.network.state_dict() for name, agent in past_policies},
         "results": {name: list(results) for name, results in state.league.results.items()},
         "global_step": state.global_step,
@@ -96,6 +98,8 @@ def restore(state: TrainingState, path: Path) -> None:
             state.league.results[name].extend(results)
     state.network.load_state_dict(content["network"])
     state.optimizer.load_state_dict(content["optimizer"])
+    if state.magnet is not None:  # the run may have begun without one
+        state.magnet.load_state_dict(content.get("magnet") or content["network"])
     state.global_step, state.minutes = content["global_step"], content["minutes"]
     state.curve = [Evaluation.from_row(row) for row in content["curve"]]
     torch.set_rng_state(content["rng_state"].cpu())

@@ -71,6 +71,10 @@ class TrainingConfig:
     clip_coef: float = _setting(0.2, "clipping range of the probability ratio of a satellite's order", 0, 10)
     ent_coef: float = _setting(0.005, "coefficient of the entropy bonus", 0, 10)
     anneal_ent_coef: bool = _setting(True, "anneal the entropy bonus")
+    magnet_coef: float = _setting(
+        0.0, "coefficient of the KL divergence from a slowly moving magnet; 0: no magnet", 0, 10
+    )
+    magnet_rate: float = _setting(0.05, "fraction of its way to the policy that the magnet moves in an iteration", 0, 1)
     vf_coef: float = _setting(0.5, "coefficient of the value loss", 0, 100)
     max_grad_norm: float = _setting(0.5, "gradients are clipped to this norm", 0, 1_000)
 
@@ -103,7 +107,9 @@ class TrainingConfig:
 
     def _check_weights(self) -> None:
         weights, opponents = self.opponent_weights, len(self.opponents) + len(self.extra_opponents)
-        if weights and (len(weights) != opponents or min(weights) < 0 or not math.isfinite(sum(weights)) or not sum(weights)):
+        if weights and (
+            len(weights) != opponents or min(weights) < 0 or not math.isfinite(sum(weights)) or not sum(weights)
+        ):
             raise ConfigError(
                 f"opponent_weights = {show(weights)}: give {opponents}, one for each opponent, none negative, not all 0"
             )

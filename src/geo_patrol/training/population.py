@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from geo_patrol.agents.policy.weights import SUFFIX
 from geo_patrol.agents.policy import PolicyAgent
-from geo_patrol.agents.policy.weights import write_weights
+from geo_patrol.agents.policy.weights import SUFFIX, read_weights, write_mixture, write_weights
 from geo_patrol.evaluation.campaign import WorkerOptions
 from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
 from geo_patrol.evaluation.results import WinRate
@@ -31,6 +30,7 @@ from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.selfplay import train_best_response
 
 META_GAME = "meta_game.json"
+MIXTURE = "mixture.safetensors"
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,10 @@ class Population:
         return MetaGame(policies, scripts, results)
 
     def save(self, meta_game: MetaGame) -> None:
-        """Write the results and the equilibrium as JSON."""
+        """Write the results and the equilibrium as JSON, and the best mixture as a file that the agent ``policy`` plays."""
+        probabilities = meta_game.equilibrium.rows.tolist()
+        drawn = [(read_weights(file), p) for file, p in zip(self.files, probabilities, strict=True) if p > 0]
+        write_mixture(self.config.out / MIXTURE, drawn)
         with atomic_write(self.config.out / META_GAME) as file:
             file.write(json.dumps(meta_game.to_dict(), indent=2) + "\n")
 

@@ -2,6 +2,10 @@
 
 The probability ratio is clipped for each satellite's order by itself: that of a joint action of eleven orders would be
 clipped nearly always.
+
+A magnet makes this an approximation of magnetic mirror descent (Sokota et al., "A unified approach to reinforcement
+learning, quantal response equilibria, and two-player zero-sum games", 2022): a policy from which the divergence costs, and
+which follows slowly. Self-play that would go round in circles without it spirals into an equilibrium.
 """
 
 from typing import NamedTuple
@@ -91,6 +95,7 @@ def update_policy(
     rollout: RolloutBuffer,
     config: TrainingConfig,
     ent_coef: float,
+    magnet: PolicyNetwork | None = None,
 ) -> dict[str, float]:
     """Update the network by PPO on a rollout, and return the mean metrics over the minibatches."""
     batch = rollout.transitions(config.gamma, config.gae_lambda)
@@ -100,6 +105,12 @@ def update_policy(
             minibatch = Transitions(*(column[indices.to(network.device)] for column in batch))
             output = network(minibatch.observations, minibatch.masks)
             loss, minibatch_metrics = ppo_loss(output, minibatch, config.clip_coef, config.vf_coef, ent_coef)
+            if magnet is not None:
+                with torch.no_grad():
+                    magnet_logits = magnet(minibatch.observations, minibatch.masks)[1]
+                divergence = mean_divergence(output[1], magnet_logits)
+                loss = loss + config.magnet_coef * divergence
+                minibatch_metrics["magnet_kl"] = divergence.item()
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
@@ -133,6 +144,19 @@ def ppo_loss(
             "clipfrac": ((ratio - 1).abs() > clip_coef).float().mean().item(),
         }
     return loss, metrics
+
+
+def mean_divergence(logits: Tensor, magnet_logits: Tensor) -> Tensor:
+    """Return the mean Kullback-Leibler divergence of policies, (choices, 28), from the magnet's."""
+    log_probs, magnet_log_probs = functional.log_softmax(logits, 1), functional.log_softmax(magnet_logits, 1)
+    return (log_probs.exp() * (log_probs - magnet_log_probs)).sum(1).mean()
+
+
+def move_magnet(magnet: PolicyNetwork, network: PolicyNetwork, rate: float) -> None:
+    """Move a magnet's weights by a fraction of their way to the network's."""
+    with torch.no_grad():
+        for old, new in zip(magnet.parameters(), network.parameters(), strict=True):
+            old.lerp_(new, rate)
 
 
 def explained_variance(values: Tensor, returns: Tensor) -> float:

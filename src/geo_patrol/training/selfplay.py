@@ -18,7 +18,7 @@ from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.envs import TrainingEnvs
 from geo_patrol.training.evaluation import Evaluation, evaluate, write_curve
 from geo_patrol.training.network import freeze, resolve_device
-from geo_patrol.training.ppo import RolloutBuffer, update_policy
+from geo_patrol.training.ppo import RolloutBuffer, move_magnet, update_policy
 
 CURVE = "curve.csv"
 _RESAMPLE_INTERVAL = 8  # iterations; games keep their opponent, so more mixtures mean more opponents at once
@@ -174,7 +174,9 @@ class Trainer:
         for group in state.optimizer.param_groups:
             group["lr"] = learning_rate
         ent_coef = config.ent_coef * (anneal if config.anneal_ent_coef else 1)
-        losses = update_policy(state.network, state.optimizer, self.rollout, config, ent_coef)
+        losses = update_policy(state.network, state.optimizer, self.rollout, config, ent_coef, state.magnet)
+        if state.magnet is not None:
+            move_magnet(state.magnet, state.network, config.magnet_rate)
         state.global_step += self.rollout.rewards.numel()
         return {"charts/learning_rate": learning_rate, **{f"losses/{name}": loss for name, loss in losses.items()}}
 

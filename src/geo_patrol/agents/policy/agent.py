@@ -1,5 +1,6 @@
 """The agent ``policy``: samples its actions from a network's probabilities, or takes the most likely ones."""
 
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.policy.network import choose_orders, probabilities, score_orders, value_positions
-from geo_patrol.agents.policy.weights import Weights, check_weights, read_shipped, read_weights, shipped_names
+from geo_patrol.agents.policy.weights import Weights, check_weights, read_policies, read_shipped, shipped_names
 from geo_patrol.agents.scripted.perception import check_observations
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import NOOP, SATELLITES
@@ -23,7 +24,8 @@ class PolicyAgent(StatelessAgent):
 
     Args:
         source: the name of a policy that comes with the package, such as "base"; the path of a file of weights, see
-            ``geo_patrol.agents.policy.weights``; or the weights themselves.
+            ``geo_patrol.agents.policy.weights``; or the weights themselves. Of several policies in one file, which
+            ``make_agent`` plays as a ``MixtureAgent``, it is the one with the largest weight.
         greedy: whether it takes the most likely order of each satellite instead of sampling one. Mixed strategies pay in
             these games, so sampling usually wins more.
 
@@ -86,23 +88,13 @@ class PolicyAgent(StatelessAgent):
         return value_positions(self.weights, observations)
 
 
-def read_policy(text: str) -> PolicyAgent:
-    """Make a policy as its name says after the colon: ``base``, ``base,greedy``, ``runs/policy.safetensors``.
+def load_policies(source: str | Path) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
+    """Read the policies of a name or file: the weights of each, and how often it is drawn.
 
     Raises:
-        PolicyError: there is no such policy, or a file holds something else.
+        PolicyError: there is no policy of that name, or a file holds something else.
+        OSError: the file cannot be read.
     """
-    source = text.removesuffix(GREEDY)
-    try:
-        return PolicyAgent(source or "base", greedy=source != text)
-    except OSError as error:
-        raise PolicyError(f"{source}: {error.strerror or error}") from None
-
-
-def _load(source: str | Path | Weights) -> Weights:
-    if not isinstance(source, str | Path):
-        check_weights(source, "weights")
-        return source
     shipped = shipped_names()
     if str(source) in shipped:
         return read_shipped(str(source))
@@ -111,4 +103,11 @@ def _load(source: str | Path | Weights) -> Weights:
             f"there is no policy {str(source)!r}: give the path of a file of weights, or one of those that come with "
             f"the package: {', '.join(shipped)}"
         )
-    return read_weights(source)
+    return read_policies(source)
+
+
+def _load(source: str | Path | Weights) -> Weights:
+    if isinstance(source, str | Path):
+        return max(load_policies(source), key=itemgetter(1))[0]
+    check_weights(source, "weights")
+    return source

@@ -4,7 +4,7 @@ A file is in the safetensors format: plain numbers behind a header, nothing that
 memory than on disk. A stranger's file is checked before anything is computed with it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +30,9 @@ SIMPLE_ORDERS = 6
 ATTACKS = 2
 """Orders with a target: shoot, collide."""
 FORMAT = "geo_patrol policy 1"
+MIXTURE_FORMAT = "geo_patrol mixture 1"
+MIXTURE_WEIGHTS = "mixture_weights"
+"""In a file of several policies, the array that says how often each is drawn."""
 SUFFIX = ".safetensors"
 MAX_FILE_SIZE = 16_000_000
 """Bytes of a file of weights."""
@@ -100,6 +103,37 @@ def write_weights(path: str | Path, weights: Weights, metadata: Mapping[str, str
         temporary.write_bytes(save(arrays, {**(metadata or {}), "format": FORMAT}))
 
 
+def write_mixture(path: str | Path, policies: Sequence[tuple[Weights, float]]) -> None:
+    """Write several policies to one file, atomically; the names of their arrays get a number in front, as ``0/place``.
+
+    Args:
+        path: the file; an existing one is replaced.
+        policies: the weights of each, and how often it is drawn, relative to the others.
+
+    Raises:
+        PolicyError: a name, a shape or a value is wrong, or the file would be too large to be read.
+        OSError: the file cannot be written.
+    """
+    arrays = {MIXTURE_WEIGHTS: np.array([weight for _, weight in policies], np.float32)}
+    for number, (weights, _) in enumerate(policies):
+        check_weights(weights, str(path))
+        arrays |= {f"{number}/{name}": np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
+    content = save(arrays, {"format": MIXTURE_FORMAT})
+    parse_policies(content, str(path))
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def read_policies(path: str | Path) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
+    """Read a file of one or several policies: the weights of each, and how often it is drawn.
+
+    Raises:
+        PolicyError: it is too large, is no such file, or holds something else.
+        OSError: it cannot be read.
+    """
+    return parse_policies(read_limited(path, MAX_FILE_SIZE), str(path))
+
+
 def read_weights(path: str | Path) -> dict[str, NDArray[np.float32]]:
     """Read a file of weights.
 
@@ -116,14 +150,47 @@ def parse_weights(content: bytes, where: str) -> dict[str, NDArray[np.float32]]:
     Raises:
         PolicyError: it is too long, or holds something else.
     """
+    policies = parse_policies(content, where)
+    if len(policies) > 1:
+        raise PolicyError(f"{where}: a mixture of {len(policies)} policies: give a file of one")
+    return policies[0][0]
+
+
+def parse_policies(content: bytes, where: str) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
+    """Return the policies that a file's content holds, and how often each is drawn.
+
+    Raises:
+        PolicyError: it is too long, or holds something else.
+    """
     if len(content) > MAX_FILE_SIZE:
         raise PolicyError(f"{where}: more than {MAX_FILE_SIZE:,} bytes: a policy is smaller")
     try:
-        weights = load(content)
+        arrays = load(content)
     except (SafetensorError, KeyError, ValueError, TypeError, OverflowError) as error:
         raise PolicyError(f"{where}: no file of weights in the safetensors format: {error}") from None
+    if MIXTURE_WEIGHTS not in arrays:
+        return [(_checked(arrays, where), 1.0)]
+    shares = arrays.pop(MIXTURE_WEIGHTS)
+    _check_shares(shares, where)
+    policies: list[dict[str, NDArray[Any]]] = [{} for _ in shares]
+    for key, array in sorted(arrays.items()):
+        number, _, name = key.partition("/")
+        if number not in map(str, range(len(shares))):
+            raise PolicyError(f"{where}: {show(key)}: its policies are numbered from 0 to {len(shares) - 1}")
+        policies[int(number)][name] = array
+    checked = [_checked(weights, f"{where}, policy {number}") for number, weights in enumerate(policies)]
+    return list(zip(checked, map(float, shares), strict=True))
+
+
+def _checked(weights: Weights, where: str) -> dict[str, NDArray[np.float32]]:
     check_weights(weights, where)
     return {name: array.astype(np.float32, copy=False) for name, array in weights.items()}
+
+
+def _check_shares(shares: NDArray[Any], where: str) -> None:
+    is_right = shares.ndim == 1 and shares.dtype.kind == "f" and np.isfinite(shares).all() and (shares >= 0).all()
+    if not is_right or not shares.sum() > 0 or not np.isfinite(shares.sum(dtype=np.float64)):
+        raise PolicyError(f"{where}: {MIXTURE_WEIGHTS} must be numbers of at least 0, one for each policy, not all 0")
 
 
 def check_weights(weights: Weights, where: str) -> None:
@@ -163,7 +230,7 @@ def shipped_names() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(SUFFIX) for file in folder.iterdir() if file.name.endswith(SUFFIX)))
 
 
-def read_shipped(name: str) -> dict[str, NDArray[np.float32]]:
-    """Read the weights of a policy that comes with the package, such as ``base``."""
+def read_shipped(name: str) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
+    """Read a policy that comes with the package, such as ``base``, as ``read_policies`` does."""
     file = resources.files("geo_patrol.agents.policy") / "data" / f"{name}{SUFFIX}"
-    return parse_weights(file.read_bytes(), file.name)
+    return parse_policies(file.read_bytes(), file.name)

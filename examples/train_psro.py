@@ -1,0 +1,43 @@
+"""Train a population of policies, each a response to the equilibrium of those before it (PSRO).
+
+    pip install "geo_patrol[train,stats]"
+    python examples/train_psro.py --size 6 --total-timesteps 2000000 --out runs/population
+    geo-patrol match policy:runs/population/mixture.safetensors policy:base
+
+The same command continues a population that was interrupted or that is to grow. Every other option is a field of
+``geo_patrol.training.TrainingConfig``: the settings of each response; ``--opponents`` are scripts that a response may meet.
+docs/training.md explains the method.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
+
+import argparse
+import sys
+
+from geo_patrol.errors import GeoPatrolError
+from geo_patrol.training.options import parse_settings
+from geo_patrol.training.population import train_population
+
+
+def main() -> None:
+    """Parse arguments and train."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--policies", nargs="+", default=["base"])
+    parser.add_argument("--size", type=int, default=10)
+    parser.add_argument("--games", type=int, default=1000)
+    parser.add_argument("--processes", type=int)
+    options, others = parser.parse_known_args()
+    settings = (
+        "--policies, names or files to begin with (base); --size, policies in the end (10); --games of a match (1000)"
+    )
+    config = parse_settings(f"{__doc__}\noptions of the population: {settings}; --processes for matches.", others)
+    train_population(config, **vars(options))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (GeoPatrolError, ValueError) as error:
+        sys.exit(f"train_psro.py: {error}")

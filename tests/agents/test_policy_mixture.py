@@ -1,0 +1,123 @@
+"""Several policies in one file: one is drawn for every game."""
+
+import numpy as np
+import pytest
+
+from geo_patrol import make_agent, play_match
+from geo_patrol.agents.policy import MixtureAgent, PolicyAgent
+from geo_patrol.agents.policy.network import initial_weights
+from geo_patrol.agents.policy.weights import MIXTURE_WEIGHTS, Widths, read_policies, read_weights, shapes, write_mixture
+from geo_patrol.errors import PolicyError
+from geo_patrol.game import Game
+
+
+def make_weights(seed):
+    return initial_weights(shapes(Widths(4, 4, 4, 2)), np.random.default_rng(seed))
+
+
+def moving(order):
+    """Return weights of a policy that practically always gives one order where it is legal."""
+    weights = make_weights(0)
+    weights["simple_bias"][order] = 100
+    return weights
+
+
+@pytest.fixture
+def mixture_file(tmp_path):
+    path = tmp_path / "mixture.safetensors"
+    write_mixture(path, [(moving(0), 3.0), (moving(1), 1.0)])
+    return path
+
+
+def start(games):
+    batch = Game("geo_patrol", seed=0).to_batch()
+    return np.repeat(batch.observe("tokens")[:, 0], games, axis=0), np.repeat(batch.masks()[:, 0], games, axis=0)
+
+
+def test_each_game_keeps_its_policy(mixture_file):
+    agent = make_agent(f"policy:{mixture_file}")
+    assert agent.name == f"policy:{mixture_file}"
+    observations, masks = start(4000)
+    rng = np.random.default_rng(1)
+    agent.reset(np.ones(4000, np.bool_))
+    first = agent.act(observations, masks, rng)[:, 1]
+    assert (agent.act(observations, masks, rng)[:, 1] == first).all()
+    assert np.mean(first == 0) == pytest.approx(0.75, abs=0.03)
+    assert set(first.tolist()) == {0, 1}
+    only = np.arange(4000) < 2000
+    agent.reset(only)
+    second = agent.act(observations, masks, rng)[:, 1]
+    assert (second[2000:] == first[2000:]).all()
+    assert (second[:2000] != first[:2000]).any()
+
+
+def test_the_generator_decides(mixture_file):
+    observations, masks = start(50)
+    drawn = []
+    for seed in (5, 5, 6):
+        agent = make_agent(f"policy:{mixture_file}")
+        agent.reset(np.ones(50, np.bool_))
+        drawn.append(agent.act(observations, masks, np.random.default_rng(seed))[:, 1].tolist())
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_it_plays_like_its_policy(tmp_path):
+    """A mixture with all weight on one policy plays a match as that policy does, but for the stream of draws."""
+    path = tmp_path / "mixture.safetensors"
+    write_mixture(path, [(moving(0), 0.0), (moving(1), 1.0)])
+    mixture = play_match(f"policy:{path},greedy", "idle", config="case1", games=20, seed=3)
+    alone = play_match(PolicyAgent(moving(1), greedy=True), "idle", config="case1", games=20, seed=3)
+    assert (mixture.winner == alone.winner).all()
+    assert (mixture.turns == alone.turns).all()
+
+
+def test_samples_have_the_probability_of_the_mixture(tmp_path):
+    """The log-probabilities of all different joint orders of a position add up to those of the policies."""
+    agents = [PolicyAgent(make_weights(1)), PolicyAgent(make_weights(2))]
+    mixture = MixtureAgent(agents, [1, 3], "mixture")
+    observations, masks = start(1)
+    masks[:, 3:, 1:] = 0  # only two Patrols have a choice
+    masks[:, 3:, 0] = 1
+    orders, log_probs = mixture.sample(observations[0], masks[0], 4000, np.random.default_rng(1))
+    different, first, counts = np.unique(orders, axis=0, return_index=True, return_counts=True)
+    assert len(different) > 5
+    assert np.exp(log_probs[first]).sum() == pytest.approx(1, abs=0.01)
+    assert np.exp(log_probs[first]) == pytest.approx(counts / 4000, abs=0.04)
+    expected = (agents[0].value(observations) + 3 * agents[1].value(observations)) / 4
+    assert mixture.value(observations) == pytest.approx(expected)
+
+
+def test_a_search_takes_a_mixture(mixture_file):
+    match = play_match(f"search:rollouts=8,propose=policy:{mixture_file}", "random", config="case1", games=2, seed=1)
+    assert len(match) == 2
+
+
+def test_a_file_keeps_all_weights(mixture_file):
+    (first, weight), (second, other) = read_policies(mixture_file)
+    assert (weight, other) == (3.0, 1.0)
+    for read, written in ((first, moving(0)), (second, moving(1))):
+        assert all((read[name] == written[name]).all() for name in written)
+    assert (PolicyAgent(mixture_file).weights["simple_bias"] == moving(0)["simple_bias"]).all()
+    with pytest.raises(PolicyError, match="a mixture of 2 policies: give a file of one"):
+        read_weights(mixture_file)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({MIXTURE_WEIGHTS: np.array([1, -1], np.float32)}, "mixture_weights must be numbers of at least 0"),
+        ({MIXTURE_WEIGHTS: np.array([0, 0], np.float32)}, "mixture_weights must be numbers of at least 0"),
+        ({MIXTURE_WEIGHTS: np.array([1, np.nan], np.float32)}, "mixture_weights must be numbers of at least 0"),
+        ({MIXTURE_WEIGHTS: np.array([[1, 1]], np.float32)}, "mixture_weights must be numbers of at least 0"),
+        ({MIXTURE_WEIGHTS: np.array([1], np.float32)}, "'1/attack': its policies are numbered from 0 to 0"),
+        ({MIXTURE_WEIGHTS: np.ones(3, np.float32)}, "policy 2: weights 'place' are missing"),
+        ({"0/more": np.ones(3, np.float32)}, "policy 0: 'more' is no name of weights"),
+    ],
+)
+def test_wrong_mixtures(mixture_file, change, message):
+    from safetensors.numpy import load_file, save_file
+
+    save_file({**load_file(mixture_file), **change}, mixture_file)
+    with pytest.raises(PolicyError) as caught:
+        make_agent(f"policy:{mixture_file}")
+    assert message in str(caught.value)
