@@ -53,12 +53,12 @@ def test_each_game_keeps_its_policy(mixture_file):
 
 def test_the_generator_decides(mixture_file):
     observations, masks = start(50)
-    drawn = []
+    chosen = []
     for seed in (5, 5, 6):
         agent = make_agent(f"policy:{mixture_file}")
         agent.reset(np.ones(50, np.bool_))
-        drawn.append(agent.act(observations, masks, np.random.default_rng(seed))[:, 1].tolist())
-    assert drawn[0] == drawn[1] != drawn[2]
+        chosen.append(agent.act(observations, masks, np.random.default_rng(seed))[:, 1].tolist())
+    assert chosen[0] == chosen[1] != chosen[2]
 
 
 def test_it_plays_like_its_policy(tmp_path):

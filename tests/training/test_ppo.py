@@ -105,13 +105,13 @@ def test_a_magnet_holds_the_policy_back(make_trainer):
     metrics = {}
     for magnet_coef in (1e-6, 5.0):
         torch.manual_seed(1)
-        trainer = make_trainer(magnet_coef=magnet_coef, magnet_rate=0.0, learning_rate=0.01, anneal_lr=False)
+        trainer = make_trainer(magnet_coef=magnet_coef, magnet_step_size=0.0, learning_rate=0.01, anneal_lr=False)
         metrics[magnet_coef] = [trainer.iterate()["losses/magnet_kl"] for _ in range(3)][-1]
     assert 0 < metrics[5.0] < metrics[1e-6] / 2
 
 
 def test_the_magnet_follows_the_policy(make_trainer):
-    trainer = make_trainer(magnet_coef=0.1, magnet_rate=0.25)
+    trainer = make_trainer(magnet_coef=0.1, magnet_step_size=0.25)
     before, magnet = trainer.state.network.weights(), trainer.state.magnet
     trainer.iterate()
     after, moved = trainer.state.network.weights(), magnet.weights()

@@ -74,7 +74,9 @@ class TrainingConfig:
     magnet_coef: float = _setting(
         0.0, "coefficient of the KL divergence from a slowly moving magnet; 0: no magnet", 0, 10
     )
-    magnet_rate: float = _setting(0.05, "fraction of its way to the policy that the magnet moves in an iteration", 0, 1)
+    magnet_step_size: float = _setting(
+        0.05, "fraction of its way to the policy that the magnet moves in an iteration", 0, 1
+    )
     vf_coef: float = _setting(0.5, "coefficient of the value loss", 0, 100)
     max_grad_norm: float = _setting(0.5, "gradients are clipped to this norm", 0, 1_000)
 

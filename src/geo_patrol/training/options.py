@@ -27,9 +27,10 @@ def parse_settings(description: str | None, argv: Sequence[str] | None = None) -
         note = "" if default in (None, "") else f" (default {default})"
         option = f"--{field.name.replace('_', '-')}"
         parser.add_argument(option, help=field.metadata["help"] + note, **_argument_type(field))
-    arguments = {name: value for name, value in vars(parser.parse_args(argv)).items() if value is not None}
+    provided = {name: value for name, value in vars(parser.parse_args(argv)).items() if value is not None}
+    arguments: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in provided.items()}
     try:
-        return configure(**{k: tuple(v) if isinstance(v, list) else v for k, v in arguments.items()})
+        return configure(**arguments)
     except GeoPatrolError as error:
         parser.error(str(error))
 

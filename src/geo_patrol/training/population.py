@@ -145,8 +145,8 @@ class Population:
     def save(self, meta_game: MetaGame) -> None:
         """Write the results and the equilibrium as JSON, and the best mixture as a file that the agent ``policy`` plays."""
         probabilities = meta_game.equilibrium.rows.tolist()
-        drawn = [(read_weights(file), p) for file, p in zip(self.files, probabilities, strict=True) if p > 0]
-        write_mixture(self.config.out / MIXTURE, drawn)
+        mixture = [(read_weights(file), p) for file, p in zip(self.files, probabilities, strict=True) if p > 0]
+        write_mixture(self.config.out / MIXTURE, mixture)
         with atomic_write(self.config.out / META_GAME) as file:
             file.write(json.dumps(meta_game.to_dict(), indent=2) + "\n")
 

@@ -152,11 +152,11 @@ def mean_divergence(logits: Tensor, magnet_logits: Tensor) -> Tensor:
     return (log_probs.exp() * (log_probs - magnet_log_probs)).sum(1).mean()
 
 
-def move_magnet(magnet: PolicyNetwork, network: PolicyNetwork, rate: float) -> None:
+def move_magnet(magnet: PolicyNetwork, network: PolicyNetwork, step_size: float) -> None:
     """Move a magnet's weights by a fraction of their way to the network's."""
     with torch.no_grad():
         for old, new in zip(magnet.parameters(), network.parameters(), strict=True):
-            old.lerp_(new, rate)
+            old.lerp_(new, step_size)
 
 
 def explained_variance(values: Tensor, returns: Tensor) -> float:

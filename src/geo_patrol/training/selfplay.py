@@ -176,7 +176,7 @@ class Trainer:
         ent_coef = config.ent_coef * (anneal if config.anneal_ent_coef else 1)
         losses = update_policy(state.network, state.optimizer, self.rollout, config, ent_coef, state.magnet)
         if state.magnet is not None:
-            move_magnet(state.magnet, state.network, config.magnet_rate)
+            move_magnet(state.magnet, state.network, config.magnet_step_size)
         state.global_step += self.rollout.rewards.numel()
         return {"charts/learning_rate": learning_rate, **{f"losses/{name}": loss for name, loss in losses.items()}}
 

@@ -1,4 +1,4 @@
-"""Mixtures of policies: one is drawn for every game, as an equilibrium between several of them prescribes."""
+"""Mixtures of policies: one is chosen for every game, as an equilibrium between several of them prescribes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _TINY = np.finfo(np.float32).tiny
 
 
 class MixtureAgent:
-    """Plays every game by one of several policies, drawn at its first decision.
+    """Plays every game by one of several policies, chosen at its first decision.
 
     Args:
         policies: one or more.
@@ -29,25 +29,25 @@ class MixtureAgent:
     def __init__(self, policies: Sequence[PolicyAgent], weights: Sequence[float], name: str) -> None:
         self.policies, self.name = tuple(policies), name
         self.probabilities = np.array(weights, np.float64) / np.sum(weights)
-        self._drawn = np.zeros(0, np.int64)
+        self._chosen = np.zeros(0, np.int64)
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Let the policies of new games be drawn at the next decision."""
-        if len(new_games) != len(self._drawn):
-            self._drawn = np.full(len(new_games), -1)
-        self._drawn[new_games] = -1
+        """Let the policies of new games be chosen at the next decision."""
+        if len(new_games) != len(self._chosen):
+            self._chosen = np.full(len(new_games), -1)
+        self._chosen[new_games] = -1
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """Choose the orders of one decision phase, (n, 11), as ``PolicyAgent.act`` does."""
-        if len(self._drawn) != len(action_masks):
+        if len(self._chosen) != len(action_masks):
             self.reset(np.ones(len(action_masks), np.bool_))
-        new = self._drawn < 0
-        self._drawn[new] = self._draw(int(new.sum()), generator)
+        new = self._chosen < 0
+        self._chosen[new] = self._draw(int(new.sum()), generator)
         orders = np.full((len(action_masks), SATELLITES), NOOP, np.int64)
-        for number in np.unique(self._drawn):
-            rows = self._drawn == number
+        for number in np.unique(self._chosen):
+            rows = self._chosen == number
             orders[rows] = self.policies[number].act(observations[rows], action_masks[rows], generator)
         return orders
 
@@ -59,21 +59,22 @@ class MixtureAgent:
         generator: np.random.Generator,
         temperature: float = 1.0,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Sample joint orders for one position, of a policy drawn for each, as ``PolicyAgent.sample`` does.
+        """Sample joint orders for one position, of a policy chosen for each, as ``PolicyAgent.sample`` does.
 
         Returns:
             Orders, (count, 11), and their log-probabilities at temperature 1, (count,), whichever policy gives them.
         """
-        drawn = self._draw(count, generator)
+        chosen = self._draw(count, generator)
         orders = np.full((count, SATELLITES), NOOP, np.int64)
-        for number in np.unique(drawn):
-            rows = np.flatnonzero(drawn == number)
+        for number in np.unique(chosen):
+            rows = np.flatnonzero(chosen == number)
             sampled = self.policies[number].sample(observation, mask, len(rows), generator, temperature)
             orders[rows] = sampled[0]
         log_probs = [self._log_probs(policy, observation, mask, orders) for policy in self.policies]
         with np.errstate(divide="ignore"):  # a policy may have weight 0
             log_weights = np.log(self.probabilities)
-        return orders, np.logaddexp.reduce(log_weights[:, None] + log_probs, axis=0)
+        mixed: NDArray[np.float64] = np.logaddexp.reduce(log_weights[:, None] + log_probs, axis=0)
+        return orders, mixed
 
     def value(self, observations: NDArray[np.int16]) -> NDArray[np.float32]:
         """Estimate how games will end for the side that sees them, (n,): the mean of the policies' estimates."""
@@ -92,7 +93,8 @@ class MixtureAgent:
         """Return how likely a policy gives joint orders, (count, 11), in one position: log-probabilities, (count,)."""
         has_choice, logits = score_orders(policy.weights, observation[None], mask[None])
         likelihoods = probabilities(logits)[np.arange(len(logits)), orders[:, has_choice[0]]]
-        return np.log(np.maximum(likelihoods, _TINY)).sum(axis=1, dtype=np.float64)
+        log_probs: NDArray[np.float64] = np.log(np.maximum(likelihoods, _TINY)).sum(axis=1, dtype=np.float64)
+        return log_probs
 
 
 def read_policy(text: str = "base") -> PolicyAgent | MixtureAgent:

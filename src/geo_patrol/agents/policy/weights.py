@@ -170,16 +170,16 @@ def parse_policies(content: bytes, where: str) -> list[tuple[dict[str, NDArray[n
         raise PolicyError(f"{where}: no file of weights in the safetensors format: {error}") from None
     if MIXTURE_WEIGHTS not in arrays:
         return [(_checked(arrays, where), 1.0)]
-    shares = arrays.pop(MIXTURE_WEIGHTS)
-    _check_shares(shares, where)
-    policies: list[dict[str, NDArray[Any]]] = [{} for _ in shares]
+    mixture_weights = arrays.pop(MIXTURE_WEIGHTS)
+    _check_mixture_weights(mixture_weights, where)
+    policies: list[dict[str, NDArray[Any]]] = [{} for _ in mixture_weights]
     for key, array in sorted(arrays.items()):
         number, _, name = key.partition("/")
-        if number not in map(str, range(len(shares))):
-            raise PolicyError(f"{where}: {show(key)}: its policies are numbered from 0 to {len(shares) - 1}")
+        if number not in map(str, range(len(mixture_weights))):
+            raise PolicyError(f"{where}: {show(key)}: its policies are numbered from 0 to {len(mixture_weights) - 1}")
         policies[int(number)][name] = array
     checked = [_checked(weights, f"{where}, policy {number}") for number, weights in enumerate(policies)]
-    return list(zip(checked, map(float, shares), strict=True))
+    return list(zip(checked, map(float, mixture_weights), strict=True))
 
 
 def _checked(weights: Weights, where: str) -> dict[str, NDArray[np.float32]]:
@@ -187,9 +187,14 @@ def _checked(weights: Weights, where: str) -> dict[str, NDArray[np.float32]]:
     return {name: array.astype(np.float32, copy=False) for name, array in weights.items()}
 
 
-def _check_shares(shares: NDArray[Any], where: str) -> None:
-    is_right = shares.ndim == 1 and shares.dtype.kind == "f" and np.isfinite(shares).all() and (shares >= 0).all()
-    if not is_right or not shares.sum() > 0 or not np.isfinite(shares.sum(dtype=np.float64)):
+def _check_mixture_weights(mixture_weights: NDArray[Any], where: str) -> None:
+    is_right = (
+        mixture_weights.ndim == 1
+        and mixture_weights.dtype.kind == "f"
+        and np.isfinite(mixture_weights).all()
+        and (mixture_weights >= 0).all()
+    )
+    if not is_right or not mixture_weights.sum() > 0 or not np.isfinite(mixture_weights.sum(dtype=np.float64)):
         raise PolicyError(f"{where}: {MIXTURE_WEIGHTS} must be numbers of at least 0, one for each policy, not all 0")
 
 
