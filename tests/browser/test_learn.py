@@ -37,11 +37,11 @@ def test_a_player_learns_by_mouse_and_by_keyboard(address, open_page):
             click_area(page, f"alpha:{step.select}")
         else:
             play_step(page, step, by_mouse=number % 2 == 0)
-        page.locator("#next:focus" if number < len(STEPS) else "#play-on").wait_for()
+        page.locator("#next:focus" if number < len(STEPS) else "#play-on:focus").wait_for()
         assert page.text_content("#task") == attempt_record(number - 1, step.select, step.orders)["card"]["text"]
         if number < len(STEPS):
             page.keyboard.press("Enter")
-    page.locator(".headline", has_text="wins in turn").wait_for()
+    page.locator(".headline", has_text="Alpha (you) wins in turn 1").wait_for()
     page.go_back()
     page.locator("#progress", has_text=f"Step {len(STEPS) - 1} of").wait_for()
 

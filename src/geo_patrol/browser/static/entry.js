@@ -49,6 +49,7 @@ class OrderEntry {
   clear() {
     this.#forget();
     this.choices = null;
+    this.prompt.textContent = "";
     this.#keepFocus(() => this.list.replaceChildren());
     this.#update();
   }

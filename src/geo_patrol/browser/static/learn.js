@@ -6,6 +6,7 @@ class Lesson {
     for (const id of ["title", "progress", "step", "text", "task", "hint", "back", "next", "play-on"]) {
       this[id] = document.getElementById(id);
     }
+    this.section = document.getElementById("entry");
     this.number = null;
     this.playback = new Playback(document, document.querySelector(".controls"));
     this.entry = new OrderEntry(document, this.playback.board, (orders) => this.#attempt({ orders }), () => this.#changed());
@@ -24,7 +25,7 @@ class Lesson {
     this.count = answer.steps;
     this.selects = answer.selects;
     this.playback.setPlaying(false);
-    this.playback.load({ ...answer.record, names: ["you", "opponent"] });
+    this.playback.load(answer.record);
     this.entry.load(answer.choices);
     this.#show(answer.card, false);
     if (hadFocus) this.step.focus({ preventScroll: true });
@@ -45,11 +46,11 @@ class Lesson {
     if (answer === null || number !== this.number) return;
     if (answer.record !== null) {
       this.entry.clear();
-      this.playback.load({ ...answer.record, names: ["you", "opponent"] });
+      this.playback.load(answer.record);
       this.playback.setPlaying(true);
     }
     this.#show(answer.card, answer.done);
-    if (answer.done && !this.next.hidden) this.next.focus({ preventScroll: true });
+    if (answer.done) (this.next.hidden ? this["play-on"] : this.next).focus({ preventScroll: true });
   }
 
   async #ask(body) {
@@ -68,7 +69,7 @@ class Lesson {
     this.task.textContent = isDone ? card.text : card.task;
     this.hint.textContent = card.hint;
     this.back.disabled = this.number === 1;
-    this.isDone = isDone;
+    this.isDone = this.section.hidden = isDone;
     this.next.hidden = !isDone || this.number === this.count;
     this["play-on"].hidden = !isDone || this.number < this.count;
   }

@@ -14,7 +14,8 @@ function create(name, attributes = {}, ...children) {
 function headline(moment, names) {
   if (moment.winner === null) return `Turn ${moment.turn}, ${moment.phase} phase`;
   if (moment.winner === "draw") return `Draw in turn ${moment.turn}`;
-  return `${names[SIDES.indexOf(moment.winner)]} (${moment.winner}) wins in turn ${moment.turn}`;
+  const winner = moment.winner[0].toUpperCase() + moment.winner.slice(1);
+  return `${winner} (${names[SIDES.indexOf(moment.winner)]}) wins in turn ${moment.turn}`;
 }
 
 /** Returns lines ("left", "right") as a table; those without a right side are headings. */

@@ -140,10 +140,16 @@ class TablePage {
   #showEnd() {
     this.#clear();
     this.leave.hidden = this.entry.buttons.hidden = true;
-    this.entry.prompt.textContent = "The game is over.";
+    this.entry.prompt.textContent = this.#resultText();
     this.downloads.hidden = false;
     document.getElementById("page-link").href = `/replays/${this.table}.html`;
     document.getElementById("file-link").href = `/replays/${this.table}.jsonl.gz`;
+  }
+
+  #resultText() {
+    const { winner } = this.playback.record.moments.at(-1);
+    if (winner === "draw" || this.you === null) return "The game is over.";
+    return `The game is over: you ${winner === this.you ? "win" : "lose"}.`;
   }
 
   /** Says in the tab of the browser whether orders are asked for. */
