@@ -207,6 +207,7 @@ def test_names():
     assert make_agent("search:budget=1s").search == Search(budget="1s")
     assert make_agent("search:60s").search == Search(budget="60s")
     assert make_agent("search:propose=random").search == Search(propose="random")
+    assert make_agent("search:enemy=idle").search == Search(enemy="idle")
 
 
 @pytest.mark.parametrize(
@@ -218,6 +219,9 @@ def test_names():
         ("search:9999s", "up to 60s"),
         ("search:propose=", "give the name of an agent"),
         ("search:10ms,propose=search:20ms", "a search cannot propose to a search"),
+        ("search:10ms,enemy=search,propose=random", "enemy = 'search': a search cannot be the enemy"),
+        ("search:enemy=random,enemy=idle", "enemy is given twice"),
+        ("search:10ms,enemy=nobody", "there is no agent 'nobody'"),
         ("search:10ms,propose=nobody", "there is no agent 'nobody'"),
         ("search:samples=-1", "samples = '-1'"),
         ("search:-3ms", "budget = '-3ms'"),
@@ -370,11 +374,43 @@ def test_an_enemy_that_moved_as_a_script_replies_as_that_script():
             return super().act(observations, action_masks, generator)
 
     batch = start()
-    agent = LookaheadAgent(Search(rollouts=96, candidates=2), make_agent("policy:base"), models=[Silent()])
+    policy = make_agent("policy:base")
+    agent = LookaheadAgent(Search(rollouts=96, candidates=2), policy, enemies=[(policy, 3), (Silent(), 1)])
     choose(agent, batch)
     moved, *answers = batches
     assert moved == 12
     assert sum(answers) == pytest.approx(96 / 4, abs=12)  # a quarter of the samples: 12 of the 48 orders
+
+
+def test_an_enemy_that_is_known_alone_is_expected():
+    batches = []
+
+    class Known(RandomAgent):
+        observation = "tokens"
+
+        def act(self, observations, action_masks, generator):
+            batches.append(len(observations))
+            return super().act(observations, action_masks, generator)
+
+    agent = LookaheadAgent(Search(rollouts=96, candidates=2), make_agent("policy:base"), enemies=[(Known(), 1)])
+    choose(agent, start())
+    moved, *answers = batches
+    assert moved == 48
+    assert sum(answers) == 96
+
+
+@pytest.mark.parametrize(
+    "agents",
+    [
+        "enemy=raider:path=cheap,defenders=3,propose=policy:base,greedy",
+        "propose=policy:base,greedy,enemy=raider:path=cheap,defenders=3",
+    ],
+)
+def test_names_of_the_enemy_and_the_proposer_hold_commas(agents):
+    agent = make_agent(f"search:rollouts=8,{agents}")
+    assert isinstance(agent, LookaheadAgent)
+    assert (agent.search.enemy, agent.search.propose) == ("raider:path=cheap,defenders=3", "policy:base,greedy")
+    assert agent.name == "search:rollouts=8,enemy=raider:path=cheap,defenders=3,propose=policy:base,greedy"
 
 
 def test_equal_values_are_decided_by_the_policys_probabilities():

@@ -27,10 +27,13 @@ class _Entry(NamedTuple):
 
 
 def _make_search(text: str) -> Agent:
-    """Make a searching agent from the text after the colon, with the proposer that it names."""
+    """Make a searching agent from the text after the colon, with the agents that it names."""
     search = read_search(text)
     proposer = _make_builtin(search.propose) if search.propose else None
-    return LookaheadAgent(search, proposer) if isinstance(proposer, Critic) else SearchAgent(search, proposer=proposer)
+    enemy = _make_builtin(search.enemy) if search.enemy else None
+    if isinstance(proposer, Critic):
+        return LookaheadAgent(search, proposer, enemies=None if enemy is None else [(enemy, 1.0)])
+    return SearchAgent(search, models=None if enemy is None else [enemy], proposer=proposer)
 
 
 _ENTRIES: dict[str, _Entry] = {

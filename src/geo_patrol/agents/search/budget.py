@@ -11,7 +11,7 @@ from geo_patrol.errors import show
 _DEFAULT_SECONDS = 0.01
 _MAX_SECONDS = 60.0
 _BUDGET = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s)")
-_PROPOSE = re.compile(r"(?:^|,)\s*propose\s*=")
+_AGENT = re.compile(r"(?:^|,)\s*(enemy|propose)\s*=")
 
 
 class Search(NamedTuple):
@@ -27,6 +27,9 @@ class Search(NamedTuple):
     """Standard errors by which others must beat the first script's orders."""
     samples: Annotated[int, Field(ge=0, le=64)] = 0
     """Joint orders sampled from the proposer in each decision; 0: 4, or 24 of a policy."""
+    enemy: str = ""
+    """The name of the agent that the enemy is, as far as the search knows, such as "policy:base"; its parameters may hold
+    commas. Nothing: several."""
     propose: str = ""
     """The name of an agent that proposes candidates, such as "policy:base"; its parameters may hold commas."""
 
@@ -34,22 +37,31 @@ class Search(NamedTuple):
 def read_search(text: str) -> Search:
     """Read what follows the colon of a search's name, such as ``10ms,candidates=8,propose=policy:base``.
 
-    A budget may stand alone in front. ``propose`` comes last: all that follows belongs to the proposer.
+    A budget may stand alone in front. ``enemy`` and ``propose`` come last: what follows belongs to these agents.
 
     Raises:
         ValueError: a parameter is unknown, given twice, or has a wrong value; or searches are to search in searches.
     """
     name = f"search:{text}"
-    found = _PROPOSE.search(text)
-    own, proposer = (text[: found.start()], text[found.end() :].strip()) if found else (text, "")
-    if found and not proposer:
-        raise ValueError(f"agent {name!r}: propose = '': give the name of an agent")
-    if proposer.partition(":")[0].strip() == "search":
-        raise ValueError(f"agent {name!r}: propose = {show(proposer)}: a search cannot propose to a search")
+    own, *pieces = _AGENT.split(text)
+    agents: dict[str, str] = {}
+    for parameter, agent in zip(pieces[::2], pieces[1::2], strict=True):
+        if parameter in agents:
+            raise ValueError(f"agent {name!r}: {parameter} is given twice")
+        agents[parameter] = _read_agent(name, parameter, agent.strip())
     if "=" not in own.partition(",")[0] and own:
         own = f"budget={own}"
-    search = read_parameters(name, own, Search) if own or not found else Search()
-    return search._replace(propose=proposer)
+    search = read_parameters(name, own, Search) if own or not agents else Search()
+    return search._replace(enemy=agents.get("enemy", ""), propose=agents.get("propose", ""))
+
+
+def _read_agent(name: str, parameter: str, agent: str) -> str:
+    if not agent:
+        raise ValueError(f"agent {name!r}: {parameter} = '': give the name of an agent")
+    if agent.partition(":")[0].strip() == "search":
+        verb = "propose to" if parameter == "propose" else "be the enemy that is expected by"
+        raise ValueError(f"agent {name!r}: {parameter} = {show(agent)}: a search cannot {verb} a search")
+    return agent
 
 
 def read_budget(search: Search) -> tuple[float, int]:

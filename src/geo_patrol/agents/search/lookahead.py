@@ -24,7 +24,7 @@ _WIDER = 2.5  # that temperature
 # The weight of the policy's log-probabilities as a prior, beside values from -1 to 1. The policy has met more kinds of
 # enemies than the two that are modelled here; that matters most for movements, which decide what can happen for turns.
 _PRIOR_WEIGHT = {MOVEMENT: 0.1, ENGAGEMENT: 0.005}
-_ENEMY_POLICY, _ENEMY_SCRIPTED = 36, 12  # sampled joint orders of the enemy
+_ENEMY_SAMPLES = 48  # joint orders of the enemy
 _FIRST_SECONDS_PER_EVALUATION = 5e-5  # seconds for a position, until some were timed
 _PROPOSALS, _BRANCHES, _ANSWERS = np.uint64(1), np.uint64(3), np.uint64(4)
 
@@ -58,7 +58,7 @@ class Expected(NamedTuple):
     orders: NDArray[np.int64]
     """(k, 11)"""
     agents: NDArray[np.int64]
-    """(k,), the index of the agent that chose each: 0 the policy, 1 the first model, and so on."""
+    """(k,), the index among the agents that the enemy may be, of the one that chose each."""
 
 
 class Branches:
@@ -117,20 +117,21 @@ class Branches:
 class LookaheadAgent(Searcher):
     """Plays the orders that a policy proposes to the end of the turn, and chooses by the policy's value estimates there.
 
-    The enemy is modelled by the policy itself and by ``scripted``, in this phase and in the engagement that follows a
-    movement. All candidates meet the same enemy orders and random numbers; samples are distributed by sequential
+    The enemy is modelled by the policy itself and by ``scripted``, or by an agent that is known to be the enemy, in this
+    phase and in the engagement that follows a movement. All candidates meet the same enemy orders and random numbers; samples are distributed by sequential
     halving, see ``halve``.
 
     Args:
         search: the budget and other parameters.
         critic: proposes orders and estimates values.
-        models: other agents that the enemy may be.
+        enemies: the agents that the enemy may be, and how often each is expected relative to the others; None: the
+            policy, and less often ``scripted``.
     """
 
-    def __init__(self, search: Search, critic: Critic, *, models: Sequence[Agent] | None = None) -> None:
+    def __init__(self, search: Search, critic: Critic, *, enemies: Sequence[tuple[Agent, float]] | None = None) -> None:
         super().__init__(search)
         self._critic = critic
-        self._models = (ScriptedAgent(),) if models is None else tuple(models)
+        self._enemies = ((critic, 3.0), (ScriptedAgent(), 1.0)) if enemies is None else tuple(enemies)
         self._seconds_per_evaluation = {
             MOVEMENT: _FIRST_SECONDS_PER_EVALUATION,
             ENGAGEMENT: _FIRST_SECONDS_PER_EVALUATION,
@@ -204,8 +205,14 @@ class LookaheadAgent(Searcher):
         generator: np.random.Generator,
     ) -> Expected:
         """Sample orders of the enemy, shuffled."""
-        orders = [self._critic.sample(observation, mask, _ENEMY_POLICY, generator)[0]]
-        orders += [sample_actions(model, game, enemy, _ENEMY_SCRIPTED, generator) for model in self._models]
+        total = sum(weight for _, weight in self._enemies)
+        orders = []
+        for agent, weight in self._enemies:
+            count = max(round(_ENEMY_SAMPLES * weight / total), 1)
+            if agent is self._critic:
+                orders.append(self._critic.sample(observation, mask, count, generator)[0])
+            else:
+                orders.append(sample_actions(agent, game, enemy, count, generator))
         agents = np.repeat(np.arange(len(orders)), [len(sampled) for sampled in orders])
         mixed = generator.permutation(len(agents))
         return Expected(np.concatenate(orders)[mixed], agents[mixed])
@@ -243,7 +250,7 @@ class LookaheadAgent(Searcher):
         orders = np.empty((len(branches), SIDES, SATELLITES), np.int64)
         own, enemy = branches.side, 1 - branches.side
         orders[:, own] = _act(self._critic, branches.observations[:, own], branches.masks[:, own], generator)
-        for number, agent in enumerate((self._critic, *self._models)):
+        for number, (agent, _) in enumerate(self._enemies):
             rows = np.flatnonzero(agents == number)
             if len(rows):
                 seen, masks = branches.observations[rows, enemy], branches.masks[rows, enemy]
