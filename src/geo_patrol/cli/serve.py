@@ -45,13 +45,14 @@ def serve(
     load_rules()
     with leave_at_once():
         hall = Hall(data, max_tables, frozenset(agents or ()))
-    for fault in hall.damaged:
+    hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
+    server = Server(hall, hosts)
+    for fault in server.damaged:
         typer.echo(f"not restored: {fault}", err=True)
     _warn(host)
-    hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
     typer.echo(f"http://{host}:{port}/  {len(hall.tables)} tables, games in {data}", err=True)
     uvicorn.run(
-        Server(hall, hosts).app(),
+        server.app(),
         host=host,
         port=port,
         log_level="warning",

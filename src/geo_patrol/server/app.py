@@ -10,6 +10,7 @@ from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.browser.theme_css import theme_css
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.server.bodies import check_origin, read_body
+from geo_patrol.server.class_routes import ClassRoutes
 from geo_patrol.server.guidance import Guidance
 from geo_patrol.server.hall import Hall, NewTable
 from geo_patrol.server.limits import MessageLimit
@@ -78,6 +79,12 @@ class Server:
         self._requests = MessageLimit(*_REQUESTS)
         self._threads = ThreadPoolExecutor(2, "agents")
         self._guidance = Guidance(hall)
+        self._classes = ClassRoutes(hall, self._server_of)
+
+    @property
+    def damaged(self) -> list[str]:
+        """What is wrong with tables and classes that cannot be restored."""
+        return [*self.hall.damaged, *self._classes.classes.damaged]
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -92,6 +99,7 @@ class Server:
                 Route("/replays/{table}.html", self._replay_document),
                 Route("/static/theme.css", self._theme),
                 *self._guidance.routes,
+                *self._classes.routes,
                 WebSocketRoute("/ws/{table}", self._socket),
                 Mount("/static", StaticFiles(packages=[("geo_patrol.browser", "static")])),
             ],
@@ -126,7 +134,9 @@ class Server:
     # Tables
 
     async def _list_tables(self, _request: Request) -> Response:
-        return JSONResponse({"tables": [_summary(table) for table in self.hall.tables.values()]})
+        private = self._classes.classes.tables  # a class has a page of its own
+        tables = [_summary(table) for table in self.hall.tables.values() if table.id not in private]
+        return JSONResponse({"tables": tables})
 
     async def _show_table(self, request: Request) -> Response:
         return JSONResponse(_summary(self.hall.table(request.path_params["table"])))

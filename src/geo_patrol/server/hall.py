@@ -2,6 +2,7 @@
 
 import secrets
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from geo_patrol.config.preset_files import preset_names
 from geo_patrol.config.presets import load_config
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, copy_plain
 from geo_patrol.engine.batch import fresh_seed
 from geo_patrol.errors import GeoPatrolError, show
@@ -53,12 +55,14 @@ class Hall:
         own_agents: see ``make_seat_agent``.
 
     Attributes:
+        folder: of all files.
+        own_agents: that the operator allows.
         tables: by identifier.
         damaged: what is wrong with tables that cannot be restored.
     """
 
     def __init__(self, folder: Path, max_tables: int = 200, own_agents: frozenset[str] = frozenset()) -> None:
-        self._folder, self._max_tables, self._own_agents = folder, max_tables, own_agents
+        self.folder, self._max_tables, self.own_agents = folder, max_tables, own_agents
         self.tables: dict[str, Table] = {}
         self.damaged: list[str] = []
         folder.mkdir(parents=True, exist_ok=True)
@@ -68,7 +72,7 @@ class Hall:
     def _restore(self, path: Path) -> None:
         try:
             saved = SavedTable.model_validate_json(read_limited(path, MAX_FILE_BYTES))
-            self.tables[path.stem] = Table.restore(path.stem, saved, self._folder, self._own_agents)
+            self.tables[path.stem] = Table.restore(path.stem, saved, self.folder, self.own_agents)
         except (GeoPatrolError, ValidationError, OSError) as error:
             self.damaged.append(f"{path}: {str(error).splitlines()[0]}")
 
@@ -82,8 +86,12 @@ class Hall:
             raise ProtocolError("no_table", f"there is no table {show(name)}")
         return self.tables[name]
 
-    def open_table(self, new: NewTable) -> tuple[Table, dict[Side, str]]:
+    def open_table(self, new: NewTable, taken: Mapping[Side, Seat] | None = None) -> tuple[Table, dict[Side, str]]:
         """Open a table; return it with the secrets of the seats that links lead to.
+
+        Args:
+            new: what is asked for.
+            taken: seats that are taken already, whatever is asked for them.
 
         Raises:
             ProtocolError: there are too many, or an agent is unknown.
@@ -92,14 +100,15 @@ class Hall:
         if sum(not table.is_over for table in self.tables.values()) >= self._max_tables:
             raise ProtocolError("too_many", f"{self._max_tables} games are in progress: try again later", 60.0)
         seed = fresh_seed() >> 1 if new.seed is None else new.seed
-        config = load_config(_scenario(new), {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
+        config = self.load_setup(new)
         runner = GameRunner(config, seed)
         sampled = sampled_config(runner.batch)
         seats: list[Seat] = []
         links: dict[Side, str] = {}
         for side, name in zip(SIDES, (new.alpha, new.bravo), strict=True):
             is_person = name in ("open", "link")
-            seats.append(Seat(kind="open" if is_person else "agent", name=_PERSON if is_person else name))
+            seat = Seat(kind="open" if is_person else "agent", name=_PERSON if is_person else name)
+            seats.append((taken or {}).get(side, seat))
             if name == "link":
                 links[side] = seats[-1].take()
         saved = SavedTable(
@@ -112,10 +121,19 @@ class Hall:
             alpha=seats[0],
             bravo=seats[1],
         )
-        table = Table(secrets.token_hex(6), saved, self._folder, self._own_agents)
+        table = Table(secrets.token_hex(6), saved, self.folder, self.own_agents)
         table.save()
         self.tables[table.id] = table
         return table, links
+
+    def load_setup(self, new: NewTable) -> GameConfig:
+        """Return the configuration of a new table.
+
+        Raises:
+            ProtocolError: there is no such preset, or the scenario is no TOML.
+            ConfigError: the scenario is wrong.
+        """
+        return load_config(_scenario(new), {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
 
     def close(self) -> None:
         """Close the files of all tables."""

@@ -34,12 +34,12 @@ class Seat(BaseModel):
 
     def accepts(self, secret: str) -> bool:
         """Return whether a secret is the seat's, in a time that does not depend on it."""
-        return self.kind == "taken" and hmac.compare_digest(self.secret_hash, _hash(secret))
+        return self.kind == "taken" and accepts(self.secret_hash, secret)
 
     def take(self) -> str:
         """Take the seat; return its new secret, which is not stored."""
         secret = secrets.token_urlsafe(24)
-        self.kind, self.secret_hash = "taken", _hash(secret)
+        self.kind, self.secret_hash = "taken", hash_secret(secret)
         return secret
 
     def leave(self) -> None:
@@ -47,8 +47,14 @@ class Seat(BaseModel):
         self.kind, self.secret_hash = "open", ""
 
 
-def _hash(secret: str) -> str:
+def hash_secret(secret: str) -> str:
+    """Return what is stored of a secret: SHA-256, as hexadecimal digits."""
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def accepts(secret_hash: str, secret: str) -> bool:
+    """Return whether a secret has a hash, in a time that does not depend on it."""
+    return hmac.compare_digest(secret_hash, hash_secret(secret))
 
 
 def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:

@@ -71,6 +71,18 @@ async function openTable(form) {
   await refresh();
 }
 
+async function openClass(form) {
+  const { title, preset, pairs, agent, clock } = Object.fromEntries(new FormData(form));
+  const asked = { title, preset, pairs: pairs === "yes", agent, clock: clock === "" ? null : Number(clock) };
+  const { class: name, secret } = await request("/api/classes", asked);
+  location.href = new URL(`teacher.html#${new URLSearchParams({ class: name, secret })}`, location.href).href;
+}
+
+document.getElementById("new-class").addEventListener("submit", (event) => {
+  event.preventDefault();
+  notice.textContent = "";
+  attempt(() => openClass(event.target));
+});
 document.getElementById("new").addEventListener("submit", (event) => {
   event.preventDefault();
   notice.textContent = "";

@@ -201,3 +201,9 @@ class TablePage {
 const parameters = new URLSearchParams(location.hash.slice(1)); // which the browser keeps to itself
 window.addEventListener("hashchange", () => location.reload());
 const page = new TablePage(parameters.get("table") ?? "", parameters.get("secret"));
+if (parameters.has("class")) {
+  page.leave.remove(); // a pupil keeps the seat
+  const back = document.getElementById("back");
+  back.href = `class.html#${new URLSearchParams({ class: parameters.get("class") })}`;
+  back.textContent = "Back to the class";
+}

@@ -1,0 +1,315 @@
+"""Classes: pupils who come by one link and play each other or an agent, and a teacher who sees all of their tables."""
+
+import csv
+import io
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from geo_patrol.errors import printable, show
+from geo_patrol.files import atomic_write, read_limited
+from geo_patrol.server.hall import Hall, NewTable
+from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.server.seats import Seat, accepts, hash_secret, make_seat_agent
+from geo_patrol.server.tables import Table
+from geo_patrol.sides import SIDES, Side
+
+MAX_PUPILS = 60
+MAX_CLASSES = 50
+MAX_GAMES = 2_000
+"""Of a class."""
+_MAX_FILE_BYTES = 1 << 20
+_Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class NewClass(NewTable):
+    """What is asked for a new class: the game of its tables, and who plays whom."""
+
+    alpha: Literal["open"] = "open"
+    bravo: Literal["open"] = "open"
+    agent: _Name = "turtle"
+    """Plays those who have no partner."""
+    pairs: bool = True
+    """Whether pupils play each other; otherwise everybody plays the agent."""
+
+
+class Pupil(BaseModel):
+    """Somebody who has come to a class; the secret only as a hash."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: _Name
+    secret_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    is_waiting: bool = True
+
+
+class ClassGame(BaseModel):
+    """A game of a class: its table, and the number of the pupil on each side, None for the agent."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    table: str
+    alpha: int | None
+    bravo: int | None
+
+    def pupil(self, side: Side) -> int | None:
+        """Return the number of the pupil of a side."""
+        return self.alpha if side == "alpha" else self.bravo
+
+
+class SavedClass(BaseModel):
+    """A class as it is saved."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    version: Literal[1] = 1
+    new: NewClass
+    teacher_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    pupils: Annotated[list[Pupil], Field(max_length=MAX_PUPILS)] = []
+    games: Annotated[list[ClassGame], Field(max_length=MAX_GAMES)] = []
+    is_paused: bool = False
+
+
+class SchoolClass:
+    """A class.
+
+    Args:
+        name: its identifier, which is in the link for everybody.
+        saved: its setup, pupils and games.
+        hall: opens its tables.
+        folder: of its file.
+    """
+
+    def __init__(self, name: str, saved: SavedClass, hall: Hall, folder: Path) -> None:
+        self.id, self.saved, self._hall, self._folder = name, saved, hall, folder
+        for table in self.tables:
+            table.is_paused = saved.is_paused and not table.is_over
+
+    def save(self) -> None:
+        """Save pupils and games."""
+        with atomic_write(self._folder / f"{self.id}.json") as stream:
+            stream.write(self.saved.model_dump_json())
+
+    @property
+    def title(self) -> str:
+        """What the teacher calls it."""
+        return self.saved.new.title or "A class"
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of its games, those that could not be restored left out."""
+        return [self._hall.tables[game.table] for game in self.saved.games if game.table in self._hall.tables]
+
+    def check_teacher(self, secret: str) -> None:
+        """Raise ProtocolError if a secret is not the teacher's."""
+        if not accepts(self.saved.teacher_hash, secret):
+            raise ProtocolError("wrong_secret", "this secret is not the teacher's")
+
+    # Pupils
+
+    def add_pupil(self, name: str) -> str:
+        """Let somebody in; return the secret, which is that of all seats that the pupil gets.
+
+        Raises:
+            ProtocolError: the class is full, or has somebody of that name.
+        """
+        name = printable(name.strip(), 40)
+        if not name:
+            raise ProtocolError("bad_message", "name: give your name")
+        if len(self.saved.pupils) >= MAX_PUPILS:
+            raise ProtocolError("too_many", f"a class has at most {MAX_PUPILS} pupils")
+        if any(pupil.name.casefold() == name.casefold() for pupil in self.saved.pupils):
+            raise ProtocolError("no_seat", f"name: there is a {show(name)} already; add a letter")
+        secret = secrets.token_urlsafe(24)
+        self.saved.pupils.append(Pupil(name=name, secret_hash=hash_secret(secret)))
+        self._seat_if_possible()
+        return secret
+
+    def pupil_of(self, secret: str) -> int:
+        """Return the number of the pupil with a secret.
+
+        Raises:
+            ProtocolError: nobody has it.
+        """
+        found = [i for i, pupil in enumerate(self.saved.pupils) if accepts(pupil.secret_hash, secret)]
+        if not found:
+            raise ProtocolError("wrong_secret", "this secret is nobody's in the class")
+        return found[0]
+
+    def place_of(self, number: int) -> dict[str, Any]:
+        """Return where a pupil is: name, title, table with the side, None while there is none, whether it is over."""
+        game = next((game for game in reversed(self.saved.games) if number in (game.alpha, game.bravo)), None)
+        table = None if game is None else self._hall.tables.get(game.table)
+        return {
+            "title": self.title,
+            "name": self.saved.pupils[number].name,
+            "waiting": self.saved.pupils[number].is_waiting,
+            "paused": self.saved.is_paused,
+            "table": None if table is None else table.id,
+            "over": table is None or table.is_over,
+        }
+
+    def play_again(self, number: int) -> None:
+        """Let a pupil whose game is over wait for the next one.
+
+        Raises:
+            ProtocolError: the game is not over.
+        """
+        if not self.place_of(number)["over"]:
+            raise ProtocolError("no_seat", "your game is not over")
+        self.saved.pupils[number].is_waiting = True
+        self._seat_if_possible()
+
+    def _seat_if_possible(self) -> None:
+        """Seat those who wait; while there are too many tables, they go on waiting."""
+        with suppress(ProtocolError):
+            self.seat_pupils()
+        self.save()
+
+    def seat_pupils(self, *, with_agent: bool = False) -> None:
+        """Open tables for those who wait, in pairs, in the order in which they came.
+
+        Args:
+            with_agent: whether the one without a partner plays the agent.
+
+        Raises:
+            ProtocolError: there are too many tables.
+        """
+        waiting = [i for i, pupil in enumerate(self.saved.pupils) if pupil.is_waiting]
+        if self.saved.new.pairs:
+            while len(waiting) > 1:
+                self._open_table(waiting.pop(0), waiting.pop(0))
+        if with_agent or not self.saved.new.pairs:
+            for number in waiting:
+                self._open_table(number, None)
+
+    def _open_table(self, first: int, second: int | None) -> None:
+        """Open a table; whoever has played alpha less often than the other does now."""
+        if len(self.saved.games) >= MAX_GAMES:
+            raise ProtocolError("too_many", f"a class has at most {MAX_GAMES} games")
+        is_swapped = self._alpha_games(first) > (self._alpha_games(second) if second is not None else 0)
+        alpha, bravo = (second, first) if is_swapped else (first, second)
+        seats = {side: self._seat(number) for side, number in zip(SIDES, (alpha, bravo), strict=True)}
+        new = NewTable.model_validate(self.saved.new.model_dump(exclude={"agent", "pairs"}))
+        table, _ = self._hall.open_table(new, seats)
+        table.is_paused = self.saved.is_paused
+        self.saved.games.append(ClassGame(table=table.id, alpha=alpha, bravo=bravo))
+        for number in (first, second):
+            if number is not None:
+                self.saved.pupils[number].is_waiting = False
+
+    def _alpha_games(self, number: int) -> int:
+        """Return how many more games a pupil has played as alpha than as bravo."""
+        return sum((game.alpha == number) - (game.bravo == number) for game in self.saved.games)
+
+    def _seat(self, number: int | None) -> Seat:
+        if number is None:
+            return Seat(kind="agent", name=self.saved.new.agent)
+        pupil = self.saved.pupils[number]
+        return Seat(kind="taken", name=pupil.name, secret_hash=pupil.secret_hash)
+
+    # The teacher
+
+    def overview(self) -> dict[str, Any]:
+        """Return what the teacher sees: who waits, and all tables, the latest first."""
+        return {
+            "title": self.title,
+            "paused": self.saved.is_paused,
+            "pairs": self.saved.new.pairs,
+            "agent": self.saved.new.agent,
+            "pupils": [pupil.name for pupil in self.saved.pupils],
+            "waiting": [pupil.name for pupil in self.saved.pupils if pupil.is_waiting],
+            "tables": [_table_record(table) for table in reversed(self.tables)],
+        }
+
+    def results(self) -> str:
+        """Return a row for each game as CSV; names that a spreadsheet would compute begin with an apostrophe."""
+        text = io.StringIO()
+        rows = csv.writer(text)
+        rows.writerow(
+            ["game", "alpha", "bravo", "alpha_score", "bravo_score", "winner", "reasons", "turns", "over", "replay"]
+        )
+        for number, table in enumerate(self.tables, start=1):
+            game = table.game
+            winner = "" if not table.is_over else game.winner or "draw"
+            replay = f"/replays/{table.id}.jsonl.gz" if table.is_over else ""
+            names = [f"'{name}" if name[0] in "=+-@\t" else name for name in (table.names.alpha, table.names.bravo)]
+            reasons = ", ".join(map(str, game.reasons))
+            rows.writerow([number, *names, *game.scores.values(), winner, reasons, game.turn, table.is_over, replay])
+        return text.getvalue()
+
+
+def _table_record(table: Table) -> dict[str, Any]:
+    """Return what the teacher sees of a table."""
+    missing = [side for side in table.people if side not in table.submitted]
+    return {
+        "table": table.id,
+        "names": [table.names.alpha, table.names.bravo],
+        "turn": table.game.turn,
+        "phase": table.game.phase,
+        "score": list(table.game.scores.values()),
+        "over": table.is_over,
+        "winner": table.game.winner,
+        "paused": table.is_paused,
+        "waiting_for": [] if table.is_over else missing,
+        "away": [] if table.is_over else [side for side in table.people if side not in table.connected],
+    }
+
+
+class Classes:
+    """All classes of a server.
+
+    Args:
+        hall: opens their tables.
+
+    Attributes:
+        damaged: what is wrong with those that cannot be restored.
+    """
+
+    def __init__(self, hall: Hall) -> None:
+        self._hall, self._folder = hall, hall.folder / "classes"
+        self._classes: dict[str, SchoolClass] = {}
+        self.damaged: list[str] = []
+        for path in sorted(self._folder.glob("[!.]*.json")):
+            try:
+                saved = SavedClass.model_validate_json(read_limited(path, _MAX_FILE_BYTES))
+                self._classes[path.stem] = SchoolClass(path.stem, saved, hall, self._folder)
+            except (ValidationError, OSError, ValueError) as error:
+                self.damaged.append(f"{path}: {str(error).splitlines()[0]}")
+
+    @property
+    def tables(self) -> set[str]:
+        """The identifiers of all tables of classes."""
+        return {game.table for one in self._classes.values() for game in one.saved.games}
+
+    def open_class(self, new: NewClass) -> tuple[SchoolClass, str]:
+        """Open a class; return it with the teacher's secret.
+
+        Raises:
+            ProtocolError: there are too many, or the agent or the game is wrong.
+            ConfigError: the scenario is wrong.
+        """
+        if len(self._classes) >= MAX_CLASSES:
+            raise ProtocolError("too_many", f"there are {MAX_CLASSES} classes: remove the files of old ones")
+        self._hall.load_setup(new)
+        make_seat_agent(new.agent, self._hall.own_agents)
+        secret = secrets.token_urlsafe(24)
+        saved = SavedClass(new=new, teacher_hash=hash_secret(secret))
+        self._folder.mkdir(exist_ok=True)
+        opened = SchoolClass(secrets.token_urlsafe(8), saved, self._hall, self._folder)
+        opened.save()
+        self._classes[opened.id] = opened
+        return opened, secret
+
+    def find(self, name: str) -> SchoolClass:
+        """Return a class.
+
+        Raises:
+            ProtocolError: there is none of that name.
+        """
+        if name not in self._classes:
+            raise ProtocolError("no_table", f"there is no class {show(name)}")
+        return self._classes[name]
