@@ -29,10 +29,10 @@ class Classroom:
 
     def __init__(self, client, **setup):
         self.client, self.secrets = client, {}
-        opened = self.ask("", 201, **({"title": "Physics", "scenario": SHORT} | setup))
+        opened = self.request("", 201, **({"title": "Physics", "scenario": SHORT} | setup))
         self.name, self.teacher = opened["class"], opened["secret"]
 
-    def ask(self, path, status=200, **body):
+    def request(self, path, status=200, **body):
         where = f"/api/classes/{self.name}/{path}" if path else "/api/classes"
         response = self.client.post(where, json=body)
         assert response.status_code == status, response.text
@@ -40,18 +40,18 @@ class Classroom:
 
     def arrive(self, *names):
         for name in names:
-            self.secrets[name] = self.ask("pupils", 201, name=name)["secret"]
+            self.secrets[name] = self.request("pupils", 201, name=name)["secret"]
 
-    def place(self, name):
-        return self.ask("place", secret=self.secrets[name])
+    def seat(self, name):
+        return self.request("place", secret=self.secrets[name])
 
     def overview(self, **body):
-        return self.ask("overview", secret=self.teacher, **body)
+        return self.request("overview", secret=self.teacher, **body)
 
     def play(self, name):
         """Play the pupil's game to its end, with no orders; the other side has to do that, too."""
-        table = self.place(name)["table"]
-        players = [other for other in self.secrets if self.place(other)["table"] == table]
+        table = self.seat(name)["table"]
+        players = [other for other in self.secrets if self.seat(other)["table"] == table]
         sockets = [self.client.websocket_connect(f"/ws/{table}") for _ in players]
         for player, socket in zip(players, sockets, strict=True):
             socket.__enter__()
@@ -73,45 +73,45 @@ class Classroom:
         return table
 
 
-def test_pupils_are_paired_in_the_order_in_which_they_come(client):
-    room = Classroom(client)
-    room.arrive("Ada", "Ben", "Cem")
-    ada, ben, cem = map(room.place, room.secrets)
+def test_pupils_are_paired_as_they_come(client):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben", "Cem")
+    ada, ben, cem = map(lesson.seat, lesson.secrets)
     assert ada["table"] == ben["table"] is not None
     assert (ada["waiting"], cem["waiting"], cem["table"]) == (False, True, None)
-    room.arrive("Dua")
-    assert room.place("Cem")["table"] == room.place("Dua")["table"] != ada["table"]
-    seen = room.overview()
+    lesson.arrive("Dua")
+    assert lesson.seat("Cem")["table"] == lesson.seat("Dua")["table"] != ada["table"]
+    seen = lesson.overview()
     assert seen["pupils"] == ["Ada", "Ben", "Cem", "Dua"]
     assert [table["names"] for table in seen["tables"]] == [["Cem", "Dua"], ["Ada", "Ben"]]
     assert client.get("/api/tables").json()["tables"] == [], "the lobby does not list them"
 
 
 def test_one_without_a_partner_plays_the_agent_when_the_teacher_says_so(client):
-    room = Classroom(client, agent="idle")
-    room.arrive("Ada", "Ben", "Cem")
-    seen = room.ask("agent", secret=room.teacher)
+    lesson = Classroom(client, agent="idle")
+    lesson.arrive("Ada", "Ben", "Cem")
+    seen = lesson.request("agent", secret=lesson.teacher)
     assert seen["waiting"] == []
     assert seen["tables"][0]["names"] == ["Cem", "idle"]
 
 
 def test_a_class_against_the_agent(client):
-    room = Classroom(client, pairs=False, agent="random")
-    room.arrive("Ada", "Ben")
-    assert [table["names"] for table in room.overview()["tables"]] == [["Ben", "random"], ["Ada", "random"]]
+    lesson = Classroom(client, pairs=False, agent="random")
+    lesson.arrive("Ada", "Ben")
+    assert [table["names"] for table in lesson.overview()["tables"]] == [["Ben", "random"], ["Ada", "random"]]
 
 
 def test_sides_alternate_and_results_are_complete(client):
-    room = Classroom(client)
-    room.arrive("Ada", "=1+1")
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "=1+1")
     for _ in range(2):
-        room.play("Ada")
-        assert room.place("Ada")["over"]
-        for pupil in room.secrets:
-            room.ask("again", secret=room.secrets[pupil])
-    tables = room.overview()["tables"]
+        lesson.play("Ada")
+        assert lesson.seat("Ada")["over"]
+        for pupil in lesson.secrets:
+            lesson.request("again", secret=lesson.secrets[pupil])
+    tables = lesson.overview()["tables"]
     assert [table["names"] for table in tables] == [["Ada", "=1+1"], ["=1+1", "Ada"], ["Ada", "=1+1"]]
-    rows = list(csv.DictReader(io.StringIO(room.ask("results", secret=room.teacher))))
+    rows = list(csv.DictReader(io.StringIO(lesson.request("results", secret=lesson.teacher))))
     assert [row["over"] for row in rows] == ["True", "True", "False"]
     assert [row["alpha"] for row in rows] == ["Ada", "'=1+1", "Ada"]
     assert rows[0]["reasons"] == "turn_limit"
@@ -120,68 +120,68 @@ def test_sides_alternate_and_results_are_complete(client):
 
 
 def test_clocks_stand_still_while_the_teacher_pauses(client):
-    room = Classroom(client, clock=1)
-    room.arrive("Ada", "Ben")
-    first = room.place("Ada")["table"]
-    seen = room.ask("pause", secret=room.teacher, paused=True)
+    lesson = Classroom(client, clock=1)
+    lesson.arrive("Ada", "Ben")
+    first = lesson.seat("Ada")["table"]
+    seen = lesson.request("pause", secret=lesson.teacher, paused=True)
     assert seen["paused"]
     assert [table["paused"] for table in seen["tables"]] == [True]
     with client.websocket_connect(f"/ws/{first}") as socket:
-        hello = {"type": "hello", "version": 1, "table": first, "secret": room.secrets["Ada"]}
+        hello = {"type": "hello", "version": 1, "table": first, "secret": lesson.secrets["Ada"]}
         socket.send_text(json.dumps(hello))
         messages = [json.loads(socket.receive_text()) for _ in range(3)]
         assert messages[1]["type"] == "status"
         assert messages[1]["paused"]
         assert messages[1]["seconds_left"] is None
-    room.arrive("Cem", "Dua")
-    assert [table["paused"] for table in room.overview()["tables"]] == [True, True], "also tables that are opened now"
-    second = room.place("Cem")["table"]
-    seen = room.ask("pause", secret=room.teacher, paused=False, table=second)
+    lesson.arrive("Cem", "Dua")
+    assert [table["paused"] for table in lesson.overview()["tables"]] == [True, True], "also tables that are opened now"
+    second = lesson.seat("Cem")["table"]
+    seen = lesson.request("pause", secret=lesson.teacher, paused=False, table=second)
     assert {table["table"]: table["paused"] for table in seen["tables"]} == {first: True, second: False}
-    assert not any(table["paused"] for table in room.ask("pause", secret=room.teacher, paused=False)["tables"])
+    assert not any(table["paused"] for table in lesson.request("pause", secret=lesson.teacher, paused=False)["tables"])
 
 
 def test_a_class_goes_on_after_a_restart(tmp_path):
     with TestClient(Server(Hall(tmp_path)).app()) as client:
-        room = Classroom(client)
-        room.arrive("Ada", "Ben", "Cem")
-        room.play("Ada")
-        room.ask("pause", secret=room.teacher, paused=True)
-        before, place = room.overview(), room.place("Cem")
-    with TestClient(Server(Hall(tmp_path)).app()) as room.client:
-        assert room.overview() == before
-        assert room.place("Cem") == place
-        room.arrive("Dua")
-        assert room.place("Cem")["table"] == room.place("Dua")["table"] is not None
+        lesson = Classroom(client)
+        lesson.arrive("Ada", "Ben", "Cem")
+        lesson.play("Ada")
+        lesson.request("pause", secret=lesson.teacher, paused=True)
+        before, seat = lesson.overview(), lesson.seat("Cem")
+    with TestClient(Server(Hall(tmp_path)).app()) as lesson.client:
+        assert lesson.overview() == before
+        assert lesson.seat("Cem") == seat
+        lesson.arrive("Dua")
+        assert lesson.seat("Cem")["table"] == lesson.seat("Dua")["table"] is not None
 
 
 def test_secrets(client, tmp_path):
     """Pupils have no rights of the teacher, and see no table but their own; only hashes are stored."""
-    room = Classroom(client)
-    room.arrive("Ada")
+    lesson = Classroom(client)
+    lesson.arrive("Ada")
     for path, body in (("overview", {}), ("agent", {}), ("results", {}), ("pause", {"paused": True})):
-        for secret in (room.secrets["Ada"], "", "x"):
-            room.ask(path, 403, secret=secret, **body)
+        for secret in (lesson.secrets["Ada"], "", "x"):
+            lesson.request(path, 403, secret=secret, **body)
     for path in ("place", "again"):
-        room.ask(path, 403, secret=room.teacher)
-    stored = (tmp_path / "classes" / f"{room.name}.json").read_text()
-    assert room.teacher not in stored
-    assert room.secrets["Ada"] not in stored
+        lesson.request(path, 403, secret=lesson.teacher)
+    stored = (tmp_path / "classes" / f"{lesson.name}.json").read_text()
+    assert lesson.teacher not in stored
+    assert lesson.secrets["Ada"] not in stored
 
 
 def test_names(client):
-    room = Classroom(client)
-    room.arrive("Ada")
-    assert "add a letter" in room.ask("pupils", 409, name=" ada ")["text"]
-    room.ask("pupils", 400, name="  ")
-    room.arrive("a\x1b[31m" + "b" * 90)
-    assert [len(name) <= 40 and name.isprintable() for name in room.overview()["pupils"]] == [True, True]
+    lesson = Classroom(client)
+    lesson.arrive("Ada")
+    assert "add a letter" in lesson.request("pupils", 409, name=" ada ")["text"]
+    lesson.request("pupils", 400, name="  ")
+    lesson.arrive("a\x1b[31m" + "b" * 90)
+    assert [len(name) <= 40 and name.isprintable() for name in lesson.overview()["pupils"]] == [True, True]
 
 
 def test_a_class_is_bounded(client):
-    room = Classroom(client)
-    room.arrive(*(f"pupil {i}" for i in range(MAX_PUPILS)))
-    assert "at most 60" in room.ask("pupils", 429, name="another")["text"]
+    lesson = Classroom(client)
+    lesson.arrive(*(f"pupil {i}" for i in range(MAX_PUPILS)))
+    assert "at most 60" in lesson.request("pupils", 429, name="another")["text"]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_class_is_bounded(client):
         ({"colour": "red"}, "colour: "),
     ],
 )
-def test_wrong_setups_are_refused_and_nothing_is_kept(client, tmp_path, setup, text):
+def test_wrong_setups_are_refused_and_nothing_is_stored(client, tmp_path, setup, text):
     response = client.post("/api/classes", json={"scenario": SHORT} | setup)
     assert response.status_code == 400
     assert text in response.json()["text"]

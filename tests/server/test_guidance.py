@@ -82,10 +82,11 @@ def test_a_table_without_hints_gives_none(client):
     assert answer.json()["text"] == "there are no hints at this table"
 
 
-def test_a_busy_server_says_when_to_try_again(client, monkeypatch):
+def test_a_busy_server_says_when_to_try_again(hall, monkeypatch):
     monkeypatch.setattr(guidance, "MAX_WAITING", 0)
-    path, secrets = open_table(client)
-    answer = client.post(f"{path}/danger", json={"secret": secrets["alpha"]})
+    with TestClient(Server(hall).app()) as client:
+        path, secrets = open_table(client)
+        answer = client.post(f"{path}/hint", json={"secret": secrets["alpha"]})
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "2")
 
 

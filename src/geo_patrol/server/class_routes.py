@@ -60,7 +60,7 @@ class ClassRoutes:
         return [
             Route("/api/classes", self._open, methods=["POST"]),
             Route(f"{base}/pupils", self._arrive, methods=["POST"]),
-            Route(f"{base}/place", self._place, methods=["POST"]),
+            Route(f"{base}/place", self._seat_of, methods=["POST"]),
             Route(f"{base}/again", self._again, methods=["POST"]),
             Route(f"{base}/overview", self._overview, methods=["POST"]),
             Route(f"{base}/agent", self._seat_with_agent, methods=["POST"]),
@@ -90,16 +90,16 @@ class ClassRoutes:
         self._start(one)
         return JSONResponse({"secret": secret}, 201)
 
-    async def _place(self, request: Request) -> Response:
+    async def _seat_of(self, request: Request) -> Response:
         one = self._find(request)
-        return JSONResponse(one.place_of(one.pupil_of((await read_body(request, Key)).secret)))
+        return JSONResponse(one.seat_record(one.pupil_of((await read_body(request, Key)).secret)))
 
     async def _again(self, request: Request) -> Response:
         one = self._find(request)
         number = one.pupil_of((await read_body(request, Key)).secret)
         one.play_again(number)
         self._start(one)
-        return JSONResponse(one.place_of(number))
+        return JSONResponse(one.seat_record(number))
 
     # The teacher
 

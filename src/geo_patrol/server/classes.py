@@ -139,7 +139,7 @@ class SchoolClass:
             raise ProtocolError("wrong_secret", "this secret is nobody's in the class")
         return found[0]
 
-    def place_of(self, number: int) -> dict[str, Any]:
+    def seat_record(self, number: int) -> dict[str, Any]:
         """Return where a pupil is: name, title, table with the side, None while there is none, whether it is over."""
         game = next((game for game in reversed(self.saved.games) if number in (game.alpha, game.bravo)), None)
         table = None if game is None else self._hall.tables.get(game.table)
@@ -158,7 +158,7 @@ class SchoolClass:
         Raises:
             ProtocolError: the game is not over.
         """
-        if not self.place_of(number)["over"]:
+        if not self.seat_record(number)["over"]:
             raise ProtocolError("no_seat", "your game is not over")
         self.saved.pupils[number].is_waiting = True
         self._seat_if_possible()
@@ -192,7 +192,7 @@ class SchoolClass:
             raise ProtocolError("too_many", f"a class has at most {MAX_GAMES} games")
         is_swapped = self._alpha_games(first) > (self._alpha_games(second) if second is not None else 0)
         alpha, bravo = (second, first) if is_swapped else (first, second)
-        seats = {side: self._seat(number) for side, number in zip(SIDES, (alpha, bravo), strict=True)}
+        seats = {side: self._make_seat(number) for side, number in zip(SIDES, (alpha, bravo), strict=True)}
         new = NewTable.model_validate(self.saved.new.model_dump(exclude={"agent", "pairs"}))
         table, _ = self._hall.open_table(new, seats)
         table.is_paused = self.saved.is_paused
@@ -205,7 +205,7 @@ class SchoolClass:
         """Return how many more games a pupil has played as alpha than as bravo."""
         return sum((game.alpha == number) - (game.bravo == number) for game in self.saved.games)
 
-    def _seat(self, number: int | None) -> Seat:
+    def _make_seat(self, number: int | None) -> Seat:
         if number is None:
             return Seat(kind="agent", name=self.saved.new.agent)
         pupil = self.saved.pupils[number]

@@ -32,8 +32,10 @@ with optional_import("server"):
     from starlette.routing import Route
 
 MAX_WAITING = 8
-"""Requests that wait for a thread; a hint takes a second."""
-_REQUESTS = (30.0, 60)
+"""Requests that wait for a hint, which takes a second."""
+_MAX_QUICK = 120
+"""Requests that wait for a warning or a step of the lesson: a class of sixty asks for warnings at once."""
+_REQUESTS = (60.0, 240)
 """A second, and at once, of all clients."""
 _RETRY_SECONDS = 2.0
 T = TypeVar("T")
@@ -65,7 +67,7 @@ class Guidance:
     def __init__(self, hall: Hall) -> None:
         self._hall = hall
         self._limit = MessageLimit(*_REQUESTS)
-        self._worker, self._searcher = _Worker("guidance"), _Worker("hints")
+        self._worker, self._searcher = _Worker("guidance", _MAX_QUICK), _Worker("hints", MAX_WAITING)
         self._hints: dict[tuple[str, Side], tuple[int, Hint]] = {}
 
     @property
@@ -127,9 +129,10 @@ class Guidance:
 
 
 class _Worker:
-    """A thread for which few may wait."""
+    """A thread for which a limited number may wait."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, max_waiting: int) -> None:
+        self._max_waiting = max_waiting
         self._thread = ThreadPoolExecutor(1, name)
         self._num_waiting = 0
 
@@ -143,7 +146,7 @@ class _Worker:
         Raises:
             ProtocolError: too many wait for it, with the code "too_many".
         """
-        if self._num_waiting >= MAX_WAITING:
+        if self._num_waiting >= self._max_waiting:
             raise ProtocolError("too_many", "too many ask for hints: try again in a moment", _RETRY_SECONDS)
         self._num_waiting += 1
         try:
