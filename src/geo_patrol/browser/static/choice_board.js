@@ -5,7 +5,7 @@ const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 /** Returns an option in words. */
 function describe({ text, cost }) {
-  return `${text} (${cost.replace(/\s+/g, " ")})`;
+  return `${text} (${cost.replace(/\s{2,}/g, ", ")})`;
 }
 
 /** The choices on a board: what is lit up, what takes clicks and keys, and a menu where they have several meanings. */
