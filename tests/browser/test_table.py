@@ -137,9 +137,20 @@ def test_pages_fit_their_window_and_are_accessible(address, table, open_page, si
     assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
 
 
+def test_a_newcomer_plays_at_once(address, open_page):
+    page = open_page(f"{address}/static/lobby.html", reduced_motion="reduce")
+    page.select_option("#play-now [name=preset]", "case1")
+    page.select_option("#play-now [name=side]", "bravo")
+    page.locator("#play-now button").click()
+    page.locator("select[data-satellite]").first.wait_for()
+    assert ordering(page)
+    assert page.text_content("#title").endswith("you are bravo")
+    assert "turtle" in page.text_content("#presence")
+
+
 def test_people_meet_in_the_lobby(address, open_page):
     page = open_page(f"{address}/static/lobby.html")
-    page.fill("[name=preset]", "case1")
+    page.fill("#new [name=preset]", "case1")
     page.fill("[name=alpha]", "link")
     page.click("text=Open the table")
     link = page.locator("#links input").input_value()

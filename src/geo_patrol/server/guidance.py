@@ -6,12 +6,16 @@ All of it is computed in two threads of its own, hints in one and the rest in th
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, StringConstraints
 
+from geo_patrol.agents.difficulty import DIFFICULTIES
 from geo_patrol.browser.choices import hint_record
 from geo_patrol.browser.lessons import attempt_record, num_steps, step_record
+from geo_patrol.config.preset_files import preset_names
+from geo_patrol.config.presets import load_config
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import optional_import
 from geo_patrol.game import Game
@@ -74,6 +78,7 @@ class Guidance:
     def routes(self) -> list[Route]:
         """The routes."""
         return [
+            Route("/api/choices", _choices, methods=["GET"]),
             Route("/api/lesson/{step:int}", self._step, methods=["GET"]),
             Route("/api/lesson/{step:int}", self._attempt, methods=["POST"]),
             Route("/api/tables/{table}/danger", self._danger, methods=["POST"]),
@@ -153,6 +158,20 @@ class _Worker:
             return await asyncio.get_running_loop().run_in_executor(self._thread, function)
         finally:
             self._num_waiting -= 1
+
+
+async def _choices(_request: Request) -> Response:
+    return JSONResponse(_game_choices())
+
+
+@cache
+def _game_choices() -> dict[str, list[tuple[str, str]]]:
+    """Return names and descriptions of ``games``, the usual one first, and of ``opponents``, the easiest first."""
+    names = sorted(preset_names(), key=lambda name: name != "geo_patrol")
+    return {
+        "games": [(name, load_config(name).title) for name in names],
+        "opponents": [(one.agent, f"{one.name} ({one.agent})") for one in DIFFICULTIES],
+    }
 
 
 def _step_index(request: Request) -> int:

@@ -3,15 +3,6 @@
 const REFRESH_SECONDS = 5;
 const notice = document.getElementById("notice");
 
-/** Sends a request; returns its answer, or throws an error with the server's words. */
-async function request(path, body) {
-  const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-  const response = await fetch(path, options);
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.text);
-  return answer;
-}
-
 /** Runs an action; says what went wrong. */
 async function attempt(action) {
   try {
@@ -59,6 +50,20 @@ async function refresh() {
   document.getElementById("tables").replaceChildren(...items);
 }
 
+/** Offers the games and the opponents that the server names. */
+async function offer(form) {
+  const { games, opponents } = await request("/api/choices");
+  const options = (choices) => choices.map(([value, text]) => create("option", { value }, text));
+  form.preset.replaceChildren(...options(games));
+  form.opponent.replaceChildren(...options(opponents));
+}
+
+async function playAtOnce(form) {
+  const { preset, opponent, side } = Object.fromEntries(new FormData(form));
+  const { table, secrets } = await request("/api/tables", { preset, alpha: opponent, bravo: opponent, [side]: "link" });
+  location.href = address(table, secrets[side]);
+}
+
 async function openTable(form) {
   const { preset, alpha, bravo, clock, on_timeout } = Object.fromEntries(new FormData(form));
   const asked = { preset, alpha, bravo, on_timeout, clock: clock === "" ? null : Number(clock) };
@@ -78,6 +83,11 @@ async function openClass(form) {
   location.href = new URL(`teacher.html#${new URLSearchParams({ class: name, secret })}`, location.href).href;
 }
 
+document.getElementById("play-now").addEventListener("submit", (event) => {
+  event.preventDefault();
+  notice.textContent = "";
+  attempt(() => playAtOnce(event.target));
+});
 document.getElementById("new-class").addEventListener("submit", (event) => {
   event.preventDefault();
   notice.textContent = "";
@@ -88,5 +98,6 @@ document.getElementById("new").addEventListener("submit", (event) => {
   notice.textContent = "";
   attempt(() => openTable(event.target));
 });
+attempt(() => offer(document.getElementById("play-now")));
 attempt(refresh);
 setInterval(() => attempt(refresh), REFRESH_SECONDS * 1000);
