@@ -1,5 +1,8 @@
 """Games at a table, played by two people in two browsers against a real server."""
 
+import itertools
+import re
+
 import pytest
 from driving import click_area, open_table, ordering, point_of, press_until, serving, until
 
@@ -135,6 +138,24 @@ def test_pages_fit_their_window_and_are_accessible(address, table, open_page, si
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     violations = axe.Axe().run(page).response["violations"]
     assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
+
+
+def test_screen_readers_hear_names_phases_and_prompts(address, open_page):
+    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
+    page = open_page(alpha, reduced_motion="reduce")
+    assert ordering(page)
+    patrol = page.get_by_role("button", name=re.compile(r"^P1, sector \d+, 100 fuel, 0 ammo$"))
+    patrol.press("Enter")
+    assert page.get_by_role("status").filter(has_text="P1: choose where it should go").count() == 1
+    sector = page.get_by_role("button", name=re.compile(r"^sector (\d+), prograde to \1 \(-5 fuel\)"))
+    sector.press("Enter")
+    assert page.get_by_role("button", name=re.compile("^P1, .*, ordered: prograde to")).count() == 1
+    page.click("#commit")
+    page.locator("#status[role=status]", has_text="Turn 2, movement phase, score ").wait_for()
+    levels = page.evaluate("[...document.querySelectorAll('h1, h2, h3')].map((heading) => Number(heading.tagName[1]))")
+    assert all(following - level <= 1 for level, following in itertools.pairwise(levels))
+    for role in ("banner", "main", "navigation"):
+        assert page.get_by_role(role).count() == 1
 
 
 def test_a_newcomer_plays_at_once(address, open_page):
