@@ -140,7 +140,7 @@ def test_pages_fit_their_window_and_are_accessible(address, table, open_page, si
     assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
 
 
-def test_screen_readers_hear_names_phases_and_prompts(address, open_page):
+def test_names_phases_and_prompts_reach_screen_readers(address, open_page):
     _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
     page = open_page(alpha, reduced_motion="reduce")
     assert ordering(page)
