@@ -173,9 +173,12 @@ def test_people_meet_in_the_lobby(address, open_page):
     page = open_page(f"{address}/static/lobby.html")
     page.fill("#new [name=preset]", "case1")
     page.fill("[name=alpha]", "link")
+    page.select_option("[name=hints]", "no")
     page.click("text=Open the table")
     link = page.locator("#links input").input_value()
-    assert ordering(open_page(link, reduced_motion="reduce"))
+    table = open_page(link, reduced_motion="reduce")
+    assert ordering(table)
+    assert table.locator("#ask-hint").is_hidden()
 
 
 def test_orders_that_were_not_committed_survive_a_reload(table, open_page):

@@ -65,8 +65,8 @@ async function playAtOnce(form) {
 }
 
 async function openTable(form) {
-  const { preset, alpha, bravo, clock, on_timeout } = Object.fromEntries(new FormData(form));
-  const asked = { preset, alpha, bravo, on_timeout, clock: clock === "" ? null : Number(clock) };
+  const { preset, alpha, bravo, clock, on_timeout, hints } = Object.fromEntries(new FormData(form));
+  const asked = { preset, alpha, bravo, on_timeout, clock: clock === "" ? null : Number(clock), hints: hints === "yes" };
   const { table, secrets } = await request("/api/tables", asked);
   const links = Object.entries(secrets).map(([side, secret]) =>
     create("label", {}, `Link for ${side}`, create("input", { readonly: "", value: address(table, secret) })),
