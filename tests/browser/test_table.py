@@ -157,6 +157,25 @@ def test_names_phases_and_prompts_reach_screen_readers(address, open_page):
         assert page.get_by_role(role).count() == 1
 
 
+def test_who_leaves_makes_room_for_others(table, open_page):
+    page = open_page(table[1], reduced_motion="reduce")
+    assert ordering(page)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.click("#leave")
+    page.locator("#tables li", has=page.locator(f"[href$='table={table[0]}']")).locator("text=Play alpha").click()
+    assert page.locator("#title", has_text="you are alpha").text_content()
+
+
+def test_orders_that_are_refused_are_asked_for_again(table, open_page):
+    page = open_page(table[1], reduced_motion="reduce")
+    assert ordering(page)
+    page.evaluate("page.entry.commit(['P1 shoot HVA'])")
+    page.locator("#notice", has_text="P1 shoot HVA").wait_for()
+    assert page.text_content(".prompt").startswith("Your movement orders: ")
+    page.click("#commit")
+    page.locator(".prompt", has_text="Your orders are in").wait_for()
+
+
 def test_a_newcomer_plays_at_once(address, open_page):
     page = open_page(f"{address}/static/lobby.html", reduced_motion="reduce")
     page.select_option("#play-now [name=preset]", "case1")

@@ -53,7 +53,7 @@ class TablePage {
       your_turn: (message) => this.#yourTurn(message),
       accepted: () => this.#accepted(),
       error: (message) => this.#error(message),
-      left: () => this.#end("You left this seat, or somebody else has it now."),
+      left: () => this.#left(),
     };
     this.connection = new Connection(
       table,
@@ -82,8 +82,13 @@ class TablePage {
 
   #leave() {
     if (!confirm("Leave your seat for good? Somebody else may take it.")) return;
-    this.connection.send({ type: "leave" });
-    location.href = "lobby.html";
+    this.isLeaving = this.connection.send({ type: "leave" });
+    if (!this.isLeaving) this.#notify("There is no connection: your seat is still yours.");
+  }
+
+  #left() {
+    this.#end("You left this seat, or somebody else has it now.");
+    if (this.isLeaving) location.href = "lobby.html";
   }
 
   #welcome({ title, names, you, on_timeout, first_event, events, scene }) {
@@ -193,6 +198,7 @@ class TablePage {
     if (["no_table", "wrong_secret", "closed"].includes(code)) this.#end(text);
     else {
       this.sent = null;
+      this.entry.select(null); // the prompt asks for orders again
       this.#notify(text);
     }
   }
