@@ -157,7 +157,7 @@ def test_names_phases_and_prompts_reach_screen_readers(address, open_page):
         assert page.get_by_role(role).count() == 1
 
 
-def test_who_leaves_makes_room_for_others(table, open_page):
+def test_a_seat_that_is_left_can_be_taken(table, open_page):
     page = open_page(table[1], reduced_motion="reduce")
     assert ordering(page)
     page.on("dialog", lambda dialog: dialog.accept())
