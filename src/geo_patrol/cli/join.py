@@ -24,7 +24,7 @@ def join(
     """Play a seat of a server with an agent, or with a program in any language.
 
     A program receives every message of the server as a line of its standard input, and writes its own to standard
-    output; docs/protocol.md describes them.
+    output; docs/protocol.md describes them. A lost connection is made again, for up to two minutes.
     """
     if (agent is None) == (command is None):
         raise InputError("give either --agent NAME or --command COMMAND")
@@ -42,5 +42,5 @@ def join(
         with ProgramPlayer(command) as program, Client(url, name or command[:40]) as client:
             end = play_seat(client, program)
     if end is None:
-        raise InputError("the connection ended before the game was over: the same command resumes it")
+        raise InputError("the seat was left, or taken by somebody else")
     print("draw" if end.winner is None else f"{end.winner} wins", f"{end.score.alpha} to {end.score.bravo}")

@@ -8,6 +8,7 @@ import typer
 from geo_patrol.cli.errors import leave_at_once, plain_errors
 from geo_patrol.cli.games import load_rules
 from geo_patrol.cli.options import ANY_AGENT
+from geo_patrol.errors import optional_import
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -36,12 +37,12 @@ def serve(
     Without --host only this computer reaches it. Opened to a network, everybody there can open tables and make this
     computer play its agents; put it behind a reverse proxy with TLS, for secrets travel in the messages.
     """
-    with leave_at_once():
+    with leave_at_once(), optional_import("server"):
+        import uvicorn
+
         from geo_patrol.server.app import Server
         from geo_patrol.server.hall import Hall
         from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
-    import uvicorn
-
     load_rules()
     with leave_at_once():
         hall = Hall(data, max_tables, frozenset(agents or ()))

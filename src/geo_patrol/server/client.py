@@ -1,6 +1,9 @@
 """A client of the server: takes a seat, and plays it by an agent or a program."""
 
+import random
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Protocol, Self
 from urllib.parse import parse_qs, urlsplit
@@ -14,14 +17,16 @@ from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
 from geo_patrol.server.models import Ended, Message
-from geo_patrol.server.protocol import Event, Hello, Left, Orders, Welcome, YourTurn, read_server_message
+from geo_patrol.server.protocol import Error, Event, Hello, Left, Orders, Welcome, YourTurn, read_server_message
 from geo_patrol.sides import SIDES
 
 with optional_import("server"):
-    from websockets.exceptions import ConnectionClosed
+    from websockets.exceptions import ConnectionClosed, WebSocketException
     from websockets.sync.client import ClientConnection, connect
 
 _MAX_BYTES = 1 << 26
+_WAITS = (0.25, 0.5, 1.0, 2.0, 4.0, *[10.0] * 12)
+"""Seconds before each attempt to connect again, about two minutes in all; each is varied so that many do not come at once."""
 
 
 class Player(Protocol):
@@ -33,7 +38,7 @@ class Player(Protocol):
 
 
 class Client:
-    """A connection to a table.
+    """A connection to a table, which is made again when it is lost and then goes on after the last event.
 
     Args:
         url: the link to a seat, ``http://HOST/static/table.html#table=TABLE&secret=SECRET``; without a secret it watches.
@@ -46,21 +51,68 @@ class Client:
     """
 
     def __init__(self, url: str, name: str | None = None, last_event: int = 0) -> None:
-        address, table, secret = read_link(url)
-        self._socket: ClientConnection = connect(f"{address}/ws/{table}", max_size=_MAX_BYTES)
-        self.send(Hello(table=table, secret=secret, name=name, last_event=last_event))
+        self._address, table, secret = read_link(url)
+        self._hello = Hello(table=table, secret=secret, name=name, last_event=last_event)
+        self._waits = iter(_WAITS)
+        self._has_ended = False
+        self._open = ExitStack()
+        self._connect()
+
+    def _connect(self) -> None:
+        try:
+            connection = connect(f"{self._address}/ws/{self._hello.table}", max_size=_MAX_BYTES)
+            self._socket: ClientConnection = self._open.enter_context(connection)
+        except WebSocketException as error:  # of a reverse proxy whose server is down, for instance
+            raise ConnectionError(f"{self._address} does not serve games: {error}") from None
+        self.send(self._hello)
 
     def send(self, message: Message) -> None:
-        """Send a message."""
-        self._socket.send(message.model_dump_json())
+        """Send a message; on a connection that is lost it gets lost, too, and the server asks again."""
+        self._last_sent = message
+        with suppress(ConnectionClosed):
+            self._socket.send(message.model_dump_json())
 
     def __iter__(self) -> Iterator[Message]:
-        """Receive messages until the connection ends."""
-        try:
-            for text in self._socket:
-                yield read_server_message(text)
-        except ConnectionClosed:
-            return
+        """Receive messages until the game is over, or the seat is left or taken by somebody else.
+
+        Raises:
+            GeoPatrolError: there is no such table, or the secret opens no seat.
+            OSError: a connection was lost, and the server could not be reached for two minutes.
+        """
+        while True:
+            with suppress(ConnectionClosed):
+                for text in self._socket:
+                    message = read_server_message(text)
+                    if isinstance(message, Error) and message.retry_after is not None:
+                        time.sleep(message.retry_after)
+                        self.send(self._last_sent)
+                        continue
+                    self._note(message)
+                    yield message
+                    if self._has_ended:
+                        return
+            self._reconnect()
+
+    def _note(self, message: Message) -> None:
+        """Remember how far the game is."""
+        if isinstance(message, Error) and message.code in {"no_table", "wrong_secret"}:
+            raise GeoPatrolError(message.text)
+        if isinstance(message, Welcome):
+            self._waits = iter(_WAITS)
+        events = events_of(message)
+        if events:
+            self._hello = self._hello.model_copy(update={"last_event": events[-1].number})
+        self._has_ended = isinstance(message, Left) or end_of(message) is not None
+
+    def _reconnect(self) -> None:
+        """Connect again, after waits that grow until a connection is welcomed."""
+        self._open.close()
+        for wait in self._waits:
+            time.sleep(wait * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
+            with suppress(OSError):
+                self._connect()
+                return
+        raise ConnectionError(f"{self._address} cannot be reached any more")
 
     def __enter__(self) -> Self:
         return self
@@ -68,7 +120,20 @@ class Client:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._socket.close()
+        self._open.close()
+
+
+def events_of(message: Message) -> list[Event]:
+    """Return the events that a message of the server brings."""
+    if isinstance(message, Welcome):
+        return message.events
+    return [message] if isinstance(message, Event) else []
+
+
+def end_of(message: Message) -> Ended | None:
+    """Return the end of the game, if a message brings it."""
+    events = events_of(message)
+    return events[-1].event if events and isinstance(events[-1].event, Ended) else None
 
 
 def read_link(url: str) -> tuple[str, str, str | None]:
@@ -102,19 +167,15 @@ class AgentPlayer:
         """Answer ``YourTurn`` with the agent's orders."""
         if isinstance(message, Welcome):
             self._welcome = message
-            self._position = message.start
-            reset_agent(self._agent, self._agent.name, np.ones(1, np.bool_))
-            for event in message.events:
-                self._follow(event)
-        elif isinstance(message, Event):
-            self._follow(message)
-        elif isinstance(message, YourTurn) and message.submitted is None:
+            if message.first_event == 1:
+                self._position = message.start
+                reset_agent(self._agent, self._agent.name, np.ones(1, np.bool_))
+        for event in events_of(message):
+            if not isinstance(event.event, Ended):
+                self._position = event.event.position
+        if isinstance(message, YourTurn) and message.submitted is None:
             return [self._orders(message)]
         return []
-
-    def _follow(self, event: Event) -> None:
-        if not isinstance(event.event, Ended):
-            self._position = event.event.position
 
     def _orders(self, turn: YourTurn) -> Orders:
         """Return the agent's orders in the current position."""
@@ -153,14 +214,15 @@ class AgentPlayer:
 
 
 def play_seat(client: Client, player: Player) -> Ended | None:
-    """Play a seat until the game is over; return its end, or None if the connection is lost or the seat is left."""
+    """Play a seat until the game is over; return its end, or None if the seat is left or taken by somebody else.
+
+    Raises:
+        GeoPatrolError, OSError: see ``Client.__iter__``.
+    """
     for message in client:
         for answer in player.handle(message):
             client.send(answer)
-        if isinstance(message, Left):
-            return None
-        events = message.events if isinstance(message, Welcome) else [message] if isinstance(message, Event) else []
-        for event in events:
-            if isinstance(event.event, Ended):
-                return event.event
+        end = end_of(message)
+        if end is not None:
+            return end
     return None

@@ -11,7 +11,9 @@ from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Error, ProtocolError, 
 
 
 class ProgramPlayer:
-    """Plays a seat by a program, which answers every ``YourTurn`` that has no orders yet, and every refusal, by a line.
+    """Plays a seat by a program, which answers by a line: every ``YourTurn`` without orders, and every ``Error`` it receives.
+
+    It receives those errors that other orders would correct.
 
     Args:
         command: the program with its arguments, as for a shell.
@@ -35,6 +37,8 @@ class ProgramPlayer:
         Raises:
             AgentError: it has ended, or answers something else than a message.
         """
+        if isinstance(message, Error) and message.code not in {"bad_message", "bad_order"}:
+            return []  # orders that came too late, for instance: there is nothing to answer
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:

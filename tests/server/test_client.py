@@ -1,0 +1,155 @@
+"""The client of the server, over connections that are cut."""
+
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("websockets")
+
+import uvicorn
+
+from geo_patrol import Game
+from geo_patrol.agents import make_agent
+from geo_patrol.errors import GeoPatrolError
+from geo_patrol.replays import check, read_replay
+from geo_patrol.server.app import Server
+from geo_patrol.server.client import AgentPlayer, Client, play_seat
+from geo_patrol.server.hall import Hall, NewTable
+from geo_patrol.server.models import Played
+from geo_patrol.server.protocol import Event, Left, Welcome, YourTurn
+
+SEED = 9
+
+
+@pytest.fixture
+def hall(tmp_path):
+    """Serve games in a thread; ``hall.address`` is where."""
+    hall = Hall(tmp_path)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        hall.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server = uvicorn.Server(
+            uvicorn.Config(Server(hall).app(), log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=1)
+        )
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        yield hall
+        server.should_exit = True
+        thread.join()
+
+
+def open_table(hall, **setup):
+    """Return a new table, and the link to each seat that has one."""
+    setup = {"preset": "king_of_the_hill", "seed": SEED, "alpha": "link", "bravo": "link"} | setup
+    table, secrets = hall.open_table(NewTable.model_validate(setup))
+    links = {
+        side: f"{hall.address}/static/table.html#table={table.id}&secret={secret}" for side, secret in secrets.items()
+    }
+    return table, links
+
+
+class CutConnections(AgentPlayer):
+    """An agent whose connection is cut before every fourth phase, with its orders on the way."""
+
+    def __init__(self, agent, seed):
+        super().__init__(agent, seed)
+        self.client = None
+        self.welcomes, self.numbers = [], []
+
+    def handle(self, message):
+        """Answer, and cut the connection."""
+        if isinstance(message, Welcome):
+            self.welcomes.append(message)
+            self.numbers += [event.number for event in message.events]
+        if isinstance(message, Event):
+            self.numbers.append(message.number)
+        answers = super().handle(message)
+        if isinstance(message, YourTurn) and message.submitted is None and len(self.numbers) % 4 == 3:
+            if len(self.welcomes) <= len(self.numbers) // 4:
+                self.client._socket.socket.shutdown(socket.SHUT_RDWR)
+        return answers
+
+
+def test_a_game_over_cut_connections_is_the_same_as_without_the_server(hall, monkeypatch):
+    monkeypatch.setattr("geo_patrol.server.client._WAITS", (0.01,) * 5)
+    table, links = open_table(hall)
+    player = CutConnections(make_agent("scripted"), SEED)
+
+    def play_bravo():
+        with Client(links["bravo"], name="other") as client:
+            play_seat(client, AgentPlayer(make_agent("random"), SEED))
+
+    other = threading.Thread(target=play_bravo)
+    other.start()
+    with Client(links["alpha"], name="cut") as client:
+        player.client = client
+        end = play_seat(client, player)
+    other.join()
+    assert len(player.welcomes) > 3
+    assert [welcome.first_event for welcome in player.welcomes][1] > 1
+    assert player.numbers == list(range(1, len(table.events) + 1))
+    game = Game("king_of_the_hill", seed=SEED)
+    for event in table.events:
+        if isinstance(event.event, Played):
+            game.step(alpha=event.event.orders.alpha, bravo=event.event.orders.bravo)
+    assert game.is_over
+    assert (end.winner, end.score.model_dump(), end.seed) == (game.winner, game.scores, SEED)
+    replay = read_replay(table.replay_path)
+    assert check(replay) is None
+    assert (replay.is_finished, replay.agents) == (True, ("cut", "other"))
+
+
+def test_a_secret_that_opens_nothing_is_an_error_at_once(hall):
+    _, links = open_table(hall)
+    with Client(links["alpha"][:-4]) as client, pytest.raises(GeoPatrolError, match="opens no seat"):
+        next(iter(client))
+
+
+def test_who_is_replaced_does_not_come_back(hall):
+    _, links = open_table(hall)
+    with Client(links["alpha"]) as first:
+        messages = iter(first)
+        assert isinstance(next(messages), Welcome)
+        with Client(links["alpha"]) as second:
+            assert isinstance(next(iter(second)), Welcome)
+            *_, last = messages
+    assert isinstance(last, Left)
+
+
+def test_a_server_that_is_gone_is_an_error_in_the_end(hall, monkeypatch):
+    monkeypatch.setattr("geo_patrol.server.client._WAITS", (0.0,) * 3)
+    _, links = open_table(hall)
+    with Client(links["alpha"]) as client:
+        client._address = "ws://127.0.0.1:1"
+        client._open.close()
+        with pytest.raises(ConnectionError, match="cannot be reached any more"):
+            list(client)
+
+
+def test_the_bot_of_the_document_plays_a_game(hall):
+    document = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+    bot = re.search(r"```python\n(.*?)```", document, re.DOTALL)[1]
+    table, links = open_table(hall, bravo="scripted")
+    subprocess.run([sys.executable, "-c", bot, links["alpha"]], check=True, timeout=120)
+    assert table.is_over
+    assert table.names.alpha == "ten lines"
+
+
+def test_join_plays_an_agent_for_a_whole_game(hall):
+    table, links = open_table(hall, bravo="random")
+    join = [sys.executable, "-m", "geo_patrol", "join", links["alpha"], "--agent", "scripted"]
+    shown = subprocess.run(join, check=True, timeout=120, capture_output=True, text=True).stdout
+    assert table.is_over
+    score = table.game.scores
+    assert f"{score['alpha']} to {score['bravo']}" in shown
+    assert table.names.alpha == "scripted"
