@@ -60,6 +60,42 @@ def test_a_policy_travels_alone_and_with_every_spelling_of_its_path(tmp_path, mo
         assert [bool(make_agent(name).greedy) for name in names] == [False, True]
 
 
+@pytest.mark.parametrize("name", ["rllib:checkpoint", "rllib:./checkpoint,greedy", "search:1ms,enemy=rllib:checkpoint"])
+def test_the_folder_of_a_checkpoint_travels_whole(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    for path in ("metadata.json", "learner/module/weights.pkl"):
+        file = tmp_path / "checkpoint" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(path)
+    files = travel.collect_files([name])
+    shutil.rmtree(tmp_path / "checkpoint")
+    with travel.unpack_files(files):
+        kind, _, folder = travel.local_name(name).removesuffix(",greedy").rpartition(":")
+        assert name.startswith(kind)
+        assert Path(folder, "learner/module/weights.pkl").read_text() == "learner/module/weights.pkl"
+        assert Path(folder, "metadata.json").is_file()
+
+
+def test_folders_are_those_of_checkpoints_only(tmp_path, monkeypatch):
+    """A folder beside the user that has the name of an agent or a parameter has nothing to do with it."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("scripted", "base"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "file.txt").write_text("1")
+    assert travel.collect_files(["scripted", "policy:base"]).contents == {}
+
+
+@pytest.mark.parametrize("name", ["onnx:net.onnx", "torch:net.pt,greedy", "torch:net.py:make"])
+def test_files_of_networks_travel(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / name.split(":")[1].removesuffix(",greedy")
+    file.write_bytes(b"content")
+    files = travel.collect_files([name])
+    file.unlink()
+    with travel.unpack_files(files):
+        assert Path(travel.local_name(name).split(":")[1].removesuffix(",greedy")).read_bytes() == b"content"
+
+
 def test_the_digest_changes_with_every_content(tmp_path):
     bot = tmp_path / "bot.py"
     bot.write_text("1")

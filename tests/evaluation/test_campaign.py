@@ -105,6 +105,20 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
         play_tournament(["random", "idle"], **{**arguments, "folder": tmp_path / "file"})
 
 
+def test_checkpoints_belong_to_the_plan_whole(tmp_path):
+    weights = tmp_path / "best" / "module" / "weights.pkl"
+    weights.parent.mkdir(parents=True)
+    weights.write_text("one")
+    names = [f"rllib:{tmp_path}/best,greedy", "idle"]
+    one = digest_files(names)
+    assert set(one) == {f"{tmp_path}/best"}
+    weights.write_text("two")
+    assert digest_files(names) != one
+    weights.rename(weights.with_name("other.pkl"))
+    weights.with_name("other.pkl").write_text("one")
+    assert digest_files(names) != one
+
+
 def test_files_that_agents_are_made_from_belong_to_the_plan(tmp_path, monkeypatch):
     bot, weights = tmp_path / "bot.py", tmp_path / "net.npz"
     names = [

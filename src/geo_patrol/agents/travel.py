@@ -20,6 +20,8 @@ MAX_BYTES = 256 << 20
 _VARIABLE = "GEO_PATROL_AGENT_FILES"
 _INDEX = "index.json"
 _SEPARATORS = re.compile("([:,=])")
+_FOLDER_KIND = "rllib"
+"""Behind it a name has a folder: the checkpoint is all that is in it."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +46,26 @@ class AgentFiles:
 
 
 def mentioned_files(names: Iterable[str]) -> dict[str, Path]:
-    """Return the files that agents' names mention, by the path as it is written there.
+    """Return the files and the folders of checkpoints that agents' names mention, by the path as it is written there.
 
     Args:
-        names: such as ``bots/mine.py:Mine``, or with files among the parameters.
+        names: such as ``bots/mine.py:Mine`` or ``rllib:runs/best``, or with files among the parameters.
     """
-    pieces = [piece for name in names for piece in _SEPARATORS.split(name)]
-    paths = {piece: Path(piece).expanduser() for piece in pieces if PurePath(piece).suffix or os.sep in piece}
-    return {piece: path for piece, path in paths.items() if path.is_file()}
+    mentioned = {}
+    for name in names:
+        pieces = _SEPARATORS.split(name)
+        for piece, before in zip(pieces, ["", "", *pieces], strict=False):
+            path = Path(piece).expanduser()
+            is_file = bool(PurePath(piece).suffix or os.sep in piece) and path.is_file()
+            if is_file or (before == _FOLDER_KIND and path.is_dir()):
+                mentioned[piece] = path
+    return mentioned
 
 
 def collect_files(names: Sequence[str]) -> AgentFiles:
     """Read the files that agents' names mention; with a Python file those beside it, and the packages below.
+
+    Of the checkpoint in a folder all files are read.
 
     Raises:
         GeoPatrolError: they are too large.
@@ -67,7 +77,7 @@ def collect_files(names: Sequence[str]) -> AgentFiles:
         source = path.resolve()
         copies = hashlib.sha256(os.fsencode(source.parent)).hexdigest()[:16]
         paths[piece] = f"{copies}/{source.name}"
-        for file in _files_of(source.parent) if source.suffix == ".py" else [source]:
+        for file in _files_with(source):
             if sum(map(len, contents.values())) + file.stat().st_size > MAX_BYTES:
                 raise GeoPatrolError(
                     f"{piece}: more than {MAX_BYTES >> 20} MB would travel with it, the files of its folder: "
@@ -75,6 +85,13 @@ def collect_files(names: Sequence[str]) -> AgentFiles:
                 )
             contents[f"{copies}/{file.relative_to(source.parent).as_posix()}"] = file.read_bytes()
     return AgentFiles(paths, contents)
+
+
+def _files_with(source: Path) -> Iterable[Path]:
+    """Return the files that an agent needs whose name mentions a file or the folder of a checkpoint."""
+    if source.is_dir():
+        return (path for path in sorted(source.rglob("*")) if path.is_file())
+    return _files_of(source.parent) if source.suffix == ".py" else [source]
 
 
 def _files_of(folder: Path) -> Iterator[Path]:

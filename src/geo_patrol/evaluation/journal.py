@@ -148,10 +148,13 @@ def _check_plan(folder: Path, found: Mapping[str, Any], expected: Mapping[str, A
 
 
 def digest_files(names: Sequence[str]) -> dict[str, str]:
-    """Return SHA-256 digests, by path, of the files that agents' names mention: their content changes the games."""
+    """Return SHA-256 digests, by path, of what agents' names mention, files and folders: it changes the games."""
     return {piece: _digest(path) for piece, path in mentioned_files(names).items()}
 
 
 def _digest(path: Path) -> str:
+    if path.is_dir():
+        contents = {str(file.relative_to(path)): _digest(file) for file in sorted(path.rglob("*")) if file.is_file()}
+        return hashlib.sha256(json.dumps(contents).encode()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,6 +17,7 @@ from geo_patrol.versions import __version__
 _T = TypeVar("_T")
 
 _CONNECTION_SECONDS = 10
+_REFUSAL_HINT = "if it has a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN here too"
 MAX_RETRIES = 10
 """How often a task is started again after its node or its process died."""
 
@@ -53,7 +54,9 @@ class RayExecutor(Executor):
                 _check_address(address)
                 ray.init(address=address, log_to_driver=False, logging_level="ERROR")
             except (RuntimeError, ValueError, OSError) as error:
-                raise WorkerError(f"no Ray cluster at {address!r}: {_first_line(error)}") from error
+                # Ray has the same error for a wrong token as for a cluster that is gone.
+                hint = f"; {_REFUSAL_HINT}" if type(error) is ConnectionError else ""
+                raise WorkerError(f"no Ray cluster at {address!r}: {_first_line(error)}{hint}") from error
         self._preparation = (__version__, tuple(agents), files.digest, [ray.put(files)])
         self._call = ray.remote(_call_on_node).options(
             max_retries=MAX_RETRIES, runtime_env={"env_vars": dict.fromkeys(ONE_THREAD, "1")}
