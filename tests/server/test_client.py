@@ -24,7 +24,7 @@ from geo_patrol.server.app import Server
 from geo_patrol.server.client import AgentPlayer, Client, play_seat
 from geo_patrol.server.hall import Hall, NewTable
 from geo_patrol.server.models import Played
-from geo_patrol.server.protocol import Event, Left, Welcome, YourTurn
+from geo_patrol.server.protocol import Accepted, Answer, Error, Event, Left, Welcome, YourTurn
 
 SEED = 9
 
@@ -153,3 +153,29 @@ def test_join_plays_an_agent_for_a_whole_game(hall):
     score = table.game.scores
     assert f"{score['alpha']} to {score['bravo']}" in shown
     assert table.names.alpha == "scripted"
+
+
+def test_a_seat_is_played_in_words(hall):
+    table, links = open_table(hall, bravo="random")
+    with Client(links["alpha"], text=True) as client:
+        messages = iter(client)
+
+        def answer(turn, text):
+            client.send(Answer(game=turn.game, turn=turn.turn, phase=turn.phase, text=text))
+            return next(one for one in messages if isinstance(one, Accepted | Error))
+
+        turn = next(one for one in messages if isinstance(one, YourTurn))
+        assert "You are alpha" in turn.text
+        assert "P1: prograde" in turn.text
+        assert "P1 shoot HVA: not in the movement phase" in answer(turn, "P1 shoot HVA").text
+        assert answer(turn, "I think.").code == "bad_order"
+        assert table.submitted == {}
+        words = "Upwards!\n- P1: radial out\nP2 Prograde."
+        assert answer(turn, words).orders == ["P1 radial_out", "P2 prograde"]
+        next(one for one in messages if isinstance(one, Event))
+        assert answer(turn, words).orders == ["P1 radial_out", "P2 prograde"]  # once more, after the phase is played
+        assert answer(turn, "none").code == "too_late"
+        assert answer(turn.model_copy(update={"turn": 9}), words).code == "too_soon"
+    assert sorted(table.events[0].event.orders.alpha) == ["P1 radial_out", "P2 prograde"]
+    with Client(links["alpha"]) as client:
+        assert next(one for one in client if isinstance(one, YourTurn)).text is None

@@ -13,8 +13,9 @@ from geo_patrol.server.protocol import Orders, ProtocolError, read_client_messag
 NUM_MUTATED = int(os.environ.get("MUTATED_MESSAGES", "2000"))
 ROOT = Path(__file__).parents[2]
 VALID = [
-    '{"type":"hello","version":1,"table":"ab12","secret":"x_y-z","last_event":3,"scene":true}',
+    '{"type":"hello","version":1,"table":"ab12","secret":"x_y-z","last_event":3,"scene":true,"text":false}',
     '{"type":"orders","game":"ab12","turn":1,"phase":"movement","orders":["P1 prograde","P2 radial_in"]}',
+    '{"type":"answer","game":"ab12","turn":1,"phase":"movement","text":"P1 prograde\\nnothing else"}',
     '{"type":"ping","number":4}',
     '{"type":"leave"}',
 ]

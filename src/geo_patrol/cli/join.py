@@ -20,6 +20,9 @@ def join(
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="What the player is called; the agent's by default.")
     ] = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="Send the program a prompt for a language model with every turn.")
+    ] = False,
 ) -> None:
     """Play a seat of a server with an agent, or with a program in any language.
 
@@ -28,6 +31,8 @@ def join(
     """
     if (agent is None) == (command is None):
         raise InputError("give either --agent NAME or --command COMMAND")
+    if text and command is None:
+        raise InputError("--text is for programs: give --command COMMAND")
     with leave_at_once():
         from geo_patrol.engine.batch import fresh_seed
         from geo_patrol.server.client import AgentPlayer, Client, play_seat
@@ -39,7 +44,7 @@ def join(
             end = play_seat(client, AgentPlayer(played, fresh_seed()))
     else:
         assert command is not None
-        with ProgramPlayer(command) as program, Client(url, name or command[:40]) as client:
+        with ProgramPlayer(command) as program, Client(url, name or command[:40], text=text) as client:
             end = play_seat(client, program)
     if end is None:
         raise InputError("the seat was left, or taken by somebody else")

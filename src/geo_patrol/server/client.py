@@ -44,15 +44,16 @@ class Client:
         url: the link to a seat, ``http://HOST/static/table.html#table=TABLE&secret=SECRET``; without a secret it watches.
         name: what the player is called.
         last_event: the number of the last event of an earlier connection.
+        text: whether ``YourTurn`` brings a prompt for a language model.
 
     Raises:
         GeoPatrolError: the link is none.
         OSError: the server cannot be reached.
     """
 
-    def __init__(self, url: str, name: str | None = None, last_event: int = 0) -> None:
+    def __init__(self, url: str, name: str | None = None, last_event: int = 0, *, text: bool = False) -> None:
         self._address, table, secret = read_link(url)
-        self._hello = Hello(table=table, secret=secret, name=name, last_event=last_event)
+        self._hello = Hello(table=table, secret=secret, name=name, last_event=last_event, text=text)
         self._waits = iter(_WAITS)
         self._has_ended = False
         self._open = ExitStack()

@@ -44,6 +44,8 @@ class Hello(Message):
     """The number of the last event that the client has; the welcome brings those after it."""
     scene: bool = False
     """Whether messages bring drawings for a browser, too."""
+    text: bool = False
+    """Whether ``YourTurn`` brings a prompt for a language model, too."""
 
 
 class Orders(Message):
@@ -56,6 +58,17 @@ class Orders(Message):
     phase: Literal["movement", "engagement"]
     orders: Annotated[list[_OrderText], Field(max_length=SATELLITES)]
     """Such as "P3 shoot HVA" and "P4 radial_in"; satellites without one hold."""
+
+
+class Answer(Message):
+    """Orders in words, such as a language model's answer to a prompt; otherwise like ``Orders``."""
+
+    type: Literal["answer"] = "answer"
+    game: _Id
+    turn: _Turn
+    phase: Literal["movement", "engagement"]
+    text: Annotated[str, StringConstraints(max_length=12_000)]
+    """One order a line; lines that do not begin with a satellite are ignored. "none" holds with all satellites."""
 
 
 class Leave(Message):
@@ -71,7 +84,7 @@ class Ping(Message):
     number: _Count = 0
 
 
-ClientMessage: TypeAlias = Annotated[Hello | Orders | Leave | Ping, Field(discriminator="type")]
+ClientMessage: TypeAlias = Annotated[Hello | Orders | Answer | Leave | Ping, Field(discriminator="type")]
 
 # From the server
 
@@ -163,6 +176,8 @@ class YourTurn(Message):
     """His own orders if they are in already, for instance after a lost connection."""
     scene: dict[str, Any] | None = None
     """For browsers: what ``choices_record`` returns."""
+    text: str | None = None
+    """Where ``Hello`` asked for it: rules, position, legal orders and how to answer, about 4,000 characters."""
 
 
 class Accepted(Message):
@@ -207,7 +222,7 @@ ServerMessage: TypeAlias = Annotated[
     Welcome | Event | Status | YourTurn | Accepted | Error | Left | Pong, Field(discriminator="type")
 ]
 
-_CLIENT: TypeAdapter[Hello | Orders | Leave | Ping] = TypeAdapter(ClientMessage)
+_CLIENT: TypeAdapter[Hello | Orders | Answer | Leave | Ping] = TypeAdapter(ClientMessage)
 _SERVER: TypeAdapter[Welcome | Event | Status | YourTurn | Accepted | Error | Left | Pong] = TypeAdapter(ServerMessage)
 
 
@@ -231,13 +246,13 @@ class ProtocolError(GeoPatrolError):
         return Error(code=self.code, text=str(self), retry_after=self.retry_after)
 
 
-def read_client_message(text: str | bytes) -> Hello | Orders | Leave | Ping:
+def read_client_message(text: str | bytes) -> Hello | Orders | Answer | Leave | Ping:
     """Read a message to the server.
 
     Raises:
         ProtocolError: it is none, with the code "bad_message".
     """
-    message: Hello | Orders | Leave | Ping = _read(_CLIENT, text)
+    message: Hello | Orders | Answer | Leave | Ping = _read(_CLIENT, text)
     return message
 
 
@@ -265,6 +280,7 @@ def schemas() -> dict[str, Any]:
     models: list[type[BaseModel]] = [
         Hello,
         Orders,
+        Answer,
         Leave,
         Ping,
         Welcome,

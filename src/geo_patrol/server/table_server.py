@@ -8,8 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from geo_patrol.server.answers import read_answer
 from geo_patrol.server.protocol import (
     Accepted,
+    Answer,
     Hello,
     Leave,
     Left,
@@ -21,6 +23,7 @@ from geo_patrol.server.protocol import (
 )
 from geo_patrol.server.tables import Table
 from geo_patrol.sides import SIDES, Side
+from geo_patrol.textplay import prompt_text
 
 MAX_QUEUED = 200
 """Messages that wait for a slow client, before its connection is closed."""
@@ -33,13 +36,14 @@ class Connection:
     Args:
         side: whose seat it has; None watches.
         scene: whether it is a browser that draws.
+        text: whether it plays by text.
 
     Attributes:
         queue: messages to it; None ends the connection.
     """
 
-    def __init__(self, side: Side | None, *, scene: bool) -> None:
-        self.side, self.scene = side, scene
+    def __init__(self, side: Side | None, *, scene: bool, text: bool) -> None:
+        self.side, self.scene, self.text = side, scene, text
         self.queue: asyncio.Queue[BaseModel | None] = asyncio.Queue(MAX_QUEUED)
         self.is_open = True
 
@@ -86,7 +90,7 @@ class TableServer:
         """
         table = self.table
         side = None if hello.secret is None else table.side_of(hello.secret)
-        connection = Connection(side, scene=hello.scene)
+        connection = Connection(side, scene=hello.scene, text=hello.text)
         if side is not None:
             self._end_seat(side)
             table.connected.add(side)
@@ -105,7 +109,7 @@ class TableServer:
                 self.table.connected.discard(connection.side)
             self.notify()
 
-    def receive(self, connection: Connection, message: Hello | Orders | Leave | Ping) -> None:
+    def receive(self, connection: Connection, message: Hello | Orders | Answer | Leave | Ping) -> None:
         """Handle a message of a client.
 
         Raises:
@@ -123,8 +127,9 @@ class TableServer:
             self._end_seat(side)
             self.notify()
         else:
-            self.table.submit(side, message)
-            connection.send(Accepted(game=message.game, turn=message.turn, phase=message.phase, orders=message.orders))
+            orders = read_answer(self.table, side, message) if isinstance(message, Answer) else message
+            self.table.submit(side, orders)
+            connection.send(Accepted(game=orders.game, turn=orders.turn, phase=orders.phase, orders=orders.orders))
             self.notify()
 
     def _end_seat(self, side: Side) -> None:
@@ -166,8 +171,12 @@ class TableServer:
         return asyncio.get_running_loop().time()
 
     def _send_turn(self, connection: Connection) -> None:
-        if connection.side is not None and not self.table.is_over:
-            connection.send(self.table.your_turn(connection.side, self._now(), scene=connection.scene))
+        if connection.side is None or self.table.is_over:
+            return
+        turn = self.table.your_turn(connection.side, self._now(), scene=connection.scene)
+        if connection.text:
+            turn = turn.model_copy(update={"text": prompt_text(self.table.game, connection.side)})
+        connection.send(turn)
 
     async def _play(self) -> None:
         """Play phases as soon as all orders are in, or the time is up."""
