@@ -45,7 +45,8 @@ def _compile_scripted_agents() -> None:
         play_match(name, "random", games=2, seed=0)
 
 
-def _compile_search() -> None:
+def compile_search() -> None:
+    """Compile what the agent ``search`` and hints need."""
     for name in ("search:1ms", "search:1ms,propose=policy:base"):
         play_match(name, "idle", config="geo_patrol", overrides={"turn_limit": 1}, games=2, seed=0)
 
@@ -60,6 +61,6 @@ def _compile_flight_games() -> None:
 _PIECES: dict[str, Callable[[], None]] = {
     "environments": _compile_environments,
     "scripted agents": _compile_scripted_agents,
-    "searching agents": _compile_search,
+    "searching agents": compile_search,
     "flight games": _compile_flight_games,
 }

@@ -43,8 +43,11 @@ def serve(
         from geo_patrol.server.app import Server
         from geo_patrol.server.hall import Hall
         from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
+        from geo_patrol.warmup import compile_search
+
     load_rules()
     with leave_at_once():
+        compile_search()  # for hints: compiling later would stop all games for a while
         hall = Hall(data, max_tables, frozenset(agents or ()))
     hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
     server = Server(hall, hosts)

@@ -263,8 +263,8 @@ async def _receive_all(socket: WebSocket, server: TableServer, connection: Conne
 
 
 async def _send_all(socket: WebSocket, connection: Connection) -> None:
-    while (message := await connection.queue.get()) is not None:
-        await socket.send_text(message.model_dump_json())
+    while (text := await connection.queue.get()) is not None:
+        await socket.send_text(text)
     await socket.close(1000)
 
 

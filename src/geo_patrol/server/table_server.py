@@ -44,11 +44,11 @@ class Connection:
 
     def __init__(self, side: Side | None, *, scene: bool, text: bool) -> None:
         self.side, self.scene, self.text = side, scene, text
-        self.queue: asyncio.Queue[BaseModel | None] = asyncio.Queue(MAX_QUEUED)
+        self.queue: asyncio.Queue[str | None] = asyncio.Queue(MAX_QUEUED)
         self.is_open = True
 
-    def send(self, message: BaseModel | None) -> None:
-        """Send a message; a client that does not take its messages is disconnected, and may resume."""
+    def send(self, message: BaseModel | str | None) -> None:
+        """Send a message, encoded or not; a client that does not take its messages is disconnected, and may resume."""
         if not self.is_open:
             return
         if message is None or self.queue.full():
@@ -57,7 +57,7 @@ class Connection:
                 self.queue.get_nowait()
             self.queue.put_nowait(None)
             return
-        self.queue.put_nowait(message)
+        self.queue.put_nowait(message if isinstance(message, str) else message.model_dump_json())
 
 
 class TableServer:
@@ -147,7 +147,7 @@ class TableServer:
     def notify(self) -> None:
         """Send the status to everybody, after a change."""
         self._changed.set()
-        status = self.status()
+        status = self.status().model_dump_json()  # once for all of them
         for connection in self.connections:
             connection.send(status)
 
@@ -199,11 +199,11 @@ class TableServer:
     def _broadcast(self) -> None:
         table = self.table
         for event in table.finish_phase():
-            with_scene = None
+            texts: dict[bool, str] = {}
             for connection in self.connections:
-                if connection.scene and with_scene is None:
-                    with_scene = table.event(event.number, scene=True)
-                connection.send(with_scene if connection.scene else event)
+                if connection.scene not in texts:
+                    texts[connection.scene] = table.event(event.number, scene=connection.scene).model_dump_json()
+                connection.send(texts[connection.scene])
         self.notify()
         for connection in self.connections:
             self._send_turn(connection)
