@@ -190,7 +190,9 @@ def report(measured: Measurements, options: argparse.Namespace) -> None:
     ]
     p50, p95, p99 = np.percentile(delays, [50, 95, 99]) if delays else (np.nan,) * 3
     phases = len(measured.ordered) / (60 * options.minutes)
-    print(f"{options.tables} tables, {options.spectators} spectators, {phases:.0f} phases/s, {len(delays):,} events seen")
+    print(
+        f"{options.tables} tables, {options.spectators} spectators, {phases:.0f} phases/s, {len(delays):,} events seen"
+    )
     print(f"latency: median {p50:.0f} ms, p95 {p95:.0f} ms, p99 {p99:.0f} ms")
     print(f"{measured.reconnections} reconnections; {len(measured.faults)} faults {measured.faults[:5]}")
 
