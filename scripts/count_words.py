@@ -117,6 +117,7 @@ ALLOWED = (
     Allowed(r"\w*page\w*|which", "scripts/make_page_picture.py", "a page in a browser, and `shutil.which`"),
     Allowed(r"FrameType|_frame", "scripts/fuzz_files.py", "the stack frame that a signal handler receives"),
     Allowed(r"(\w+_)?helper", "tests/agents/test_onnx_networks.py", "modules of the package onnx"),
+    Allowed(r"(\w+_)?helper", "scripts/fuzz_files.py", "modules of the package onnx"),
     Allowed(r"which", "tests/rendering/test_real_windows.py", "`shutil.which`"),
     Allowed(r"which", "tests/browser/conftest.py", "`shutil.which`"),
     Allowed(r"shares_memory", "tests/rendering/test_picture.py", "NumPy's function"),

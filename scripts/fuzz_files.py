@@ -2,8 +2,9 @@
 
     python scripts/fuzz_files.py --mutations 20000 --seed 0
 
-Configurations, missions, saved games, policies, replays and the published recordings are mutated. A loader must not raise
-any other exception, take more than five seconds of processor time or 300 MB, or write a control character or a line of more than 500
+Configurations, missions, saved games, policies, replays and the published recordings are mutated, and networks in ONNX
+files where the extra ``[onnx]`` is installed; those in TorchScript files are programs, see docs/networks.md. A loader must
+not raise any other exception, take more than five seconds of processor time or 300 MB, or write a control character or a line of more than 500
 characters in a message. A violation ends the run with exit status 1; the file is left in the folder that is printed.
 """
 
@@ -24,6 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 
@@ -31,7 +33,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from geo_patrol import Game, GeoPatrolError, ReplayReader, geo_patrol_v0, load_config, play_match
+from geo_patrol import Game, GeoPatrolError, ReplayReader, geo_patrol_v0, load_config, make_agent, play_match
 from geo_patrol.agents.policy.weights import Widths, read_weights, shapes, write_weights
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.verify.__main__ import check_file
@@ -103,6 +105,25 @@ def load_recordings(path: Path) -> str:
     return output.getvalue()
 
 
+def write_network(path: Path) -> None:
+    """Write a small network to an ONNX file."""
+    from onnx import TensorProto, helper, numpy_helper, save_model  # noqa: PLC0415 - an extra
+
+    names, width = ("first", "second"), 2
+    layers = [np.full(shape, 0.01, np.float32) for shape in ((1591, width), (width, 308))]
+    graph = helper.make_graph(
+        [
+            helper.make_node("MatMul", ["onehot", names[0]], ["hidden"]),
+            helper.make_node("MatMul", ["hidden", names[1]], ["logits"]),
+        ],
+        "network",
+        [helper.make_tensor_value_info("onehot", TensorProto.FLOAT, ("n", 1591))],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ("n", 308))],
+        [numpy_helper.from_array(layer, name) for layer, name in zip(layers, names, strict=True)],
+    )
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), path)
+
+
 def make_loaders(folder: Path) -> dict[str, Loader]:
     """Write samples to a folder where the repository has none."""
     weights = {name: np.full(shape, 0.01, np.float32) for name, shape in shapes(Widths(2, 2, 2, 1)).items()}
@@ -123,7 +144,7 @@ def make_loaders(folder: Path) -> dict[str, Loader]:
     odds = json.loads((data / "reference_odds.json").read_text(encoding="utf-8"))
     (folder / "odds.json").write_text(json.dumps(odds[:2]), encoding="utf-8")
     configs = [*sorted((ROOT / "configs").glob("*.toml")), *sorted((ROOT / "examples").glob("*.toml"))]
-    return {
+    loaders = {
         "configuration": Loader(configs, lambda path: str(load_config(path).title)),
         "mission": Loader(sorted((ROOT / "configs" / "flight").glob("*.toml")), lambda path: load_mission(path).title),
         "save": Loader([folder / "env.json", folder / "game.json"], load_save),
@@ -131,6 +152,10 @@ def make_loaders(folder: Path) -> dict[str, Loader]:
         "replay": Loader([*replays, data / "replay_format_1.jsonl.gz", games], load_replay),
         "recordings": Loader([games, folder / "odds.json"], load_recordings),
     }
+    if find_spec("onnx") and find_spec("onnxruntime"):
+        write_network(folder / "network.onnx")
+        loaders["network"] = Loader([folder / "network.onnx"], lambda path: make_agent(f"onnx:{path}").name)
+    return loaders
 
 
 def mutate(content: bytes, rng: random.Random) -> bytes:
