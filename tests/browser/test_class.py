@@ -9,16 +9,22 @@ NAMES = ["Ada", "Ben", "Cem", "Dua", "Eva", "Fei", "Gus", "Hana", "Ida", "Jan"]
 
 
 @pytest.fixture
-def teacher(tmp_path, open_page):
-    """The teacher's page of a new class, opened in the lobby."""
+def server(tmp_path):
+    """The address of a server without other tables; requested before pages, it outlives them."""
     with serving(tmp_path) as address:
-        page = open_page(address)
-        page.click("text=A class: one link")
-        page.fill("#new-class [name=title]", "Physics")
-        page.fill("#new-class [name=preset]", "case1")
-        page.click("text=Open the class")
-        page.locator("h1", has_text="Physics").wait_for()
-        yield page
+        yield address
+
+
+@pytest.fixture
+def teacher(server, open_page):
+    """The teacher's page of a new class, opened in the lobby."""
+    page = open_page(server)
+    page.click("text=A class: one link")
+    page.fill("#new-class [name=title]", "Physics")
+    page.fill("#new-class [name=preset]", "case1")
+    page.click("text=Open the class")
+    page.locator("h1", has_text="Physics").wait_for()
+    return page
 
 
 def test_a_class_of_ten(teacher, open_page):
