@@ -97,6 +97,16 @@ def test_wrong_names_are_found_before_training(small_config):
         train(small_config(eval_opponents=("raidr",)), Console(quiet=True))
 
 
+def test_the_policies_of_evaluations_are_kept(small_config):
+    config = small_config(total_timesteps=4 * 16 * 64, num_evaluations=2, keep_policies=True)
+    train(config, Console(quiet=True))
+    kept = sorted((config.out / "policies").iterdir())
+    assert [int(path.stem) for path in kept] == [2 * 16 * 64, 4 * 16 * 64]
+    first, last, final = (read_weights(path)["order"] for path in (*kept, config.out / "policy.safetensors"))
+    assert (last == final).all()
+    assert (first != final).any()
+
+
 def test_annealing(make_trainer):
     trainer = make_trainer(learning_rate=0.01, anneal_ent_coef=False)
     learning_rates = [trainer.iterate()["charts/learning_rate"] for _ in range(6)]

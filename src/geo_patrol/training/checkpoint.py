@@ -68,6 +68,11 @@ def save(state: TrainingState, config: TrainingConfig) -> None:
     }
     with atomic_path(config.out / CHECKPOINT) as path:
         torch.save(content, path)
+    save_policy(state, config, POLICY)
+
+
+def save_policy(state: TrainingState, config: TrainingConfig, name: str) -> None:
+    """Write the policy to a file of the run's folder."""
     metadata = {
         "steps": f"{state.global_step}",
         "minutes": f"{state.minutes:.1f}",
@@ -75,7 +80,8 @@ def save(state: TrainingState, config: TrainingConfig) -> None:
         "begun_with": config.initial_policy or "random weights",
         "configs": ", ".join(c if isinstance(c, str) else load_config(c).title for c in config.config),
     }
-    write_weights(config.out / POLICY, state.network.weights(), metadata)
+    (config.out / name).parent.mkdir(exist_ok=True)
+    write_weights(config.out / name, state.network.weights(), metadata)
 
 
 def restore(state: TrainingState, path: Path) -> None:
