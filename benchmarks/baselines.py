@@ -66,7 +66,7 @@ def _train(method: str, config: str, seed: int, steps: int, folder: Path) -> tup
     from geo_patrol.training.methods import configure
 
     settings: dict[str, Any] = {"config": (config,), "eval_config": config, "total_timesteps": steps}
-    curve = train(configure(method, out=folder, seed=seed, keep_policies=True, **settings))
+    curve = train(configure(method, out=folder, seed=seed, save_policies=True, **settings))
     return [point.to_row() for point in curve], folder / "policy.safetensors"
 
 

@@ -97,12 +97,12 @@ def test_wrong_names_are_found_before_training(small_config):
         train(small_config(eval_opponents=("raidr",)), Console(quiet=True))
 
 
-def test_the_policies_of_evaluations_are_kept(small_config):
-    config = small_config(total_timesteps=4 * 16 * 64, num_evaluations=2, keep_policies=True)
+def test_policies_of_evaluations_are_saved(small_config):
+    config = small_config(total_timesteps=4 * 16 * 64, num_evaluations=2, save_policies=True)
     train(config, Console(quiet=True))
-    kept = sorted((config.out / "policies").iterdir())
-    assert [int(path.stem) for path in kept] == [2 * 16 * 64, 4 * 16 * 64]
-    first, last, final = (read_weights(path)["order"] for path in (*kept, config.out / "policy.safetensors"))
+    saved = sorted((config.out / "policies").iterdir())
+    assert [int(path.stem) for path in saved] == [2 * 16 * 64, 4 * 16 * 64]
+    first, last, final = (read_weights(path)["order"] for path in (*saved, config.out / "policy.safetensors"))
     assert (last == final).all()
     assert (first != final).any()
 

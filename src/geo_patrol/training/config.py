@@ -81,7 +81,7 @@ class TrainingConfig:
     max_grad_norm: float = _setting(0.5, "gradients are clipped to this norm", 0, 1_000)
 
     num_evaluations: int = _setting(20, "evaluations over the run, the final one included", 1, 10_000)
-    keep_policies: bool = _setting(False, "keep the policy of every evaluation, as policies/STEPS.safetensors")
+    save_policies: bool = _setting(False, "save the policy of every evaluation, as policies/STEPS.safetensors")
     eval_opponents: tuple[str, ...] = _setting(EVAL_OPPONENTS, "agents to play against in evaluations")
     eval_config: ConfigSource = _setting("geo_patrol", "preset or TOML file of the evaluations")
     eval_games: int = _setting(200, "games of an evaluation per opponent; the final one plays five times that", 2)

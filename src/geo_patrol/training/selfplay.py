@@ -222,7 +222,7 @@ class Trainer:
         win_rates = evaluate(state.network, self.config, games, seed)
         state.curve.append(Evaluation(round(state.minutes, 3), state.global_step, win_rates))
         write_curve(self.config.out / CURVE, state.curve)
-        if self.config.keep_policies:
+        if self.config.save_policies:
             checkpoint.save_policy(state, self.config, f"policies/{state.global_step:012d}{SUFFIX}")
         scalars.write(
             {f"charts/win_rate/{name}": win_rate.estimate for name, win_rate in win_rates.items()}, state.global_step
