@@ -9,10 +9,12 @@ can be among its opponents.
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from rich.console import Console
 
 from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.agents.policy.weights import SUFFIX, read_weights, write_mixture, write_weights
-from geo_patrol.evaluation.campaign import WorkerOptions
+from geo_patrol.evaluation.executors import ProcessExecutor, check_processes
 from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.tournament import play_tournament
@@ -100,11 +102,15 @@ class Population:
     Args:
         config: settings of the responses; its ``out`` is the folder, and its opponents are the scripts of the meta-game.
         games: of every match.
-        **options: ``processes``, ``executor`` and so on of the matches, see ``WorkerOptions``.
+        processes: number of worker processes that play matches; None for one per core.
+        executor: plays the matches instead of new processes; it is not shut down.
     """
 
-    def __init__(self, config: TrainingConfig, games: int, **options: Unpack[WorkerOptions]) -> None:
-        self.config, self.games, self._options = config, games, options
+    def __init__(
+        self, config: TrainingConfig, games: int, processes: int | None = None, executor: Executor | None = None
+    ) -> None:
+        self.config, self.games = config, games
+        self._processes, self._executor = check_processes(processes), executor
         self._folder = config.out / "policies"
 
     @property
@@ -128,19 +134,22 @@ class Population:
         scripts = self.config.opponents
         columns = (*policies, *scripts)
         results = {}
-        for row, column in _pairings(len(policies), len(columns)):
-            pair = [columns[row], columns[column]]
-            folder = self.config.out / "matches" / f"{row:03d} {Path(columns[column]).stem.replace(':', ' ')}"
-            tournament = play_tournament(
-                pair,
-                config=self.config.eval_config,
-                games=self.games,
-                seed=self.config.seed,
-                folder=folder,
-                **self._options,
-            )
-            results[row, column] = tournament.record(0, 1)
+        with ProcessExecutor(self._processes) if self._executor is None else nullcontext(self._executor) as executor:
+            for row, column in _pairings(len(policies), len(columns)):
+                results[row, column] = self._play_match(row, columns[row], columns[column], executor)
         return MetaGame(policies, scripts, results)
+
+    def _play_match(self, row: int, policy: str, opponent: str, executor: Executor) -> WinRate:
+        """Play a match, or the games of it that are missing in its folder."""
+        tournament = play_tournament(
+            [policy, opponent],
+            config=self.config.eval_config,
+            games=self.games,
+            seed=self.config.seed,
+            folder=self.config.out / "matches" / f"{row:03d} {Path(opponent).stem.replace(':', ' ')}",
+            executor=executor,
+        )
+        return tournament.record(0, 1)
 
     def save(self, meta_game: MetaGame) -> None:
         """Write the results and the equilibrium as JSON, and the best mixture as a file that the agent ``policy`` plays."""
@@ -175,7 +184,8 @@ def train_population(
     size: int = 10,
     games: int = 1000,
     console: Console | None = None,
-    **options: Unpack[WorkerOptions],
+    processes: int | None = None,
+    executor: Executor | None = None,
 ) -> MetaGame:
     """Train a population by PSRO, or continue the one in ``config.out``.
 
@@ -188,7 +198,8 @@ def train_population(
         size: number of policies in the end.
         games: of every match between two members, even.
         console: where progress is printed; standard output by default.
-        **options: ``processes``, ``executor`` and so on of the matches, see ``WorkerOptions``.
+        processes: number of worker processes that play matches; None for one per core.
+        executor: plays the matches instead of new processes; it is not shut down.
 
     Returns:
         The results of all matches, with the equilibrium.
@@ -197,7 +208,7 @@ def train_population(
         ConfigError, PolicyError, FolderError: as ``train`` and ``play_tournament`` do.
     """
     console = console or Console(width=120)
-    population = Population(config, games, **options)
+    population = Population(config, games, processes, executor)
     population.begin(policies)
     while True:
         meta_game = population.play()
