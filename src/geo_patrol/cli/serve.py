@@ -1,7 +1,7 @@
 """``geo-patrol serve``: games over the network."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,11 +38,8 @@ def serve(
     computer play its agents; put it behind a reverse proxy with TLS, for secrets travel in the messages.
     """
     with leave_at_once(), optional_import("server"):
-        import uvicorn
-
         from geo_patrol.server.app import Server
         from geo_patrol.server.hall import Hall
-        from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
         from geo_patrol.warmup import compile_search
 
     load_rules()
@@ -55,8 +52,17 @@ def serve(
         typer.echo(f"not restored: {fault}", err=True)
     _warn(host)
     typer.echo(f"http://{host}:{port}/  {len(hall.tables)} tables, games in {data}", err=True)
+    _run(server.app(), host, port)
+
+
+def _run(app: Any, host: str, port: int) -> None:
+    """Serve an application until the process is ended."""
+    with leave_at_once(), optional_import("server"):
+        import uvicorn
+
+        from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
     uvicorn.run(
-        server.app(),
+        app,
         host=host,
         port=port,
         log_level="warning",
