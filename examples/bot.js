@@ -1,5 +1,6 @@
 // A bot in JavaScript: geo-patrol join URL --command "node examples/bot.js"
 // It reads the server's messages from standard input and writes its own to standard output, one JSON object a line.
+// With a link as its argument it connects by itself, by the WebSocket of Node 22: node examples/bot.js URL
 "use strict";
 
 const readline = require("node:readline");
@@ -15,23 +16,37 @@ function choose(options) {
   return Math.random() < 0.5 ? options[Math.floor(Math.random() * options.length)] : undefined;
 }
 
-function send(message) {
-  process.stdout.write(`${JSON.stringify(message)}\n`);
-}
-
 let last = null; // the orders that were sent, to be replaced if they are refused
 
-readline.createInterface({ input: process.stdin }).on("line", (line) => {
-  const message = JSON.parse(line);
+/** Returns the answer to a message of the server, or null. */
+function answer(message) {
   if (message.type === "your_turn" && message.submitted === null) {
     const { game, turn, phase, options } = message;
     const chosen = Object.entries(options)
       .filter(([satellite]) => satellite !== "HVA" || phase === "engagement") // the HVA stays in its orbit
       .map(([, list]) => choose(list));
     last = { type: "orders", game, turn, phase, orders: chosen.filter(Boolean).map((option) => option.order) };
-    send(last);
-  } else if (message.type === "error") {
-    process.stderr.write(`${message.code}: ${message.text}\n`);
-    send({ ...last, orders: [] });
+    return last;
   }
-});
+  if (message.type === "error") process.stderr.write(`${message.code}: ${message.text}\n`);
+  return message.type === "error" && message.code.startsWith("bad_") ? { ...last, orders: [] } : null;
+}
+
+/** Answers messages, one JSON object each, until the game is over. */
+function play(text, send, close) {
+  const message = JSON.parse(text);
+  const answered = answer(message);
+  if (answered) send(JSON.stringify(answered));
+  if (message.type === "event" && message.event.kind === "end") close();
+}
+
+if (process.argv[2]) {
+  const link = new URL(process.argv[2]);
+  const { table, secret } = Object.fromEntries(new URLSearchParams(link.hash.slice(1)));
+  const socket = new WebSocket(`${link.protocol.replace("http", "ws")}//${link.host}/ws/${table}`);
+  socket.onopen = () => socket.send(JSON.stringify({ type: "hello", table, secret, name: "bot.js" }));
+  socket.onmessage = (event) => play(event.data, (line) => socket.send(line), () => socket.close());
+} else {
+  const lines = readline.createInterface({ input: process.stdin });
+  lines.on("line", (line) => play(line, console.log, () => lines.close()));
+}

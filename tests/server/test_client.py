@@ -1,6 +1,7 @@
 """The client of the server, over connections that are cut."""
 
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -179,3 +180,45 @@ def test_a_seat_is_played_in_words(hall):
     assert sorted(table.events[0].event.orders.alpha) == ["P1 radial_out", "P2 prograde"]
     with Client(links["alpha"]) as client:
         assert next(one for one in client if isinstance(one, YourTurn)).text is None
+
+
+NODE = ["node", "--experimental-websocket"]
+"""Node 20 has its WebSocket only with this option, which later versions accept."""
+needs_websocket = pytest.mark.skipif(
+    shutil.which("node") is None
+    or subprocess.run([*NODE, "-e", "WebSocket"], capture_output=True, check=False).returncode != 0,
+    reason="Node.js with a WebSocket is not installed",
+)
+
+
+@needs_websocket
+def test_the_bot_in_javascript_connects_by_itself(hall):
+    table, links = open_table(hall, bravo="random")
+    bot = subprocess.run(
+        [*NODE, "examples/bot.js", links["alpha"]], check=True, timeout=120, capture_output=True, text=True
+    )
+    assert table.is_over
+    assert table.names.alpha == "bot.js"
+    assert "bad_" not in bot.stderr
+
+
+WORDS = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "your_turn" and message["submitted"] is None:
+        assert "Legal orders:" in message["text"]
+        answer = {key: message[key] for key in ("game", "turn", "phase")}
+        print(json.dumps({"type": "answer", **answer, "text": "I wait: none\\nNone."}), flush=True)
+"""
+
+
+def test_a_program_plays_in_words(hall, tmp_path):
+    program = tmp_path / "words.py"
+    program.write_text(WORDS, encoding="utf-8")
+    table, links = open_table(hall, bravo="scripted")
+    command = f"{sys.executable} {program}"
+    join = [sys.executable, "-m", "geo_patrol", "join", links["alpha"], "--command", command, "--text"]
+    subprocess.run(join, check=True, timeout=120, capture_output=True)
+    assert table.is_over
+    assert not any(event.event.orders.alpha for event in table.events[:-1])
