@@ -32,7 +32,7 @@ def fetch(port, path, body=None):
 
 def start_server(port, folder):
     server = subprocess.Popen([*COMMAND, "serve", "--port", str(port), "--data", str(folder)])
-    for _ in range(600):
+    for _ in range(3000):  # the first start compiles
         try:
             fetch(port, "/api/tables")
         except OSError:
@@ -40,6 +40,7 @@ def start_server(port, folder):
         else:
             return server
     server.kill()
+    server.wait()
     pytest.fail("the server does not answer")
 
 
