@@ -12,7 +12,7 @@ from rich.console import Console
 
 from geo_patrol.agents.policy.weights import read_policies, read_weights
 from geo_patrol.evaluation.results import WinRate
-from geo_patrol.training import population
+from geo_patrol.training import population, selfplay
 from geo_patrol.training.population import MetaGame, train_population
 
 
@@ -64,9 +64,11 @@ def test_a_population_continues_where_it_stopped(config, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(population, "train_best_response", interrupt)
+        patch.setattr(selfplay, "update_policy", interrupt)
         with pytest.raises(KeyboardInterrupt):
             grow(config, 3)
+    assert (config.out / "responses" / "002" / "checkpoint.pt").exists()
+    assert not (config.out / "policies" / "002.safetensors").exists()
     grown = grow(config, 3)
     assert len(grown.policies) == 3
     assert {key: grown.results[key] for key in ((0, 1), (0, 3))} == {
@@ -78,11 +80,13 @@ def test_a_population_continues_where_it_stopped(config, monkeypatch):
 def test_a_response_meets_the_equilibrium_of_the_others(config, monkeypatch):
     opponents = []
 
-    def stand_in(mixture, settings, console):
-        opponents.append((mixture, settings.initial_policy, settings.seed))
-        raise KeyboardInterrupt
+    class StandIn:
+        def __init__(self, settings, console):
+            weights = zip(settings.opponents, settings.opponent_weights, strict=True)
+            opponents.append((dict(weights), settings.initial_policy, settings.seed))
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(population, "train_best_response", stand_in)
+    monkeypatch.setattr(population, "Trainer", StandIn)
     with pytest.raises(KeyboardInterrupt):
         grow(config, 2)
     base = str(config.out / "policies" / "000.safetensors")

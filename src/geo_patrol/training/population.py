@@ -29,7 +29,7 @@ from geo_patrol.evaluation.tournament import play_tournament
 from geo_patrol.files import atomic_path, atomic_write
 from geo_patrol.training.checkpoint import POLICY
 from geo_patrol.training.config import TrainingConfig
-from geo_patrol.training.selfplay import train_best_response
+from geo_patrol.training.selfplay import Trainer, against
 
 META_GAME = "meta_game.json"
 MIXTURE = "mixture.safetensors"
@@ -159,7 +159,7 @@ class Population:
         with atomic_write(self.config.out / META_GAME) as file:
             file.write(json.dumps(meta_game.to_dict(), indent=2) + "\n")
 
-    def add_response(self, meta_game: MetaGame, console: Console | None) -> None:
+    def add_response(self, meta_game: MetaGame, console: Console) -> None:
         """Train the response to the equilibrium's mixture of opponents, or continue to; then it joins."""
         file = self._next_file
         config = replace(
@@ -168,7 +168,10 @@ class Population:
             seed=self.config.seed + len(self.files),
             initial_policy=str(self.files[int(np.argmax(meta_game.equilibrium.rows))]),
         )
-        train_best_response(meta_game.opponents, config, console)
+        trainer = Trainer(against(meta_game.opponents, config), console)
+        trainer.run()
+        if trainer.progress < 1:
+            raise KeyboardInterrupt  # the trainer has saved a checkpoint
         with atomic_path(file) as path:
             shutil.copyfile(config.out / POLICY, path)
 

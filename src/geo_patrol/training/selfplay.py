@@ -67,8 +67,12 @@ def train_best_response(
     Raises:
         ConfigError, PolicyError: as ``train`` does.
     """
-    mixture = {agent: 1.0} if isinstance(agent, str) else agent
-    only = replace(
+    return train(against({agent: 1.0} if isinstance(agent, str) else agent, config), console)
+
+
+def against(mixture: Mapping[str, float], config: TrainingConfig) -> TrainingConfig:
+    """Return the settings of a training whose games are all against a mixture of agents, with these weights."""
+    return replace(
         config,
         opponents=tuple(mixture),
         opponent_weights=tuple(mixture.values()),
@@ -77,7 +81,6 @@ def train_best_response(
         num_past_policies=0,
         eval_opponents=tuple(mixture),
     )
-    return train(only, console)
 
 
 def _check_agents(names: Sequence[str]) -> None:
