@@ -114,7 +114,9 @@ def test_sides_alternate_and_results_are_complete(client):
     rows = list(csv.DictReader(io.StringIO(lesson.request("results", secret=lesson.teacher))))
     assert [row["over"] for row in rows] == ["True", "True", "False"]
     assert [row["alpha"] for row in rows] == ["Ada", "'=1+1", "Ada"]
+    assert [row["bravo_is"] for row in rows] == ["pupil"] * 3
     assert rows[0]["reasons"] == "turn_limit"
+    assert rows[0]["replay"].startswith("http://testserver/replays/")
     assert client.get(rows[0]["replay"]).status_code == 200
     assert rows[2]["replay"] == rows[2]["winner"] == ""
 
@@ -153,6 +155,27 @@ def test_a_class_goes_on_after_a_restart(tmp_path):
         assert lesson.seat("Cem") == seat
         lesson.arrive("Dua")
         assert lesson.seat("Cem")["table"] == lesson.seat("Dua")["table"] is not None
+
+
+def test_a_game_that_was_paused_alone_stays_paused_after_a_restart(tmp_path):
+    with TestClient(Server(Hall(tmp_path)).app()) as client:
+        lesson = Classroom(client)
+        lesson.arrive("Ada", "Ben", "Cem", "Dua")
+        lesson.request("pause", secret=lesson.teacher, paused=True, table=lesson.seat("Ada")["table"])
+        before = lesson.overview()
+    with TestClient(Server(Hall(tmp_path)).app()) as lesson.client:
+        assert lesson.overview() == before
+        assert [table["paused"] for table in before["tables"]] == [False, True]
+
+
+def test_pupils_are_seated_when_a_table_becomes_free(tmp_path):
+    with TestClient(Server(Hall(tmp_path, max_tables=1)).app()) as client:
+        lesson = Classroom(client)
+        lesson.arrive("Ada", "Ben", "Cem", "Dua")
+        assert lesson.seat("Dua")["table"] is None
+        assert "try again later" in lesson.request("agent", 429, secret=lesson.teacher)["text"]
+        lesson.play("Ada")
+        assert lesson.seat("Dua")["table"] == lesson.seat("Cem")["table"] is not None
 
 
 def test_secrets(client, tmp_path):

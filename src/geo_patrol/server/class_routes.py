@@ -18,8 +18,8 @@ with optional_import("server"):
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-_REQUESTS = (100.0, 300)
-"""A second, and at once, of everybody: a class of sixty asks for its tables every two seconds."""
+_OPENINGS = (1.0, 10)
+"""A second, and at once, of new classes."""
 
 
 class Arrival(Body):
@@ -51,7 +51,7 @@ class ClassRoutes:
 
     def __init__(self, hall: Hall, server_of: Callable[[str], TableServer]) -> None:
         self.classes, self._server_of = Classes(hall), server_of
-        self._limit = MessageLimit(*_REQUESTS)
+        self._limit = MessageLimit(*_OPENINGS)
 
     @property
     def routes(self) -> list[Route]:
@@ -69,8 +69,9 @@ class ClassRoutes:
         ]
 
     def _find(self, request: Request) -> SchoolClass:
-        self._limit.take(asyncio.get_running_loop().time())
-        return self.classes.find(request.path_params["name"])
+        one = self.classes.find(request.path_params["name"])
+        one.limit.take(asyncio.get_running_loop().time())
+        return one
 
     def _start(self, one: SchoolClass) -> None:
         """Let the tables that were opened be played."""
@@ -92,7 +93,11 @@ class ClassRoutes:
 
     async def _seat_of(self, request: Request) -> Response:
         one = self._find(request)
-        return JSONResponse(one.seat_record(one.pupil_of((await read_body(request, Key)).secret)))
+        number = one.pupil_of((await read_body(request, Key)).secret)
+        if one.saved.pupils[number].is_waiting:  # a table may have become free
+            one.seat_if_possible()
+            self._start(one)
+        return JSONResponse(one.seat_record(number))
 
     async def _again(self, request: Request) -> Response:
         one = self._find(request)
@@ -114,22 +119,20 @@ class ClassRoutes:
 
     async def _seat_with_agent(self, request: Request) -> Response:
         one = await self._taught(request)
-        one.seat_pupils(with_agent=True)
-        one.save()
-        self._start(one)
+        try:
+            one.seat_pupils(with_agent=True)
+        finally:  # also those that were opened before there were too many
+            one.save()
+            self._start(one)
         return JSONResponse(one.overview())
 
     async def _pause(self, request: Request) -> Response:
         one, asked = self._find(request), await read_body(request, Pause)
         one.check_teacher(asked.secret)
-        if asked.table is None:
-            one.saved.is_paused = asked.paused
-            one.save()
-        for table in one.tables:
-            if not table.is_over and asked.table in (None, table.id):
-                self._server_of(table.id).pause(is_paused=asked.paused)
+        for table in one.pause(asked.table, is_paused=asked.paused):
+            self._server_of(table.id).pause(is_paused=asked.paused)
         return JSONResponse(one.overview())
 
     async def _results(self, request: Request) -> Response:
         one = await self._taught(request)
-        return Response(one.results(), media_type="text/csv; charset=utf-8")
+        return Response(one.results(str(request.base_url)), media_type="text/csv; charset=utf-8")

@@ -12,16 +12,23 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from geo_patrol.errors import printable, show
 from geo_patrol.files import atomic_write, read_limited
 from geo_patrol.server.hall import Hall, NewTable
+from geo_patrol.server.limits import MessageLimit
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.seats import Seat, accepts, hash_secret, make_seat_agent
 from geo_patrol.server.tables import Table
-from geo_patrol.sides import SIDES, Side
+from geo_patrol.sides import SIDES
 
 MAX_PUPILS = 60
 MAX_CLASSES = 50
 MAX_GAMES = 2_000
 """Of a class."""
 _MAX_FILE_BYTES = 1 << 20
+_REQUESTS = (100.0, 300)
+"""A second, and at once, of a class: sixty pupils ask for their tables every two seconds."""
+_COLUMNS = (
+    *("game", "alpha", "alpha_is", "bravo", "bravo_is", "alpha_score", "bravo_score"),
+    *("winner", "reasons", "turns", "over", "replay"),
+)
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
@@ -47,17 +54,19 @@ class Pupil(BaseModel):
 
 
 class ClassGame(BaseModel):
-    """A game of a class: its table, and the number of the pupil on each side, None for the agent."""
+    """A game of a class: its table, the number of the pupil on each side, None for the agent, and whether it is paused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     table: str
     alpha: int | None
     bravo: int | None
+    is_paused: bool = False
 
-    def pupil(self, side: Side) -> int | None:
-        """Return the number of the pupil of a side."""
-        return self.alpha if side == "alpha" else self.bravo
+    @property
+    def pupils(self) -> tuple[int | None, int | None]:
+        """The numbers of the pupils of alpha and bravo."""
+        return self.alpha, self.bravo
 
 
 class SavedClass(BaseModel):
@@ -85,8 +94,9 @@ class SchoolClass:
 
     def __init__(self, name: str, saved: SavedClass, hall: Hall, folder: Path) -> None:
         self.id, self.saved, self._hall, self._folder = name, saved, hall, folder
-        for table in self.tables:
-            table.is_paused = saved.is_paused and not table.is_over
+        self.limit = MessageLimit(*_REQUESTS)
+        for game, table in self._tables():
+            table.is_paused = game.is_paused and not table.is_over
 
     def save(self) -> None:
         """Save pupils and games."""
@@ -98,10 +108,15 @@ class SchoolClass:
         """What the teacher calls it."""
         return self.saved.new.title or "A class"
 
+    def _tables(self) -> list[tuple[ClassGame, Table]]:
+        """Return its games with their tables, those that could not be restored left out."""
+        tables = self._hall.tables
+        return [(game, tables[game.table]) for game in self.saved.games if game.table in tables]
+
     @property
     def tables(self) -> list[Table]:
         """The tables of its games, those that could not be restored left out."""
-        return [self._hall.tables[game.table] for game in self.saved.games if game.table in self._hall.tables]
+        return [table for _, table in self._tables()]
 
     def check_teacher(self, secret: str) -> None:
         """Raise ProtocolError if a secret is not the teacher's."""
@@ -125,7 +140,7 @@ class SchoolClass:
             raise ProtocolError("no_seat", f"name: there is a {show(name)} already; add a letter")
         secret = secrets.token_urlsafe(24)
         self.saved.pupils.append(Pupil(name=name, secret_hash=hash_secret(secret)))
-        self._seat_if_possible()
+        self.seat_if_possible()
         return secret
 
     def pupil_of(self, secret: str) -> int:
@@ -161,9 +176,9 @@ class SchoolClass:
         if not self.seat_record(number)["over"]:
             raise ProtocolError("no_seat", "your game is not over")
         self.saved.pupils[number].is_waiting = True
-        self._seat_if_possible()
+        self.seat_if_possible()
 
-    def _seat_if_possible(self) -> None:
+    def seat_if_possible(self) -> None:
         """Seat those who wait; while there are too many tables, they go on waiting."""
         with suppress(ProtocolError):
             self.seat_pupils()
@@ -196,7 +211,8 @@ class SchoolClass:
         new = NewTable.model_validate(self.saved.new.model_dump(exclude={"agent", "pairs"}))
         table, _ = self._hall.open_table(new, seats)
         table.is_paused = self.saved.is_paused
-        self.saved.games.append(ClassGame(table=table.id, alpha=alpha, bravo=bravo))
+        paused = self.saved.is_paused
+        self.saved.games.append(ClassGame(table=table.id, alpha=alpha, bravo=bravo, is_paused=paused))
         for number in (first, second):
             if number is not None:
                 self.saved.pupils[number].is_waiting = False
@@ -225,21 +241,48 @@ class SchoolClass:
             "tables": [_table_record(table) for table in reversed(self.tables)],
         }
 
-    def results(self) -> str:
-        """Return a row for each game as CSV; names that a spreadsheet would compute begin with an apostrophe."""
+    def pause(self, table: str | None, *, is_paused: bool) -> list[Table]:
+        """Take down that games are paused or go on; return the tables for which that is new.
+
+        Args:
+            table: of the game; None for all of them, and those to come.
+            is_paused: whether they are paused.
+        """
+        if table is None:
+            self.saved.is_paused = is_paused
+        changed = [(game, one) for game, one in self._tables() if table in (None, one.id) and not one.is_over]
+        for game, _ in changed:
+            game.is_paused = is_paused
+        self.save()
+        return [one for _, one in changed]
+
+    def results(self, address: str) -> str:
+        """Return a row for each game as CSV; names that a spreadsheet would compute begin with an apostrophe.
+
+        Args:
+            address: of the server, for links to replays.
+        """
         text = io.StringIO()
         rows = csv.writer(text)
-        rows.writerow(
-            ["game", "alpha", "bravo", "alpha_score", "bravo_score", "winner", "reasons", "turns", "over", "replay"]
-        )
-        for number, table in enumerate(self.tables, start=1):
-            game = table.game
-            winner = "" if not table.is_over else game.winner or "draw"
-            replay = f"/replays/{table.id}.jsonl.gz" if table.is_over else ""
-            names = [f"'{name}" if name[0] in "=+-@\t" else name for name in (table.names.alpha, table.names.bravo)]
-            reasons = ", ".join(map(str, game.reasons))
-            rows.writerow([number, *names, *game.scores.values(), winner, reasons, game.turn, table.is_over, replay])
+        rows.writerow(_COLUMNS)
+        for number, game in enumerate(self.saved.games, start=1):
+            if (table := self._hall.tables.get(game.table)) is not None:
+                players = [
+                    _player(name, pupil)
+                    for name, pupil in zip((table.names.alpha, table.names.bravo), game.pupils, strict=True)
+                ]
+                winner = "" if not table.is_over else table.game.winner or "draw"
+                replay = f"{address}replays/{table.id}.jsonl.gz" if table.is_over else ""
+                reasons = ", ".join(map(str, table.game.reasons))
+                scores = table.game.scores.values()
+                end = (winner, reasons, table.game.turn, table.is_over, replay)
+                rows.writerow([number, *players[0], *players[1], *scores, *end])
         return text.getvalue()
+
+
+def _player(name: str, pupil: int | None) -> tuple[str, str]:
+    """Return a player's name for a spreadsheet, and whether it is a pupil or the agent."""
+    return f"'{name}" if name[0] in "=+-@\t" else name, "agent" if pupil is None else "pupil"
 
 
 def _table_record(table: Table) -> dict[str, Any]:
