@@ -158,8 +158,9 @@ def test_no_message_contains_orders_before_both_sides_are_in(client):
 
 def test_without_the_secret_no_order_is_taken(client):
     table, secrets = open_table(client)
-    stranger = Seat(client, table, secrets["alpha"][:-1] + "x")
-    assert stranger.wait_for("error")["code"] == "wrong_secret"
+    _, others = open_table(client)
+    for secret in (secrets["alpha"][::-1], secrets["alpha"][:-1], others["alpha"]):
+        assert Seat(client, table, secret).wait_for("error")["code"] == "wrong_secret"
     watcher = Seat(client, table)
     watcher.wait_for("welcome")
     watcher.send(type="orders", game=table, turn=1, phase="movement", orders=[])
