@@ -12,22 +12,27 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SHOWN = {
     "game_by_hand.py": "bravo's HVA is lost in",
     "gymnasium_solo.py": "mean outcome:",
+    "openenv_game.py": "8 answers, return -95",
     "q_learning_spaceship.py": "learned: 21 points, best: 21 (proved), 100%",
     "random_agents_parallel.py": "returns: {'alpha':",
     "scripted_agent_aec.py": "winner: bravo",
     "solve_a_mission.py": "proved: 23 points, no flight has more than 23",
+    "text_agent.py": "0 phases without a readable answer",
+    "verifiers_game.py": "'readable': 0.9",
 }
 NEED_PYTORCH = {
     "agilerl_ppo.py",
     "export_onnx.py",
     "ppo_geo_patrol.py",
     "pufferlib_ppo.py",
+    "rllib_ppo.py",
     "rllib_selfplay.py",
     "sb3_ppo.py",
     "supersuit_random.py",
     "tianshou_ppo.py",
     "torchrl_ppo.py",
     "train_maskable_ppo.py",
+    "train_psro.py",
     "train_selfplay.py",
 }
 """Those run in tests/training, tests/libraries and tests/rllib."""
