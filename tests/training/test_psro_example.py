@@ -12,7 +12,22 @@ pytest.importorskip("scipy")
 from geo_patrol import play_match
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "train_psro.py"
-SMALL = "--config case1 --size 2 --games 4 --processes 1 --num-envs 16 --eval-games 2 --total-timesteps 1000".split()
+SMALL = [
+    "--config",
+    "case1",
+    "--size",
+    "2",
+    "--games",
+    "4",
+    "--processes",
+    "1",
+    "--num-envs",
+    "16",
+    "--eval-games",
+    "2",
+    "--total-timesteps",
+    "1000",
+]
 
 
 def test_the_example_trains_a_population(tmp_path):

@@ -8,7 +8,8 @@ from pydantic import StringConstraints
 
 from geo_patrol.errors import optional_import
 from geo_patrol.server.bodies import Body, read_body
-from geo_patrol.server.classes import Classes, NewClass, SchoolClass
+from geo_patrol.server.class_models import NewClass
+from geo_patrol.server.classes import Classes, SchoolClass
 from geo_patrol.server.hall import Hall
 from geo_patrol.server.limits import MessageLimit
 from geo_patrol.server.table_server import TableServer
