@@ -75,3 +75,17 @@ def test_one_without_a_partner_plays_the_agent_and_comes_again(teacher, open_pag
     page.wait_for_url("**/table.html#*")
     assert ordering(page)
     until(teacher, "page.overview.tables[0].names[1] === 'turtle'")
+
+
+def test_a_name_that_is_taken_is_refused_until_it_is_changed(teacher, open_page):
+    first, second = (open_page(teacher.input_value("#link"), ignored="409") for _ in range(2))
+    for page in (first, second):
+        page.fill("[name=name]", "Ada")
+        page.keyboard.press("Enter")
+    first.locator("#status", has_text="waiting for a partner").wait_for()
+    second.locator("#notice", has_text="add a letter").wait_for()
+    second.wait_for_timeout(2_500)  # the page has asked the server again by then
+    assert "add a letter" in second.text_content("#notice")
+    second.fill("[name=name]", "Ada B")
+    second.keyboard.press("Enter")
+    second.wait_for_url("**/table.html#*")

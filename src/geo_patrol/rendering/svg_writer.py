@@ -28,7 +28,6 @@ from geo_patrol.sessions.timeline import Snapshot
 _FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 _BASELINES = {"top": 0.8, "bottom": -0.2}
 """Distance of a text's base line from its anchor, in font sizes; 0.36 otherwise, from the middle of the capitals."""
-_MM_PER_PIXEL = 0.25
 
 
 def position_svg(

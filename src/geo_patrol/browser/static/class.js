@@ -16,21 +16,11 @@ class ClassPage {
     this.secret = localStorage.getItem(this.key);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#attempt(() => this.#arrive());
+      attempt(() => this.#arrive(), this.notice);
     });
-    this.again.addEventListener("click", () => this.#attempt(async () => this.#show(await this.#ask("again"))));
-    this.#attempt(() => this.#refresh());
-    setInterval(() => this.#attempt(() => this.#refresh()), REFRESH_SECONDS * 1000);
-  }
-
-  /** Runs an action; says what went wrong. */
-  async #attempt(action) {
-    try {
-      await action();
-      this.notice.textContent = "";
-    } catch (error) {
-      this.notice.textContent = error.message;
-    }
+    this.again.addEventListener("click", () => attempt(async () => this.#show(await this.#ask("again")), this.notice));
+    attempt(() => this.#refresh(), this.notice);
+    setInterval(() => attempt(() => this.#refresh(), this.notice), REFRESH_SECONDS * 1000);
   }
 
   #ask(path) {
@@ -50,6 +40,7 @@ class ClassPage {
   }
 
   #show({ title, name, waiting, paused, table, over }) {
+    this.notice.textContent = "";
     this.title.textContent = title;
     if (table !== null && !over) {
       location.href = this.#address(table);

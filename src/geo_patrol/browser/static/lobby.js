@@ -3,15 +3,6 @@
 const REFRESH_SECONDS = 5;
 const notice = document.getElementById("notice");
 
-/** Runs an action; says what went wrong. */
-async function attempt(action) {
-  try {
-    await action();
-  } catch (error) {
-    notice.textContent = error.message;
-  }
-}
-
 /** Returns the address of a table, or of a seat: the part after # is never sent over the network. */
 function address(table, secret) {
   const parameters = new URLSearchParams(secret === undefined ? { table } : { table, secret });
@@ -26,7 +17,7 @@ function tableItem({ table, title, turn, over, winner, score, seats }) {
   for (const side of SIDES) {
     if (seats[side].kind !== "open" || over) continue;
     const button = create("button", { type: "button" }, `Play ${side}`);
-    button.addEventListener("click", () => attempt(() => takeSeat(table, side)));
+    button.addEventListener("click", () => attempt(() => takeSeat(table, side), notice));
     actions.append(button, " ");
   }
   actions.append(create("a", { href: address(table) }, over ? "Look at it" : "Watch"));
@@ -86,18 +77,18 @@ async function openClass(form) {
 document.getElementById("play-now").addEventListener("submit", (event) => {
   event.preventDefault();
   notice.textContent = "";
-  attempt(() => playAtOnce(event.target));
+  attempt(() => playAtOnce(event.target), notice);
 });
 document.getElementById("new-class").addEventListener("submit", (event) => {
   event.preventDefault();
   notice.textContent = "";
-  attempt(() => openClass(event.target));
+  attempt(() => openClass(event.target), notice);
 });
 document.getElementById("new").addEventListener("submit", (event) => {
   event.preventDefault();
   notice.textContent = "";
-  attempt(() => openTable(event.target));
+  attempt(() => openTable(event.target), notice);
 });
-attempt(() => offer(document.getElementById("play-now")));
-attempt(refresh);
-setInterval(() => attempt(refresh), REFRESH_SECONDS * 1000);
+attempt(() => offer(document.getElementById("play-now")), notice);
+attempt(refresh, notice);
+setInterval(() => attempt(refresh, notice), REFRESH_SECONDS * 1000);

@@ -7,3 +7,12 @@ async function request(path, body) {
   if (!response.ok) throw new Error(answer.text);
   return answer;
 }
+
+/** Runs an action; says in a notice what went wrong. */
+async function attempt(action, notice) {
+  try {
+    await action();
+  } catch (error) {
+    notice.textContent = error.message;
+  }
+}

@@ -16,18 +16,9 @@ class TeacherPage {
     find("link").value = new URL(`class.html#${new URLSearchParams({ class: name })}`, location.href).href;
     this.pause.addEventListener("click", () => this.#update("pause", { paused: !this.overview.paused }));
     this.agent.addEventListener("click", () => this.#update("agent"));
-    find("results").addEventListener("click", () => this.#attempt(() => this.#download()));
+    find("results").addEventListener("click", () => attempt(() => this.#download(), this.notice));
     this.#update("overview");
     setInterval(() => this.#update("overview"), REFRESH_SECONDS * 1000);
-  }
-
-  async #attempt(action) {
-    try {
-      await action();
-      this.notice.textContent = "";
-    } catch (error) {
-      this.notice.textContent = error.message;
-    }
   }
 
   #address(path) {
@@ -35,11 +26,13 @@ class TeacherPage {
   }
 
   #update(path, asked = {}) {
-    return this.#attempt(async () => this.#show(await request(this.#address(path), { secret: this.secret, ...asked })));
+    const action = async () => this.#show(await request(this.#address(path), { secret: this.secret, ...asked }));
+    return attempt(action, this.notice);
   }
 
   /** Shows the class; leaves everything as it is, with the focus, if nothing has changed. */
   #show(overview) {
+    this.notice.textContent = "";
     const content = JSON.stringify(overview);
     if (content === this.shown) return;
     this.shown = content;
