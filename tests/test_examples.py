@@ -18,13 +18,15 @@ SHOWN = {
     "scripted_agent_aec.py": "winner: bravo",
     "solve_a_mission.py": "proved: 23 points, no flight has more than 23",
     "text_agent.py": "0 phases without a readable answer",
+    "two_agents_in_a_window.py": "episode 1: bravo wins in turn",
     "verifiers_game.py": "'readable': 0.9",
 }
-NEED_PYTORCH = {
+NEED_LIBRARIES = {
     "agilerl_ppo.py",
     "export_onnx.py",
     "ppo_geo_patrol.py",
     "pufferlib_ppo.py",
+    "record_video.py",
     "rllib_ppo.py",
     "rllib_selfplay.py",
     "sb3_ppo.py",
@@ -38,13 +40,22 @@ NEED_PYTORCH = {
 """Those run in tests/training, tests/libraries and tests/rllib."""
 
 
-@pytest.mark.parametrize("example", sorted({path.name for path in EXAMPLES.glob("*.py")} - NEED_PYTORCH))
+@pytest.mark.parametrize("example", sorted({path.name for path in EXAMPLES.glob("*.py")} - NEED_LIBRARIES))
 def test_example_runs(example, tmp_path):
     result = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / example], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
     assert SHOWN[example] in result.stdout
+
+
+def test_films_need_moviepy(tmp_path):
+    path = EXAMPLES / "record_video.py"
+    program = f"import runpy, sys; sys.modules['moviepy'] = None; runpy.run_path({str(path)!r})"
+    command = [sys.executable, "-c", program]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.strip().endswith('pip install "geo_patrol[moviepy]"')
 
 
 def test_random_scenarios_differ_from_game_to_game():

@@ -128,6 +128,15 @@ def test_watching_handles_keys_and_saves_pictures(screen, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["geo_patrol-1.png", "geo_patrol-2.png"]
 
 
+def test_episodes_of_two_agents_in_a_window_go_on_without_it(screen):
+    example = Path(__file__).parents[2] / "examples" / "two_agents_in_a_window.py"
+    with started(screen, "-W", "error", example) as process:
+        close_window(screen, window_of(screen, process))
+        status, out, err = end_of(process)
+    assert (status, err) == (0, "")
+    assert len(out.splitlines()) == 2
+
+
 def test_the_menu_opens_games_and_takes_them_back_by_keys_and_mouse(screen, tmp_path):
     with started(screen | {"XDG_STATE_HOME": str(tmp_path)}, "-m", "geo_patrol", "play") as process:
         window = window_of(screen, process)
