@@ -19,10 +19,12 @@ def serving(folder, port=0):
     from geo_patrol.server.app import Server
     from geo_patrol.server.hall import Hall
 
-    server = uvicorn.Server(uvicorn.Config(Server(Hall(folder)).app(), port=port, log_level="warning"))
+    app = Server(Hall(folder)).app()
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
+        assert thread.is_alive()
         time.sleep(0.01)
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
