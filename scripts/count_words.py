@@ -111,6 +111,7 @@ ALLOWED = (
     Allowed(r"given", "tests", "Hypothesis's decorator"),
     Allowed(r"page|Page|test_\w+_page_\w+", "tests/cli/test_report_command.py", "the page of HTML"),
     Allowed(r"frames", "tests/cli/test_replay_command.py", "frames of a film"),
+    Allowed(r"iter_frames", "tests/libraries/test_library_examples.py", "MoviePy's function"),
     Allowed(r"(replay_)?page|test_a_page_\w+", "tests/cli/test_replay_command.py", "a page of HTML"),
     Allowed(r"\w*frames?\w*", "tests/rendering", "frames of a film, and what `render` returns"),
     Allowed(r"frames?|FRAMES_PER_SECOND", "scripts/make_pictures.py", "frames of a film"),
