@@ -34,7 +34,10 @@ def main() -> None:
         python = scripts / "python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
         result = subprocess.run([python, "-c", USE], cwd=folder, check=True, capture_output=True, text=True)
-        subprocess.run([scripts / "geo-patrol", "match", "random", "idle", "--games", "20", "--seed", "1"], check=True)
+        command = scripts / "geo-patrol"
+        match = ["match", "random", "idle", "--games", "20", "--seed", "1", "--save", "games.jsonl.zst"]
+        subprocess.run([command, *match], cwd=folder, check=True)
+        subprocess.run([command, "replay", "games.jsonl.zst", "--html", "games.html"], cwd=folder, check=True)
         if not Path(result.stdout.strip()).resolve().is_relative_to(environment.resolve()):
             raise SystemExit(f"the package was imported from {result.stdout.strip()}, not from the clean environment")
         print(f"{wheel.name} works in a clean environment")

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from driving import until
 
 from geo_patrol.browser.records import game_record
 from geo_patrol.browser.replay_page import game_title, replay_page, replay_timeline
@@ -91,8 +92,56 @@ def test_a_browser_without_a_network_plays_steps_and_seeks(page_path, open_page)
     page.locator("#position").fill("4")
     assert "Turn 3" in headline.text_content()
     page.select_option("#games", "2")
-    page.locator("#title", has_text="game 2").wait_for()
+    until(page, "document.title.startsWith('game 2: ')")
     assert position.input_value() == "0"
+    page.goto(f"{page_path.as_uri()}#game=3")
+    page.reload()
+    until(page, "document.title.startsWith('game 3: ')")
+
+
+def test_the_list_says_who_played_and_how_it_ended(page_path, timelines, open_page):
+    page = open_page(page_path.as_uri(), offline=True, reduced_motion="reduce")
+    entries = page.locator("#games option").all_text_contents()
+    assert len(entries) == len(timelines)
+    for entry, (title, timeline) in zip(entries, timelines, strict=True):
+        game = timeline[-1].game
+        assert entry == f"{title}, {game.winner} wins in turn {game.turn}"
+    assert page.text_content("#title") == "games"
+
+
+def test_odds_and_outcomes_are_shown(page_path, timelines, open_page):
+    page = open_page(page_path.as_uri(), offline=True, reduced_motion="reduce")
+    page.keyboard.press("e")
+    index = int(page.input_value("#position"))
+    outcomes = timelines[0][1].snapshot(index).outcomes
+    shown = page.locator(".outcomes li").all_text_contents()
+    assert len(shown) == len(outcomes) > 0
+    for text, outcome in zip(shown, outcomes, strict=True):
+        assert text.startswith(f"{outcome.actor.side} {outcome.actor.short} ")
+        assert (f"at {outcome.probability:.0%}" in text) == (outcome.action != "guard" or outcome.attacker is not None)
+
+
+def test_a_tap_plays_and_a_swipe_steps(page_path, open_page):
+    page = open_page(
+        page_path.as_uri(), (390, 844), has_touch=True, is_mobile=True, offline=True, reduced_motion="reduce"
+    )
+    fingers = page.context.new_cdp_session(page)
+
+    def swipe(*across):
+        for kind, x in zip(("touchStart", "touchMove", "touchEnd"), (*across, None), strict=True):
+            points = [] if x is None else [{"x": x, "y": 300}]
+            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    swipe(300, 100)
+    assert page.input_value("#position") == "1"
+    swipe(300, 200)
+    assert page.input_value("#position") == "2"
+    swipe(100, 300)
+    assert page.input_value("#position") == "1"
+    page.touchscreen.tap(200, 300)
+    assert page.text_content("#play") == "Pause"
+    page.touchscreen.tap(200, 300)
+    assert page.text_content("#play") == "Play"
 
 
 def test_satellites_glide_between_the_frames(page_path, open_page):

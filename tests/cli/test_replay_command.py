@@ -260,6 +260,24 @@ def test_a_page_holds_all_games_or_one(played, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="names have no colon there")
+def test_one_command_writes_all_that_it_is_asked_for(played, tmp_path):
+    page, table, picture = (tmp_path / name for name in ("game.html", "games.csv", "end.svg"))
+    ran = run(played, "--html", page, "--svg", "end", "-o", picture, "--csv", table, "--text", "--check")
+    assert ran.exit_code == 0
+    assert all(path.stat().st_size > 0 for path in (page, table, picture))
+    assert f"written: {picture}\n" in ran.stdout
+    assert "GAME 0 of" in ran.stdout
+    assert "games agree with the rules" in ran.stdout
+
+
+def test_faults_are_named_once_whatever_is_asked_for(played, tmp_path):
+    damaged = tmp_path / "damaged.jsonl"
+    damaged.write_text(f"{played.read_text()}{{\n")
+    ran = run(damaged, "--html", tmp_path / "page.html", "--check")
+    assert ran.exit_code == 1
+    assert ran.stderr.count("not JSON") == 1
+
+
 def test_films_may_have_a_colon_in_their_names(played, tmp_path):
     path = tmp_path / "12:30.gif"
     assert run(played, "--gif", path, "--size", "320x240", "--speed", "20").exit_code == 0

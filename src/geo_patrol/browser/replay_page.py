@@ -24,22 +24,30 @@ def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
 
     Args:
         games: the title and the timeline of each, at most 100; consumed one by one.
-        title: of the page.
+        title: of the page, where it has several games.
     """
-    options, records = [], []
+    options, records, name = [], [], title
     for number, (name, timeline) in enumerate(games):
-        options.append(f'<option value="{number}">{html.escape(name)}</option>')
+        entry = f"{name}, {_result(timeline)}"
+        options.append(f'<option value="{number}">{html.escape(entry)}</option>')
         record = gzip.compress(json.dumps(game_record(timeline, name), separators=(",", ":")).encode(), mtime=0)
         content = base64.b64encode(record).decode()
         records.append(f'<script type="application/gzip" id="game-{number}">{content}</script>')
     return Template(static_file("replay.html")).substitute(
-        title=html.escape(title),
+        title=html.escape(name if len(options) == 1 else title),
         style=theme_css() + static_file("style.css"),
         one_game="hidden" if len(options) == 1 else "",
         options="".join(options),
         games="\n".join(records),
         script="\n".join(static_file(name) for name in _SCRIPTS),
     )
+
+
+def _result(timeline: Timeline) -> str:
+    game = timeline[-1].game
+    if not game.is_over:
+        return f"not over in turn {game.turn}"
+    return f"draw in turn {game.turn}" if game.winner is None else f"{game.winner} wins in turn {game.turn}"
 
 
 def replay_frame(replay: Replay) -> str:

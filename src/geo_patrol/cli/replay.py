@@ -15,7 +15,7 @@ from geo_patrol.cli.output import STDOUT, output_stream, progress_bar
 from geo_patrol.errors import RecordingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from geo_patrol.replays import Replay, ReplayReader
     from geo_patrol.runner import PlayedPhase
@@ -96,21 +96,31 @@ def replay(
     load_rules()
     from geo_patrol.replays import ReplayReader
 
-    reader = ReplayReader(file)
     pictures = _Pictures(gif, mp4, stills, output, _read_size(size), speed)
+    tasks: list[Callable[[ReplayReader], bool]] = []
     if html is not None:
-        ok = _write_page(reader, game, html)
-    elif check or csv is not None:
-        ok = _check_all(reader, csv, rows)
-    else:
-        ok = _show(reader, game or 0, text, pictures)
+        tasks.append(lambda reader: _write_page(reader, game, html))
+    if check or csv is not None:
+        tasks.append(lambda reader: _check_all(reader, csv, rows))
+    if pictures:
+        tasks.append(lambda reader: pictures.write(reader, game or 0))
+    if text or not tasks:
+        tasks.append(lambda reader: _print_game(reader, game or 0) if text else _watch(reader, game or 0))
+    readers = [ReplayReader(file) for _ in tasks]
+    is_right = [task(reader) for task, reader in zip(tasks, readers, strict=True)]
+    num_faults = _print_faults(max(readers, key=lambda reader: reader.fault_count))
+    if num_faults or not all(is_right):
+        raise typer.Exit(FAILED)
+
+
+def _print_faults(reader: "ReplayReader") -> int:
+    """Print what is damaged in a file; return the number of faults."""
     faults = [*reader.faults]
     if reader.fault_count > len(faults):
         faults.append(f"and {reader.fault_count - len(faults):,} more faults")
     for fault in faults:
         print(f"geo-patrol: {reader.path}: {fault}", file=sys.stderr)
-    if faults or not ok:
-        raise typer.Exit(FAILED)
+    return reader.fault_count
 
 
 def _read_size(text: str | None) -> tuple[int, int] | None:
@@ -163,49 +173,44 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
 
     from geo_patrol.browser.replay_page import MAX_GAMES, replay_page
     from geo_patrol.replays import read_replay
-    from geo_patrol.replays.game_list import game_title, replay_timeline
+    from geo_patrol.replays.game_list import game_title
 
     rest = iter(reader) if number is None else iter([read_replay(reader, number)])
-    count, faults = 0, []
+    are_right = []
 
     def games() -> "Iterator[tuple[str, Timeline]]":
-        nonlocal count
         for replay in islice(rest, MAX_GAMES):
-            timeline, fault = replay_timeline(replay)
-            if fault:
-                faults.append(fault)
-                print(f"geo-patrol: {fault}; the game is shown up to there", file=sys.stderr)
-            count += 1
+            timeline, is_right = _timeline(replay)
+            are_right.append(is_right)
             yield game_title(replay), timeline
 
     with output_stream(str(path)) as stream:
         stream.write(replay_page(games(), reader.path.name))
     note = "" if next(rest, None) is None else f"; a page holds {MAX_GAMES} games, the rest is left out"
-    print(f"written: {path}, {count:,} {'game' if count == 1 else 'games'}{note}")
-    return not faults
+    print(f"written: {path}, {len(are_right):,} {'game' if len(are_right) == 1 else 'games'}{note}")
+    return all(are_right)
 
 
-def _show(reader: "ReplayReader", number: int, text: bool, pictures: "_Pictures") -> bool:
-    """Show one game as text, or games in a window, or write pictures of one; return whether they follow the rules."""
+def _timeline(replay: "Replay") -> "tuple[Timeline, bool]":
+    """Return a game as far as it follows the rules, and whether that is all of it; print the first difference."""
+    from geo_patrol.replays.game_list import replay_timeline
+
+    timeline, fault = replay_timeline(replay)
+    if fault:
+        print(f"geo-patrol: {fault}; the game is shown up to there", file=sys.stderr)
+    return timeline, not fault
+
+
+def _print_game(reader: "ReplayReader", number: int) -> bool:
+    """Print a game turn by turn; return whether it follows the rules."""
     from geo_patrol.replays import read_replay, start
-    from geo_patrol.sessions.timeline import Timeline
-
-    if not text and not pictures:
-        return _watch(reader, number)
-    replay = read_replay(reader, number)
-    faults: list[str] = []
-    phases = _phases(replay, faults)
-    if pictures:
-        timeline = Timeline(start(replay), replay.agents)
-        for phase in phases:
-            timeline.append(phase.orders, phase.game)
-        pictures.write(timeline, reader.path)
-        return not faults
     from geo_patrol.textplay.texts import game_text
 
+    replay = read_replay(reader, number)
+    faults: list[str] = []
     alpha, bravo = replay.agents
     print(f"GAME {number} of {reader.path.name}: {alpha} (alpha) against {bravo} (bravo)\n")
-    for paragraph in game_text(start(replay), phases, replay.agents):
+    for paragraph in game_text(start(replay), _phases(replay, faults), replay.agents):
         print(paragraph)
     return not faults
 
@@ -251,18 +256,20 @@ class _Pictures:
     def __bool__(self) -> bool:
         return bool(self.stills) or self.gif is not None or self.mp4 is not None
 
-    def write(self, timeline: "Timeline", source: Path) -> None:
-        """Write the files and print their paths.
+    def write(self, reader: "ReplayReader", number: int) -> bool:
+        """Write the files of a game and print their paths; return whether it follows the rules.
 
         Raises:
             InputError: the game has no such turn, or the size does not suit it.
         """
         from geo_patrol.rendering.film import save_gif, save_mp4, save_picture
+        from geo_patrol.replays import read_replay
 
+        timeline, is_right = _timeline(read_replay(reader, number))
         with bad_input():
             for suffix, turn in self.stills.items():
                 index = _moment_of(timeline, f"--{suffix[1:]}", turn)
-                path = self.output or Path(f"{source.name.partition('.')[0]}-turn-{turn}{suffix}")
+                path = self.output or Path(f"{reader.path.name.partition('.')[0]}-turn-{turn}{suffix}")
                 save_picture(timeline, index, path, self.size or (1280, 720))
                 print(f"written: {path}")
             for film, save, usual in ((self.gif, save_gif, (800, 450)), (self.mp4, save_mp4, (1280, 720))):
@@ -270,6 +277,7 @@ class _Pictures:
                     with progress_bar(f"drawing {film.name}") as progress:
                         save(timeline, film, self.size or usual, self.speed, progress)
                     print(f"written: {film}")
+        return is_right
 
 
 def _moment_of(timeline: "Timeline", option: str, turn: str) -> int:

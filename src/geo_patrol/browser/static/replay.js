@@ -12,7 +12,7 @@ async function readGame(index) {
 class Player extends Playback {
   constructor() {
     super(document);
-    [this.games, this.title] = ["games", "title"].map((id) => document.getElementById(id));
+    this.games = document.getElementById("games");
     this.games.addEventListener("change", () => this.open(Number(this.games.value)));
     this.#listenToSwipes();
   }
@@ -20,7 +20,6 @@ class Player extends Playback {
   async open(number) {
     this.games.value = String(number);
     const record = await readGame(number);
-    this.title.textContent = record.title;
     document.title = record.title;
     this.load(record);
   }
@@ -41,6 +40,8 @@ class Player extends Playback {
   }
 }
 
+if (!("DecompressionStream" in window))
+  document.querySelector(".headline").textContent = "This page needs a newer browser, of 2023 or later.";
 const player = new Player();
 const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("game") ?? 0);
 player.open(document.getElementById(`game-${wanted}`) ? wanted : 0).then(() => {
