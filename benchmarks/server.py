@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -66,9 +67,16 @@ class Load:
     def open_table(self, seed: int) -> tuple[str, dict[str, str]]:
         """Open a table; return its name and the secrets of its seats."""
         body = json.dumps({"seed": seed, "alpha": "link", "bravo": "link"}).encode()
-        with urllib.request.urlopen(urllib.request.Request(f"http://{self.address}/api/tables", body)) as answer:
-            opened = json.load(answer)
-        return opened["table"], opened["secrets"]
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://{self.address}/api/tables", body) as answer:
+                    opened = json.load(answer)
+            except urllib.error.HTTPError as error:
+                if error.code != 429:
+                    raise
+                time.sleep(float(error.headers["Retry-After"]))
+            else:
+                return opened["table"], opened["secrets"]
 
     async def _messages(self, table: str, last: list[int], **hello: Any) -> AsyncIterator[tuple[Any, str]]:
         """Yield a connection with each of its messages; connect again where it was lost, after the last event."""

@@ -73,6 +73,7 @@ def test_a_notebook_shows_a_replay_in_a_frame_of_its_own(recorded):
 
 def test_a_browser_without_a_network_plays_steps_and_seeks(page_path, open_page):
     page = open_page(page_path.as_uri(), offline=True, reduced_motion="reduce")
+    page.wait_for_selector(".fleets table")
     record = records_of(page_path.read_text())[0]
     last = len(record["moments"]) - 1
     headline = page.locator(".headline")
@@ -146,6 +147,7 @@ def test_a_tap_plays_and_a_swipe_steps(page_path, open_page):
 
 def test_satellites_glide_between_the_frames(page_path, open_page):
     page = open_page(page_path.as_uri(), offline=True)
+    page.wait_for_selector(".fleets table")  # the game is unpacked
     moved = page.evaluate(
         """() => {
           player.pauseAt(0);

@@ -49,6 +49,11 @@ def hall(tmp_path):
         thread.join()
 
 
+def events_of(table):
+    """Return what has happened at a table."""
+    return [Event.model_validate_json(text).event for text in table.events]
+
+
 def open_table(hall, **setup):
     """Return a new table, and the link to each seat that has one."""
     setup = {"preset": "king_of_the_hill", "seed": SEED, "alpha": "link", "bravo": "link"} | setup
@@ -100,9 +105,9 @@ def test_a_game_over_cut_connections_is_the_same_as_without_the_server(hall, mon
     assert [welcome.first_event for welcome in player.welcomes][1] > 1
     assert player.numbers == list(range(1, len(table.events) + 1))
     game = Game("king_of_the_hill", seed=SEED)
-    for event in table.events:
-        if isinstance(event.event, Played):
-            game.step(alpha=event.event.orders.alpha, bravo=event.event.orders.bravo)
+    for event in events_of(table):
+        if isinstance(event, Played):
+            game.step(alpha=event.orders.alpha, bravo=event.orders.bravo)
     assert game.is_over
     assert (end.winner, end.score.model_dump(), end.seed) == (game.winner, game.scores, SEED)
     replay = read_replay(table.replay_path)
@@ -177,7 +182,7 @@ def test_a_seat_is_played_in_words(hall):
         assert answer(turn, words).orders == ["P1 radial_out", "P2 prograde"]  # once more, after the phase is played
         assert answer(turn, "none").code == "too_late"
         assert answer(turn.model_copy(update={"turn": 9}), words).code == "too_soon"
-    assert sorted(table.events[0].event.orders.alpha) == ["P1 radial_out", "P2 prograde"]
+    assert sorted(events_of(table)[0].orders.alpha) == ["P1 radial_out", "P2 prograde"]
     with Client(links["alpha"]) as client:
         assert next(one for one in client if isinstance(one, YourTurn)).text is None
 
@@ -221,4 +226,4 @@ def test_a_program_plays_in_words(hall, tmp_path):
     join = [sys.executable, "-m", "geo_patrol", "join", links["alpha"], "--command", command, "--text"]
     subprocess.run(join, check=True, timeout=120, capture_output=True)
     assert table.is_over
-    assert not any(event.event.orders.alpha for event in table.events[:-1])
+    assert not any(event.orders.alpha for event in events_of(table)[:-1])

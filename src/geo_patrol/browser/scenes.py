@@ -4,12 +4,13 @@ The board of a phase is sent as a few frames, lists of shapes. A script moves fr
 numbers of shapes that correspond, so that it needs to know nothing of the game.
 """
 
+import functools
 from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from geo_patrol.config.schema import GameConfig
+from geo_patrol.config.schema import BoardConfig, GameConfig
 from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.motion import Motion
@@ -37,14 +38,16 @@ class SceneEncoder:
     """
 
     def __init__(self, config: GameConfig) -> None:
-        self.layout: Layout = make_layout(2 * SIZE, SIZE, config.board, fleet_size(config))
+        self._board, self._fleet = config.board, fleet_size(config)
+        self.layout = _board_layout(self._board, self._fleet)
         self.shapes: list[list[Any]] = []
         self.symbols: dict[str, str] = {}
-        self._indices: dict[str, int] = {}
+        self._indices: dict[Shape, int] = {}
+        self._rounded: dict[str, int] = {}
 
     def board(self, *, is_turning: bool = False) -> str:
         """Return what stays of the board as SVG markup."""
-        return markup(static_shapes(self.layout, is_turning))
+        return _board_markup(self._board, self._fleet, is_turning)
 
     def frames(self, snapshot: Snapshot) -> dict[str, Any]:
         """Return the phase that led to a snapshot as frames at equal distances in time.
@@ -70,16 +73,30 @@ class SceneEncoder:
         return [self._index(shape) for shape in shapes]
 
     def _index(self, shape: Shape) -> int:
+        index = self._indices.get(shape)
+        if index is None:
+            index = self._indices[shape] = self._add(shape)
+        return index
+
+    def _add(self, shape: Shape) -> int:
+        """Return the index of a shape that is new, or differs from one by less than the rounding of numbers."""
         if isinstance(shape, Use):
-            name = symbol_name(shape.symbol)
-            if name not in self.symbols:
-                self.symbols[name] = symbol_markup(shape.symbol)
+            self.symbols[symbol_name(shape.symbol)] = symbol_markup(shape.symbol)
         data = shape_data(shape)
-        key = repr(data)
-        if key not in self._indices:
-            self._indices[key] = len(self.shapes)
+        index = self._rounded.setdefault(repr(data), len(self.shapes))
+        if index == len(self.shapes):
             self.shapes.append(data)
-        return self._indices[key]
+        return index
+
+
+@functools.lru_cache(maxsize=64)
+def _board_layout(board: BoardConfig, fleet: int) -> Layout:
+    return make_layout(2 * SIZE, SIZE, board, fleet)
+
+
+@functools.lru_cache(maxsize=64)
+def _board_markup(board: BoardConfig, fleet: int, is_turning: bool) -> str:
+    return markup(static_shapes(_board_layout(board, fleet), is_turning))
 
 
 def markup(shapes: Iterable[Shape]) -> str:

@@ -69,6 +69,7 @@ def _run(app: Any, host: str, port: int) -> None:
         access_log=False,
         ws="websockets-sansio",
         ws_max_size=MAX_MESSAGE_BYTES * 2,
+        ws_per_message_deflate=False,
         ws_ping_interval=20.0,
         ws_ping_timeout=20.0,
         timeout_graceful_shutdown=2,

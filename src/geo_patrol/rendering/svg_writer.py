@@ -80,6 +80,7 @@ def elements(shapes: Iterable[Shape]) -> Iterator[ET.Element]:
             yield _element(shape)
 
 
+@functools.lru_cache(maxsize=1024)
 def symbol_markup(symbol: Symbol) -> str:
     """Return the definition of a symbol as markup, for ``use`` elements that refer to ``symbol_name``."""
     return "".join(ET.tostring(element, encoding="unicode") for element in _symbol(symbol, symbol_name(symbol)))

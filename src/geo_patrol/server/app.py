@@ -229,7 +229,7 @@ class Server:
         if not isinstance(hello, Hello) or hello.table != socket.path_params["table"]:
             raise ProtocolError("bad_message", "the first message is hello, with the table of the address")
         server = self._server_of(hello.table)
-        return server, server.join(hello)
+        return server, await server.join(hello)
 
 
 async def _lobby(_request: Request) -> Response:

@@ -96,7 +96,7 @@ class Event(Message):
     number: int
     event: Annotated[Played | Ended, Field(discriminator="kind")]
     scene: dict[str, Any] | None = None
-    """For browsers: ``moment``, and the ``shapes`` and ``symbols`` that it adds to those before."""
+    """For browsers: ``moment``, its ``shapes``, and its ``symbols`` but for those of the moment before."""
 
 
 class Players(Message):
@@ -128,7 +128,8 @@ class Welcome(Message):
     events: list[Event]
     """In their order, up to the last one."""
     scene: dict[str, Any] | None = None
-    """For browsers: ``board``, ``turning``, ``size``, and ``shapes``, ``symbols`` and ``moment`` of the start."""
+    """For browsers: ``board``, ``turning``, ``size``, and ``shapes``, ``symbols`` and ``moment`` of the start; null where
+    ``first_event`` is not 1."""
 
 
 class Status(Message):

@@ -1,5 +1,7 @@
 """The moments of a table's game as browsers draw them."""
 
+import json
+import zlib
 from typing import Any
 
 from geo_patrol.browser.choices import choices_record
@@ -12,7 +14,7 @@ from geo_patrol.sides import Side
 
 
 class TableScenes:
-    """Moments of a game in progress, each encoded when it is first asked for.
+    """Moments of a game in progress, each drawn when it is first asked for, and kept compressed as JSON.
 
     Args:
         timeline: of the game.
@@ -20,30 +22,46 @@ class TableScenes:
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
-        self._encoder: SceneEncoder | None = None
-        self._moments: list[dict[str, Any]] = []
+        self._moments: dict[int, bytes] = {}
+        self._names: dict[int, frozenset[str]] = {}
 
     @property
     def layout(self) -> Layout:
         """The layout of the board."""
-        return self._ready_encoder().layout
+        return SceneEncoder(self._timeline[0].game.config).layout
 
-    def moment(self, index: int) -> dict[str, Any]:
-        """Return a moment, with the shapes and symbols that it adds to those before; the first one with the board."""
-        encoder = self._ready_encoder()
-        while len(self._moments) <= index:
-            num_shapes, symbols = len(encoder.shapes), set(encoder.symbols)
-            moment = moment_record(self._timeline, len(self._moments), encoder)
-            added = {name: markup for name, markup in encoder.symbols.items() if name not in symbols}
-            self._moments.append({"moment": moment, "shapes": encoder.shapes[num_shapes:], "symbols": added})
-        whole = board_record(self._timeline, encoder) if index == 0 else {}
-        return self._moments[index] | whole
+    def moment(self, index: int) -> str:
+        """Return a moment as JSON: with its shapes, the symbols that the one before lacks, and the board if it is the first."""
+        if index in self._moments:
+            return zlib.decompress(self._moments[index]).decode()
+        text = self._draw(index)
+        self._moments[index] = zlib.compress(text.encode(), 1)
+        return text
+
+    def forget(self) -> None:
+        """Free the memory of all moments; they are drawn anew when they are asked for."""
+        self._moments.clear()
 
     def choices(self, game: Game, side: Side) -> dict[str, Any]:
         """Return what a side may order in a position, see ``choices_record``."""
         return choices_record(game, side, self.layout)
 
-    def _ready_encoder(self) -> SceneEncoder:
-        if self._encoder is None:
-            self._encoder = SceneEncoder(self._timeline[0].game.config)
-        return self._encoder
+    def _draw(self, index: int) -> str:
+        encoder, moment = self._encode(index)
+        known = self._symbol_names(index - 1) if index > 0 else frozenset()
+        symbols = {name: markup for name, markup in encoder.symbols.items() if name not in known}
+        scene = {"moment": moment, "shapes": encoder.shapes, "symbols": symbols}
+        if index == 0:
+            scene |= board_record(self._timeline, encoder)
+        return json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
+
+    def _encode(self, index: int) -> tuple[SceneEncoder, dict[str, Any]]:
+        encoder = SceneEncoder(self._timeline[0].game.config)
+        moment = moment_record(self._timeline, index, encoder)
+        self._names[index] = frozenset(encoder.symbols)
+        return encoder, moment
+
+    def _symbol_names(self, index: int) -> frozenset[str]:
+        if index not in self._names:
+            self._encode(index)
+        return self._names[index]

@@ -15,7 +15,7 @@ from geo_patrol.server.models import (
 from geo_patrol.server.protocol import OptionState
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sessions.timeline import Moment
-from geo_patrol.sides import SIDES, Side
+from geo_patrol.sides import SIDES
 
 
 def position_state(game: Game) -> PositionState:
@@ -80,10 +80,9 @@ def ended(game: Game, seed: int) -> Ended:
     return Ended(winner=game.winner, reasons=reasons, score=Both(**game.scores), seed=seed)
 
 
-def option_states(game: Game, side: Side) -> dict[str, list[OptionState]]:
+def option_states(game: Game, entry: OrderEntry) -> dict[str, list[OptionState]]:
     """Return the legal orders of a side besides holding, by the names of its satellites."""
-    entry = OrderEntry(game, side)
-    listed = {one.id.short: entry.options(one.id.number) for one in game.satellites(side)}
+    listed = {one.id.short: entry.options(one.id.number) for one in game.satellites(entry.side)}
     return {name: [_option_state(option) for option in options] for name, options in listed.items() if options}
 
 

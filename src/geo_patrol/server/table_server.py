@@ -72,6 +72,7 @@ class TableServer:
         self.table, self._run = table, run
         self.connections: list[Connection] = []
         self._changed = asyncio.Event()
+        self._drawing = asyncio.Lock()  # of several who come together, the first one draws
         self._task = asyncio.create_task(self._play())
 
     async def close(self) -> None:
@@ -82,13 +83,16 @@ class TableServer:
         for connection in self.connections:
             connection.send(None)
 
-    def join(self, hello: Hello) -> Connection:
+    async def join(self, hello: Hello) -> Connection:
         """Connect a client; of two connections to a seat the later one stays.
 
         Raises:
             ProtocolError: the secret opens no seat.
         """
         table = self.table
+        if hello.scene:
+            async with self._drawing:
+                await asyncio.to_thread(self._draw_since, table.num_known(hello.last_event))
         side = None if hello.secret is None else table.side_of(hello.secret)
         connection = Connection(side, scene=hello.scene, text=hello.text)
         if side is not None:
@@ -96,7 +100,7 @@ class TableServer:
             table.connected.add(side)
             table.rename(side, hello.name)
         self.connections.append(connection)
-        connection.send(table.welcome(side, hello.last_event, scene=hello.scene))
+        connection.send(self._welcome(connection, hello.last_event))
         self.notify()
         self._send_turn(connection)
         return connection
@@ -107,6 +111,8 @@ class TableServer:
             self.connections.remove(connection)
             if connection.side is not None:
                 self.table.connected.discard(connection.side)
+            if self.table.is_over and not any(other.scene for other in self.connections):
+                self.table.scenes.forget()
             self.notify()
 
     def receive(self, connection: Connection, message: Hello | Orders | Answer | Leave | Ping) -> None:
@@ -196,14 +202,36 @@ class TableServer:
                 continue
             self._broadcast()
 
+    def _draw_since(self, last_event: int) -> None:
+        for number in range(last_event, len(self.table.live.timeline)):
+            self.table.scenes.moment(number)
+
+    def _welcome(self, connection: Connection, last_event: int) -> str:
+        welcome = self.table.welcome(connection.side, last_event)
+        first, end = welcome.first_event, len(self.table.events) + 1
+        events = ",".join(self._event(number, scene=connection.scene) for number in range(first, end))
+        start = self.table.scenes.moment(0) if connection.scene and first == 1 else "null"
+        return _splice(welcome.model_dump_json(exclude={"events", "scene"}), events=f"[{events}]", scene=start)
+
+    def _event(self, number: int, *, scene: bool) -> str:
+        """Return an event as JSON, with the scene of its phase if asked for; the end of the game has none."""
+        event, is_phase = self.table.events[number - 1], number < len(self.table.live.timeline)
+        return _splice(event, scene=self.table.scenes.moment(number)) if scene and is_phase else event
+
     def _broadcast(self) -> None:
-        table = self.table
-        for event in table.finish_phase():
+        first = len(self.table.events) + 1
+        self.table.finish_phase()
+        for number in range(first, len(self.table.events) + 1):
             texts: dict[bool, str] = {}
             for connection in self.connections:
                 if connection.scene not in texts:
-                    texts[connection.scene] = table.event(event.number, scene=connection.scene).model_dump_json()
+                    texts[connection.scene] = self._event(number, scene=connection.scene)
                 connection.send(texts[connection.scene])
         self.notify()
         for connection in self.connections:
             self._send_turn(connection)
+
+
+def _splice(text: str, **encoded: str) -> str:
+    """Add fields that are encoded already to an object in JSON."""
+    return text[:-1] + "".join(f',"{name}":{value}' for name, value in encoded.items()) + "}"

@@ -59,7 +59,7 @@ class Table:
         own_agents: see ``make_seat_agent``.
 
     Attributes:
-        events: what has happened, in order.
+        events: what has happened, in order, as messages in JSON without scenes.
         submitted: the orders that are in for the current phase.
         scenes: its moments for browsers.
         connected: sides of people with a connection.
@@ -75,8 +75,9 @@ class Table:
         self.config = read_saved_config(saved.config)
         agents = [self._make_agent(side, own_agents) for side in SIDES]
         self.live = LiveGame(self.config, (agents[0], agents[1]), saved.seed)
-        self.events: list[Event] = []
+        self.events: list[str] = []
         self.submitted: dict[Side, tuple[Order, ...]] = {}
+        self._entries: dict[Side, OrderEntry] = {}  # what people may order now
         self.connected: set[Side] = set()
         self.is_paused = False
         self._start = position_state(self.live.game)
@@ -182,7 +183,7 @@ class Table:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended, with the event of its end."""
-        return bool(self.events) and isinstance(self.events[-1].event, Ended)
+        return self.live.is_over and len(self.events) == len(self.live.timeline)
 
     def submit(self, side: Side, message: Orders) -> None:
         """Take the orders of a side. The same orders for a phase may come twice.
@@ -218,14 +219,12 @@ class Table:
 
     def _check_played(self, side: Side, message: Orders) -> None:
         """Accept orders that were played already."""
-        for event in self.events:
-            content = event.event
-            if isinstance(content, Played) and (content.turn, content.phase) == (message.turn, message.phase):
-                if sorted(getattr(content.orders, side)) == sorted(
-                    o for o in message.orders if not o.endswith(" noop")
-                ):
+        given = {text for text in message.orders if not text.endswith(" noop")}
+        for moment in self.live.timeline[:-1]:
+            if (moment.game.turn, moment.game.phase) == (message.turn, message.phase):
+                if {str(order) for order in moment.orders[SIDES.index(side)]} == given:
                     return
-                raise ProtocolError("too_late", f"turn {content.turn}, {content.phase}: it is played")
+                raise ProtocolError("too_late", f"turn {message.turn}, {message.phase}: it is played")
         raise ProtocolError("too_soon", f"turn {message.turn}, {message.phase}: it is not to be ordered now")
 
     def wait_seconds(self, now: float) -> float | None:
@@ -262,25 +261,26 @@ class Table:
             return ()
         return (Order(0, "prograde") if self.game.phase == "engagement" else Order(0, "guard"),)
 
-    def finish_phase(self) -> list[Event]:
-        """Add the events of the phases that were played; return them."""
-        first, timeline = len(self.events), self.live.timeline
-        for i in range(first, len(timeline) - 1):
+    def finish_phase(self) -> None:
+        """Add the events of the phases that were played."""
+        timeline = self.live.timeline
+        for i in range(len(self.events), len(timeline) - 1):
             self._add(played(timeline[i], timeline[i + 1].game))
         if self.live.is_over:
             self._add(ended(self.live.game, self.saved.seed))
         self._begin_phase()
-        return self.events[first:]
 
     def _add(self, event: Played | Ended) -> None:
-        self.events.append(Event(number=len(self.events) + 1, event=event))
+        message = Event(number=len(self.events) + 1, event=event)
+        self.events.append(message.model_dump_json(exclude={"scene"}))
 
     def _begin_phase(self) -> None:
         self.game = self.live.game
         self.submitted = {}
         self._phase_start = None
         if not self.game.is_over:
-            self.submitted = {side: () for side in self.people if not OrderEntry(self.game, side).has_choice}
+            self._entries = {side: OrderEntry(self.game, side) for side in self.people}
+            self.submitted = {side: () for side, entry in self._entries.items() if not entry.has_choice}
 
     def _record(self, live: LiveGame, _moment: Moment) -> None:
         if self._recorder is None:
@@ -292,9 +292,8 @@ class Table:
 
     # Messages
 
-    def welcome(self, side: Side | None, last_event: int, *, scene: bool) -> Welcome:
-        """Return the game after an event; all of it if there is no such event."""
-        past = last_event if last_event <= len(self.events) else 0
+    def welcome(self, side: Side | None, last_event: int) -> Welcome:
+        """Return the game after an event, all of it if there is no such event; without the events themselves."""
         return Welcome(
             game=self.id,
             title=self.saved.title,
@@ -304,17 +303,13 @@ class Table:
             clock=self.saved.clock,
             on_timeout=self.saved.on_timeout,
             start=self._start,
-            first_event=past + 1,
-            events=[self.event(number, scene=scene) for number in range(past + 1, len(self.events) + 1)],
-            scene=self.scenes.moment(0) if scene else None,
+            first_event=self.num_known(last_event) + 1,
+            events=[],
         )
 
-    def event(self, number: int, *, scene: bool) -> Event:
-        """Return an event by its number, with what a browser draws for it if asked for."""
-        event = self.events[number - 1]
-        if not scene or isinstance(event.event, Ended):
-            return event
-        return event.model_copy(update={"scene": self.scenes.moment(number)})
+    def num_known(self, last_event: int) -> int:
+        """Return how many events a client has whose last one is given: none if there is no such event."""
+        return last_event if last_event <= len(self.events) else 0
 
     def your_turn(self, side: Side, now: float, *, scene: bool) -> YourTurn:
         """Return what a side may order now."""
@@ -326,7 +321,7 @@ class Table:
             turn=self.game.turn,
             phase=phase,
             seconds_left=self.seconds_left(now),
-            options=option_states(self.game, side),
+            options=option_states(self.game, self._entries[side]),
             submitted=None if orders is None else [str(order) for order in orders],
             scene=self.scenes.choices(self.game, side) | {"hints": self.saved.hints} if scene else None,
         )

@@ -36,7 +36,7 @@ class OrderEntry {
     this.#forget();
     this.choices = choices;
     this.key = key;
-    this.view.extend(choices.symbols, []);
+    this.view.define(choices.symbols);
     this.pending = this.#optionsOf(JSON.parse(sessionStorage.getItem(key) ?? "[]"));
     this.past = [];
     this.selected = null;
@@ -112,7 +112,7 @@ class OrderEntry {
 
   /** Draws orders that are suggested. */
   suggest({ shapes, symbols }) {
-    this.view.extend(symbols, []);
+    this.view.define(symbols);
     this.suggestion = shapes;
     this.#update();
   }

@@ -133,18 +133,24 @@ class BoardView {
     this.resting.replaceChildren(...parseMarkup(board));
     this.turning.replaceChildren(...parseMarkup(turning));
     this.moving.replaceChildren();
-    this.shapes = [];
-    this.extend(symbols, shapes);
+    this.shapes = shapes;
+    this.define(symbols);
   }
 
-  /** Adds symbols and shapes that later frames refer to. */
-  extend(symbols, shapes) {
+  /** Adds symbols that shapes refer to. */
+  define(symbols) {
     for (const [name, markup] of Object.entries(symbols)) {
       if (this.defined.has(name)) continue;
       this.defined.add(name);
       this.definitions.append(...parseMarkup(markup));
     }
+  }
+
+  /** Adds the shapes of a moment; returns its frames as they refer to them here. */
+  add(shapes, frames) {
+    const first = this.shapes.length;
     this.shapes.push(...shapes);
+    return frames.map((frame) => frame.map((index) => first + index));
   }
 
   /** Draws a phase ({frames, turning}) at a progress from 0 to 1. */

@@ -109,14 +109,16 @@ class TablePage {
   }
 
   #add(event, moments) {
-    if (event.scene === null) return;
-    this.playback.board.extend(event.scene.symbols, event.scene.shapes);
-    moments?.push(event.scene.moment);
+    if (event.scene === undefined) return;
+    const { moment, symbols, shapes } = event.scene;
+    this.playback.board.define(symbols);
+    moment.frames = this.playback.board.add(shapes, moment.frames);
+    moments?.push(moment);
   }
 
   #event(event) {
     this.#add(event);
-    if (event.scene !== null) this.playback.append(event.scene.moment);
+    if (event.scene !== undefined) this.playback.append(event.scene.moment);
     if (event.event.kind === "phase") this.turn = null;
   }
 
