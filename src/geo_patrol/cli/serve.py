@@ -1,5 +1,6 @@
 """``geo-patrol serve``: games over the network."""
 
+import gc
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,6 +62,8 @@ def _run(app: Any, host: str, port: int) -> None:
         import uvicorn
 
         from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
+    gc.freeze()
+    gc.set_threshold(10_000)  # a full collection stops all games: with a thousand connections for a third of a second
     uvicorn.run(
         app,
         host=host,

@@ -219,10 +219,10 @@ class Table:
 
     def _check_played(self, side: Side, message: Orders) -> None:
         """Accept orders that were played already."""
-        given = {text for text in message.orders if not text.endswith(" noop")}
+        ordered = {text for text in message.orders if not text.endswith(" noop")}
         for moment in self.live.timeline[:-1]:
             if (moment.game.turn, moment.game.phase) == (message.turn, message.phase):
-                if {str(order) for order in moment.orders[SIDES.index(side)]} == given:
+                if {str(order) for order in moment.orders[SIDES.index(side)]} == ordered:
                     return
                 raise ProtocolError("too_late", f"turn {message.turn}, {message.phase}: it is played")
         raise ProtocolError("too_soon", f"turn {message.turn}, {message.phase}: it is not to be ordered now")
