@@ -10,6 +10,7 @@ With ``--kill``, the server is killed in the middle and started again: bots and 
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import random
@@ -214,6 +215,7 @@ def main() -> None:
     parser.add_argument("--phase-seconds", type=float, default=2.4, help="how long a bot thinks, on average")
     parser.add_argument("--kill", action="store_true", help="kill the server in the middle, and start it again")
     options = parser.parse_args()
+    gc.disable()  # the clients' pauses are not the server's
     with tempfile.TemporaryDirectory() as folder:
         server = ServerProcess(Path(folder))
         try:
