@@ -141,7 +141,7 @@ $(VENV)/bench: $(VENV)/core benchmarks/install_peers.py
 bench: $(VENV)/bench  ## measure speed beside other environments; about five minutes
 	$(RUN) benchmarks run
 
-publish-bench: $(VENV)/bench  ## write the results of the last run into README.md and docs/benchmarks.md
+publish-bench: $(VENV)/bench  ## write the results of the last run into docs/benchmarks.md
 	$(RUN) benchmarks publish
 bench-pictures: $(VENV)/dev  ## measure frames per second, and memory over ten thousand frames
 	$(BIN)/python benchmarks/pictures.py

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from benchmarks.contestants import CONTESTANTS
 from benchmarks.plot import draw
-from benchmarks.publish import PLOT, PUBLISHED, documents
+from benchmarks.publish import DOCUMENT, PLOT, PUBLISHED, document
 from benchmarks.report import (
     comparison_table,
     goals_table,
@@ -83,7 +83,7 @@ def show(results: Results, out: Path) -> None:
 
 @app.command()
 def publish(out: Out = _OUT) -> None:
-    """Write the results of the last full run into README.md and docs/benchmarks.md."""
+    """Write the results of the last full run into docs/benchmarks.md."""
     try:
         results = Results.model_validate_json((out / _RAW).read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:
@@ -92,8 +92,7 @@ def publish(out: Out = _OUT) -> None:
         raise typer.BadParameter(f"{out} holds a quick run, which does not measure speed", param_hint="--out")
     PLOT.parent.mkdir(exist_ok=True)
     draw(results, PLOT)
-    for path, text in documents(results).items():
-        path.write_text(text, encoding="utf-8")
+    DOCUMENT.write_text(document(results), encoding="utf-8")
     shutil.copyfile(out / _RAW, PUBLISHED)
 
 

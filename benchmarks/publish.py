@@ -3,11 +3,10 @@
 import re
 from pathlib import Path
 
-from benchmarks.report import machine_lines, readme_table, report, startup_lines
+from benchmarks.report import report
 from benchmarks.results import Results
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 PLOT = ROOT / "docs" / "pictures" / "throughput.svg"
 PUBLISHED = Path(__file__).with_name("published.json")
@@ -26,11 +25,7 @@ def put_between_markers(text: str, block: str) -> str:
     return marked.sub(lambda found: f"{found[1]}{block.strip()}\n{found[2]}", text)
 
 
-def documents(results: Results) -> dict[Path, str]:
-    """Return the text of each document with the results of a run."""
+def document(results: Results) -> str:
+    """Return the text of the document with the results of a run."""
     plot = f"![Agent steps a second over the number of games]({PLOT.relative_to(DOCUMENT.parent)})"
-    blocks = {
-        README: "\n\n".join((readme_table(results), startup_lines(results), machine_lines(results))),
-        DOCUMENT: f"{report(results)}\n{plot}",
-    }
-    return {path: put_between_markers(path.read_text(encoding="utf-8"), block) for path, block in blocks.items()}
+    return put_between_markers(DOCUMENT.read_text(encoding="utf-8"), f"{report(results)}\n{plot}")

@@ -19,20 +19,6 @@ from benchmarks.results import (
 )
 
 _REFERENCE = "envpool-cartpole"
-_IN_README = (
-    "tokens-1",
-    "onehot-1",
-    "tokens-2",
-    "onehot-2",
-    "envpool-cartpole",
-    "gymnasium-vector-cartpole",
-    "gymnasium-sync-cartpole",
-    "pgx-connect_four",
-    "pgx-backgammon",
-    "supersuit",
-    "parallel",
-    "gymnasium-cartpole",
-)
 _MISSING = "missing"
 _IDLE = 0.97
 """The fraction of a core from which a machine counts as idle."""
@@ -78,25 +64,6 @@ def _compared(results: Results) -> list[Point]:
     for point in results.points:
         first.setdefault(point.name, point)
     return list(first.values())
-
-
-def readme_table(results: Results) -> str:
-    """Return the table of the README."""
-    columns = ("environment", "at once", "agent steps/s (median)", "spread", "/ EnvPool CartPole")
-    return markdown_table(columns, [_readme_row(results, p) for p in _compared(results) if p.name in _IN_README])
-
-
-def _readme_row(results: Results, point: Point) -> list[str]:
-    if point.missing is not None:
-        return [point.title, f"{point.batch:,}", _MISSING, "", ""]
-    speed = summarize(agent_steps_per_second(point))
-    return [
-        point.title,
-        f"{point.batch:,}",
-        format_quantity(speed.median),
-        format_spread(speed),
-        format_ratio(_relative_speed(results, point)),
-    ]
 
 
 def startup_lines(results: Results) -> str:

@@ -27,6 +27,7 @@ IN_WHEEL = (
 )
 IN_SOURCES = (
     "pyproject.toml",
+    "hatch_build.py",
     "README.md",
     "CHANGELOG.md",
     "LICENSE",
@@ -79,6 +80,9 @@ def build() -> list[str]:
     faults = ["twine found faults in the metadata"] if checked.returncode else []
     with zipfile.ZipFile(wheel) as archive:
         faults += _check_names(wheel.name, archive.namelist(), IN_WHEEL)
+        (metadata,) = (archive.read(name) for name in archive.namelist() if name.endswith("/METADATA"))
+    if b"\nProject-URL: Source, " not in metadata:
+        faults.append("the metadata have no addresses: set GITHUB_REPOSITORY=owner/name, as GitHub's workflows do")
     with tarfile.open(sources) as archive:
         names = [member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()]
         faults += _check_names(sources.name, names, IN_SOURCES)

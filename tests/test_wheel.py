@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,7 @@ print(json.dumps([geo_patrol.__file__, geo_patrol.preset_names(), sorted(gymnasi
 def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT]
-    subprocess.run(build, check=True, capture_output=True)
+    subprocess.run(build, check=True, capture_output=True, env=os.environ | {"GITHUB_REPOSITORY": "owner/name"})
     (wheel,) = folder.glob("*.whl")
     target = folder / "installed"
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", target, wheel]
@@ -70,3 +72,13 @@ def test_installed_program_runs(installed, tmp_path):
     )
     assert result.stdout == f"geo-patrol {__version__}\n"
     assert "geo_patrol_command" in (target / "bin" / "geo-patrol").read_text()
+
+
+def test_metadata_lead_to_the_repository(installed):
+    wheel, _ = installed
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"geo_patrol-{__version__}.dist-info/METADATA").decode()
+    assert "\nProject-URL: Source, https://github.com/owner/name\n" in metadata
+    assert f"](https://github.com/owner/name/raw/v{__version__}/docs/pictures/game.gif)" in metadata
+    assert f"](https://github.com/owner/name/blob/v{__version__}/docs/rules.md)" in metadata
+    assert re.findall(r"\]\((?!https:)", metadata) == []
