@@ -1,52 +1,40 @@
-// A bot in JavaScript: geo-patrol join URL --command "node examples/bot.js"
-// It reads the server's messages from standard input and writes its own to standard output, one JSON object a line.
-// With a link as its argument it connects by itself, by the WebSocket of Node 22: node examples/bot.js URL
+// A bot in JavaScript. For the seat of a link it connects by itself (Node 22): node examples/bot.js URL
+// or it reads and writes messages, one JSON object a line: geo-patrol join URL --command "node examples/bot.js"
 "use strict";
 
-const readline = require("node:readline");
-
-/** Returns the most promising of a satellite's options, or undefined to hold. */
+/** Returns one of a satellite's options: the best engagement, or half of the time a move; undefined holds. */
 function choose(options) {
+  const worth = ({ probability, target }) => probability + target.includes(":HVA:");
   const engagements = options.filter((option) => option.probability !== null);
-  if (engagements.length > 0) {
-    const isHva = (option) => option.target.includes(":HVA:");
-    engagements.sort((a, b) => isHva(b) - isHva(a) || b.probability - a.probability || a.cost - b.cost);
-    return engagements[0];
-  }
-  return Math.random() < 0.5 ? options[Math.floor(Math.random() * options.length)] : undefined;
+  engagements.sort((a, b) => worth(b) - worth(a) || a.cost - b.cost);
+  return engagements[0] ?? options[Math.floor(Math.random() * 2 * options.length)];
 }
 
-let last = null; // the orders that were sent, to be replaced if they are refused
+let sent = null; // the last orders, replaced by none if they are refused
 
 /** Returns the answer to a message of the server, or null. */
 function answer(message) {
   if (message.type === "your_turn" && message.submitted === null) {
-    const { game, turn, phase, options } = message;
-    const chosen = Object.entries(options)
-      .filter(([satellite]) => satellite !== "HVA" || phase === "engagement") // the HVA stays in its orbit
-      .map(([, list]) => choose(list));
-    last = { type: "orders", game, turn, phase, orders: chosen.filter(Boolean).map((option) => option.order) };
-    return last;
+    const { HVA, ...patrols } = message.options; // the HVA stays in its orbit
+    const orders = Object.values(patrols).map(choose).filter(Boolean).map((option) => option.order);
+    sent = { type: "orders", game: message.game, turn: message.turn, phase: message.phase, orders };
+    return sent;
   }
-  if (message.type === "error") process.stderr.write(`${message.code}: ${message.text}\n`);
-  return message.type === "error" && message.code.startsWith("bad_") ? { ...last, orders: [] } : null;
+  if (message.type === "error") console.error(`${message.code}: ${message.text}`);
+  return message.type === "error" && message.code.startsWith("bad_") ? { ...sent, orders: [] } : null;
 }
 
-/** Answers messages, one JSON object each, until the game is over. */
-function play(text, send, close) {
+function play(text, send) {
   const message = JSON.parse(text);
   const answered = answer(message);
   if (answered) send(JSON.stringify(answered));
-  if (message.type === "event" && message.event.kind === "end") close();
+  if ([message, ...(message.events ?? [])].some(({ event }) => event?.kind === "end")) process.exit();
 }
 
 if (process.argv[2]) {
-  const link = new URL(process.argv[2]);
-  const { table, secret } = Object.fromEntries(new URLSearchParams(link.hash.slice(1)));
-  const socket = new WebSocket(`${link.protocol.replace("http", "ws")}//${link.host}/ws/${table}`);
+  const { protocol, host, hash } = new URL(process.argv[2]);
+  const { table, secret } = Object.fromEntries(new URLSearchParams(hash.slice(1)));
+  const socket = new WebSocket(`${protocol.replace("http", "ws")}//${host}/ws/${table}`);
   socket.onopen = () => socket.send(JSON.stringify({ type: "hello", table, secret, name: "bot.js" }));
-  socket.onmessage = (event) => play(event.data, (line) => socket.send(line), () => socket.close());
-} else {
-  const lines = readline.createInterface({ input: process.stdin });
-  lines.on("line", (line) => play(line, console.log, () => lines.close()));
-}
+  socket.onmessage = (event) => play(event.data, (line) => socket.send(line));
+} else require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => play(line, console.log));

@@ -161,6 +161,22 @@ def test_join_plays_an_agent_for_a_whole_game(hall):
     assert table.names.alpha == "scripted"
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda link: link.partition("&")[0], "this link only watches: give one to a seat, with its secret"),
+        (lambda link: re.sub(r":\d+/", ":1/", link), "ws://127.0.0.1:1 cannot be reached: "),
+        (lambda link: link[:-4], "this secret opens no seat of the table"),
+    ],
+)
+def test_join_says_in_a_line_why_there_is_no_seat(hall, change, message):
+    _, links = open_table(hall)
+    join = [sys.executable, "-m", "geo_patrol", "join", change(links["alpha"]), "--agent", "random"]
+    ran = subprocess.run(join, check=False, timeout=60, capture_output=True, text=True)
+    assert ran.returncode != 0
+    assert ran.stderr.splitlines()[-1].startswith(f"geo-patrol: {message}")
+
+
 def test_a_seat_is_played_in_words(hall):
     table, links = open_table(hall, bravo="random")
     with Client(links["alpha"], text=True) as client:
@@ -204,7 +220,13 @@ def test_the_bot_in_javascript_connects_by_itself(hall):
     )
     assert table.is_over
     assert table.names.alpha == "bot.js"
-    assert "bad_" not in bot.stderr
+    assert bot.stderr == ""
+    again = subprocess.run([*NODE, "examples/bot.js", links["alpha"]], check=False, timeout=60)
+    assert again.returncode == 0, "it ends if the game is over already"
+
+
+def test_the_bot_in_javascript_is_short():
+    assert len(Path("examples/bot.js").read_text(encoding="utf-8").splitlines()) <= 40
 
 
 WORDS = """

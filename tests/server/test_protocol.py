@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,18 @@ def test_the_document_has_the_current_schemas():
     text = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
     written = text[text.rindex("```json\n") + 8 : text.rindex("\n```")]
     assert json.loads(written) == schemas(), "python scripts/write_protocol.py"
+
+
+def test_the_example_of_the_document_has_the_fields_of_its_messages():
+    lines = re.findall(r"^([<>]) (.*)$", (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(lines) > 10
+    models = {name.lower(): model for name, model in schemas()["$defs"].items()}
+    for direction, text in lines:
+        if direction == ">":
+            read_client_message(text)
+        else:
+            message = json.loads(text)
+            assert set(message) == set(models[message["type"].replace("_", "")]["properties"])
 
 
 @pytest.mark.parametrize("text", VALID)

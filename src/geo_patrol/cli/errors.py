@@ -65,6 +65,8 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
         except BrokenPipeError:
             discard_output()
             raise typer.Exit(FAILED) from None
+        except ConnectionError as error:
+            _exit(str(error), FAILED)
         except FileExistsError as error:
             _exit(str(InputError(f"{error.filename} is there already: give another name")), FAILED)
         except OSError as error:

@@ -65,6 +65,8 @@ class Client:
             self._socket: ClientConnection = self._open.enter_context(connection)
         except WebSocketException as error:  # of a reverse proxy whose server is down, for instance
             raise ConnectionError(f"{self._address} does not serve games: {error}") from None
+        except OSError as error:
+            raise ConnectionError(f"{self._address} cannot be reached: {error.strerror or error}") from None
         self.send(self._hello)
 
     def send(self, message: Message) -> None:
@@ -218,9 +220,12 @@ def play_seat(client: Client, player: Player) -> Ended | None:
     """Play a seat until the game is over; return its end, or None if the seat is left or taken by somebody else.
 
     Raises:
-        GeoPatrolError, OSError: see ``Client.__iter__``.
+        GeoPatrolError: the link has no secret of a seat; and see ``Client.__iter__``.
+        OSError: see ``Client.__iter__``.
     """
     for message in client:
+        if isinstance(message, Welcome) and message.you is None:
+            raise GeoPatrolError("this link only watches: give one to a seat, with its secret")
         for answer in player.handle(message):
             client.send(answer)
         end = end_of(message)

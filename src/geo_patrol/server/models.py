@@ -11,7 +11,7 @@ from geo_patrol.sides import Side
 class Message(BaseModel):
     """A message, or a part of one."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
 
 class SatelliteState(Message):

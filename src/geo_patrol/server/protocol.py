@@ -7,8 +7,7 @@ started again. Everything else is current state and replaces the message of the 
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
-from pydantic.json_schema import models_json_schema
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import GeoPatrolError, show
@@ -277,21 +276,10 @@ def _read(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
 
 
 def schemas() -> dict[str, Any]:
-    """Return the JSON schemas of all messages."""
-    models: list[type[BaseModel]] = [
-        Hello,
-        Orders,
-        Answer,
-        Leave,
-        Ping,
-        Welcome,
-        Event,
-        Status,
-        YourTurn,
-        Accepted,
-        Error,
-        Left,
-        Pong,
-    ]
-    _, schema = models_json_schema([(model, "validation") for model in models], title="geo_patrol protocol")
-    return schema
+    """Return the JSON schema of all messages; ``ClientMessage`` and ``ServerMessage`` are those of each direction."""
+    named, schema = TypeAdapter.json_schemas(
+        [("ClientMessage", "validation", _CLIENT), ("ServerMessage", "validation", _SERVER)],
+        title="geo_patrol protocol",
+    )
+    schema["$defs"] |= {name: directed for (name, _), directed in named.items()}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
