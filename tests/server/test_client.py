@@ -20,12 +20,13 @@ import uvicorn
 from geo_patrol import Game
 from geo_patrol.agents import make_agent
 from geo_patrol.errors import GeoPatrolError
-from geo_patrol.replays import check, read_replay
+from geo_patrol.replays import check, play, read_replay
 from geo_patrol.server.app import Server
 from geo_patrol.server.client import AgentPlayer, Client, play_seat
 from geo_patrol.server.hall import Hall, NewTable
 from geo_patrol.server.models import Played
 from geo_patrol.server.protocol import Accepted, Answer, Error, Event, Left, Welcome, YourTurn
+from geo_patrol.textplay import TextAgent
 
 SEED = 9
 
@@ -201,6 +202,37 @@ def test_a_seat_is_played_in_words(hall):
     assert sorted(events_of(table)[0].orders.alpha) == ["P1 radial_out", "P2 prograde"]
     with Client(links["alpha"]) as client:
         assert next(one for one in client if isinstance(one, YourTurn)).text is None
+
+
+def test_the_third_answer_that_cannot_be_read_forfeits_the_phase(hall):
+    table, links = open_table(hall, bravo="random")
+    with Client(links["alpha"], text=True) as client:
+        messages = iter(client)
+        turn = next(one for one in messages if isinstance(one, YourTurn))
+        message = Answer(game=turn.game, turn=turn.turn, phase=turn.phase, text="I do not know.")
+        answers = []
+        for _ in range(3):
+            client.send(message)
+            answers.append(next(one for one in messages if isinstance(one, Accepted | Error)))
+        assert [getattr(answer, "code", None) for answer in answers] == ["bad_order", "bad_order", None]
+        assert answers[-1].orders == ["HVA guard"]
+        event = next(one for one in messages if isinstance(one, Event)).event
+        assert event.orders.alpha == []
+        client.send(message)
+        assert next(one for one in messages if isinstance(one, Accepted | Error)).code == "bad_order"
+    table.close()
+    phases = list(play(read_replay(table.replay_path)))
+    assert phases[0].illegal_orders == (1, 0)
+    assert all(phase.illegal_orders[0] == 0 for phase in phases[1:])
+
+
+def test_illegal_orders_of_an_agent_are_left_out_and_counted(hall):
+    table, links = open_table(hall, bravo="idle")
+    player = AgentPlayer(TextAgent(lambda _: "I do not know."), SEED)
+    with Client(links["alpha"]) as client:
+        play_seat(client, player)
+    assert player.num_illegal == player._agent.forfeited_phases > 0
+    assert table.is_over
 
 
 NODE = ["node", "--experimental-websocket"]

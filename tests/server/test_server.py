@@ -16,6 +16,7 @@ from geo_patrol import Game
 from geo_patrol.replays import check, read_replay
 from geo_patrol.server.app import Server
 from geo_patrol.server.hall import Hall
+from geo_patrol.server.protocol import Orders, ProtocolError
 
 SEED = 11
 
@@ -257,6 +258,18 @@ def test_when_the_time_is_up_a_side_holds_or_forfeits(client, on_timeout):
         assert check(read_replay(client.hall.table(table).replay_path)) is None
     else:
         assert event["position"]["phase"] == "engagement"
+
+
+@pytest.mark.parametrize("on_timeout", ["hold", "forfeit"])
+def test_orders_that_come_while_a_phase_is_played_are_too_late(client, on_timeout):
+    name, _ = open_table(client, bravo="random", clock=9.0, on_timeout=on_timeout)
+    table = client.hall.table(name)
+    table.close_phase()
+    orders = Orders(game=name, turn=1, phase="movement", orders=["P1 prograde"])
+    with pytest.raises(ProtocolError, match="other orders for this phase are in already"):
+        table.submit("alpha", orders)
+    table.play()
+    assert table.live.game.is_over == (on_timeout == "forfeit")
 
 
 def test_agents_play_each_other(client):

@@ -1,5 +1,6 @@
 """``geo-patrol join``: an agent or a program takes a seat of a server."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -40,8 +41,11 @@ def join(
 
     if agent is not None:
         played = load_agent(agent)
+        player = AgentPlayer(played, fresh_seed())
         with Client(url, name or played.name) as client:
-            end = play_seat(client, AgentPlayer(played, fresh_seed()))
+            end = play_seat(client, player)
+        if player.num_illegal:
+            print(f"{player.num_illegal} illegal orders of the agent were left out", file=sys.stderr)
     else:
         assert command is not None
         with ProgramPlayer(command) as program, Client(url, name or command[:40], text=text) as client:

@@ -160,10 +160,14 @@ class AgentPlayer:
     Args:
         agent: the agent. A planner plans from a copy of the visible position, without the game's random stream.
         seed: of the agent's random choices.
+
+    Attributes:
+        num_illegal: number of its orders that were illegal, which are not sent.
     """
 
     def __init__(self, agent: Agent, seed: int) -> None:
         self._agent, self._seed = agent, seed
+        self.num_illegal = 0
         self._welcome: Welcome | None = None
 
     def handle(self, message: Message) -> list[Message]:
@@ -194,6 +198,7 @@ class AgentPlayer:
         codes = compute_actions(self._agent, self._agent.name, observation, mask, rng, lambda: [game], number)[0]
         orders = [Order.from_code(i, int(code)) for i, code in enumerate(codes) if code > 0]
         legal = [str(order) for order in orders if game.is_legal(side, order)]
+        self.num_illegal += len(orders) - len(legal)
         return Orders(game=turn.game, turn=turn.turn, phase=turn.phase, orders=legal)
 
     def _game(self) -> Game:

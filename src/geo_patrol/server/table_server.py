@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from geo_patrol.server.answers import read_answer
+from geo_patrol.server.answers import submit
 from geo_patrol.server.protocol import (
     Accepted,
     Answer,
@@ -133,8 +133,7 @@ class TableServer:
             self._end_seat(side)
             self.notify()
         else:
-            orders = read_answer(self.table, side, message) if isinstance(message, Answer) else message
-            self.table.submit(side, orders)
+            orders = submit(self.table, side, message)
             connection.send(Accepted(game=orders.game, turn=orders.turn, phase=orders.phase, orders=orders.orders))
             self.notify()
 
@@ -194,6 +193,7 @@ class TableServer:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), wait)
                 continue
+            table.close_phase()
             try:
                 await self._run(table.play)
             except Exception:  # of an agent, a full disk: other tables go on

@@ -1,5 +1,6 @@
 """A table: one game, its seats, its clock and its file. It knows nothing of connections; times come from its caller."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -26,6 +27,10 @@ from geo_patrol.sides import SIDES, Side
 
 _MIN_AGENT_SECONDS = 1.0
 """Seconds for a phase, at least, where agents play each other."""
+_MAX_UNREADABLE = 3
+"""Answers in words to a phase that cannot be read, before it is forfeited."""
+FORFEIT = (Order(0, "guard"),)
+"""Illegal in every position, for an HVA never guards: results count it, or the game is lost, as its rules say."""
 
 
 class SavedTable(BaseModel):
@@ -217,6 +222,14 @@ class Table:
             raise ProtocolError("bad_order", str(error)) from None
         return orders
 
+    def is_forfeited(self, side: Side) -> bool:
+        """Count an answer to the current phase that cannot be read; return whether the phase is forfeited with it."""
+        self._unreadable[side] += 1
+        if side in self.submitted or self._unreadable[side] < _MAX_UNREADABLE:
+            return False
+        self.submitted[side] = FORFEIT
+        return True
+
     def _check_played(self, side: Side, message: Orders) -> None:
         """Accept orders that were played already."""
         ordered = {text for text in message.orders if not text.endswith(" noop")}
@@ -245,21 +258,20 @@ class Table:
         """Give the full time for the phase, after a pause."""
         self._phase_start = None
 
+    def close_phase(self) -> None:
+        """Take no more orders for the phase: those whose time is up hold, or forfeit."""
+        missing: tuple[Order, ...] = () if self.saved.on_timeout == "hold" else FORFEIT
+        self.submitted = dict.fromkeys(self.people, missing) | self.submitted
+
     def play(self) -> None:
-        """Play the phase with the orders that are in. The rest is done by ``finish_phase``; this may run in a thread.
+        """Play the phase, which is closed; the rest is done by ``finish_phase``. This may run in a thread.
 
         Raises:
             AgentError: an agent of the server failed; nothing has happened.
             OSError: the phase could not be saved.
         """
-        alpha, bravo = (self.submitted.get(side, self._missing(side)) for side in SIDES)
+        alpha, bravo = (self.submitted.get(side, ()) for side in SIDES)
         self.live.play((alpha, bravo))
-
-    def _missing(self, side: Side) -> tuple[Order, ...]:
-        """Return the orders of a side whose time is up: none, or one that forfeits because it is illegal."""
-        if self.saved.on_timeout == "hold" or side not in self.people:
-            return ()
-        return (Order(0, "prograde") if self.game.phase == "engagement" else Order(0, "guard"),)
 
     def finish_phase(self) -> None:
         """Add the events of the phases that were played."""
@@ -277,6 +289,7 @@ class Table:
     def _begin_phase(self) -> None:
         self.game = self.live.game
         self.submitted = {}
+        self._unreadable: Counter[Side] = Counter()
         self._phase_start = None
         if not self.game.is_over:
             self._entries = {side: OrderEntry(self.game, side) for side in self.people}
