@@ -7,6 +7,7 @@ import pytest
 from driving import click_area, open_table, ordering, point_of, press_until, serving, until
 
 from geo_patrol import read_replay
+from geo_patrol.replays import check
 
 SCENARIO = 'extends = "case1"\nturn_limit = 3\n'
 DANGEROUS = 'extends = "case1"\nturn_limit = 3\n[bravo.patrols]\nformation = [[7, 2]]\n'
@@ -54,26 +55,34 @@ def order_by_keyboard(page, *, on_board):
     until(page, "document.activeElement.matches('.prompt')")  # it is not lost
 
 
-def test_two_people_play_a_whole_game_by_mouse_and_by_keyboard(table, folder, open_page):
-    name, alpha, bravo, watch = table
-    pages = mouse, keyboard, watcher = [open_page(url, reduced_motion="reduce") for url in (alpha, bravo, watch)]
-    phases = 0
+@pytest.mark.parametrize("bravo_has_a_mouse", [True, False])
+def test_two_people_play_a_whole_game_by_mouse_and_by_keyboard(address, folder, open_page, bravo_has_a_mouse):
+    name, *urls = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="link")
+    pages = mouse, other, watcher = [open_page(url, reduced_motion="reduce") for url in urls]
+    phases = []
     while ordering(mouse):
+        phases.append(mouse.evaluate("page.entry.choices.phase"))
         order_by_mouse(mouse)
-        if phases == 1:
+        if len(phases) == 2:
             mouse.reload()
             mouse.locator(".prompt", has_text="Your orders are in").wait_for()
-            keyboard.reload()
-        assert ordering(keyboard)
-        order_by_keyboard(keyboard, on_board=phases % 2 == 0)
-        phases += 1
-        until(mouse, f"page.playback.record.moments.length > {phases}")
+            other.reload()
+        assert ordering(other)
+        if bravo_has_a_mouse:
+            order_by_mouse(other)
+        else:
+            order_by_keyboard(other, on_board=len(phases) % 2 == 1)
+        until(mouse, f"page.playback.record.moments.length > {len(phases)}")
+    assert phases.count("engagement") > 1
     for page in pages:
         page.locator("#downloads").wait_for()
-        page.locator(".headline", has_text="in turn 3").wait_for()
+        page.locator(".headline", has_text="in turn ").wait_for()
     assert watcher.locator("#entry").is_hidden()
     assert mouse.text_content(".headline") == watcher.text_content(".headline")
     replay = read_replay(folder / f"{name}.jsonl.gz")
+    assert check(replay) is None
+    assert replay.is_finished
+    assert any(phase.outcomes for phase in replay.phases)
     assert all(one.evaluate("page.playback.record.moments.length") == len(replay.phases) + 1 for one in pages)
 
 
