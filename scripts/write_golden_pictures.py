@@ -1,4 +1,4 @@
-"""Regenerate the golden images. Run it after an intended change of the drawing (``make golden``), and review each one."""
+"""Regenerate the golden images and SVG files. Run it after an intended change of the drawing (``make golden``), and review each one."""
 
 import os
 import sys
@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rendering"))
 
 from golden_images import NAMES, TOLERANCE, difference, draw, load, path_of
 from PIL import Image
+from test_golden_svg import PICTURES, golden_text
 
 for name in NAMES:
     path, pixels = path_of(name), draw(name)
@@ -18,3 +19,6 @@ for name in NAMES:
     if difference(pixels, load(name)) > TOLERANCE / 4:  # a small picture with many colours
         image.save(path, optimize=True)
     print(f"wrote {path.name}, {path.stat().st_size // 1024} kB")
+for name in PICTURES:
+    path_of(name).with_suffix(".svg").write_text(golden_text(name), encoding="utf-8")
+    print(f"wrote {name}.svg")
