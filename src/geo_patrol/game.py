@@ -11,6 +11,7 @@ from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
+from geo_patrol.engine.distribution import OutcomeDistribution, outcome_distribution
 from geo_patrol.engine.drift import winner_of
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.engagement import attack_probability, guard_probability
@@ -35,7 +36,7 @@ from geo_patrol.notation import (
     read_reasons,
     short_name,
 )
-from geo_patrol.saving import restore_game, save_game
+from geo_patrol.saving import position_bytes, restore_game, save_game
 from geo_patrol.sides import SIDES, Side
 
 
@@ -211,6 +212,15 @@ class Game:
             return float(guard_probability(self._game, self._rules, _side_index(side), order.satellite))
         return float(attack_probability(self._game, self._rules, _side_index(side), order.satellite, order.code))
 
+    def outcome_distribution(self, alpha: Orders = None, bravo: Orders = None) -> OutcomeDistribution:
+        """Return every position to which an engagement can lead, before the drift, with its exact probability.
+
+        Raises:
+            OrderError: this is no engagement phase, an order is not legal, or there are over 1,000,000 random branches.
+        """
+        orders = np.array([self._codes("alpha", alpha), self._codes("bravo", bravo)], np.int64)
+        return outcome_distribution(self._game, self._rules, orders)
+
     # Playing
 
     def step(self, alpha: Orders = None, bravo: Orders = None) -> tuple[Outcome, ...]:
@@ -283,7 +293,7 @@ class Game:
 
     def is_same_position(self, other: "Game") -> bool:
         """Return whether another game is in the same position, whatever its random stream."""
-        return self.config == other.config and _visible(self._batch) == _visible(other._batch)
+        return self.config == other.config and position_bytes(self._batch) == position_bytes(other._batch)
 
     def __eq__(self, other: object) -> bool:
         """Two games are equal if position and random stream are the same."""
@@ -338,11 +348,3 @@ def _side_index(side: str) -> int:
     if side not in SIDES:
         raise OrderError(f"side {side!r}: give alpha or bravo")
     return SIDES.index(side)
-
-
-def _visible(batch: Batch) -> tuple[bytes, bytes]:
-    """Return the game and its rules without the random stream and the bookkeeping of the last phase."""
-    game = batch.games.copy()
-    for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders"):
-        game[field] = 0
-    return game.tobytes(), batch.rules.tobytes()

@@ -191,3 +191,11 @@ def check_saved(model: type[_Saved], saved: Any, where: str) -> _Saved:
         RecordingError: naming the fields that are wrong, with their values.
     """
     return parse_model(model, saved, where, max_errors=_MAX_FAULTS)
+
+
+def position_bytes(batch: Batch) -> tuple[bytes, bytes]:
+    """Return the game and its rules without the random stream and the bookkeeping of the last phase."""
+    game = batch.games.copy()
+    for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders"):
+        game[field] = 0
+    return game.tobytes(), batch.rules.tobytes()

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.engine.encodings import Encoding
-from geo_patrol.engine.sample import sample_legal, sample_with_keys
+from geo_patrol.engine.sample import check_masks, sample_legal, sample_with_keys
+from geo_patrol.engine.state import NOOP
 
 
 class StatelessAgent:
@@ -35,6 +36,15 @@ class RandomAgent(StatelessAgent):
         """Sample legal orders, those of each row by its key."""
         return sample_with_keys(action_masks, keys)
 
+    def order_probabilities(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> NDArray[np.floating[Any]]:
+        """Return equal probabilities of all legal orders, (n, 11, 28); a satellite without any gives a noop."""
+        legal = check_masks(action_masks) != 0
+        legal[..., NOOP] |= ~legal.any(axis=2)
+        probabilities: NDArray[np.float64] = legal / legal.sum(axis=2, keepdims=True)
+        return probabilities
+
 
 class IdleAgent(StatelessAgent):
     """Gives no orders: everything drifts."""
@@ -52,3 +62,11 @@ class IdleAgent(StatelessAgent):
     ) -> NDArray[np.int64]:
         """Return noop for every satellite."""
         return np.zeros(action_masks.shape[:2], np.int64)
+
+    def order_probabilities(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> NDArray[np.floating[Any]]:
+        """Return probability 1 for the noop of every satellite, (n, 11, 28)."""
+        probabilities = np.zeros(action_masks.shape)
+        probabilities[..., NOOP] = 1
+        return probabilities

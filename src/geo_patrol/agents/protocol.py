@@ -94,6 +94,28 @@ class PlanningAgent(Agent, Protocol):
         ...
 
 
+@runtime_checkable
+class ProbabilisticAgent(Agent, Protocol):
+    """A stateless agent that gives the probabilities of its orders; those of its satellites are independent.
+
+    An agent whose satellites' orders depend on each other, or on what it remembers, must not have this method.
+    """
+
+    def order_probabilities(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> NDArray[np.floating[Any]]:
+        """Return the probabilities with which ``act`` chooses orders.
+
+        Args:
+            observations: (n, size), as for ``act``.
+            action_masks: (n, 11, 28) int8, as for ``act``.
+
+        Returns:
+            (n, 11, 28), of each satellite's orders; they sum to 1, and illegal orders have 0.
+        """
+        ...
+
+
 def is_planner(agent: Agent) -> TypeGuard[PlanningAgent]:
     """Tell whether an agent has the method ``plan``; a wrapper may deny it by an attribute ``plans`` that is false."""
     return isinstance(agent, PlanningAgent) and bool(getattr(agent, "plans", True))

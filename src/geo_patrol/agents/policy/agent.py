@@ -12,7 +12,7 @@ from geo_patrol.agents.policy.network import choose_orders, probabilities, score
 from geo_patrol.agents.policy.weights import Weights, check_weights, read_policies, read_shipped, shipped_names
 from geo_patrol.agents.scripted.perception import check_observations
 from geo_patrol.engine.sample import check_masks
-from geo_patrol.engine.state import NOOP, SATELLITES
+from geo_patrol.engine.state import NOOP, ORDERS, SATELLITES
 from geo_patrol.errors import PolicyError
 
 GREEDY = ",greedy"
@@ -54,6 +54,25 @@ class PolicyAgent(StatelessAgent):
         masks = check_masks(action_masks)
         has_choice, logits = score_orders(self.weights, check_observations(observations, len(masks)), masks)
         return choose_orders(has_choice, logits, None if self.greedy else generator)
+
+    def order_probabilities(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> NDArray[np.floating[Any]]:
+        """Return the probabilities of each satellite's orders, (n, 11, 28): 1 for the most likely ones if it is greedy.
+
+        Raises:
+            ValueError: observations or masks have another shape or type.
+            PolicyError: the board has more than five rings.
+        """
+        masks = check_masks(action_masks)
+        has_choice, logits = score_orders(self.weights, check_observations(observations, len(masks)), masks)
+        if self.greedy:
+            return np.eye(ORDERS)[choose_orders(has_choice, logits, None)]
+        every = np.zeros(masks.shape)
+        every[..., NOOP] = 1
+        likely = probabilities(logits).astype(np.float64)
+        every[has_choice] = likely / likely.sum(axis=1, keepdims=True)
+        return every
 
     def sample(
         self,

@@ -1,0 +1,238 @@
+"""The exact distribution of what an engagement leads to: the rules of ``engagement`` with every random draw enumerated.
+
+Equal intermediate states are merged as soon as they arise. Satellites of both sides are numbered consecutively,
+11 * side + number, as in ``Engagement``.
+"""
+
+import math
+from collections import defaultdict
+from itertools import combinations, product
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.engine.engagement import (
+    GUARD_DECAY,
+    attack_probability,
+    guard_probability,
+    pay_for_engagements,
+    target_of,
+)
+from geo_patrol.engine.state import (
+    COLLIDE,
+    ENGAGEMENT,
+    GAME,
+    GUARD,
+    HVA,
+    SATELLITES,
+    SHOOT,
+    SIDES,
+    IntArray,
+    Record,
+    Records,
+    records,
+)
+from geo_patrol.errors import OrderError
+
+MAX_BRANCHES = 1_000_000
+"""Random branches that are followed at most; an engagement that has more is refused."""
+
+Aims: TypeAlias = tuple[tuple[int, int], ...]
+"""The target, 0 to 21, of each attacker, 0 to 21: (attacker, target) in the order of the attackers."""
+
+
+class OutcomeDistribution(NamedTuple):
+    """Every position to which an engagement can lead, with its probability."""
+
+    positions: Records
+    """(n,) distinct records of the layout ``GAME``, after the engagement and before the drift, without random streams."""
+    probabilities: NDArray[np.float64]
+    """(n,), above 0; they sum to 1."""
+
+
+class _Wreckage(NamedTuple):
+    """The state of the collisions: what is left to happen, and what has happened."""
+
+    waiting: Aims
+    destroyed: int
+    """Satellites as bits."""
+    moved: tuple[tuple[int, int], ...]
+    """(satellite, sector) of those that have moved, in the order of the satellites."""
+
+
+class _Engagement:
+    """The constants of one engagement that has been paid for, and the number of branches followed so far."""
+
+    def __init__(self, game: Record, rules: Record, orders: IntArray) -> None:
+        self.sectors: list[int] = game.sector.ravel().tolist()
+        self.orders: list[int] = orders.ravel().tolist()
+        self.guards = [s for s, order in enumerate(self.orders) if order == GUARD]
+        self.shooters = [s for s, order in enumerate(self.orders) if SHOOT <= order < COLLIDE]
+        self.colliders = [s for s, order in enumerate(self.orders) if COLLIDE <= order < GUARD]
+        self.branches = 0
+        self.odds: dict[int, float] = {}
+        for satellite in (*self.guards, *self.shooters, *self.colliders):
+            side, number = divmod(satellite, SATELLITES)
+            order = self.orders[satellite]
+            self.odds[satellite] = float(
+                guard_probability(game, rules, side, number)
+                if order == GUARD
+                else attack_probability(game, rules, side, number, order)
+            )
+
+    def count_branches(self, count: int) -> None:
+        self.branches += count
+        if self.branches > MAX_BRANCHES:
+            raise OrderError(
+                f"the engagement has more than {MAX_BRANCHES:,} random branches: give fewer guards, shots or collisions"
+            )
+
+    def ordered_aims(self, side: int) -> Aims:
+        """Return the attacks of a side as ordered."""
+        attackers = [s for s in (*self.shooters, *self.colliders) if s // SATELLITES == side]
+        return tuple((s, (1 - side) * SATELLITES + target_of(self.orders[s])) for s in sorted(attackers))
+
+
+def outcome_distribution(game: Record, rules: Record, orders: IntArray) -> OutcomeDistribution:
+    """Return the exact distribution of the positions after an engagement.
+
+    Args:
+        game: the position before paying; it stays as it is.
+        rules: of the game.
+        orders: (2, 11) legal orders; they stay as they are.
+
+    Raises:
+        OrderError: this is no engagement phase, or there are more than ``MAX_BRANCHES`` random branches.
+    """
+    if game.phase != ENGAGEMENT:
+        raise OrderError("only an engagement phase has a distribution of outcomes")
+    paid = records(GAME, 1)
+    paid[0] = game
+    orders = orders.copy()
+    pay_for_engagements(paid[0], rules, orders)
+    engagement = _Engagement(paid[0], rules, orders)
+    ends = _follow_collisions(engagement, _start_collisions(engagement))
+    return _write_positions(paid, engagement, ends)
+
+
+def _follow_guards(engagement: _Engagement, side: int) -> dict[Aims, float]:
+    """Return the probabilities of the aims of a side's attacks after the other side's guards, in random order."""
+    hva = (1 - side) * SATELLITES + HVA
+    guards = frozenset(s for s in engagement.guards if s // SATELLITES != side)
+    states = {(guards, engagement.ordered_aims(side)): 1.0}
+    for _ in guards:
+        following: dict[tuple[frozenset[int], Aims], float] = defaultdict(float)
+        for (waiting, aims), probability in states.items():
+            attackers = [attacker for attacker, target in aims if target == hva]
+            engagement.count_branches(len(waiting) << len(attackers))
+            for guard in waiting:
+                likelihoods = _interceptions(engagement.odds[guard], len(attackers))
+                for count, likelihood in enumerate(likelihoods):
+                    for caught in combinations(attackers, count) if likelihood else ():
+                        new_aims = tuple((a, guard if a in caught else target) for a, target in aims)
+                        following[waiting - {guard}, new_aims] += probability * likelihood / len(waiting)
+        states = following
+    return {aims: probability for (_, aims), probability in states.items()}
+
+
+def _interceptions(odds: float, attacks: int) -> list[float]:
+    """Return the probability that a guard catches one given set of attacks, by the size of the set, 0 to ``attacks``.
+
+    The attacks come in random order, so all sets of one size are equally likely.
+    """
+    sizes = [1.0] + [0.0] * attacks
+    for attempt in range(attacks):
+        success = odds * GUARD_DECAY**attempt
+        for size in range(attempt + 1, 0, -1):
+            sizes[size] = sizes[size] * (1 - success) + sizes[size - 1] * success
+        sizes[0] *= 1 - success
+    return [likelihood / math.comb(attacks, size) for size, likelihood in enumerate(sizes)]
+
+
+def _start_collisions(engagement: _Engagement) -> dict[_Wreckage, float]:
+    """Return the states after guards and shots."""
+    moved = tuple((s, engagement.sectors[s // SATELLITES * SATELLITES + HVA]) for s in engagement.guards)
+    colliders = set(engagement.colliders)
+    states: dict[_Wreckage, float] = defaultdict(float)
+    by_side = [_follow_guards(engagement, side) for side in range(SIDES)]
+    for (aims_alpha, of_alpha), (aims_bravo, of_bravo) in product(by_side[0].items(), by_side[1].items()):
+        aims = aims_alpha + aims_bravo
+        waiting = tuple(pair for pair in aims if pair[0] in colliders)
+        survival: dict[int, float] = {}
+        for attacker, target in aims:
+            if attacker not in colliders:
+                survival[target] = survival.get(target, 1.0) * (1 - engagement.odds[attacker])
+        hits = {0: of_alpha * of_bravo}
+        for target, odds in survival.items():
+            hits = {
+                bits | hit << target: probability * likelihood
+                for bits, probability in hits.items()
+                for hit, likelihood in ((0, odds), (1, 1 - odds))
+                if likelihood
+            }
+        engagement.count_branches(len(hits))
+        for bits, probability in hits.items():
+            states[_Wreckage(_still_possible(waiting, bits), bits, moved)] += probability
+    return states
+
+
+def _still_possible(waiting: Aims, destroyed: int) -> Aims:
+    return tuple(pair for pair in waiting if not (destroyed >> pair[0] | destroyed >> pair[1]) & 1)
+
+
+def _follow_collisions(engagement: _Engagement, states: dict[_Wreckage, float]) -> dict[_Wreckage, float]:
+    """Return the states in which no collision remains; each is chosen uniformly from those that remain."""
+    ends: dict[_Wreckage, float] = defaultdict(float)
+    while states:
+        following: dict[_Wreckage, float] = defaultdict(float)
+        for state, probability in states.items():
+            if not state.waiting:
+                ends[state] += probability
+                continue
+            engagement.count_branches(2 * len(state.waiting))
+            for pair in state.waiting:
+                for end, likelihood in _collide(engagement, state, pair):
+                    following[end] += probability * likelihood / len(state.waiting)
+        states = following
+    return ends
+
+
+def _collide(engagement: _Engagement, state: _Wreckage, pair: tuple[int, int]) -> list[tuple[_Wreckage, float]]:
+    """Return what one attempt to collide leads to: failure and success, each with its probability if that is above 0."""
+    collider, target = pair
+    sectors = dict(state.moved)
+    sectors[collider] = sectors.get(target, engagement.sectors[target])
+    moved = tuple(sorted(sectors.items()))
+    waiting = tuple(other for other in state.waiting if other != pair)
+    wrecked = state.destroyed | 1 << collider | 1 << target
+    odds = engagement.odds[collider]
+    ends = [
+        (_Wreckage(waiting, state.destroyed, moved), 1 - odds),
+        (_Wreckage(_still_possible(waiting, wrecked), wrecked, moved), odds),
+    ]
+    return [(end, likelihood) for end, likelihood in ends if likelihood]
+
+
+def _write_positions(paid: Records, engagement: _Engagement, ends: dict[_Wreckage, float]) -> OutcomeDistribution:
+    """Carry out every end in a copy of the position, and merge equal positions."""
+    positions = np.repeat(paid, len(ends))
+    for field in ("rng_key", "rng_counter", "setup_key"):
+        positions[field] = 0
+    for shooter in engagement.shooters:
+        positions["ammo"][:, shooter // SATELLITES, shooter % SATELLITES] -= 1
+    position: Record
+    for position, end in zip(positions, ends, strict=True):
+        for satellite, sector in end.moved:
+            position.sector[divmod(satellite, SATELLITES)] = sector
+        for satellite in range(SIDES * SATELLITES):
+            if end.destroyed >> satellite & 1:
+                position.fuel[divmod(satellite, SATELLITES)] = 0
+                position.destroyed[divmod(satellite, SATELLITES)] = 1
+    keys = positions.view(f"V{positions.dtype.itemsize}")
+    first: dict[bytes, int] = {}
+    groups = [first.setdefault(bytes(key), len(first)) for key in keys]
+    probabilities = np.zeros(len(first))
+    np.add.at(probabilities, groups, list(ends.values()))
+    chosen = np.unique(groups, return_index=True)[1]
+    return OutcomeDistribution(positions[chosen], probabilities)
