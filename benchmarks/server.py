@@ -24,6 +24,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 _EVENT = re.compile(r'\{"type":"event","number":(\d+),')
-_RETRY_SECONDS = 0.5
+_RETRY_SECONDS = 1.0
 
 
 @dataclass
@@ -81,17 +82,19 @@ class Load:
 
     async def _messages(self, table: str, last: list[int], **hello: Any) -> AsyncIterator[tuple[Any, str]]:
         """Yield a connection with each of its messages; connect again where it was lost, after the last event."""
+        is_new = True
         while not self.is_over:
             try:
                 async with connect(f"ws://{self.address}/ws/{table}", max_size=None) as connection:
+                    self.measured.reconnections += not is_new
+                    is_new = False
                     first = {"type": "hello", "version": 1, "table": table, "last_event": last[0], **hello}
                     await connection.send(json.dumps(first))
                     async for text in connection:
                         assert isinstance(text, str)
                         yield connection, text
             except (ConnectionClosed, OSError, InvalidHandshake, TimeoutError):
-                self.measured.reconnections += 1
-                await asyncio.sleep(_RETRY_SECONDS)
+                await asyncio.sleep(self.rng.uniform(0, 2 * _RETRY_SECONDS))
 
     async def play(self, table: str, secret: str) -> None:
         """Play a seat: few orders, and none for the HVA, so that games last."""
@@ -110,7 +113,8 @@ class Load:
                 orders = [self.rng.choice(some)["order"] for some in options if some and self.rng.random() < 0.05]
                 reply = {key: message[key] for key in ("game", "turn", "phase")} | {"type": "orders", "orders": orders}
                 self.measured.ordered[table, last[0] + 1] = time.monotonic()
-                await connection.send(json.dumps(reply))
+                with suppress(ConnectionClosed):  # the server asks again
+                    await connection.send(json.dumps(reply))
 
     async def watch(self, table: str) -> None:
         """Watch a table."""

@@ -1,0 +1,209 @@
+"""Nothing that a client gets tells what the other side ordered before both sides are in.
+
+While one side's orders are in and the other's are not, everybody else may get one message, the status, and all of its
+content is known beforehand; what HTTP tells must not change at all. So it cannot depend on the orders.
+"""
+
+import contextlib
+import json
+import random
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx2")
+
+from starlette.testclient import TestClient
+
+from geo_patrol import Game
+from geo_patrol.server import app, table_server
+from geo_patrol.server.app import Server
+from geo_patrol.server.hall import Hall
+from geo_patrol.server.tables import Table
+from geo_patrol.sides import SIDES, enemy_of
+
+SEED = 918_273_645_546_372_819
+
+
+class Listener:
+    """A connection that keeps the text of every message."""
+
+    def __init__(self, client, table, **hello):
+        self.socket = client.connections.enter_context(client.websocket_connect(f"/ws/{table}"))
+        self.texts = []
+        self.num_events = self.pings = 0
+        self.send(type="hello", version=1, table=table, **hello)
+
+    def send(self, **message):
+        self.socket.send_text(json.dumps(message))
+
+    def receive(self):
+        self.texts.append(self.socket.receive_text())
+        message = json.loads(self.texts[-1])
+        assert message["type"] != "error", message
+        self.num_events += message["type"] == "event"
+        return message
+
+    def wait_for(self, kind):
+        while self.receive()["type"] != kind:
+            pass
+
+    def wait_for_event(self, number):
+        while self.num_events < number:
+            self.receive()
+
+    def drain(self):
+        """Return all messages up to now."""
+        self.pings += 1
+        self.send(type="ping", number=self.pings)
+        messages = [self.receive()]
+        while messages[-1] != {"type": "pong", "number": self.pings}:
+            messages.append(self.receive())
+        return messages[:-1]
+
+
+class Room:
+    """A table with everybody who may listen: both seats, one of them by text and one as a browser, and spectators."""
+
+    def __init__(self, client, preset):
+        setup = {"preset": preset, "seed": SEED, "alpha": "link", "bravo": "link"}
+        opened = client.post("/api/tables", json=setup).json()
+        self.client, self.table, self.secrets = client, opened["table"], opened["secrets"]
+        self.seats = {
+            "alpha": Listener(client, self.table, secret=self.secrets["alpha"], text=True),
+            "bravo": Listener(client, self.table, secret=self.secrets["bravo"], scene=True),
+        }
+        self.watchers = [Listener(client, self.table, scene=True), Listener(client, self.table, text=True)]
+        self.game, self.phases = Game(preset, seed=SEED), 0
+        everybody = (*self.seats.values(), *self.watchers)
+        for listener in everybody * 2:  # when all have come, all have been told
+            listener.drain()
+
+    def read_pages(self, side):
+        """Return what HTTP says of the table to a side and to anybody."""
+        name, secret = self.table, {"secret": self.secrets[side]}
+        pages = [self.client.get(path) for path in ("/api/tables", f"/api/tables/{name}", f"/replays/{name}.jsonl.gz")]
+        pages.append(self.client.post(f"/api/tables/{name}/danger", json=secret | {"orders": []}))
+        return [(page.status_code, page.content) for page in pages]
+
+    def order(self, side, orders):
+        """Send orders, which are taken."""
+        phase = {"game": self.table, "turn": self.game.turn, "phase": self.game.phase}
+        self.seats[side].send(type="orders", **phase, orders=orders)
+        self.seats[side].wait_for("accepted")
+
+    def expected_status(self, submitted):
+        names = dict.fromkeys(SIDES, "person")
+        return {
+            "type": "status",
+            "turn": self.game.turn,
+            "phase": self.game.phase,
+            "names": names,
+            "submitted": submitted,
+            "connected": list(SIDES),
+            "seconds_left": None,
+            "watching": len(self.watchers),
+            "paused": False,
+        }
+
+    def play_phase(self, first, orders):
+        """Let one side order, check what the others get, then let the other side order."""
+        second = enemy_of(first)
+        others = [self.seats[second], *self.watchers]
+        free = [side for side in SIDES if any(len(some) > 1 for some in self.game.legal_orders(side).values())]
+        if len(free) == len(SIDES):
+            before = self.read_pages(second)
+            self.order(first, orders[first])
+            for listener in others:
+                for message in listener.drain():
+                    assert message == self.expected_status([first])
+            assert self.read_pages(second) == before
+        for side in free:
+            if len(free) == 1 or side == second:
+                self.order(side, orders[side])
+        self.game.step(**orders)
+        self.phases += 1
+        for listener in (*self.seats.values(), *self.watchers):
+            listener.wait_for_event(self.phases)
+            listener.drain()
+
+
+@pytest.fixture
+def client(tmp_path):
+    with TestClient(Server(Hall(tmp_path)).app()) as client, contextlib.ExitStack() as client.connections:
+        yield client
+
+
+def some_orders(game, rng):
+    """Return orders of both sides, a few of those that are legal; the HVAs stay, so that games last."""
+    return {
+        side: [
+            str(rng.choice(some[1:]))
+            for number, some in game.legal_orders(side).items()
+            if number and some[1:] and rng.random() < 0.3
+        ]
+        for side in SIDES
+    }
+
+
+@pytest.mark.parametrize("preset", ["geo_patrol", "od2d", "king_of_the_hill"])
+def test_nothing_is_known_of_orders_before_both_sides_are_in(client, preset):
+    room, rng = Room(client, preset), random.Random(5)
+    while not room.game.is_over:
+        room.play_phase(SIDES[room.phases % 2], some_orders(room.game, rng))
+    assert room.phases > 15
+    for listener in (*room.seats.values(), *room.watchers):
+        listener.wait_for_event(room.phases + 1)
+    assert client.get(f"/replays/{room.table}.jsonl.gz").status_code == 200
+    everything = [text for one in (*room.seats.values(), *room.watchers) for text in one.texts]
+    assert not any(secret in text for text in everything for secret in room.secrets.values())
+    assert [f'"seed":{SEED}' in text for text in everything].count(
+        True
+    ) == 4  # with the end of the game, to each of them
+    assert all('"kind":"end"' in text for text in everything if str(SEED) in text)
+
+
+def leak_by_status(monkeypatch):
+    honest = table_server.TableServer.status
+
+    def status(self):
+        count = sum(len(orders) for orders in self.table.submitted.values())
+        return honest(self).model_copy(update={"watching": honest(self).watching + count})
+
+    monkeypatch.setattr(table_server.TableServer, "status", status)
+
+
+def leak_by_event(monkeypatch):
+    honest = Table.submit
+
+    def submit(self, side, message):
+        honest(self, side, message)
+        for connection in self.leak_to.connections:
+            connection.send(message)
+
+    monkeypatch.setattr(Table, "submit", submit)
+    made = table_server.TableServer.__init__
+
+    def init(self, table, run):
+        made(self, table, run)
+        table.leak_to = self
+
+    monkeypatch.setattr(table_server.TableServer, "__init__", init)
+
+
+def leak_by_page(monkeypatch):
+    honest = app._summary
+    monkeypatch.setattr(app, "_summary", lambda table: honest(table) | {"orders": str(table.submitted)})
+
+
+def leak_too_early(monkeypatch):
+    monkeypatch.setattr(Table, "wait_seconds", lambda self, _now: 0.0 if self.submitted and not self.is_over else None)
+
+
+@pytest.mark.parametrize("leak", [leak_by_status, leak_by_event, leak_by_page, leak_too_early])
+def test_a_server_that_tells_is_found(client, monkeypatch, leak):
+    leak(monkeypatch)
+    room, rng = Room(client, "king_of_the_hill"), random.Random(5)
+    with pytest.raises(AssertionError):  # noqa: PT012 - in any phase
+        for phase in range(20):
+            room.play_phase(SIDES[phase % 2], some_orders(room.game, rng))
