@@ -1,0 +1,247 @@
+"""Send damaged messages and requests to a server on which games are played: no game is disturbed, nothing is logged.
+
+    pip install "geo_patrol[server]"
+    python scripts/fuzz_server.py --messages 5000 --seed 0
+
+Starts ``geo-patrol serve``. Two agents play a game after another by the protocol, while other connections, to a table of
+their own with the secret of a seat and to the players' table as spectators, send mutated messages as text and as bytes,
+and each address that takes a body gets mutated ones. The server must answer each connection that stays open, log nothing,
+answer no request with a status of 500 or more, use at most 20 MB more memory, and every game must be the one that
+``geo-patrol replay --check`` expects from its seed and orders. A violation ends the run with exit status 1.
+"""
+
+import argparse
+import json
+import logging
+import random
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from mutations import mutate
+from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.sync.client import ClientConnection, connect
+
+from geo_patrol.agents import make_agent
+from geo_patrol.replays import check, read_replay
+from geo_patrol.server.client import AgentPlayer, Client, play_seat
+
+MAX_GROWTH = 20.0
+"""Memory that the server may use in addition after its first thousand messages, in MB."""
+PER_CONNECTION = 25
+_BODIES = {
+    "/api/tables": {"preset": "king_of_the_hill", "seed": 3, "alpha": "link", "bravo": "no_agent", "clock": 30.5},
+    "/api/tables/{table}/seats/bravo": {},
+    "/api/tables/{table}/danger": {"secret": "{secret}", "orders": ["P1 prograde"]},
+    "/api/tables/{table}/hint": {"secret": "no secret", "orders": []},
+    "/api/lesson/1": {"orders": ["P1 prograde"]},
+    "/api/classes": {"preset": "king_of_the_hill", "alpha": "no agent"},
+}
+
+
+class ServerProcess:
+    """The server, as its command starts it.
+
+    Args:
+        folder: of its games and its log.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.games, self._log = folder / "games", folder / "log.txt"
+        port = self.address.rpartition(":")[2]
+        command = [sys.executable, "-m", "geo_patrol", "serve", "--port", port, "--data", str(self.games)]
+        with self._log.open("w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        while self.status("/api/tables") != 200:
+            if self.process.poll() is not None:
+                raise RuntimeError(self._log.read_text(encoding="utf-8"))
+            time.sleep(0.1)
+        self._first_lines = len(self.log())
+
+    def log(self) -> list[str]:
+        """Return the lines that it has printed."""
+        return self._log.read_text(encoding="utf-8").splitlines()
+
+    def faults(self) -> list[str]:
+        """Return the lines that it has printed since it was started."""
+        return self.log()[self._first_lines :]
+
+    def memory(self) -> float:
+        """Return its resident memory in MB."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        found = re.search(r"VmRSS:\s+(\d+)", status)
+        assert found is not None
+        return int(found[1]) / 1024
+
+    def open_table(self, **setup: Any) -> tuple[str, dict[str, str]]:
+        """Open a table; return its name and the secrets of its seats."""
+        body = json.dumps({"preset": "king_of_the_hill", "alpha": "link", "bravo": "link"} | setup).encode()
+        with urllib.request.urlopen(f"http://{self.address}/api/tables", body) as answer:
+            opened = json.load(answer)
+        return opened["table"], opened["secrets"]
+
+    def status(self, path: str, body: bytes | None = None) -> int:
+        """Return the status of the answer to a request; 0 if the server cannot be reached."""
+        try:
+            with urllib.request.urlopen(f"http://{self.address}{path}", body) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+        except OSError:
+            return 0
+
+
+class Players(threading.Thread):
+    """Two agents who play a game after another, until ``is_over``.
+
+    Args:
+        server: where they play.
+    """
+
+    def __init__(self, server: ServerProcess) -> None:
+        super().__init__(daemon=True)
+        self._server, self.is_over = server, False
+        self.num_games = 0
+        self.faults: list[str] = []
+        self._open()
+
+    def _open(self) -> None:
+        self.table, self._secrets = self._server.open_table(seed=self.num_games)
+
+    def run(self) -> None:
+        """Play games, and compare each with its replay."""
+        while not self.is_over:
+            if self.num_games:
+                self._open()
+            seats = [threading.Thread(target=self._play, args=(side,), daemon=True) for side in self._secrets]
+            for seat in seats:
+                seat.start()
+            for seat in seats:
+                seat.join()
+            replay = read_replay(self._server.games / f"{self.table}.jsonl.gz")
+            fault = check(replay)
+            if fault is not None or not replay.is_finished or replay.seed != self.num_games:
+                self.faults.append(f"game {self.num_games}: {fault}")
+            self.num_games += 1
+
+    def _play(self, side: str) -> None:
+        link = f"http://{self._server.address}/static/table.html#table={self.table}&secret={self._secrets[side]}"
+        with Client(link) as client:
+            if play_seat(client, AgentPlayer(make_agent("random"), self.num_games)) is None:
+                self.faults.append(f"game {self.num_games}: {side} lost the seat")
+
+
+def samples(table: str, secret: str | None) -> list[bytes]:
+    """Return valid messages to a table; ``leave``, which needs no change to end all others, is not among them."""
+    phase = {"game": table, "turn": 1, "phase": "movement"}
+    messages: list[dict[str, Any]] = [
+        {"type": "hello", "version": 1, "table": table, "secret": secret, "last_event": 0, "name": "somebody"},
+        {"type": "orders", **phase, "orders": ["P1 prograde", "P2 radial_out", "HVA noop"]},
+        {"type": "answer", **phase, "text": "P1: prograde\nP2 radial in"},
+        {"type": "ping", "number": 7},
+    ]
+    return [json.dumps(message).encode() for message in messages]
+
+
+def attack(
+    server: ServerProcess, table: str, secret: str | None, rng: random.Random, counts: Counter[str]
+) -> str | None:
+    """Send mutated messages over a connection and count the answers; return what is wrong about them."""
+    valid, sent = samples(table, secret), 0
+    while sent < PER_CONNECTION:
+        try:
+            with connect(f"ws://{server.address}/ws/{table}", max_size=None) as connection:
+                sent += 1
+                connection.send(mutate(valid[0], rng) if rng.random() < 0.1 else valid[0].decode())
+                await_pong(connection, counts)
+                while sent < PER_CONNECTION:
+                    sent += 1
+                    message = mutate(rng.choice(valid), rng)
+                    connection.send(message.decode(errors="replace") if rng.random() < 0.8 else message)
+                    await_pong(connection, counts)
+        except ConnectionClosed:
+            counts["closed"] += 1
+        except (WebSocketException, OSError) as error:
+            return f"{type(error).__name__}: {error}"
+    return None
+
+
+def await_pong(connection: ClientConnection, counts: Counter[str]) -> None:
+    """Count all answers up to that to a ping."""
+    connection.send('{"type": "ping", "number": 4711}')
+    while (answer := json.loads(connection.recv(timeout=20))) != {"type": "pong", "number": 4711}:
+        counts[answer.get("code", answer["type"])] += 1
+
+
+def request(server: ServerProcess, table: str, secret: str, rng: random.Random) -> str | None:
+    """Send a mutated body; return what is wrong about the answer."""
+    path, body = rng.choice(list(_BODIES.items()))
+    content = json.dumps(body).replace("{secret}", secret).encode()
+    status = server.status(path.replace("{table}", table), mutate(content, rng))
+    return f"POST {path}: status {status}" if status == 0 or status >= 500 else None
+
+
+def run(server: ServerProcess, messages: int, seed: int) -> int:
+    """Fuzz a server; return the exit status."""
+    faults: list[str] = []
+    players, counts, sent = Players(server), Counter[str](), 0
+    table, secrets = server.open_table()
+    players.start()
+    memory = 0.0
+    for number in range(messages // PER_CONNECTION):
+        rng = random.Random(f"{seed} {number}")
+        target = (table, secrets["alpha"]) if number % 2 else (players.table, None)
+        faults += filter(None, [attack(server, *target, rng, counts), request(server, table, secrets["alpha"], rng)])
+        sent += PER_CONNECTION
+        if sent <= 1000:
+            memory = server.memory()
+        if faults or server.faults() or players.faults:
+            break
+    players.is_over = True
+    players.join(timeout=120)
+    growth = server.memory() - memory
+    if growth > MAX_GROWTH:
+        faults.append(f"memory grew by {growth:.0f} MB")
+    faults += [*server.faults(), *players.faults]
+    if players.is_alive():
+        faults.append("a game does not go on")
+    for fault in faults[:20]:
+        print(ascii(fault[:300]))
+    print(
+        f"{sent:,} messages, {sent // PER_CONNECTION} requests, {players.num_games} games;"
+        f" memory {memory:.0f} MB, {growth:+.1f} MB; answers {dict(counts)}"
+    )
+    return 1 if faults else 0
+
+
+def main() -> int:
+    """Start the server and fuzz it; return the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--messages", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    logging.getLogger("websockets").setLevel(logging.CRITICAL)  # connections are closed at any time
+    with tempfile.TemporaryDirectory() as folder:
+        server = ServerProcess(Path(folder))
+        try:
+            return run(server, arguments.messages, arguments.seed)
+        finally:
+            server.process.terminate()
+            server.process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
