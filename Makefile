@@ -16,7 +16,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --num-threads 2 --minutes 10 --seed $$seed \
 		--out runs/seed$$seed || exit 1; done
 
-.PHONY: demo test test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy curves fuzz fuzz-files wheel-test test-dependencies release-check clean
+.PHONY: demo test test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy curves fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -158,6 +158,9 @@ fuzz: $(VENV)/dev  ## a million random phases on random boards, with bounds chec
 
 fuzz-files: $(VENV)/dev  ## twenty thousand damaged files, loaded within bounds
 	$(BIN)/python scripts/fuzz_files.py --mutations 20000
+
+fuzz-server: $(VENV)/browser  ## five thousand damaged messages to a server on which games are played
+	$(BIN)/python scripts/fuzz_server.py
 
 wheel-test: $(VENV)/dev  ## build the wheel and use it in a clean environment
 	$(BIN)/python scripts/test_wheel.py

@@ -146,7 +146,7 @@ class ServerProcess:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        self.process = subprocess.Popen([*self._command, "--max-tables", "1000"])
+        self.process = subprocess.Popen([*self._command, "--max-tables", "1000", "--max-connections", "2000"])
         while True:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/tables").close()

@@ -62,7 +62,7 @@ class Listener:
         return messages[:-1]
 
 
-class Room:
+class Audience:
     """A table with everybody who may listen: both seats, one of them by text and one as a browser, and spectators."""
 
     def __init__(self, client, preset):
@@ -79,12 +79,14 @@ class Room:
         for listener in everybody * 2:  # when all have come, all have been told
             listener.drain()
 
-    def read_pages(self, side):
+    def read_routes(self, side):
         """Return what HTTP says of the table to a side and to anybody."""
         name, secret = self.table, {"secret": self.secrets[side]}
-        pages = [self.client.get(path) for path in ("/api/tables", f"/api/tables/{name}", f"/replays/{name}.jsonl.gz")]
-        pages.append(self.client.post(f"/api/tables/{name}/danger", json=secret | {"orders": []}))
-        return [(page.status_code, page.content) for page in pages]
+        answers = [
+            self.client.get(path) for path in ("/api/tables", f"/api/tables/{name}", f"/replays/{name}.jsonl.gz")
+        ]
+        answers.append(self.client.post(f"/api/tables/{name}/danger", json=secret | {"orders": []}))
+        return [(answer.status_code, answer.content) for answer in answers]
 
     def order(self, side, orders):
         """Send orders, which are taken."""
@@ -112,12 +114,12 @@ class Room:
         others = [self.seats[second], *self.watchers]
         free = [side for side in SIDES if any(len(some) > 1 for some in self.game.legal_orders(side).values())]
         if len(free) == len(SIDES):
-            before = self.read_pages(second)
+            before = self.read_routes(second)
             self.order(first, orders[first])
             for listener in others:
                 for message in listener.drain():
                     assert message == self.expected_status([first])
-            assert self.read_pages(second) == before
+            assert self.read_routes(second) == before
         for side in free:
             if len(free) == 1 or side == second:
                 self.order(side, orders[side])
@@ -148,15 +150,15 @@ def some_orders(game, rng):
 
 @pytest.mark.parametrize("preset", ["geo_patrol", "od2d", "king_of_the_hill"])
 def test_nothing_is_known_of_orders_before_both_sides_are_in(client, preset):
-    room, rng = Room(client, preset), random.Random(5)
-    while not room.game.is_over:
-        room.play_phase(SIDES[room.phases % 2], some_orders(room.game, rng))
-    assert room.phases > 15
-    for listener in (*room.seats.values(), *room.watchers):
-        listener.wait_for_event(room.phases + 1)
-    assert client.get(f"/replays/{room.table}.jsonl.gz").status_code == 200
-    everything = [text for one in (*room.seats.values(), *room.watchers) for text in one.texts]
-    assert not any(secret in text for text in everything for secret in room.secrets.values())
+    audience, rng = Audience(client, preset), random.Random(5)
+    while not audience.game.is_over:
+        audience.play_phase(SIDES[audience.phases % 2], some_orders(audience.game, rng))
+    assert audience.phases > 15
+    for listener in (*audience.seats.values(), *audience.watchers):
+        listener.wait_for_event(audience.phases + 1)
+    assert client.get(f"/replays/{audience.table}.jsonl.gz").status_code == 200
+    everything = [text for one in (*audience.seats.values(), *audience.watchers) for text in one.texts]
+    assert not any(secret in text for text in everything for secret in audience.secrets.values())
     assert [f'"seed":{SEED}' in text for text in everything].count(
         True
     ) == 4  # with the end of the game, to each of them
@@ -191,7 +193,7 @@ def leak_by_event(monkeypatch):
     monkeypatch.setattr(table_server.TableServer, "__init__", init)
 
 
-def leak_by_page(monkeypatch):
+def leak_by_route(monkeypatch):
     honest = app._summary
     monkeypatch.setattr(app, "_summary", lambda table: honest(table) | {"orders": str(table.submitted)})
 
@@ -200,10 +202,10 @@ def leak_too_early(monkeypatch):
     monkeypatch.setattr(Table, "wait_seconds", lambda self, _now: 0.0 if self.submitted and not self.is_over else None)
 
 
-@pytest.mark.parametrize("leak", [leak_by_status, leak_by_event, leak_by_page, leak_too_early])
-def test_a_server_that_tells_is_found(client, monkeypatch, leak):
+@pytest.mark.parametrize("leak", [leak_by_status, leak_by_event, leak_by_route, leak_too_early])
+def test_a_server_that_leaks_is_found(client, monkeypatch, leak):
     leak(monkeypatch)
-    room, rng = Room(client, "king_of_the_hill"), random.Random(5)
+    audience, rng = Audience(client, "king_of_the_hill"), random.Random(5)
     with pytest.raises(AssertionError):  # noqa: PT012 - in any phase
         for phase in range(20):
-            room.play_phase(SIDES[phase % 2], some_orders(room.game, rng))
+            audience.play_phase(SIDES[phase % 2], some_orders(audience.game, rng))

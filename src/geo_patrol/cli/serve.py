@@ -28,6 +28,10 @@ def serve(
         Path, typer.Option("--data", metavar="FOLDER", help="Where games are kept; the same folder goes on with them.")
     ] = Path("geo_patrol_games"),
     max_tables: Annotated[int, typer.Option("--max-tables", min=1, metavar="N", help="Games in progress.")] = 200,
+    max_connections: Annotated[
+        int,
+        typer.Option("--max-connections", min=1, metavar="N", help="Connections from one address, of 2,000 in all."),
+    ] = 500,
     agents: Annotated[
         list[str] | None,
         typer.Option("--agent", metavar="NAME", help=f"Allow an agent of your own in seats. Agents: {ANY_AGENT}."),
@@ -48,7 +52,7 @@ def serve(
         compile_search()  # for hints: compiling later would stop all games for a while
         hall = Hall(data, max_tables, frozenset(agents or ()))
     hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
-    server = Server(hall, hosts)
+    server = Server(hall, hosts, max_connections)
     for fault in server.damaged:
         typer.echo(f"not restored: {fault}", err=True)
     _warn(host)

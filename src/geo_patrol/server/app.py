@@ -12,8 +12,8 @@ from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.server.bodies import check_origin, read_body
 from geo_patrol.server.class_routes import ClassRoutes
 from geo_patrol.server.guidance import Guidance
-from geo_patrol.server.hall import Hall, NewTable
-from geo_patrol.server.limits import MessageLimit
+from geo_patrol.server.hall import MAX_FINISHED, Hall, NewTable
+from geo_patrol.server.limits import AddressLimits, MessageLimit
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
 from geo_patrol.server.table_server import Connection, TableServer
 from geo_patrol.server.tables import Table
@@ -23,18 +23,16 @@ with optional_import("server"):
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
-    from starlette.requests import Request
+    from starlette.requests import HTTPConnection, Request
     from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
     from starlette.routing import Mount, Route, WebSocketRoute
     from starlette.staticfiles import StaticFiles
     from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.websockets import WebSocket, WebSocketDisconnect
 
-MAX_CONNECTIONS = 2000
 _HELLO_SECONDS = 10.0
 _MESSAGES = (50.0, 200)
-_REQUESTS = (20.0, 100)
-"""A second, and at once: of a connection, and that change tables, of all clients."""
+"""A second, and at once, of a connection."""
 _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -70,13 +68,18 @@ class Server:
     Args:
         hall: the tables.
         hosts: the names under which the server is reached; "*" for any.
+        max_connections: of an address at the same time.
     """
 
-    def __init__(self, hall: Hall, hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "testserver")) -> None:
+    def __init__(
+        self,
+        hall: Hall,
+        hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "testserver"),
+        max_connections: int = 500,
+    ) -> None:
         self.hall, self._hosts = hall, hosts
         self._servers: dict[str, TableServer] = {}
-        self._num_connections = 0
-        self._requests = MessageLimit(*_REQUESTS)
+        self._addresses = AddressLimits(max_connections)
         self._threads = ThreadPoolExecutor(2, "agents")
         self._guidance = Guidance(hall)
         self._classes = ClassRoutes(hall, self._server_of)
@@ -115,7 +118,9 @@ class Server:
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         for name in self.hall.tables:
             self._server_of(name)
+        unloading = asyncio.create_task(self._unload_regularly())
         yield
+        unloading.cancel()
         for server in self._servers.values():
             await server.close()
         self._threads.shutdown()
@@ -127,6 +132,26 @@ class Server:
         if name not in self._servers:
             self._servers[name] = TableServer(table, self._in_thread)
         return self._servers[name]
+
+    async def _unload_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(60)
+            await self.unload()
+
+    async def unload(self, idle_seconds: float = 3600.0) -> None:
+        """Remove games from memory that are over but for the latest, and those to which nobody has come for a while.
+
+        Whoever comes again finds them: they are restored from their files. Tables of classes stay.
+        """
+        now, classes = asyncio.get_running_loop().time(), self._classes.classes.tables
+        waiting = [(name, one) for name, one in self._servers.items() if one.is_waiting and name not in classes]
+        over = sorted((one for one in waiting if one[1].table.is_over), key=lambda one: one[1].last_used)
+        idle = [one for one in waiting if not one[1].table.is_over and now - one[1].last_used > idle_seconds]
+        for name, server in [*over[:-MAX_FINISHED], *idle]:
+            if server.is_waiting:  # still: closing the others took a moment
+                del self._servers[name]
+                self.hall.unload(name)
+                await server.close()
 
     async def _in_thread(self, function: Callable[[], None]) -> None:
         await asyncio.get_running_loop().run_in_executor(self._threads, function)
@@ -157,7 +182,7 @@ class Server:
         return JSONResponse({"table": table.id, "side": side, "secret": secret}, 201)
 
     def _check_write(self, request: Request) -> None:
-        self._requests.take(asyncio.get_running_loop().time())
+        self._addresses.take_request(_address(request), asyncio.get_running_loop().time())
         check_origin(request.headers.get("origin"), request.headers.get("host"))
 
     # Files
@@ -191,18 +216,14 @@ class Server:
             await socket.close(1008)
             return
         await socket.accept()
-        if self._num_connections >= MAX_CONNECTIONS:
-            error = ProtocolError("too_many", f"{MAX_CONNECTIONS} connections: try again later", 30.0)
+        try:
+            with self._addresses.connection(_address(socket)):
+                await self._serve(socket)
+        except ProtocolError as error:
             await socket.send_text(error.message.model_dump_json())
             await socket.close(1013)
-            return
-        self._num_connections += 1
-        try:
-            await self._serve(socket)
         except WebSocketDisconnect:
             pass
-        finally:
-            self._num_connections -= 1
 
     async def _serve(self, socket: WebSocket) -> None:
         """Serve a connection from its first message on."""
@@ -230,6 +251,11 @@ class Server:
             raise ProtocolError("bad_message", "the first message is hello, with the table of the address")
         server = self._server_of(hello.table)
         return server, await server.join(hello)
+
+
+def _address(connection: HTTPConnection) -> str | None:
+    """Return where a client is: what a reverse proxy on this computer says of it, or the address of its connection."""
+    return None if connection.client is None else connection.client.host
 
 
 async def _lobby(_request: Request) -> Response:

@@ -57,8 +57,8 @@ class SchoolClass:
 
     def _tables(self) -> list[tuple[ClassGame, Table]]:
         """Return its games with their tables, those that could not be restored left out."""
-        tables = self._hall.tables
-        return [(game, tables[game.table]) for game in self.saved.games if game.table in tables]
+        found = [(game, self._hall.find(game.table)) for game in self.saved.games]
+        return [(game, table) for game, table in found if table is not None]
 
     @property
     def tables(self) -> list[Table]:
@@ -104,7 +104,7 @@ class SchoolClass:
     def seat_record(self, number: int) -> dict[str, Any]:
         """Return where a pupil is: name, title, table with the side, None while there is none, whether it is over."""
         game = next((game for game in reversed(self.saved.games) if number in (game.alpha, game.bravo)), None)
-        table = None if game is None else self._hall.tables.get(game.table)
+        table = None if game is None else self._hall.find(game.table)
         return {
             "title": self.title,
             "name": self.saved.pupils[number].name,
@@ -213,7 +213,7 @@ class SchoolClass:
         rows = csv.writer(text)
         rows.writerow(_COLUMNS)
         for number, game in enumerate(self.saved.games, start=1):
-            if (table := self._hall.tables.get(game.table)) is not None:
+            if (table := self._hall.find(game.table)) is not None:
                 players = [
                     _player(name, pupil)
                     for name, pupil in zip((table.names.alpha, table.names.bravo), game.pupils, strict=True)

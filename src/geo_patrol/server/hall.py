@@ -1,5 +1,6 @@
 """All tables of a server: opening them, and restoring them from their files."""
 
+import re
 import secrets
 import tomllib
 from collections.abc import Mapping
@@ -22,7 +23,10 @@ from geo_patrol.server.seats import Seat
 from geo_patrol.server.tables import SavedTable, Table
 from geo_patrol.sides import SIDES, Side
 
+MAX_FINISHED = 50
+"""Games that are over, and still in memory and in the lobby."""
 _MAX_DOTS = 200
+_NAME = re.compile("[0-9a-f]{12}")
 _PERSON = "person"
 
 
@@ -57,7 +61,7 @@ class Hall:
     Attributes:
         folder: of all files.
         own_agents: that the operator allows.
-        tables: by identifier.
+        tables: that are in memory, by identifier: games in progress, and those that ended last.
         damaged: what is wrong with tables that cannot be restored.
     """
 
@@ -66,15 +70,41 @@ class Hall:
         self.tables: dict[str, Table] = {}
         self.damaged: list[str] = []
         folder.mkdir(parents=True, exist_ok=True)
-        for path in sorted(folder.glob("[!.]*.json")):
-            self._restore(path)
+        saved = {path: one for path in folder.glob("[!.]*.json") if (one := self._read(path)) is not None}
+        over = sorted((path for path, one in saved.items() if one.is_over), key=lambda path: path.stat().st_mtime)
+        for path in sorted(saved.keys() - set(over[:-MAX_FINISHED])):
+            self._restore(path, saved[path])
 
-    def _restore(self, path: Path) -> None:
+    def _read(self, path: Path) -> SavedTable | None:
         try:
-            saved = SavedTable.model_validate_json(read_limited(path, MAX_FILE_BYTES))
-            self.tables[path.stem] = Table.restore(path.stem, saved, self.folder, self.own_agents)
+            return SavedTable.model_validate_json(read_limited(path, MAX_FILE_BYTES))
         except (GeoPatrolError, ValidationError, OSError) as error:
-            self.damaged.append(f"{path}: {str(error).splitlines()[0]}")
+            self._note_damage(path, error)
+            return None
+
+    def _restore(self, path: Path, saved: SavedTable) -> None:
+        try:
+            self.tables[path.stem] = Table.restore(path.stem, saved, self.folder, self.own_agents)
+        except (GeoPatrolError, OSError) as error:
+            self._note_damage(path, error)
+
+    def _note_damage(self, path: Path, error: Exception) -> None:
+        text = f"{path}: {str(error).splitlines()[0]}"
+        if text not in self.damaged:
+            self.damaged.append(text)
+
+    def find(self, name: str) -> Table | None:
+        """Return a table, from its files if it is not in memory; None if there is none of that name."""
+        path = self.folder / f"{name}.json"
+        if name not in self.tables and _NAME.fullmatch(name) and path.exists():
+            saved = self._read(path)
+            if saved is not None:
+                self._restore(path, saved)
+        return self.tables.get(name)
+
+    def unload(self, name: str) -> None:
+        """Remove a table from memory; its files stay."""
+        self.tables.pop(name).close()
 
     def table(self, name: str) -> Table:
         """Return a table.
@@ -82,9 +112,10 @@ class Hall:
         Raises:
             ProtocolError: there is none of that name.
         """
-        if name not in self.tables:
+        table = self.find(name)
+        if table is None:
             raise ProtocolError("no_table", f"there is no table {show(name)}")
-        return self.tables[name]
+        return table
 
     def open_table(self, new: NewTable, taken: Mapping[Side, Seat] | None = None) -> tuple[Table, dict[Side, str]]:
         """Open a table; return it with the secrets of the seats that links lead to.

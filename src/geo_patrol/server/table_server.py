@@ -66,11 +66,16 @@ class TableServer:
     Args:
         table: the table.
         run: runs a function in a worker thread.
+
+    Attributes:
+        connections: of its clients.
+        last_used: when a client was last connected, by the event loop's clock.
     """
 
     def __init__(self, table: Table, run: Callable[[Callable[[], None]], Coroutine[Any, Any, None]]) -> None:
         self.table, self._run = table, run
         self.connections: list[Connection] = []
+        self.last_used = self._now()
         self._changed = asyncio.Event()
         self._drawing = asyncio.Lock()  # of several who come together, the first one draws
         self._task = asyncio.create_task(self._play())
@@ -105,8 +110,15 @@ class TableServer:
         self._send_turn(connection)
         return connection
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether nothing happens until somebody comes."""
+        table = self.table
+        return not self.connections and (table.is_over or (bool(table.people) and table.saved.clock is None))
+
     def depart(self, connection: Connection) -> None:
         """Forget a connection that has ended."""
+        self.last_used = self._now()
         if connection in self.connections:
             self.connections.remove(connection)
             if connection.side is not None:

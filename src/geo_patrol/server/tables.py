@@ -46,6 +46,7 @@ class SavedTable(BaseModel):
     on_timeout: Literal["hold", "forfeit"]
     hints: bool = True
     """Whether people may ask for hints."""
+    is_over: bool = False
     alpha: Seat
     bravo: Seat
 
@@ -280,6 +281,8 @@ class Table:
             self._add(played(timeline[i], timeline[i + 1].game))
         if self.live.is_over:
             self._add(ended(self.live.game, self.saved.seed))
+            self.saved.is_over = True
+            self.save()
         self._begin_phase()
 
     def _add(self, event: Played | Ended) -> None:

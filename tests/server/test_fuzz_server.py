@@ -1,0 +1,24 @@
+"""A short run of ``scripts/fuzz_server.py``."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("websockets")
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "fuzz_server.py"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the memory of the server as Linux tells it")
+def test_damaged_messages_and_requests_disturb_no_game():
+    command = [sys.executable, str(SCRIPT), "--messages", "500", "--seed", "1"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+    games, refused = re.search(r"requests, (\d+) games.*'bad_message': (\d+)", result.stdout).groups()
+    assert int(games) >= 1
+    assert int(refused) > 100
