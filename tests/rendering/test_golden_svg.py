@@ -30,7 +30,7 @@ def golden_text(name):
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_golden_svg(name):
-    stored, drawn = (FOLDER / f"{name}.svg").read_text(encoding="utf-8"), golden_text(name)
-    assert NUMBER.sub("0", drawn) == NUMBER.sub("0", stored)
-    numbers = [np.array(NUMBER.findall(text), float) for text in (drawn, stored)]
+    stored, written = (FOLDER / f"{name}.svg").read_text(encoding="utf-8"), golden_text(name)
+    assert NUMBER.sub("0", written) == NUMBER.sub("0", stored)
+    numbers = [np.array(NUMBER.findall(text), float) for text in (written, stored)]
     np.testing.assert_allclose(*numbers, rtol=0, atol=TOLERANCE)

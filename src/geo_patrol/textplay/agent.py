@@ -14,8 +14,9 @@ from geo_patrol.sides import SIDES, Side
 from geo_patrol.textplay.seats import legal_orders_text, observe_text, parse_orders, rules_text
 
 ANSWER = (
-    'Answer with one order a line, such as "P3 prograde" or "P3 shoot HVA"; other lines are ignored. Satellites without an '
-    'order hold. To hold with all of them, answer "none".'
+    'Answer with one order a line, such as "P3 prograde" or "P3 shoot HVA". Satellites without an order hold. To hold with '
+    'all of them, answer "none". Lines that do not begin with a satellite are ignored; if you write about satellites, put '
+    "the orders between two lines of ```."
 )
 
 
