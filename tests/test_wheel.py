@@ -82,3 +82,14 @@ def test_metadata_lead_to_the_repository(installed):
     assert f"](https://github.com/owner/name/raw/v{__version__}/docs/pictures/game.gif)" in metadata
     assert f"](https://github.com/owner/name/blob/v{__version__}/docs/rules.md)" in metadata
     assert re.findall(r"\]\((?!https:)", metadata) == []
+
+
+def test_installed_wheel_writes_the_page_of_a_game(installed, tmp_path):
+    _, target = installed
+    recorded = ROOT / "tests" / "data" / "replay_format_1.jsonl.gz"
+    replay = [sys.executable, "-m", "geo_patrol", "replay", recorded, "--game", "0", "--html", "game.html"]
+    environment = os.environ | {"PYTHONPATH": str(target), "NUMBA_DISABLE_JIT": "1"}  # which is quicker than compiling
+    subprocess.run(replay, cwd=tmp_path, check=True, capture_output=True, env=environment)
+    page = (tmp_path / "game.html").read_text(encoding="utf-8")
+    assert "class Player extends Playback" in page
+    assert 'id="game-0"' in page
