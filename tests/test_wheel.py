@@ -84,12 +84,12 @@ def test_metadata_lead_to_the_repository(installed):
     assert re.findall(r"\]\((?!https:)", metadata) == []
 
 
-def test_installed_wheel_writes_the_page_of_a_game(installed, tmp_path):
+def test_installed_wheel_writes_a_replay_as_html(installed, tmp_path):
     _, target = installed
     recorded = ROOT / "tests" / "data" / "replay_format_1.jsonl.gz"
     replay = [sys.executable, "-m", "geo_patrol", "replay", recorded, "--game", "0", "--html", "game.html"]
     environment = os.environ | {"PYTHONPATH": str(target), "NUMBA_DISABLE_JIT": "1"}  # which is quicker than compiling
     subprocess.run(replay, cwd=tmp_path, check=True, capture_output=True, env=environment)
-    page = (tmp_path / "game.html").read_text(encoding="utf-8")
-    assert "class Player extends Playback" in page
-    assert 'id="game-0"' in page
+    written = (tmp_path / "game.html").read_text(encoding="utf-8")
+    assert "class Player extends Playback" in written
+    assert 'id="game-0"' in written
