@@ -121,9 +121,10 @@ $(VENV)/docs/installed: pyproject.toml
 	$(VENV)/docs/bin/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	touch $@
 
-docs: $(VENV)/docs/installed  ## build the documentation in build/docs, with warnings as errors, and run its notebooks
-	$(VENV)/docs/bin/python -m sphinx --builder html --fail-on-warning --quiet docs build/docs
-	@echo "open build/docs/index.html"
+docs: $(VENV)/docs/installed  ## build the documentation in build/docs, with warnings as errors, run its notebooks, check its links
+	$(VENV)/docs/bin/python -m sphinx --builder html --doctree-dir build/doctrees --fail-on-warning --quiet docs build/docs
+	$(VENV)/docs/bin/linkchecker --no-status --no-warnings build/docs/index.html
+	@echo "open build/docs/index.html, $$(du -sh build/docs | cut -f 1) in all"
 
 golden: $(VENV)/dev  ## regenerate the golden playthroughs and images; review the difference before committing it
 	$(BIN)/python scripts/write_playthroughs.py

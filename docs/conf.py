@@ -1,5 +1,6 @@
 """How Sphinx builds the documentation: ``make docs``."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -33,6 +34,11 @@ nb_execution_cache_path = str(HERE.parent / "build" / "notebooks")
 nb_execution_in_temp = True
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
+# Kernels warn, one for each notebook, that their sockets on this machine are not encrypted: they log errors only.
+profile = HERE.parent / "build" / "ipython" / "profile_default"
+profile.mkdir(parents=True, exist_ok=True)
+(profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 'ERROR'\n", encoding="utf-8")
+os.environ["IPYTHONDIR"] = str(profile.parent)
 
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"
