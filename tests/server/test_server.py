@@ -3,6 +3,7 @@
 import contextlib
 import json
 import random
+import threading
 from typing import ClassVar
 
 import pytest
@@ -17,6 +18,7 @@ from geo_patrol.replays import check, read_replay
 from geo_patrol.server.app import Server
 from geo_patrol.server.hall import Hall
 from geo_patrol.server.protocol import Orders, ProtocolError
+from geo_patrol.server.tables import Table
 
 SEED = 11
 
@@ -352,3 +354,28 @@ def test_a_restored_server_goes_on_with_every_game(client, tmp_path):
         assert ends[0]["seed"] == SEED
         assert check(read_replay(restored.replay_path)) is None
         Seat.close_all()
+
+
+def test_agents_who_take_their_time_hold_up_nobody_else(client, monkeypatch):
+    thinking, play, in_time = threading.Event(), Table.play, []
+
+    def play_slowly(self):
+        if len(self.people) < 2:
+            in_time.append(thinking.wait(10))
+        play(self)
+
+    monkeypatch.setattr(Table, "play", play_slowly)
+    for bravo in ("random", "random", "random"):
+        open_table(client, alpha="idle", bravo=bravo)
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    events, _ = play_phase(seats, random.Random(1))
+    assert events["alpha"]["number"] == 1
+    other, secrets = open_table(client, bravo="random")
+    seat = Seat(client, other, secrets["alpha"])
+    turn = seat.wait_for("your_turn")
+    seat.send(type="orders", game=other, turn=turn["turn"], phase=turn["phase"], orders=[])
+    seat.wait_for("accepted")
+    thinking.set()
+    assert seat.wait_for("event")["number"] == 1
+    assert all(in_time)

@@ -1,9 +1,10 @@
 """The web server: pages, tables by HTTP, games by WebSocket."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 from geo_patrol.browser.replay_page import replay_page
@@ -30,6 +31,8 @@ with optional_import("server"):
     from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.websockets import WebSocket, WebSocketDisconnect
 
+_THREADS = (1, 2, 2)
+"""That play the phases of games with no, one and two people: agents may take seconds for theirs."""
 _HELLO_SECONDS = 10.0
 _MESSAGES = (50.0, 200)
 """A second, and at once, of a connection."""
@@ -80,7 +83,8 @@ class Server:
         self.hall, self._hosts = hall, hosts
         self._servers: dict[str, TableServer] = {}
         self._addresses = AddressLimits(max_connections)
-        self._threads = ThreadPoolExecutor(2, "agents")
+        # Games that agents play with nobody wait for each other only, and so do those of people with agents.
+        self._threads = [ThreadPoolExecutor(count, "games") for count in _THREADS]
         self._guidance = Guidance(hall)
         self._classes = ClassRoutes(hall, self._server_of)
 
@@ -123,14 +127,16 @@ class Server:
         unloading.cancel()
         for server in self._servers.values():
             await server.close()
-        self._threads.shutdown()
+        for threads in self._threads:
+            threads.shutdown()
         self._guidance.close()
         self.hall.close()
 
     def _server_of(self, name: str) -> TableServer:
         table = self.hall.table(name)
         if name not in self._servers:
-            self._servers[name] = TableServer(table, self._in_thread)
+            threads = self._threads[len(table.people)]
+            self._servers[name] = TableServer(table, partial(asyncio.get_running_loop().run_in_executor, threads))
         return self._servers[name]
 
     async def _unload_regularly(self) -> None:
@@ -152,9 +158,6 @@ class Server:
                 del self._servers[name]
                 self.hall.unload(name)
                 await server.close()
-
-    async def _in_thread(self, function: Callable[[], None]) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._threads, function)
 
     # Tables
 

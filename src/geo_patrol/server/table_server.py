@@ -2,9 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -72,7 +71,7 @@ class TableServer:
         last_used: when a client was last connected, by the event loop's clock.
     """
 
-    def __init__(self, table: Table, run: Callable[[Callable[[], None]], Coroutine[Any, Any, None]]) -> None:
+    def __init__(self, table: Table, run: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
         self.table, self._run = table, run
         self.connections: list[Connection] = []
         self.last_used = self._now()
