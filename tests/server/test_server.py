@@ -357,16 +357,18 @@ def test_a_restored_server_goes_on_with_every_game(client, tmp_path):
 
 
 def test_agents_who_take_their_time_hold_up_nobody_else(client, monkeypatch):
-    thinking, play, in_time = threading.Event(), Table.play, []
+    started, thinking, play, in_time = threading.Event(), threading.Event(), Table.play, []
 
     def play_slowly(self):
         if len(self.people) < 2:
+            started.set()
             in_time.append(thinking.wait(10))
         play(self)
 
     monkeypatch.setattr(Table, "play", play_slowly)
     for bravo in ("random", "random", "random"):
         open_table(client, alpha="idle", bravo=bravo)
+    assert started.wait(10)
     table, secrets = open_table(client)
     seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
     events, _ = play_phase(seats, random.Random(1))
