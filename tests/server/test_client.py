@@ -1,5 +1,6 @@
 """The client of the server, over connections that are cut."""
 
+import contextlib
 import re
 import shutil
 import socket
@@ -25,21 +26,28 @@ from geo_patrol.server.app import Server
 from geo_patrol.server.client import AgentPlayer, Client, play_seat
 from geo_patrol.server.hall import Hall, NewTable
 from geo_patrol.server.models import Played
-from geo_patrol.server.protocol import Accepted, Answer, Error, Event, Left, Welcome, YourTurn
+from geo_patrol.server.protocol import Accepted, Answer, Error, Event, Hello, Left, Status, Welcome, YourTurn
 from geo_patrol.textplay import TextAgent
 
 SEED = 9
 
 
 @pytest.fixture
-def hall(tmp_path):
-    """Serve games in a thread; ``hall.address`` is where."""
-    hall = Hall(tmp_path)
+def hall(request, tmp_path):
+    """Serve games in a thread; ``hall.address`` is where. The parameter is how long pings may take."""
+    hall, ping_seconds = Hall(tmp_path), getattr(request, "param", 20.0)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         hall.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         server = uvicorn.Server(
-            uvicorn.Config(Server(hall).app(), log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=1)
+            uvicorn.Config(
+                Server(hall).app(),
+                log_level="warning",
+                ws="websockets-sansio",
+                ws_ping_interval=ping_seconds,
+                ws_ping_timeout=ping_seconds,
+                timeout_graceful_shutdown=1,
+            )
         )
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
@@ -53,6 +61,11 @@ def hall(tmp_path):
 def events_of(table):
     """Return what has happened at a table."""
     return [Event.model_validate_json(text).event for text in table.events]
+
+
+def address_of(hall):
+    host, _, port = hall.address.removeprefix("http://").partition(":")
+    return host, int(port)
 
 
 def open_table(hall, **setup):
@@ -281,3 +294,19 @@ def test_a_program_plays_in_words(hall, tmp_path):
     subprocess.run(join, check=True, timeout=120, capture_output=True)
     assert table.is_over
     assert not any(event.orders.alpha for event in events_of(table)[:-1])
+
+
+@pytest.mark.parametrize("hall", [0.5], indirect=True)
+def test_a_connection_that_answers_no_ping_is_lost(hall):
+    table, links = open_table(hall)
+    with Client(links["bravo"]) as alive, contextlib.closing(socket.create_connection(address_of(hall))) as dead:
+        request = f"GET /ws/{table.id} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        dead.sendall(f"{request}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {'A' * 22}==\r\n\r\n".encode())
+        assert dead.recv(4096).startswith(b"HTTP/1.1 101 ")
+        secret = links["alpha"].rpartition("=")[2]
+        hello = Hello(version=1, table=table.id, secret=secret).model_dump_json().encode()
+        mask = b"\0\0\0\0"
+        dead.sendall(bytes([0x81, 0x80 | 126]) + len(hello).to_bytes(2, "big") + mask + hello)
+        statuses = (message for message in alive if isinstance(message, Status))
+        assert any(status.connected == ["alpha", "bravo"] for status in statuses)
+        assert any(status.connected == ["bravo"] for status in statuses)
