@@ -131,3 +131,17 @@ def test_names():
 def test_names_of_no_network(name, message):
     with pytest.raises(AgentError, match=f"agent '{name}': {message}"):
         make_agent(name)
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+def test_probabilities_of_orders(greedy):
+    logits = np.zeros((11, 28))
+    logits[2, :] = 9  # of orders that are mostly illegal
+    logits[2, [0, 1, 3, 20]] = np.log([0.1, 0.2, 0.3, 0.4])
+    agent = NetworkAgent("net", Logits(logits), greedy=greedy)
+    probabilities = agent.order_probabilities(np.zeros((3, 249), np.int16), MASKS)
+    expected = np.zeros((3, 11, 28))
+    expected[:, :, 0] = 1
+    expected[0, 2, [0, 1, 3, 20]] = [0, 0, 0, 1] if greedy else [0.1, 0.2, 0.3, 0.4]
+    expected[2, 10, [0, 27]] = [1, 0] if greedy else 0.5
+    np.testing.assert_allclose(probabilities, expected, atol=1e-7)

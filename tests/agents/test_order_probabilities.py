@@ -10,7 +10,7 @@ from geo_patrol.agents.protocol import ProbabilisticAgent
 GAMES = 4_000
 
 
-@pytest.mark.parametrize("name", ["random", "idle", "policy:base", "policy:base,greedy"])
+@pytest.mark.parametrize("name", ["random", "idle", "turtle", "raider:path=cheap", "policy:base", "policy:base,greedy"])
 def test_probabilities_are_the_frequencies_of_orders(name):
     game = Game(seed=3)
     game.step("P1 radial_in; P10 prograde", "P3 retrograde")
@@ -28,6 +28,6 @@ def test_probabilities_are_the_frequencies_of_orders(name):
     assert np.abs(frequencies - probabilities[0]).max() < 5 * 0.5 / np.sqrt(GAMES)
 
 
-@pytest.mark.parametrize("name", ["mixed", "search:1ms"])
+@pytest.mark.parametrize("name", ["mixed", "search:1ms", "raider:dodge=0.5", "scripted"])
 def test_agents_whose_orders_are_not_independent_have_none(name):
     assert not isinstance(make_agent(name), ProbabilisticAgent)

@@ -8,7 +8,7 @@ from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.networks import is_network, load_network
 from geo_patrol.agents.policy.mixture import read_policy
 from geo_patrol.agents.protocol import Agent
-from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, ScriptedAgent, Style, TurtleAgent
+from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, Style, TurtleAgent, make_raider
 from geo_patrol.agents.scripted.parameters import read_parameters
 from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent
 from geo_patrol.agents.search.budget import read_search
@@ -40,7 +40,7 @@ _ENTRIES: dict[str, _Entry] = {
     "random": _Entry(RandomAgent),
     "idle": _Entry(IdleAgent),
     "turtle": _Entry(TurtleAgent),
-    "raider": _Entry(RaiderAgent, Raid),
+    "raider": _Entry(make_raider, Raid),
     "mixed": _Entry(MixedAgent),
     "scripted": _Entry(ScriptedAgent, Style),
     "search": _Entry(SearchAgent, parse=_make_search),

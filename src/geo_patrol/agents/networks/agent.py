@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import StatelessAgent
-from geo_patrol.agents.policy.network import choose_orders
+from geo_patrol.agents.policy.network import choose_orders, order_probabilities
 from geo_patrol.engine.encodings import ENCODINGS, Encoding
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import ORDERS, SATELLITES
@@ -59,6 +59,24 @@ class NetworkAgent(StatelessAgent):
         Raises:
             AgentError: the logits have another shape or type, or are not finite.
         """
+        has_choice, logits = self._score_orders(observations, action_masks)
+        return choose_orders(has_choice, logits, None if self._greedy else generator)
+
+    def order_probabilities(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> NDArray[np.floating[Any]]:
+        """Return the probabilities of each satellite's orders, (n, 11, 28): 1 for the most likely ones if it is greedy.
+
+        Raises:
+            AgentError: the logits have another shape or type, or are not finite.
+        """
+        has_choice, logits = self._score_orders(observations, action_masks)
+        return order_probabilities(has_choice, logits, greedy=self._greedy)
+
+    def _score_orders(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.floating[Any]]]:
+        """Return which satellites have a choice, (n, 11), and their logits, (choices, 28), -inf of illegal orders."""
         masks = check_masks(action_masks)
         inputs = {self.observation: observations, ACTION_MASK: masks}
         logits = self._network({name: inputs[name] for name in self._network.input_names})
@@ -71,7 +89,7 @@ class NetworkAgent(StatelessAgent):
             raise AgentError(
                 f"agent {self.name!r}: its logits of legal orders are NaN or infinite for {count} satellites"
             )
-        return choose_orders(has_choice, scores, None if self._greedy else generator)
+        return has_choice, scores
 
     def _check_logits(self, logits: Any, num_rows: int) -> NDArray[np.floating[Any]]:
         """Return logits as an array, (n, 11, 28)."""

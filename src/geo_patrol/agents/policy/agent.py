@@ -8,11 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import StatelessAgent
-from geo_patrol.agents.policy.network import choose_orders, probabilities, score_orders, value_positions
+from geo_patrol.agents.policy.network import (
+    choose_orders,
+    order_probabilities,
+    probabilities,
+    score_orders,
+    value_positions,
+)
 from geo_patrol.agents.policy.weights import Weights, check_weights, read_policies, read_shipped, shipped_names
 from geo_patrol.agents.scripted.perception import check_observations
 from geo_patrol.engine.sample import check_masks
-from geo_patrol.engine.state import NOOP, ORDERS, SATELLITES
+from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.errors import PolicyError
 
 GREEDY = ",greedy"
@@ -66,13 +72,7 @@ class PolicyAgent(StatelessAgent):
         """
         masks = check_masks(action_masks)
         has_choice, logits = score_orders(self.weights, check_observations(observations, len(masks)), masks)
-        if self.greedy:
-            return np.eye(ORDERS)[choose_orders(has_choice, logits, None)]
-        every = np.zeros(masks.shape)
-        every[..., NOOP] = 1
-        likely = probabilities(logits).astype(np.float64)
-        every[has_choice] = likely / likely.sum(axis=1, keepdims=True)
-        return every
+        return order_probabilities(has_choice, logits, greedy=self.greedy)
 
     def sample(
         self,

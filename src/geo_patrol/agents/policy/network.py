@@ -5,7 +5,7 @@ the logits of the orders without a target, and a query, whose dot product with t
 ``geo_patrol.training.network`` is the same network in PyTorch.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from geo_patrol.engine.state import GUARD, NOOP, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import PolicyError
 
 Floats = NDArray[np.float32]
+_Real = TypeVar("_Real", np.float32, np.float64)
 
 KIND_OF_ROW = np.array([0] + [1] * (SATELLITES - 1) + [2] + [3] * (SATELLITES - 1))
 """Own HVA, own Patrols, enemy HVA, enemy Patrols, as their indices in the tables of sectors."""
@@ -116,6 +117,24 @@ def choose_orders(
     return orders
 
 
+def order_probabilities(
+    has_choice: NDArray[np.bool_], logits: NDArray[np.floating[Any]], *, greedy: bool
+) -> NDArray[np.float64]:
+    """Return the probabilities with which ``choose_orders`` chooses, (n, 11, 28).
+
+    Args:
+        has_choice: as for ``choose_orders``.
+        logits: as for ``choose_orders``.
+        greedy: whether it takes the most likely orders.
+    """
+    if greedy:
+        return np.eye(ORDERS)[choose_orders(has_choice, logits, None)]
+    every = np.zeros((*has_choice.shape, ORDERS))
+    every[..., NOOP] = 1
+    every[has_choice] = probabilities(logits.astype(np.float64))
+    return every
+
+
 def value_positions(weights: Weights, observations: NDArray[np.int16]) -> Floats:
     """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""
     inputs = read_inputs(observations)
@@ -177,10 +196,10 @@ def _score_attacks(
     return scored
 
 
-def probabilities(logits: Floats) -> Floats:
+def probabilities(logits: NDArray[_Real]) -> NDArray[_Real]:
     """Return the probabilities of orders, (choices, 28): the softmax of their logits."""
     likely = np.exp(logits - logits.max(axis=1, keepdims=True))
-    normalized: Floats = likely / likely.sum(axis=1, keepdims=True)
+    normalized: NDArray[_Real] = likely / likely.sum(axis=1, keepdims=True)
     return normalized
 
 

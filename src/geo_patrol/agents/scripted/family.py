@@ -15,7 +15,7 @@ from geo_patrol.agents.scripted.perception import (
     split_by_path_costs,
 )
 from geo_patrol.agents.scripted.raid_orders import make_raid_plan, order_side
-from geo_patrol.agents.scripted.seeded import SeededScript, sample_keys
+from geo_patrol.agents.scripted.seeded import DeterministicScript, SeededScript, sample_keys
 from geo_patrol.agents.scripted.tactics import TACTICS, Raid, raid_tactics, sample_raid, turtle_tactics, write_raid
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.legal_sets import write_legal_sets
@@ -109,7 +109,7 @@ class _Tactician(SeededScript):
         return order_batch(observations, action_masks, self._tactics, keys)
 
 
-class TurtleAgent(_Tactician):
+class TurtleAgent(_Tactician, DeterministicScript):
     """Guards its own HVA with all Patrols, and does nothing else."""
 
     def __init__(self) -> None:
@@ -126,6 +126,18 @@ class RaiderAgent(_Tactician):
     def __init__(self, raid: Raid | None = None) -> None:
         self.raid = Raid() if raid is None else raid
         super().__init__(describe_parameters("raider", self.raid), raid_tactics(self.raid))
+
+
+class SteadyRaiderAgent(RaiderAgent, DeterministicScript):
+    """A raider whose HVA never gives way, ``Raid.dodge`` 0: the only thing that raiders leave to chance."""
+
+
+def make_raider(raid: Raid | None = None) -> RaiderAgent:
+    """Make a raider, one that gives the probabilities of its orders if it leaves nothing to chance.
+
+    Where the HVA gives way at random, Patrols follow it, so that the satellites' orders depend on each other.
+    """
+    return RaiderAgent(raid) if raid is not None and raid.dodge > 0 else SteadyRaiderAgent(raid)
 
 
 class MixedAgent:

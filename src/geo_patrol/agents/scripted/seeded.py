@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.engine.rng import mix, stream_number
+from geo_patrol.engine.state import ORDERS
 from geo_patrol.jit import jit, jitable
 
 _SHIFT_11 = np.uint64(11)
@@ -57,3 +58,18 @@ class SeededScript(StatelessAgent):
             ValueError: observations or masks have another shape or type, or describe no board.
         """
         raise NotImplementedError
+
+
+class DeterministicScript(SeededScript):
+    """A script that leaves nothing to chance: its orders depend on the observation alone."""
+
+    def order_probabilities(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> NDArray[np.floating[Any]]:
+        """Return probability 1 for each satellite's order, (n, 11, 28).
+
+        Raises:
+            ValueError: observations or masks have another shape or type, or describe no board.
+        """
+        orders = self.act_seeded(observations, action_masks, np.zeros(len(action_masks), np.uint64))
+        return np.eye(ORDERS)[orders]
