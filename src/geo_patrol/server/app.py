@@ -120,6 +120,8 @@ class Server:
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        # One thread draws, whoever comes: drawing takes turns with the event loop.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1, "drawing"))
         for name in self.hall.tables:
             self._server_of(name)
         unloading = asyncio.create_task(self._unload_regularly())
@@ -201,6 +203,7 @@ class Server:
         return FileResponse(path, media_type="application/gzip", filename=path.name)
 
     async def _replay_document(self, request: Request) -> Response:
+        self._addresses.take_request(_address(request), asyncio.get_running_loop().time())  # it takes a second to write
         table = self._finished(request)
         title = f"{table.saved.title}: {table.names.alpha} (alpha) against {table.names.bravo} (bravo)"
         content = await asyncio.to_thread(replay_page, [(title, table.live.timeline)], title)

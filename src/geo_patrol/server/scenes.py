@@ -38,10 +38,6 @@ class TableScenes:
         self._moments[index] = zlib.compress(text.encode(), 1)
         return text
 
-    def forget(self) -> None:
-        """Free the memory of all moments; they are drawn anew when they are asked for."""
-        self._moments.clear()
-
     def choices(self, game: Game, side: Side) -> dict[str, Any]:
         """Return what a side may order in a position, see ``choices_record``."""
         return choices_record(game, side, self.layout)

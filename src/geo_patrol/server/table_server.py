@@ -122,8 +122,6 @@ class TableServer:
             self.connections.remove(connection)
             if connection.side is not None:
                 self.table.connected.discard(connection.side)
-            if self.table.is_over and not any(other.scene for other in self.connections):
-                self.table.scenes.forget()
             self.notify()
 
     def receive(self, connection: Connection, message: Hello | Orders | Answer | Leave | Ping) -> None:
