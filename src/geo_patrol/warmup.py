@@ -51,16 +51,17 @@ def compile_search() -> None:
         play_match(name, "idle", config="geo_patrol", overrides={"turn_limit": 1}, games=2, seed=0)
 
 
-def _compile_flight_games() -> None:
+def compile_flight_games() -> None:
+    """Compile what flights and the solver need."""
     env = SpaceshipCommander()
     env.reset(seed=0)
     env.step(env.sample_action())
-    solve(load_mission("sample"))
+    solve(load_mission("sample"), max_states=100)
 
 
 _PIECES: dict[str, Callable[[], None]] = {
     "environments": _compile_environments,
     "scripted agents": _compile_scripted_agents,
     "searching agents": compile_search,
-    "flight games": _compile_flight_games,
+    "flight games": compile_flight_games,
 }

@@ -368,7 +368,7 @@ def test_best_known_flights_are_those_of_the_solver():
 
 
 def test_choices_say_what_they_cost(window):
-    from geo_patrol.flight.pictures.view import order_label
+    from geo_patrol.flight.pictures.scene import order_label
 
     def labels(flight):
         return [order_label(flight, int(code)) for code in flight.action_mask().nonzero()[0]]

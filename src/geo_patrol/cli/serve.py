@@ -45,11 +45,12 @@ def serve(
     with leave_at_once(), optional_import("server"):
         from geo_patrol.server.app import Server
         from geo_patrol.server.hall import Hall
-        from geo_patrol.warmup import compile_search
+        from geo_patrol.warmup import compile_flight_games, compile_search
 
     load_rules()
     with leave_at_once():
         compile_search()  # for hints: compiling later would stop all games for a while
+        compile_flight_games()
         hall = Hall(data, max_tables, frozenset(agents or ()))
     hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
     server = Server(hall, hosts, max_connections)

@@ -10,6 +10,8 @@ from geo_patrol.flight.grid import DIRECTION_NAMES, LAUNCHES, Point, point_name,
 
 MODE_NAMES = ("on the pad", "flying", "landed", "docked")
 ONLY_FROM_PLANETS = "only a ship on a planet is launched"
+ENGINE_KEYS = "swedcxzaq"
+"""The key of each direction of the engines by order code: around S, keys lie in the directions of the engines."""
 _FORMS: dict[int, str] = {
     Mode.ON_PAD: '"launch D13"',
     Mode.FLYING: '"coast", or "engines" with up, up-right, right, down-right, down, down-left, left or up-left',

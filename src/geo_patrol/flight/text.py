@@ -99,14 +99,19 @@ def _log_line(flight: FlightStatus, turn: Turn) -> str:
         coast, engines = "stays", "-"
     else:
         engines = shift_text(turn.engines)
-    points = ", ".join(f"{name} {points:+d}" for name, points in turn.points.items() if points)
-    notes = _notes(flight, turn)
+    points, notes = points_text(turn), turn_notes(flight, turn)
     end = point_name(turn.end)
     line = f"{turn.number:>4}  {point_name(turn.start):<5}{coast:<10}{gravity:<12}{engines:<12}{end:<5}"
     return f"{line}{move_text(turn.move):<8}{points}{f'  ({notes})' if notes else ''}".rstrip()
 
 
-def _notes(flight: FlightStatus, turn: Turn) -> str:
+def points_text(turn: Turn) -> str:
+    """Return the points of a turn by line of the score sheet, such as "explore +3, fuel -1"."""
+    return ", ".join(f"{name} {points:+d}" for name, points in turn.points.items() if points)
+
+
+def turn_notes(flight: FlightStatus, turn: Turn) -> str:
+    """Return what a turn has led to: "off the map", "crash", "landed", "docked", or nothing."""
     is_last = flight.is_over and turn.number == flight.turn
     if is_last and flight.ending == Ending.LEFT_MAP:
         return "off the map"

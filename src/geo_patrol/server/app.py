@@ -12,6 +12,7 @@ from geo_patrol.browser.theme_css import theme_css
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.server.bodies import check_origin, read_body
 from geo_patrol.server.class_routes import ClassRoutes
+from geo_patrol.server.flight_routes import FlightRoutes
 from geo_patrol.server.guidance import Guidance
 from geo_patrol.server.hall import MAX_FINISHED, Hall, NewTable
 from geo_patrol.server.limits import AddressLimits, MessageLimit
@@ -87,11 +88,12 @@ class Server:
         self._threads = [ThreadPoolExecutor(count, "games") for count in _THREADS]
         self._guidance = Guidance(hall)
         self._classes = ClassRoutes(hall, self._server_of)
+        self._flights = FlightRoutes(hall.folder, self._check_write)
 
     @property
     def damaged(self) -> list[str]:
-        """What is wrong with tables and classes that cannot be restored."""
-        return [*self.hall.damaged, *self._classes.classes.damaged]
+        """What is wrong with tables, classes and challenges that cannot be restored."""
+        return [*self.hall.damaged, *self._classes.classes.damaged, *self._flights.challenges.damaged]
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -107,6 +109,7 @@ class Server:
                 Route("/static/theme.css", self._theme),
                 *self._guidance.routes,
                 *self._classes.routes,
+                *self._flights.routes,
                 WebSocketRoute("/ws/{table}", self._socket),
                 Mount("/static", StaticFiles(packages=[("geo_patrol.browser", "static")])),
             ],
@@ -132,6 +135,7 @@ class Server:
         for threads in self._threads:
             threads.shutdown()
         self._guidance.close()
+        self._flights.close()
         self.hall.close()
 
     def _server_of(self, name: str) -> TableServer:

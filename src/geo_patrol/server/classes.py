@@ -1,7 +1,5 @@
 """Classes: pupils who come by one link and play each other or an agent, and a teacher who sees all of their tables."""
 
-import csv
-import io
 import secrets
 from contextlib import suppress
 from pathlib import Path
@@ -9,11 +7,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from geo_patrol.errors import printable, show
+from geo_patrol.errors import show
 from geo_patrol.files import atomic_write, read_limited
 from geo_patrol.server.class_models import MAX_GAMES, MAX_PUPILS, ClassGame, NewClass, Pupil, SavedClass
 from geo_patrol.server.hall import Hall, NewTable
 from geo_patrol.server.limits import MessageLimit
+from geo_patrol.server.people import csv_text, read_name
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.seats import Seat, accepts, hash_secret, make_seat_agent
 from geo_patrol.server.tables import Table
@@ -78,13 +77,9 @@ class SchoolClass:
         Raises:
             ProtocolError: the class is full, or has somebody of that name.
         """
-        name = printable(name.strip(), 40)
-        if not name:
-            raise ProtocolError("bad_message", "name: give your name")
+        name = read_name(name, (pupil.name for pupil in self.saved.pupils))
         if len(self.saved.pupils) >= MAX_PUPILS:
             raise ProtocolError("too_many", f"a class has at most {MAX_PUPILS} pupils")
-        if any(pupil.name.casefold() == name.casefold() for pupil in self.saved.pupils):
-            raise ProtocolError("no_seat", f"name: there is a {show(name)} already; add a letter")
         secret = secrets.token_urlsafe(24)
         self.saved.pupils.append(Pupil(name=name, secret_hash=hash_secret(secret)))
         self.seat_if_possible()
@@ -204,32 +199,22 @@ class SchoolClass:
         return [one for _, one in changed]
 
     def results(self, address: str) -> str:
-        """Return a row for each game as CSV; names that a spreadsheet would compute begin with an apostrophe.
+        """Return a row for each game as CSV.
 
         Args:
             address: of the server, for links to replays.
         """
-        text = io.StringIO()
-        rows = csv.writer(text)
-        rows.writerow(_COLUMNS)
+        rows = []
         for number, game in enumerate(self.saved.games, start=1):
             if (table := self._hall.find(game.table)) is not None:
-                players = [
-                    _player(name, pupil)
-                    for name, pupil in zip((table.names.alpha, table.names.bravo), game.pupils, strict=True)
-                ]
+                kinds = ("agent" if pupil is None else "pupil" for pupil in game.pupils)
+                players = (table.names.alpha, next(kinds), table.names.bravo, next(kinds))
                 winner = "" if not table.is_over else table.game.winner or "draw"
                 replay = f"{address}replays/{table.id}.jsonl.gz" if table.is_over else ""
                 reasons = ", ".join(map(str, table.game.reasons))
                 scores = table.game.scores.values()
-                end = (winner, reasons, table.game.turn, table.is_over, replay)
-                rows.writerow([number, *players[0], *players[1], *scores, *end])
-        return text.getvalue()
-
-
-def _player(name: str, pupil: int | None) -> tuple[str, str]:
-    """Return a player's name for a spreadsheet, and whether it is a pupil or the agent."""
-    return f"'{name}" if name[0] in "=+-@\t" else name, "agent" if pupil is None else "pupil"
+                rows.append((number, *players, *scores, winner, reasons, table.game.turn, table.is_over, replay))
+        return csv_text(_COLUMNS, rows)
 
 
 def _table_record(table: Table) -> dict[str, Any]:

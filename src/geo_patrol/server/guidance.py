@@ -4,10 +4,9 @@ All of it is computed in two threads of its own, hints in one and the rest in th
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
@@ -25,6 +24,7 @@ from geo_patrol.server.hall import Hall
 from geo_patrol.server.limits import MessageLimit
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.tables import Table
+from geo_patrol.server.workers import Worker
 from geo_patrol.sessions.game_pages import danger_tab
 from geo_patrol.sessions.hints import Hint, find_hint
 from geo_patrol.sessions.threats import hva_choices, hva_threat
@@ -41,8 +41,6 @@ _MAX_QUICK = 120
 """Requests that wait for a warning or a step of the lesson: a class of sixty asks for warnings at once."""
 _REQUESTS = (60.0, 240)
 """A second, and at once, of all clients."""
-_RETRY_SECONDS = 2.0
-T = TypeVar("T")
 _OrderTexts = Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
 
 
@@ -71,7 +69,7 @@ class Guidance:
     def __init__(self, hall: Hall) -> None:
         self._hall = hall
         self._limit = MessageLimit(*_REQUESTS)
-        self._worker, self._searcher = _Worker("guidance", _MAX_QUICK), _Worker("hints", MAX_WAITING)
+        self._worker, self._searcher = Worker("guidance", _MAX_QUICK), Worker("hints", MAX_WAITING)
         self._hints: dict[tuple[str, Side], tuple[int, Hint]] = {}
 
     @property
@@ -131,33 +129,6 @@ class Guidance:
 
     def _count(self) -> None:
         self._limit.take(asyncio.get_running_loop().time())
-
-
-class _Worker:
-    """A thread for which a limited number may wait."""
-
-    def __init__(self, name: str, max_waiting: int) -> None:
-        self._max_waiting = max_waiting
-        self._thread = ThreadPoolExecutor(1, name)
-        self._num_waiting = 0
-
-    def close(self) -> None:
-        """End the thread when it is idle."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-    async def run(self, function: Callable[[], T]) -> T:
-        """Run a function in the thread.
-
-        Raises:
-            ProtocolError: too many wait for it, with the code "too_many".
-        """
-        if self._num_waiting >= self._max_waiting:
-            raise ProtocolError("too_many", "too many ask for hints: try again in a moment", _RETRY_SECONDS)
-        self._num_waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, function)
-        finally:
-            self._num_waiting -= 1
 
 
 async def _choices(_request: Request) -> Response:

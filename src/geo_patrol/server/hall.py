@@ -2,30 +2,29 @@
 
 import re
 import secrets
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from geo_patrol.config.preset_files import preset_names
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.config.toml_files import MAX_FILE_BYTES, copy_plain
+from geo_patrol.config.toml_files import MAX_FILE_BYTES
 from geo_patrol.engine.batch import fresh_seed
 from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.files import read_limited
 from geo_patrol.replays.recorder import sampled_config
 from geo_patrol.runner import GameRunner
 from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.server.scenarios import read_scenario
 from geo_patrol.server.seats import Seat
 from geo_patrol.server.tables import SavedTable, Table
 from geo_patrol.sides import SIDES, Side
 
 MAX_FINISHED = 50
 """Games that are over, and still in memory and in the lobby."""
-_MAX_DOTS = 200
 _NAME = re.compile("[0-9a-f]{12}")
 _PERSON = "person"
 
@@ -164,30 +163,10 @@ class Hall:
             ProtocolError: there is no such preset, or the scenario is no TOML.
             ConfigError: the scenario is wrong.
         """
-        return load_config(_scenario(new), {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
+        source = read_scenario("preset", new.preset, new.scenario, preset_names())
+        return load_config(source, {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
 
     def close(self) -> None:
         """Close the files of all tables."""
         for table in self.tables.values():
             table.close()
-
-
-def _scenario(new: NewTable) -> str | dict[str, Any]:
-    """Return the preset's name, or the content of the scenario, which extends no file.
-
-    Raises:
-        ProtocolError: there is no such preset, or the text is no TOML.
-    """
-    if new.scenario is None:
-        if new.preset not in preset_names():
-            raise ProtocolError("bad_message", f"preset = {show(new.preset)}: give one of {', '.join(preset_names())}")
-        return new.preset
-    if any(line.count(".") > _MAX_DOTS for line in new.scenario.splitlines()):
-        raise ProtocolError("bad_message", f"scenario: a line has more than {_MAX_DOTS} dots")
-    try:
-        data: dict[str, Any] = copy_plain(tomllib.loads(new.scenario))
-    except (ValueError, RecursionError) as error:
-        raise ProtocolError("bad_message", f"scenario: {error}") from None
-    if data.get("extends", new.preset) not in preset_names():
-        raise ProtocolError("bad_message", f"scenario: extends = {show(data['extends'])}: give the name of a preset")
-    return data

@@ -9,6 +9,7 @@ from geo_patrol.files import atomic_write
 from geo_patrol.flight.best import name_of
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.mission import Mission, load_mission
+from geo_patrol.flight.orders import ENGINE_KEYS
 from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, flight_svg
 from geo_patrol.flight.pictures.view import FlightView
 from geo_patrol.flight.solver import QUICK_STATES, Solution, solve
@@ -17,9 +18,8 @@ from geo_patrol.rendering.screen import Event, Screen
 
 _STEP_SECONDS = 0.25
 _SOLVER = "the solver"
-_LETTERS = "swedcxzaq"
 _KEYPAD = [f"[{digit}]" for digit in "589632147"]
-"""Orders by key: around S, and around 5 on the keypad, keys lie in the directions of the engines."""
+"""Orders by key: around 5 on the keypad, keys lie in the directions of the engines."""
 
 
 def fly(flight: Flight, screen: Screen | None = None, *, is_shown: bool = False) -> Flight:
@@ -51,7 +51,7 @@ class FlightWindow(FlightView):
         choosing, flown = self._can_fly, self._has_flown
         engines = [
             Control(f"engines {i}" if i else "coast", lambda i=i: self._fly_if_legal(i), (letter, key))  # type: ignore[misc]
-            for i, (letter, key) in enumerate(zip(_LETTERS, _KEYPAD, strict=True))
+            for i, (letter, key) in enumerate(zip(ENGINE_KEYS, _KEYPAD, strict=True))
         ]
         return [
             Control(

@@ -55,17 +55,8 @@ def flight_drawing(flight: Flight, *, steps: int = FLOWN) -> Drawing:
         note += f"   fuel left {flight.fuel_left}"
     add_heading(drawing, flight.mission, note)
     add_map(drawing, layout)
-    _add_legend(drawing, layout.bottom + 50)
-    turns = flight.turns
-    for turn in turns[:-1]:
-        _add_turn(drawing, layout, turn)
-    if turns:
-        _add_turn(drawing, layout, turns[-1], steps, is_last=True)
-    _add_numbers(drawing, layout, turns if steps >= FLOWN else turns[:-1])
-    position = flight.position
-    if turns and steps < FLOWN:
-        position = turns[-1].coasted if steps == COASTED else _moved(turns[-1].coasted, turns[-1].gravity)
-    drawing.add(Circle(layout.at(position), layout.cell * 0.2, None, BLUE, 2.4))
+    add_legend(drawing, layout)
+    add_path(drawing, layout, flight, steps)
     _add_sheet(drawing, flight, sheet_top)
     if flight.is_over and steps == FLOWN:
         color = GREEN if flight.is_success else VERMILION
@@ -79,13 +70,28 @@ def _line(kind: str, start: Pixel, end: Pixel) -> list[Shape]:
     return [line, arrowhead(start, end, color, 2 * width + 4)] if kind in ("gravity", "engines") else [line]
 
 
-def _add_legend(drawing: Drawing, y: float) -> None:
-    x = MARGIN
+def add_legend(drawing: Drawing, layout: Layout) -> None:
+    """Draw the kinds of lines and their names, 50 pixels beneath the map."""
+    x, y = MARGIN, layout.bottom + 50
     for kind in _LINES:
         drawing.add(*_line(kind, (x, y), (x + 34, y)), Text((x + 42, y), kind, 12, INK))
         x += 108
     marks = "planet: circle, shaded with strong gravity   station: diamond"
     drawing.add(Text((x, y), marks, 12, GREY))
+
+
+def add_path(drawing: Drawing, layout: Layout, flight: Flight, steps: int = FLOWN) -> None:
+    """Draw the turns of a flight and where the ship is; ``steps`` is that of ``flight_drawing``."""
+    turns = flight.turns
+    for turn in turns[:-1]:
+        _add_turn(drawing, layout, turn)
+    if turns:
+        _add_turn(drawing, layout, turns[-1], steps, is_last=True)
+    _add_numbers(drawing, layout, turns if steps >= FLOWN else turns[:-1])
+    position = flight.position
+    if turns and steps < FLOWN:
+        position = turns[-1].coasted if steps == COASTED else _moved(turns[-1].coasted, turns[-1].gravity)
+    drawing.add(Circle(layout.at(position), layout.cell * 0.2, None, BLUE, 2.4))
 
 
 def _add_turn(drawing: Drawing, layout: Layout, turn: Turn, steps: int = FLOWN, *, is_last: bool = False) -> None:
@@ -178,6 +184,13 @@ def add_outlook(drawing: Drawing, layout: Layout, flight: Flight) -> None:
     drawing.add(*_line("coast", layout.at(flight.position), layout.at(coasted)))
     if pulled != coasted:
         drawing.add(*_line("gravity", layout.at(coasted), layout.at(pulled)))
+
+
+def order_label(flight: Flight, code: int) -> str:
+    """Return an order with what the player should know of it: that it leads off the map, and its cost."""
+    cost = flight.cost_of(code)
+    off = "" if flight.mission.is_on_map(flight.end_of(code)) else ", off the map"
+    return flight.order_text(code) + off + (f" ({-cost})" if cost else "")
 
 
 def add_choice(drawing: Drawing, layout: Layout, point: Point, label: str | None = None) -> None:

@@ -11,7 +11,7 @@ import pygame
 from geo_patrol.flight.best import best_known
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.pictures.chart import PAPER, Layout
-from geo_patrol.flight.pictures.scene import add_choice, add_outlook, flight_drawing
+from geo_patrol.flight.pictures.scene import add_choice, add_outlook, flight_drawing, order_label
 from geo_patrol.flight.text import goals_text
 from geo_patrol.rendering.base_window import Window
 from geo_patrol.rendering.painter import paint_drawing, text_extent
@@ -27,13 +27,6 @@ _MIN_SHEET_SCALE = 0.6
 """Pixels for each of the drawing, from which its score sheet can be read."""
 _MAP_MARGIN = 30.0
 """Beneath a map without score sheet."""
-
-
-def order_label(flight: Flight, code: int) -> str:
-    """Return an order with what the player should know of it: that it leads off the map, and its cost."""
-    cost = flight.cost_of(code)
-    off = "" if flight.mission.is_on_map(flight.end_of(code)) else ", off the map"
-    return flight.order_text(code) + off + (f" ({-cost})" if cost else "")
 
 
 class FlightView(Window):
