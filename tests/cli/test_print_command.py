@@ -6,12 +6,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from typer.testing import CliRunner
 
-from geo_patrol import Game, preset_names
+from geo_patrol import Game, load_config, preset_names
 from geo_patrol.cli.app import app
-from geo_patrol.flight import load_mission, mission_names, solve
+from geo_patrol.flight import Flight, load_mission, mission_names, solve
+from geo_patrol.flight.grid import point_name
 from geo_patrol.flight.pictures.sheets import mission_sheets
-from geo_patrol.scenes.shapes import Text
-from geo_patrol.scenes.sheets import PAPERS, fit, game_sheets
+from geo_patrol.scenes.shapes import Circle, Polygon, Polyline, Text
+from geo_patrol.scenes.sheet_layout import PAPERS, fit
+from geo_patrol.scenes.sheets import game_sheets
 
 pytest.importorskip("matplotlib")
 
@@ -60,7 +62,7 @@ def test_chosen_sheets_as_svg(tmp_path):
         (["-o", "kit.png"], "kit.png cannot be written: give a file that ends in .pdf, or a folder"),
         (
             ["-o", "kit.pdf", "--sheets", "boards"],
-            "--sheets 'boards': there are board, tokens, reference, orders-alpha,",
+            "--sheets 'boards': there are board, tokens, turn, reference, orders-alpha,",
         ),
         (["-o", "kit.pdf", "--config", "nothing"], "nothing"),
         (["-o", "kit.pdf", "--mission", "nothing"], "nothing"),
@@ -100,10 +102,90 @@ def test_sheets_of_a_preset(preset):
         assert shown == {satellite.id.short: satellite.sector for satellite in game.satellites(side)}
 
 
-def test_reference_has_the_values_of_a_scenario():
-    shown = " ".join(texts(game_sheets(Game("case4"))["reference"]))
-    assert "4 Patrols with 80 fuel and 3 ammo" in shown
-    assert "bravo 5 fuel, 100%" in shown
+VALUES = {
+    "turn_limit": 37,
+    "both.points.win": 433,
+    "alpha.points.goal": 17,
+    "bravo.points.adjacent": 6,
+    "alpha.costs.prograde": 8,
+    "bravo.costs.radial_out": 13,
+    "both.costs.station_keeping": 4,
+    "bravo.costs.collide": [21, 32],
+    "alpha.odds.shoot": [0.65, 0.15],
+    "bravo.odds.guard": [0.96, 0.48],
+    "alpha.patrols.fuel": 71,
+    "bravo.patrols.ammo": 9,
+    "alpha.hva.fuel": 57,
+    "alpha.hva.weight": 3,
+    "bravo.patrols.weight": 0.35,
+}
+
+
+def test_numbers_of_the_sheets_are_those_of_the_configuration():
+    """Every value of a scenario in which all differ from the preset stands on the sheets, and none of the preset does."""
+    game = Game(load_config("geo_patrol", VALUES))
+    sheets = game_sheets(game)
+    turn, reference = (" ".join(texts(sheets[name])) for name in ("turn", "reference"))
+    for text in (
+        "after 37 turns",
+        "433 points",
+        "alpha +17 a turn; bravo +10 a turn",
+        "alpha +3 a turn; bravo +6 a turn",
+        "alpha 8 fuel; bravo 5 fuel",
+        "alpha 10 fuel; bravo 13 fuel",
+        "4 fuel a turn",
+        "alpha 20 fuel, 80%; bravo 21 fuel, 80%",
+        "alpha 30 fuel, 40%; bravo 32 fuel, 40%",
+        "alpha 5 fuel, 65%; bravo 5 fuel, 80%",
+        "alpha 7 fuel, 15%; bravo 7 fuel, 40%",
+        "alpha 80%, 40%, 20%, 10%; bravo 96%, 48%, 24%, 12%",
+        "alpha 40%, 20%, 10%, 5%; bravo 48%, 24%, 12%, 6%",
+        "HVA with 57 fuel and 0 ammo; 10 Patrols with 71 fuel and 1 ammo",
+        "10 Patrols with 100 fuel and 9 ammo",
+    ):
+        assert text in reference, text
+    assert "alpha HVA's fuel x 3" in turn
+    assert "Patrols' fuel x 0.35" in turn
+    assert "station keeping: 4 fuel" in turn
+    assert "350" not in reference
+    start = texts(sheets["score-alpha"])
+    assert start.count("71") == 10
+    assert start.count(str(game.scores["alpha"])) == 2
+    assert "Each Patrol has 9 ammo" in " ".join(texts(sheets["score-bravo"]))
+
+
+def test_each_token_is_inside_its_own_cell():
+    for preset in preset_names():
+        drawing = game_sheets(Game(preset))["tokens"]
+        cells = [shape.points for shape in drawing.shapes if isinstance(shape, Polyline) and shape.dashed]
+        assert len(cells) == sum(len(Game(preset).satellites(side)) + 1 for side in ("alpha", "bravo"))
+        for circle in (shape for shape in drawing.shapes if isinstance(shape, Circle)):
+            x, y = circle.center
+            around = [
+                cell
+                for cell in cells
+                if cell[0][0] <= x - circle.radius
+                and x + circle.radius <= cell[2][0]
+                and cell[0][1] <= y - circle.radius
+                and y + circle.radius <= cell[2][1]
+            ]
+            assert len(around) == 1
+
+
+def test_a_page_ends_above_its_lower_edge():
+    for preset in preset_names():
+        for name, drawing in game_sheets(Game(preset)).items():
+            for shape in drawing.shapes:
+                if isinstance(shape, Polygon):
+                    assert max(y for _, y in shape.points) <= drawing.height, (preset, name)
+
+
+def test_launch_points_are_marked_on_the_map_where_a_flight_can_begin():
+    mission = load_mission("sample")
+    flight = Flight(mission)
+    assert [f"launch {point_name(point)}" for point in mission.launch_points] == [
+        str(order) for order in flight.legal_orders()
+    ]
 
 
 @pytest.mark.parametrize("name", mission_names())

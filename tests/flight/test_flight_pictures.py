@@ -28,7 +28,7 @@ from geo_patrol.flight.pictures.scene import (
 )
 from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.scenes.shapes import Circle, Polyline, Text
-from geo_patrol.scenes.sheets import PAPERS, fit
+from geo_patrol.scenes.sheet_layout import PAPERS, fit
 
 SAMPLE = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
 

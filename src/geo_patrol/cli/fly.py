@@ -285,7 +285,7 @@ def _encode_drawing(drawing: "Drawing", target: str) -> bytes:
         return pdf_bytes([drawing])
     if Path(target).suffix.lower() == ".svg":
         from geo_patrol.rendering.svg_writer import svg_text
-        from geo_patrol.scenes.sheets import PAPERS, fit
+        from geo_patrol.scenes.sheet_layout import PAPERS, fit
 
         return svg_text(drawing, millimeters=fit(drawing, PAPERS["a4"])).encode()
     from geo_patrol.rendering.painter import png_bytes

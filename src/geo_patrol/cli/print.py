@@ -12,7 +12,7 @@ from geo_patrol.cli.output import output_file
 
 if TYPE_CHECKING:
     from geo_patrol.scenes.shapes import Drawing
-    from geo_patrol.scenes.sheets import Paper
+    from geo_patrol.scenes.sheet_layout import Paper
 
 
 @plain_errors
@@ -37,7 +37,7 @@ def print_sheets(
     For a mission of the flight games: handout, map, score sheet and, on the last page, the best flight.
     """
     load_rules()
-    from geo_patrol.scenes.sheets import PAPERS
+    from geo_patrol.scenes.sheet_layout import PAPERS
 
     if output.suffix and output.suffix.lower() != ".pdf":
         raise InputError(f"{output} cannot be written: give a file that ends in .pdf, or a folder")
@@ -85,7 +85,7 @@ def _write_pdf(output: Path, title: str, drawings: "dict[str, Drawing]", paper: 
 
 def _write_svgs(folder: Path, title: str, drawings: "dict[str, Drawing]", paper: "Paper") -> None:
     from geo_patrol.rendering.svg_writer import svg_text
-    from geo_patrol.scenes.sheets import fit
+    from geo_patrol.scenes.sheet_layout import fit
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

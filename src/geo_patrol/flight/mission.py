@@ -193,6 +193,12 @@ class Mission(BaseModel):
         points = [(column + right, row + down) for right in shifts for down in shifts]
         return list(filter(self.is_on_map, points))
 
+    @property
+    def launch_points(self) -> list[Point]:
+        """The points of the map that the first turn can end on, clockwise from straight up."""
+        column, row = read_point(self.home)
+        return list(filter(self.is_on_map, ((column + right, row + down) for right, down in LAUNCHES)))
+
     def can_land_on(self, reference: str) -> bool:
         """Whether ships can land on a planet: by the advanced rules, or because it is a goal."""
         if self.planets[reference] != "weak" or self.is_probe:
@@ -232,8 +238,7 @@ def _check_home(mission: Mission) -> _Faults:
         expected = f"a planet with weak gravity, one of {', '.join(weak)}" if weak else "a planet with weak gravity"
         yield wrong_key("home", mission.home, expected)
         return
-    column, row = read_point(mission.home)
-    if not any(mission.is_on_map((column + right, row + down)) for right, down in LAUNCHES):
+    if not mission.launch_points:
         expected = "a planet with a launch point on the map, three grids away, or give a larger map"
         yield wrong_key("home", mission.home, expected)
 

@@ -21,7 +21,7 @@ from geo_patrol.scenes.shapes import (
     Text,
     Use,
 )
-from geo_patrol.scenes.sheets import Paper, fit
+from geo_patrol.scenes.sheet_layout import Paper, fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

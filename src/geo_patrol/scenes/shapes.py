@@ -6,7 +6,7 @@ Coordinates are in pixels from the top left corner, y pointing down. Shapes are 
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 Color: TypeAlias = str
@@ -298,3 +298,28 @@ def blend(color: Color, other: Color, fraction: float) -> Color:
 def rgb(color: Color) -> tuple[int, int, int]:
     """Return red, green and blue of a color, 0 to 255."""
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def placed(shapes: Iterable[Shape], origin: Point, scale: float = 1.0) -> Iterator[Shape]:
+    """Scale shapes, then move them so that what was at (0, 0) is at a point."""
+
+    def at(point: Point) -> Point:
+        return origin[0] + point[0] * scale, origin[1] + point[1] * scale
+
+    for shape in shapes:
+        match shape:
+            case Polygon():
+                yield replace(shape, points=tuple(map(at, shape.points)), width=shape.width * scale)
+            case Polyline():
+                yield replace(shape, points=tuple(map(at, shape.points)), width=shape.width * scale)
+            case Circle():
+                yield replace(shape, center=at(shape.center), radius=shape.radius * scale, width=shape.width * scale)
+            case Box():
+                left, top = at((shape.left, shape.top))
+                sizes = (shape.width, shape.height, shape.stroke_width, shape.rounding)
+                width, height, stroke, rounding = (size * scale for size in sizes)
+                yield Box(left, top, width, height, shape.fill, shape.stroke, stroke, rounding)
+            case Text():
+                yield replace(shape, position=at(shape.position), size=shape.size * scale)
+            case Use():
+                yield replace(shape, center=at(shape.center), size=shape.size * scale)

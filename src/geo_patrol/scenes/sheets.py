@@ -1,14 +1,9 @@
-"""Sheets to print an orbital game on: board, tokens, order and score sheets, quick reference.
-
-A sheet is a drawing; one that is fitted on paper keeps its proportions. A unit is about a quarter of a millimeter there.
-"""
+"""Sheets to print an orbital game on: board, tokens, order and score sheets; with the quick reference."""
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from geo_patrol.game import Game
-from geo_patrol.scenes.layout import approximate_text_size, wrap_text
 from geo_patrol.scenes.paper import (
     GOAL_FILLS,
     GRID,
@@ -23,42 +18,18 @@ from geo_patrol.scenes.paper import (
     goal_shapes,
     number_shapes,
 )
-from geo_patrol.scenes.shapes import Circle, Drawing, Polygon, Polyline, Rect, Shape, Text, arrowhead, box
-from geo_patrol.sessions.game_pages import aim_tab, costs_tab
-from geo_patrol.sessions.pages import Line, Tab
+from geo_patrol.scenes.quick_reference import reference_sheet, turn_sheet
+from geo_patrol.scenes.shapes import Circle, Drawing, Polygon, Polyline, Rect, Shape, Text, arrowhead, box, placed
+from geo_patrol.scenes.sheet_layout import HEIGHT, SMALL, TEXT, new_sheet
 from geo_patrol.sides import SIDES, Side
 
-WIDTH = 760.0
-"""Of sheets that are printed upright."""
-HEIGHT = 1100.0
-"""Of sheets that fill a page."""
 TURNS_A_SHEET = 25
 _MAX_TURNS = 50
 """Turns that sheets are printed for; longer games need copies."""
-_HEADING, _TEXT, _SMALL = 24, 14, 11
 _TOKEN = 19.0
 """Radius of a token: two fit beside each other in the narrowest sector of five rings."""
-
-
-class Paper(NamedTuple):
-    """A size of paper, in millimeters, upright."""
-
-    width: float
-    height: float
-
-
-PAPERS = {"a4": Paper(210, 297), "letter": Paper(215.9, 279.4)}
-MARGIN = 10.0
-"""Millimeters on each side that printers may leave white."""
-
-
-def fit(drawing: Drawing, paper: Paper) -> tuple[float, float]:
-    """Return the size in millimeters in which a drawing fills a sheet of paper, upright or not, within the margins."""
-    sizes = []
-    for width, height in (paper, paper[::-1]):
-        scale = min((width - 2 * MARGIN) / drawing.width, (height - 2 * MARGIN) / drawing.height)
-        sizes.append((drawing.width * scale, drawing.height * scale))
-    return max(sizes)
+_CELL = 60.0
+"""Side of the square around a token that is cut out."""
 
 
 def game_sheets(game: Game) -> dict[str, Drawing]:
@@ -67,7 +38,12 @@ def game_sheets(game: Game) -> dict[str, Drawing]:
     Args:
         game: at its start.
     """
-    sheets = {"board": board_sheet(game), "tokens": token_sheet(game), "reference": reference_sheet(game)}
+    sheets = {
+        "board": board_sheet(game),
+        "tokens": token_sheet(game),
+        "turn": turn_sheet(game),
+        "reference": reference_sheet(game),
+    }
     turns = min(game.config.turn_limit, _MAX_TURNS)
     for side in SIDES:
         for first in range(1, turns + 1, TURNS_A_SHEET):
@@ -90,7 +66,7 @@ def board_sheet(game: Game) -> Drawing:
     for side in SIDES:
         y += 50
         drawing.add(
-            Text((10, y), side, 22, SIDE_LINES[side], bold=True), Text((90, y), _start_text(game, side), 22, INK)
+            Text((10, y), side, 22, SIDE_LINES[side], bold=True), Text((110, y), _start_text(game, side), 22, INK)
         )
     return drawing
 
@@ -115,18 +91,21 @@ def _start_text(game: Game, side: Side) -> str:
 def token_sheet(game: Game) -> Drawing:
     """Return the satellites and the markers of the goals, to cut out."""
     drawing = new_sheet("Tokens, to cut out", game.config.title)
-    top = 110.0
+    top = 90.0
     for side in SIDES:
         tokens = [_goal_token(side), *(_token(side, satellite.id.number) for satellite in game.satellites(side))]
-        left = 40.0
-        for token in tokens:
-            drawing.add(*_moved(token, left + 26, top + 26))
-            left += 60
-        top += 80
-    hint = (
-        "Put a goal marker on each goal sector, and move it with the drift. Keep destroyed satellites beside the board."
+        for column, token in enumerate(tokens):
+            left = 20 + column * _CELL
+            corners = (left, top), (left + _CELL, top), (left + _CELL, top + _CELL), (left, top + _CELL), (left, top)
+            drawing.add(Polyline(corners, SOFT, dashed=True))
+            drawing.add(*placed(token, (left + _CELL / 2, top + _CELL / 2)))
+        top += _CELL + 20
+    hints = (
+        "Cut along the dashed lines; thin cardboard lasts longer. H is the HVA, a number a Patrol.",
+        "Put a goal marker on each goal sector; it moves with the drift. Keep destroyed satellites beside the board.",
     )
-    drawing.add(Text((20, top + 10), hint, _SMALL, SOFT))
+    for number, hint in enumerate(hints):
+        drawing.add(Text((20, top + 10 + 20 * number), hint, TEXT, SOFT))
     return drawing
 
 
@@ -140,81 +119,33 @@ def _token(side: Side, number: int) -> list[Shape]:
 
 def _goal_token(side: Side) -> list[Shape]:
     edge = Circle((0, 0), _TOKEN * 1.25, GOAL_FILLS[side], SIDE_LINES[side], 3)
-    return [edge, Text((0, 0), "goal", _TEXT, SIDE_LINES[side], "center", bold=True)]
-
-
-def _moved(shapes: Sequence[Shape], x: float, y: float) -> Iterator[Shape]:
-    """Move the shapes of a token from the origin to a place."""
-    for shape in shapes:
-        if isinstance(shape, Circle):
-            yield Circle((x, y), shape.radius, shape.fill, shape.stroke, shape.width)
-        elif isinstance(shape, Polygon):
-            points = tuple((x + px, y + py) for px, py in shape.points)
-            yield Polygon(points, shape.fill, shape.stroke, shape.width)
-        elif isinstance(shape, Text):
-            yield Text((x, y), shape.text, shape.size, shape.color, shape.anchor, bold=shape.bold)
-
-
-def reference_sheet(game: Game) -> Drawing:
-    """Return aim, scoring, costs and odds of a game on a page."""
-    drawing = new_sheet("Quick reference", game.config.title)
-    top = 90.0
-    for tab in (_sequence_tab(), aim_tab(game), costs_tab(game)):
-        top = add_tab(drawing, tab, top) + 26
-    return drawing
-
-
-def _sequence_tab() -> Tab:
-    return Tab(
-        "A turn",
-        (
-            Line("1 movement", "both write their moves in secret, show them, pay their fuel and move the tokens"),
-            Line(
-                "2 engagement",
-                "both write their engagements in secret, show them and pay; then dice decide: guards in random order, "
-                "all shots at once, collisions one by one in random order",
-            ),
-            Line("dice", "two ten-sided dice read as 1 to 100: an order succeeds with at most its percentage"),
-            Line("3 score", "goal points and fuel points; the game may end"),
-            Line("4 drift", "everything moves one sector counterclockwise, and every satellite with fuel pays for it"),
-        ),
-    )
-
-
-def add_tab(drawing: Drawing, tab: Tab, top: float) -> float:
-    """Write a page's part in two columns, and return where it ends."""
-    left, line = 170.0, 19.0
-    drawing.add(Text((20, top), tab.title, 18, INK, bold=True))
-    y = top + 26
-    for row in tab.lines:
-        width = drawing.width - 40 - (left if row.right else 0)
-        texts = wrap_text(row.right or row.left, _TEXT, round(width), approximate_text_size)
-        if row.right:
-            drawing.add(Text((20, y), row.left.strip(), _TEXT, SOFT))
-        for text in texts:
-            x = 20 + (left if row.right else 0)
-            drawing.add(Text((x, y), text, _TEXT, INK, bold=not row.right))
-            y += line
-    return y
+    return [edge, Text((0, 0), "goal", TEXT, SIDE_LINES[side], "center", bold=True)]
 
 
 def order_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
     """Return a table for a side's orders, a movement and an engagement line for each turn."""
     rows = [(f"{turn}", name) for turn in turns for name in ("move", "engage")]
-    note = "move: + prograde, - retrograde, in, out      engage: s shoot, c collide with a number or H; g guard"
+    note = "move: +, -, in, out      engage: s4 shoots at P4, cH collides with the HVA, g guards      empty: nothing"
     return _table_sheet(game, f"Orders of {side}", side, (rows, note), _satellites(game, side))
 
 
 def score_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
-    """Return a table for a side's fuel and score after each turn."""
-    rows = (
-        [("start", ""), *((f"{turn}", "") for turn in turns)] if turns[0] == 1 else [(f"{turn}", "") for turn in turns]
-    )
+    """Return a table for a side's fuel and score after each turn, which begins with those at the start."""
+    satellites = game.satellites(side)
+    is_first = turns[0] == 1
+    rows = [*([("start", "")] if is_first else []), *((f"{turn}", "") for turn in turns)]
     columns = [*_satellites(game, side), "goal", "fuel", "score"]
+    start = [satellite.fuel for satellite in satellites] + [0, game.scores[side], game.scores[side]]
     note = (
-        "after each turn: the fuel of each satellite; goal points so far, fuel points before the drift, and their sum"
+        "satellites: fuel after the drift      goal: goal points so far      fuel: fuel points before the drift      "
+        "score: their sum"
     )
-    return _table_sheet(game, f"Fuel and score of {side}", side, (rows, note), columns)
+    drawing = _table_sheet(game, f"Fuel and score of {side}", side, (rows, note), columns, start if is_first else ())
+    ammo = satellites[-1].ammo
+    if ammo:
+        hint = f"Each Patrol has {ammo} ammo: put a stroke beside its name for each shot."
+        drawing.add(Text((20, HEIGHT - 20), hint, SMALL, SOFT))
+    return drawing
 
 
 def _satellites(game: Game, side: Side) -> list[str]:
@@ -222,37 +153,45 @@ def _satellites(game: Game, side: Side) -> list[str]:
 
 
 def _table_sheet(
-    game: Game, title: str, side: Side, table: tuple[list[tuple[str, str]], str], columns: list[str]
+    game: Game,
+    title: str,
+    side: Side,
+    table: tuple[list[tuple[str, str]], str],
+    columns: list[str],
+    first_row: Sequence[int] = (),
 ) -> Drawing:
+    """Return a page with a table.
+
+    Args:
+        game: named on the page.
+        title: of the page.
+        side: whose color the heading row has.
+        table: turn and phase of each row, and a note above the table.
+        columns: their headings.
+        first_row: values that are filled in.
+    """
     rows, note = table
     drawing = new_sheet(title, game.config.title)
-    drawing.add(Text((20, 84), note, _SMALL, SOFT))
+    drawing.add(Text((20, 84), note, SMALL, SOFT))
     top, left, right = 104.0, 20.0, drawing.width - 20
     line = min((HEIGHT - top - 40) / (len(rows) + 1), 40.0)
-    first = left + (92 if rows[-1][1] else 52)
+    has_phases = bool(rows[-1][1])
+    first = left + (92 if has_phases else 52)
     width = (right - first) / len(columns)
     drawing.add(box(Rect.truncated(left, top, right - left, line), GOAL_FILLS[side]))
     for number in range(len(rows) + 2):
-        is_strong = number < 2 or number > len(rows) or (number - 1) % (2 if rows[-1][1] else 5) == 0
+        is_strong = number < 2 or number > len(rows) or (number - 1) % (2 if has_phases else 5) == 0
         y = top + number * line
         drawing.add(Polyline(((left, y), (right, y)), SOFT if is_strong else GRID))
-    for number in range(len(columns) + 1):
-        x = first + number * width
+    for x in (left, *(first + number * width for number in range(len(columns) + 1))):
         drawing.add(Polyline(((x, top), (x, top + (len(rows) + 1) * line)), SOFT))
-    for number, name in enumerate(columns):
-        drawing.add(Text((first + (number + 0.5) * width, top + line / 2), name, _TEXT, INK, "center", bold=True))
+    for row, texts in enumerate((columns, first_row)):
+        for column, text in enumerate(texts):
+            center = first + (column + 0.5) * width, top + (row + 0.5) * line
+            drawing.add(Text(center, str(text), TEXT - 1, INK, "center", bold=not row))
     for number, (turn, phase) in enumerate(rows):
         y = top + (number + 1.5) * line
         if not phase or phase == rows[0][1]:
-            drawing.add(Text((left + 4, y), turn, _TEXT, INK))
-        drawing.add(Text((first - 6, y), phase, _SMALL, SOFT, "midright"))
-    return drawing
-
-
-def new_sheet(title: str, subtitle: str) -> Drawing:
-    """Return a page with a heading."""
-    drawing = Drawing(WIDTH, HEIGHT, PAPER)
-    drawing.add(Text((20, 36), title, _HEADING, INK, bold=True))
-    drawing.add(Text((WIDTH - 20, 36), subtitle, 16, SOFT, "midright"))
-    drawing.add(Polyline(((20, 60), (WIDTH - 20, 60)), GRID, 2))
+            drawing.add(Text((left + 4, y), turn, TEXT, INK))
+        drawing.add(Text((first - 6, y), phase, SMALL, SOFT, "midright"))
     return drawing

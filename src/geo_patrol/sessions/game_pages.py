@@ -6,6 +6,7 @@ from typing import Any
 
 from geo_patrol.board_text import reasons_text
 from geo_patrol.engine import state
+from geo_patrol.engine.engagement import GUARD_DECAY
 from geo_patrol.game import Game
 from geo_patrol.notation import MOVES, Outcome, SatelliteId, short_name
 from geo_patrol.sessions.order_entry import Option
@@ -16,6 +17,8 @@ from geo_patrol.sessions.timeline import Timeline, intercepted_attacks
 from geo_patrol.sides import SIDES, Side, enemy_of
 
 _DISTANCES = ("same sector", "adjacent sector")
+_GUARDED_ATTACKS = 4
+"""Attacks for which a guard's odds are listed."""
 
 
 def aim_tab(game: Game) -> Tab:
@@ -89,6 +92,30 @@ def _engagement(rules: dict[str, Any], name: str, kind: int, note: str) -> Itera
         odds = [each[kind][distance] for each in rules["engagement_odds"]]
         texts = [f"{cost} fuel, {probability:.0%}" for cost, probability in zip(costs, odds, strict=True)]
         yield Line(f"  {words}", _both(texts, "{}"))
+
+
+def guard_odds_texts(game: Game) -> dict[str, str]:
+    """Return the percentages with which a guard takes on its first four attacks, by its distance to the HVA."""
+    odds = [each[state.GUARDING] for each in _rules(game)["engagement_odds"]]
+    return {words: _both([_halved(each[distance]) for each in odds], "{}") for distance, words in enumerate(_DISTANCES)}
+
+
+def _halved(probability: float) -> str:
+    percentages = (100 * probability * GUARD_DECAY**attack for attack in range(_GUARDED_ATTACKS))
+    return ", ".join(f"{percentage:.4g}%" for percentage in percentages)
+
+
+def fuel_points_text(game: Game) -> str:
+    """Return how fuel points are computed, with the weights of this game."""
+    weights = _rules(game)["weight"]
+    sums = [f"HVA's fuel x {hva:g} + sum of Patrols' fuel x {patrol:g}" for hva, patrol in weights]
+    return f"Fuel points: {_both(sums, '{}')}; rounded down"
+
+
+def station_keeping_text(game: Game) -> str:
+    """Return what the drift costs in this game."""
+    costs = _both(_rules(game)["station_keeping_cost"], "{} fuel")
+    return f"Every satellite that has fuel then pays for station keeping: {costs}"
 
 
 def _both(values: Any, form: str) -> str:

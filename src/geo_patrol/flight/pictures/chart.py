@@ -139,8 +139,10 @@ def blank_map(mission: Mission) -> Drawing:
     drawing = Drawing(layout.width, layout.bottom + 84, PAPER)
     add_heading(drawing, mission)
     add_map(drawing, layout)
+    drawing.add(*(Circle(layout.at(point), layout.cell * 0.1, PAPER, INK) for point in mission.launch_points))
     hints = (
-        "circle: planet, shaded with strong gravity    H: home    diamond: station    strokes: where gravity shifts you"
+        "planet: circle, shaded with strong gravity    H: home    small circles: where turn 1 ends    diamond: station    "
+        "strokes: where gravity shifts you"
     )
     drawing.add(Text((MARGIN, layout.bottom + 54), hints, 12, GREY))
     return drawing

@@ -8,7 +8,7 @@ from geo_patrol.flight.pictures.scene import flight_drawing
 from geo_patrol.flight.solver import Solution
 from geo_patrol.flight.text import goals_text
 from geo_patrol.scenes.shapes import Drawing
-from geo_patrol.scenes.sheets import add_tab, new_sheet
+from geo_patrol.scenes.sheet_layout import add_tab, new_sheet
 from geo_patrol.sessions.pages import Line, Tab
 
 _SCORING = {
@@ -49,7 +49,7 @@ def handout(mission: Mission) -> Drawing:
 def _task(mission: Mission) -> Tab:
     goals = goals_text(mission)
     lines = [
-        Line("", mission.description),
+        Line("mission", mission.description),
         *([Line("goals", goals.removeprefix("Mission: "))] if goals else []),
         Line("pencil and paper", "draw every move on the map, write it into the log, count the points at the end"),
     ]
@@ -57,7 +57,9 @@ def _task(mission: Mission) -> Tab:
 
 
 def _turn(mission: Mission) -> Tab:
-    launch = Line("turn 1: launch", f"draw an arrow from home (H, {mission.home}) to a point exactly three grids away")
+    launch = Line(
+        "turn 1: launch", f"draw an arrow from home (H, {mission.home}) to one of the small circles around it"
+    )
     coast = Line("coast", "repeat the last move: as many grids to the side, as many up or down")
     gravity = Line(
         "gravity",
@@ -79,7 +81,10 @@ def _landing() -> Tab:
         (
             Line("landing", "a move of exactly one grid onto a planet with weak gravity lands; a longer one crashes"),
             Line("docking", "a move of exactly one grid onto a station (a diamond) docks; passing over one is allowed"),
-            Line("landed", "stay, or launch again: to a point exactly three grids from the planet, without coasting"),
+            Line(
+                "landed",
+                "stay, or launch again: to a point on the square three grids around the planet, without coasting",
+            ),
             Line("docked", "stay, or leave by gravity and engines, without coasting"),
         ),
     )
