@@ -172,7 +172,7 @@ def test_each_token_is_inside_its_own_cell():
             assert len(around) == 1
 
 
-def test_a_page_ends_above_its_lower_edge():
+def test_a_sheet_ends_above_its_lower_edge():
     for preset in preset_names():
         for name, drawing in game_sheets(Game(preset)).items():
             for shape in drawing.shapes:
