@@ -8,15 +8,17 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 from pydantic import BaseModel
 
+from benchmarks.baseline_methods import EXPLOITABILITY, METHODS, Job
 from benchmarks.machine import processor_name
 from benchmarks.publish import put_between_markers
 
@@ -25,8 +27,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy and PyTorch are us
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "baselines.md"
 _OUT = ROOT / "build" / "baselines"
+PUBLISHED = Path(__file__).with_name("baselines.jsonl")
+"""The results that the document shows: every run with its curve, command and the hash of its weights."""
+PLOT = ROOT / "docs" / "pictures" / "exploitability.svg"
 RESULTS = "results.jsonl"
-PSRO_SIZE = 8  # policies of a population; each response gets the same part of the steps
 
 
 class Run(BaseModel):
@@ -38,8 +42,9 @@ class Run(BaseModel):
         seed: of all random streams.
         steps: of the environments, those of the budget.
         minutes: of training.
-        curve: evaluations, with the columns of ``curve.csv``; of a population only that of the mixture.
-        sha256: of the file of weights.
+        curve: evaluations, with the columns of ``curve.csv`` and perhaps ``EXPLOITABILITY``.
+        file: of the weights, in the folder of the results.
+        sha256: of that file.
         machine: processor, number of cores and version of Python.
         command: repeats the run.
     """
@@ -50,65 +55,15 @@ class Run(BaseModel):
     steps: int
     minutes: float
     curve: list[dict[str, float]]
+    file: str
     sha256: str
     machine: str
     command: str
 
     @property
-    def key(self) -> tuple[str, str, int, int]:
+    def job(self) -> Job:
         """What tells runs apart."""
-        return self.method, self.config, self.seed, self.steps
-
-
-def _train(method: str, config: str, seed: int, steps: int, folder: Path) -> tuple[list[dict[str, float]], Path]:
-    """Train by a method of the trainer; return the curve and the file of the policy."""
-    from geo_patrol.training import train
-    from geo_patrol.training.methods import configure
-
-    settings: dict[str, Any] = {"config": (config,), "eval_config": config, "total_timesteps": steps}
-    curve = train(configure(method, out=folder, seed=seed, save_policies=True, **settings))
-    return [point.to_row() for point in curve], folder / "policy.safetensors"
-
-
-def _train_population(
-    method: str,  # noqa: ARG001 - as the others
-    config: str,
-    seed: int,
-    steps: int,
-    folder: Path,
-) -> tuple[list[dict[str, float]], Path]:
-    """Train a population from random weights; return one evaluation of its mixture, and the file of that."""
-    from geo_patrol import play_match
-    from geo_patrol.training import Evaluation, TrainingConfig, WinRate, train
-    from geo_patrol.training.population import MIXTURE, train_population
-
-    settings: dict[str, Any] = {"config": (config,), "eval_config": config, "total_timesteps": steps // PSRO_SIZE}
-    first = TrainingConfig(out=folder / "first", seed=seed, **settings)
-    minutes = train(first)[-1].minutes
-    responses = TrainingConfig(out=folder, seed=seed, **settings)
-    train_population(responses, [str(first.out / "policy.safetensors")], size=PSRO_SIZE, processes=1)
-    minutes += sum(_last_minutes(file) for file in folder.glob("responses/*/curve.csv"))
-    file = folder / MIXTURE
-    win_rates = {}
-    for opponent in first.eval_opponents:
-        total = (
-            play_match(f"policy:{file}", opponent, config=config, games=5 * first.eval_games, seed=seed).summary().total
-        )
-        win_rates[opponent] = WinRate(float(total.win_rate), *map(float, total.win_interval))
-    return [Evaluation(minutes, steps, win_rates).to_row()], file
-
-
-def _last_minutes(curve: Path) -> float:
-    return float(curve.read_text(encoding="utf-8").splitlines()[-1].partition(",")[0])
-
-
-METHODS: dict[str, Callable[[str, str, int, int, Path], tuple[list[dict[str, float]], Path]]] = {
-    "league": _train,
-    "self-play": _train,
-    "mmd": _train,
-    "entropy": _train,
-    "psro": _train_population,
-}
+        return Job(self.method, self.config, self.seed, self.steps)
 
 
 def read_runs(out: Path) -> list[Run]:
@@ -146,23 +101,55 @@ def table(runs: Sequence[Run]) -> str:
     for run in runs:
         groups[run.config, run.steps, run.method].append(run)
     opponents = sorted({name for run in runs for name in run.curve[-1] if f"{name} low" in run.curve[-1]})
-    heading = ["configuration", "steps", "method", "seeds", "minutes", *(f"`{name}`" for name in opponents)]
+    heading = ["configuration", "steps", "method", "seeds", "minutes", EXPLOITABILITY]
+    heading += [f"`{name}`" for name in opponents]
     lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
     for (config, steps, method), members in sorted(groups.items()):
         minutes = np.mean([run.minutes for run in members])
         cells = [config, f"{steps:,}", method, str(len(members)), f"{minutes:.1f}"]
-        cells += [_describe([run.curve[-1][name] for run in members if name in run.curve[-1]]) for name in opponents]
+        last = [run.curve[-1] for run in members]
+        exact = [point[EXPLOITABILITY] for point in last if EXPLOITABILITY in point]
+        cells += [_describe(exact, ".3f")]
+        cells += [_describe([point[name] for point in last if name in point], ".1%") for name in opponents]
         lines.append(f"| {' | '.join(cells)} |")
     machines = "; ".join(sorted({run.machine for run in runs}))
     note = "Interquartile means over seeds, 95 % bootstrap intervals; games won in the final evaluation."
     return "\n".join([*lines, "", f"{note} {machines}; one thread."])
 
 
-def _describe(scores: list[float]) -> str:
+def _describe(scores: list[float], form: str) -> str:
     if not scores:
         return "-"
-    estimate, low, high = interquartile_mean(scores)
-    return f"{estimate:.1%} ({low:.1%}-{high:.1%})"
+    return "{:{form}} ({:{form}}-{:{form}})".format(*interquartile_mean(scores), form=form)
+
+
+def draw(runs: Sequence[Run], path: Path) -> bool:
+    """Draw the exact exploitability over the steps, a line for each method; return False if no run has it."""
+    groups = defaultdict(list)
+    for run in runs:
+        if EXPLOITABILITY in run.curve[-1]:
+            groups[run.method].append(run)
+    if not groups:
+        return False
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    mpl.rcParams["svg.hashsalt"] = "geo_patrol"
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for method, members in sorted(groups.items()):
+        points = list(zip(*(run.curve for run in members), strict=True))
+        steps = [np.mean([point["steps"] for point in each]) for each in points]
+        estimates, low, high = np.array(
+            [interquartile_mean([point[EXPLOITABILITY] for point in each]) for each in points]
+        ).T
+        axes.plot(steps, estimates, marker=".", label=f"{method}, {len(members)} seeds")
+        axes.fill_between(steps, low, high, alpha=0.15)
+    axes.set(xlabel="environment steps", ylabel="exact exploitability", ylim=(0, None))
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    figure.savefig(path, metadata={"Date": None})
+    return True
 
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
@@ -181,18 +168,17 @@ def run(
     """Train one policy, and add its results as a line."""
     if method not in METHODS:
         raise typer.BadParameter(f"there is no method {method!r}: choose {', '.join(METHODS)}", param_hint="--method")
-    if (method, config, seed, steps) in {found.key for found in read_runs(out)}:
+    job = Job(method, config, seed, steps)
+    if job in {found.job for found in read_runs(out)}:
         print(f"{method} on {config}, seed {seed}, {steps:,} steps: there already, in {out / RESULTS}")
         return
-    curve, file = METHODS[method](method, config, seed, steps, _folder(out, method, config, seed, steps))
+    trained = METHODS[method](job, _folder(out, job))
     result = Run(
-        method=method,
-        config=config,
-        seed=seed,
-        steps=steps,
-        minutes=curve[-1]["minutes"],
-        curve=curve,
-        sha256=hashlib.sha256(file.read_bytes()).hexdigest(),
+        **job._asdict(),
+        minutes=trained.curve[-1]["minutes"],
+        curve=trained.curve,
+        file=str(trained.file.relative_to(out)),
+        sha256=hashlib.sha256(trained.file.read_bytes()).hexdigest(),
         machine=f"{processor_name()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         command=f"python -m benchmarks.baselines run --method {method} --config {config} --seed {seed} --steps {steps}",
     )
@@ -200,13 +186,13 @@ def run(
         results.write(result.model_dump_json() + "\n")
 
 
-def _folder(out: Path, method: str, config: str, seed: int, steps: int) -> Path:
-    return out / f"{config}-{method}-{steps}-seed{seed}"
+def _folder(out: Path, job: Job) -> Path:
+    return out / f"{job.config}-{job.method}-{job.steps}-seed{job.seed}"
 
 
-def _policy(out: Path, found: Run) -> Path:
-    name = "mixture" if found.method == "psro" else "policy"
-    return _folder(out, *found.key) / f"{name}.safetensors"
+def _policy(out: Path, found: Run) -> str:
+    file = out / found.file
+    return f"{'torch' if file.suffix == '.pt' else 'policy'}:{file}"
 
 
 @app.command()
@@ -214,7 +200,7 @@ def cross_play(config: Config = "geo_patrol", games: int = 1000, seed: int = 0, 
     """Let all trained policies play each other, sides swapped, and write the results as JSON."""
     from geo_patrol import play_tournament
 
-    policies = [f"policy:{_policy(out, found)}" for found in read_runs(out) if found.config == config]
+    policies = [_policy(out, found) for found in read_runs(out) if found.config == config]
     folder = out / f"cross-play-{config}-{len(policies)}"
     tournament = play_tournament(policies, config=config, games=games, seed=seed, folder=folder)
     (folder / "results.json").write_text(json.dumps(tournament.to_dict(), indent=1) + "\n", encoding="utf-8")
@@ -222,12 +208,16 @@ def cross_play(config: Config = "geo_patrol", games: int = 1000, seed: int = 0, 
 
 @app.command()
 def publish(out: Out = _OUT) -> None:
-    """Write the table of all results into docs/baselines.md."""
+    """Write the table and the plot of all results into docs, and the results themselves beside this file."""
     runs = read_runs(out)
     if not runs:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")
     text = DOCUMENT.read_text(encoding="utf-8")
-    DOCUMENT.write_text(put_between_markers(text, table(runs)), encoding="utf-8")
+    block = table(runs)
+    if draw(runs, PLOT):
+        block += f"\n\n![Exact exploitability over environment steps]({PLOT.relative_to(ROOT / 'docs').as_posix()})"
+    DOCUMENT.write_text(put_between_markers(text, block), encoding="utf-8")
+    shutil.copyfile(out / RESULTS, PUBLISHED)
 
 
 if __name__ == "__main__":

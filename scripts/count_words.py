@@ -69,6 +69,7 @@ ALLOWED = (
         r"_?(draw_)?[Ff]igure|get_figure", "src/geo_patrol/rendering", "Matplotlib's Figure, which `figure` returns"
     ),
     Allowed(r"figure", "benchmarks/plot.py", "Matplotlib's Figure"),
+    Allowed(r"[Ff]igure", "benchmarks/baselines.py", "Matplotlib's Figure"),
     Allowed(r"FrameType|_?frame", "src/geo_patrol/cli/errors.py", "the stack frame that a signal handler receives"),
     Allowed(r"_?frame", "src/geo_patrol_command", "the stack frame that a signal handler receives"),
     Allowed(r"\w*frames?\w*|\w*FRAMES?\w*", "src/geo_patrol/rendering", "frames of a film, frames a second"),

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks import baselines
-from benchmarks.baselines import RESULTS, Run, app, interquartile_mean, read_runs, table
+from benchmarks import baseline_methods, baselines
+from benchmarks.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained
+from benchmarks.baselines import RESULTS, Run, app, draw, interquartile_mean, read_runs, table
 
 pytest.importorskip("scipy")
 
@@ -13,7 +14,16 @@ pytest.importorskip("scipy")
 def make_run(**values):
     win = {"minutes": 2.0, "steps": 100, "random": 0.9, "random low": 0.8, "random high": 1.0}
     fields = {"method": "mmd", "config": "case1", "seed": 0, "steps": 100, "minutes": 2.0, "curve": [win]}
-    return Run(**{**fields, "sha256": "ab", "machine": "a machine", "command": "a command", **values})
+    return Run(
+        **{
+            **fields,
+            "file": "policy.safetensors",
+            "sha256": "ab",
+            "machine": "a machine",
+            "command": "a command",
+            **values,
+        }
+    )
 
 
 def test_the_interquartile_mean_leaves_out_the_quarters_at_the_ends():
@@ -35,20 +45,31 @@ def test_intervals_hold_the_mean_of_95_of_100_samples():
 
 def test_table():
     rows = table([make_run(), make_run(seed=1), make_run(method="psro", steps=2000, minutes=4)]).splitlines()
-    assert rows[0] == "| configuration | steps | method | seeds | minutes | `random` |"
-    assert rows[2] == "| case1 | 100 | mmd | 2 | 2.0 | 90.0% (90.0%-90.0%) |"
-    assert rows[3] == "| case1 | 2,000 | psro | 1 | 4.0 | 90.0% (90.0%-90.0%) |"
+    assert rows[0] == "| configuration | steps | method | seeds | minutes | exploitability | `random` |"
+    assert rows[2] == "| case1 | 100 | mmd | 2 | 2.0 | - | 90.0% (90.0%-90.0%) |"
+    assert rows[3] == "| case1 | 2,000 | psro | 1 | 4.0 | - | 90.0% (90.0%-90.0%) |"
+
+
+def test_exact_exploitability_has_a_column_and_a_plot(tmp_path):
+    runs = [
+        make_run(seed=seed, curve=[{"steps": steps, "minutes": 1.0, EXPLOITABILITY: 0.1 * seed} for steps in (50, 100)])
+        for seed in range(4)
+    ]
+    assert "| 0.150 (0.0" in table(runs)  # of 0, 0.1, 0.2 and 0.3
+    assert draw(runs, tmp_path / "plot.svg")
+    assert "<svg" in (tmp_path / "plot.svg").read_text()
+    assert not draw([make_run()], tmp_path / "none.svg")
 
 
 def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
     trained = []
 
-    def train(method, config, seed, steps, folder):
-        trained.append((method, config, seed, steps))
+    def train(job, folder):
+        trained.append(job)
         folder.mkdir(parents=True)
         file = folder / "policy.safetensors"
         file.write_bytes(b"weights")
-        return make_run().curve, file
+        return Trained(make_run().curve, file)
 
     monkeypatch.setitem(baselines.METHODS, "mmd", train)
     arguments = ["run", "--method", "mmd", "--config", "case1", "--steps", "100", "--out", str(tmp_path)]
@@ -62,12 +83,32 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
     document = tmp_path / "baselines.md"
     document.write_text("before\n<!-- benchmarks: begin -->\nold\n<!-- benchmarks: end -->\nafter\n")
     monkeypatch.setattr(baselines, "DOCUMENT", document)
+    monkeypatch.setattr(baselines, "PUBLISHED", tmp_path / "published.jsonl")
     assert CliRunner().invoke(app, ["publish", "--out", str(tmp_path)]).exit_code == 0
     assert "| case1 | 100 | mmd | 2 |" in document.read_text()
     assert (tmp_path / RESULTS).read_text().count("\n") == 2
+    assert (tmp_path / "published.jsonl").read_text() == (tmp_path / RESULTS).read_text()
 
 
 def test_wrong_methods_are_named(tmp_path):
     result = CliRunner().invoke(app, ["run", "--method", "mdd", "--out", str(tmp_path)])
     assert result.exit_code == 2
     assert "there is no method 'mdd'" in result.output
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.parametrize("method", ["psro", "maskable-ppo"])
+def test_runs_that_are_trained_here_continue(method, tmp_path, monkeypatch):
+    """A population and MaskablePPO have loops of their own here; what is trained is only read the second time."""
+    pytest.importorskip("sb3_contrib" if method == "maskable-ppo" else "torch")
+    small = {"num_envs": 16, "num_evaluations": 2, "eval_games": 2, "eval_opponents": ("random",)}
+    monkeypatch.setattr(baseline_methods, "SETTINGS", {"case1": {**small, "opponents": ("random",)}})
+    monkeypatch.setattr(baseline_methods, "PSRO_SIZE", 2)
+    monkeypatch.setattr(baseline_methods, "PSRO_GAMES", 2)
+    job = Job(method, "case1", 0, 1024)
+    first = METHODS[method](job, tmp_path)
+    assert [point["steps"] for point in first.curve] == [512, 1024]
+    assert 0 <= first.curve[-1]["random"] <= 1
+    written = first.file.stat().st_mtime_ns
+    assert METHODS[method](job, tmp_path) == first
+    assert first.file.stat().st_mtime_ns == written

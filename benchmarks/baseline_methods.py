@@ -1,0 +1,228 @@
+"""The learning methods of docs/baselines.md: each trains one policy and returns its learning curve."""
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from geo_patrol.evaluation.exploitability import ExactBoard
+
+    from geo_patrol.training import TrainingConfig
+
+EXPLOITABILITY = "exploitability"
+"""The column of a curve with the exact exploitability, on configurations that are solved."""
+SOLVED = {"duel"}
+"""Configurations small enough for exact best responses."""
+SETTINGS: Mapping[str, dict[str, Any]] = {"duel": {"num_envs": 64, "num_evaluations": 10}}
+"""Settings that differ from the defaults of ``TrainingConfig``: on a small board a policy learns from few games."""
+PSRO_SIZE = 8
+"""Policies of a population; each response gets the same part of the steps."""
+
+PSRO_GAMES = 400
+"""Games of each match between members of a population."""
+
+Curve = list[dict[str, float]]
+
+
+class Job(NamedTuple):
+    """What to train.
+
+    Attributes:
+        method: its key in ``METHODS``.
+        config: the preset.
+        seed: of all random streams.
+        steps: of the environments, those of the budget.
+    """
+
+    method: str
+    config: str
+    seed: int
+    steps: int
+
+
+class Trained(NamedTuple):
+    """A trained policy."""
+
+    curve: Curve
+    """Evaluations, with the columns of ``curve.csv`` and ``EXPLOITABILITY``."""
+    file: Path
+    """The weights."""
+
+
+def exploitability(policies: Mapping[Any, float], config: str) -> dict[str, float]:
+    """Return the column ``EXPLOITABILITY`` of a mixture of policies; none where the configuration is not solved.
+
+    It is what a best response wins, games won minus games lost per game, as the mean over the sides. The response to
+    a mixture knows which policy was drawn, so this is an upper bound where there are several.
+    """
+    if config not in SOLVED:
+        return {}
+    values = [_exact_board(config).exploitability(policy)["outcome"].mean for policy in policies]
+    return {EXPLOITABILITY: float(np.average(values, weights=list(policies.values())))}
+
+
+@cache
+def _exact_board(config: str) -> "ExactBoard":
+    from geo_patrol.evaluation.exploitability import ExactBoard
+
+    from geo_patrol import load_config
+
+    return ExactBoard(load_config(config))
+
+
+def train_policy(job: Job, folder: Path) -> Trained:
+    """Train by a method of ``geo_patrol.training``."""
+    from geo_patrol.agents.policy import PolicyAgent
+    from geo_patrol.training import train
+    from geo_patrol.training.methods import configure
+
+    curve = train(configure(job.method, out=folder, save_policies=True, **_settings(job)))
+    rows = []
+    for point in curve:
+        policy = PolicyAgent(folder / "policies" / f"{point.steps:012d}.safetensors")
+        rows.append(point.to_row() | exploitability({policy: 1.0}, job.config))
+    return Trained(rows, folder / "policy.safetensors")
+
+
+def _settings(job: Job) -> dict[str, Any]:
+    budget = {"seed": job.seed, "total_timesteps": job.steps}
+    return {"config": (job.config,), "eval_config": job.config, **budget, **SETTINGS.get(job.config, {})}
+
+
+def train_population_of_policies(job: Job, folder: Path) -> Trained:
+    """Train a population from random weights, and evaluate its mixture each time that a policy has joined."""
+    from geo_patrol.agents.policy import PolicyAgent
+    from geo_patrol.agents.policy.weights import read_policies
+    from geo_patrol.training import TrainingConfig, train
+    from geo_patrol.training.population import MIXTURE, train_population
+
+    settings = _settings(job) | {"total_timesteps": job.steps // PSRO_SIZE, "num_evaluations": 1}
+    first = TrainingConfig(out=folder / "first", **settings)
+    minutes = train(first)[-1].minutes
+    responses, begin = TrainingConfig(out=folder, **settings), [str(first.out / "policy.safetensors")]
+    curve: Curve = []
+    for size in range(1, PSRO_SIZE + 1):
+        mixture = folder / f"mixture{size}.safetensors"
+        if not mixture.exists():  # an interrupted run continues
+            train_population(responses, begin, size=size, games=PSRO_GAMES, processes=1)
+            shutil.copyfile(folder / MIXTURE, mixture)
+        policies = {PolicyAgent(weights): p for weights, p in read_policies(mixture)}
+        if size > 1:
+            minutes += _last_minutes(folder / "responses" / f"{size - 1:03d}" / "curve.csv")
+        row = {"minutes": minutes, "steps": size * job.steps // PSRO_SIZE}
+        curve.append(row | exploitability(policies, job.config))
+    curve[-1] |= _win_rates(f"policy:{folder / MIXTURE}", first.eval_opponents, job, 5 * first.eval_games)
+    return Trained(curve, folder / MIXTURE)
+
+
+def _last_minutes(curve: Path) -> float:
+    return float(curve.read_text(encoding="utf-8").splitlines()[-1].partition(",")[0])
+
+
+def _win_rates(agent: Any, opponents: tuple[str, ...], job: Job, games: int) -> dict[str, float]:
+    """Return the columns of an evaluation, as ``Evaluation.to_row`` does."""
+    from geo_patrol import play_match
+
+    row = {}
+    for opponent in opponents:
+        total = play_match(agent, opponent, config=job.config, games=games, seed=job.seed).summary().total
+        low, high = map(float, total.win_interval)
+        row |= {opponent: float(total.win_rate), f"{opponent} low": low, f"{opponent} high": high}
+    return row
+
+
+def train_maskable_ppo(job: Job, folder: Path) -> Trained:
+    """Train MaskablePPO of sb3-contrib against scripts; an interrupted run begins anew."""
+    from geo_patrol.agents.networks import load_network
+
+    saved = folder / "curve.json"
+    if not saved.exists():
+        saved.write_text(json.dumps(_learn(job, folder)), encoding="utf-8")
+    rows = []
+    for row in json.loads(saved.read_text(encoding="utf-8")):
+        policy = load_network(f"torch:{_script(folder, row['steps'])}")
+        rows.append(row | exploitability({policy: 1.0}, job.config))
+    return Trained(rows, _script(folder, rows[-1]["steps"]))
+
+
+def _script(folder: Path, steps: float) -> Path:
+    return folder / f"{int(steps):012d}.pt"
+
+
+def _learn(job: Job, folder: Path) -> Curve:
+    """Train with the settings of examples/sb3_ppo.py, save the policy of every evaluation, and return the curve."""
+    import torch
+
+    from geo_patrol.training import TrainingConfig
+
+    torch.set_num_threads(1)
+    config = TrainingConfig(out=folder, **_settings(job))
+    folder.mkdir(parents=True, exist_ok=True)
+    model = _maskable_ppo(config)
+    curve: Curve = []
+    seconds = 0.0
+    for number in range(1, config.num_evaluations + 1):
+        start = time.perf_counter()
+        model.learn(job.steps // config.num_evaluations, reset_num_timesteps=False)
+        seconds += time.perf_counter() - start
+        row = {"minutes": seconds / 60, "steps": float(model.num_timesteps)}
+        file = _script(folder, row["steps"])
+        _export(model, file)
+        games = config.eval_games * (5 if number == config.num_evaluations else 1)
+        curve.append(row | _win_rates(f"torch:{file}", config.eval_opponents, job, games))
+    return curve
+
+
+def _maskable_ppo(config: "TrainingConfig") -> Any:
+    import torch
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from geo_patrol.envs.adapters.sb3 import make_sb3_vec
+    from geo_patrol.envs.adapters.sb3_policy import OrderPolicy
+
+    opponents = dict.fromkeys(config.opponents, 1.0)
+    env = make_sb3_vec(config.config[0], config.num_envs, opponent=opponents, seats="alternate", reward="score")
+    return MaskablePPO(
+        OrderPolicy,
+        VecNormalize(env, norm_obs=False, gamma=0.99),
+        n_steps=32,
+        batch_size=min(1024, 8 * config.num_envs),
+        n_epochs=3,
+        learning_rate=5e-4,
+        ent_coef=0.003,
+        policy_kwargs={"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
+        device="cpu",
+        seed=config.seed,
+    )
+
+
+def _export(model: Any, file: Path) -> None:
+    """Write the policy's network as TorchScript, which the agent ``torch:FILE`` plays."""
+    import torch
+    from torch import nn
+
+    class Network(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.Sequential(model.policy.mlp_extractor.policy_net, model.policy.action_net)
+
+        def forward(self, onehot: torch.Tensor) -> torch.Tensor:
+            logits: torch.Tensor = self.layers(onehot)
+            return logits
+
+    example = torch.zeros((1, model.observation_space.shape[0]))
+    torch.jit.trace(Network(), example).save(str(file))  # type: ignore[no-untyped-call]
+
+
+METHODS: Mapping[str, Callable[[Job, Path], Trained]] = {
+    **dict.fromkeys(("league", "self-play", "mmd", "entropy"), train_policy),
+    "psro": train_population_of_policies,
+    "maskable-ppo": train_maskable_ppo,
+}
