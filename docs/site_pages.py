@@ -35,6 +35,7 @@ PACKAGES = {
     "geo_patrol.agents.networks": "Networks of your own as agents.",
     "geo_patrol.agents.policy": "Trained policies of the package's own format.",
     "geo_patrol.evaluation": "Matches, tournaments, sequential tests, sweeps and ratings.",
+    "geo_patrol.solving": "Exact solutions of small games.",
     "geo_patrol.replays": "Recording, reading and checking games.",
     "geo_patrol.rendering": "Pictures of positions.",
     "geo_patrol.report": "A report on an agent.",

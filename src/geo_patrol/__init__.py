@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         OrderError,
         PolicyError,
         RecordingError,
+        SolvingError,
     )
     from geo_patrol.evaluation import MatchResult, play_match
     from geo_patrol.game import Game
@@ -52,6 +53,7 @@ __all__ = [
     "ReplayReader",
     "Satellite",
     "SatelliteId",
+    "SolvingError",
     "__version__",
     "agent_names",
     "environment_id",
@@ -79,6 +81,7 @@ _MODULES = {
         "OrderError",
         "PolicyError",
         "RecordingError",
+        "SolvingError",
     ),
     "geo_patrol.game": ("Game",),
     "geo_patrol.notation": ("EndReason", "Order", "Outcome", "Satellite", "SatelliteId", "read_reasons"),

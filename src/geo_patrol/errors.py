@@ -38,6 +38,10 @@ class MissingPackageError(GeoPatrolError, ImportError):
     """A package of one of the extras is needed and not installed."""
 
 
+class SolvingError(GeoPatrolError):
+    """A game that cannot be solved exactly, or a file of a solution that cannot be read."""
+
+
 class RecordingError(GeoPatrolError):
     """A saved or recorded game that cannot be read."""
 

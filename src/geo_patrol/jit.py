@@ -62,6 +62,7 @@ _PIECES = {
     "geo_patrol.agents.scripted": "the scripted agents",
     "geo_patrol.agents.search": "the searching agents",
     "geo_patrol.flight": "the flight games",
+    "geo_patrol.solving": "the exact solver",
 }
 
 

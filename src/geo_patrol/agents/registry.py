@@ -12,6 +12,7 @@ from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, Style, T
 from geo_patrol.agents.scripted.parameters import read_parameters
 from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent
 from geo_patrol.agents.search.budget import read_search
+from geo_patrol.agents.solved import read_solved
 from geo_patrol.agents.travel import local_name
 from geo_patrol.errors import suggest
 
@@ -45,6 +46,7 @@ _ENTRIES: dict[str, _Entry] = {
     "scripted": _Entry(ScriptedAgent, Style),
     "search": _Entry(SearchAgent, parse=_make_search),
     "policy": _Entry(read_policy, parse=read_policy),
+    "solved": _Entry(read_solved, parse=read_solved),
 }
 
 

@@ -25,6 +25,7 @@ from geo_patrol.engine.state import (
     GAME,
     GUARD,
     HVA,
+    NOOP,
     SATELLITES,
     SHOOT,
     SIDES,
@@ -62,24 +63,20 @@ class _Wreckage(NamedTuple):
 
 
 class _Engagement:
-    """The constants of one engagement that has been paid for, and the number of branches followed so far."""
+    """The constants of one engagement that has been paid for, and the number of branches followed so far.
 
-    def __init__(self, game: Record, rules: Record, orders: IntArray) -> None:
-        self.sectors: list[int] = game.sector.ravel().tolist()
-        self.orders: list[int] = orders.ravel().tolist()
-        self.guards = [s for s, order in enumerate(self.orders) if order == GUARD]
-        self.shooters = [s for s, order in enumerate(self.orders) if SHOOT <= order < COLLIDE]
-        self.colliders = [s for s, order in enumerate(self.orders) if COLLIDE <= order < GUARD]
+    Args:
+        orders: (22,) of all satellites.
+        odds: the probability of success of each satellite that has an order.
+        sectors: where each satellite is.
+    """
+
+    def __init__(self, orders: list[int], odds: dict[int, float], sectors: list[int]) -> None:
+        self.sectors, self.orders, self.odds = sectors, orders, odds
+        self.guards = [s for s, order in enumerate(orders) if order == GUARD]
+        self.shooters = [s for s, order in enumerate(orders) if SHOOT <= order < COLLIDE]
+        self.colliders = [s for s, order in enumerate(orders) if COLLIDE <= order < GUARD]
         self.branches = 0
-        self.odds: dict[int, float] = {}
-        for satellite in (*self.guards, *self.shooters, *self.colliders):
-            side, number = divmod(satellite, SATELLITES)
-            order = self.orders[satellite]
-            self.odds[satellite] = float(
-                guard_probability(game, rules, side, number)
-                if order == GUARD
-                else attack_probability(game, rules, side, number, order)
-            )
 
     def count_branches(self, count: int) -> None:
         self.branches += count
@@ -111,9 +108,47 @@ def outcome_distribution(game: Record, rules: Record, orders: IntArray) -> Outco
     paid[0] = game
     orders = orders.copy()
     pay_for_engagements(paid[0], rules, orders)
-    engagement = _Engagement(paid[0], rules, orders)
+    engagement = _Engagement(
+        orders.ravel().tolist(), _find_odds(paid[0], rules, orders), paid[0].sector.ravel().tolist()
+    )
     ends = _follow_collisions(engagement, _start_collisions(engagement))
     return _write_positions(paid, engagement, ends)
+
+
+def _find_odds(game: Record, rules: Record, orders: IntArray) -> dict[int, float]:
+    odds = {}
+    for satellite, order in enumerate(orders.ravel().tolist()):
+        side, number = divmod(satellite, SATELLITES)
+        if order == GUARD:
+            odds[satellite] = float(guard_probability(game, rules, side, number))
+        elif order != NOOP:
+            odds[satellite] = float(attack_probability(game, rules, side, number, order))
+    return odds
+
+
+class Effect(NamedTuple):
+    """One possible result of an engagement, whatever the sectors are."""
+
+    probability: float
+    destroyed: int
+    """Satellites as bits."""
+    moved: tuple[tuple[int, int], ...]
+    """(satellite, another one): the satellite ends in the sector that the other one was in before the engagement."""
+
+
+def engagement_effects(orders: list[int], odds: dict[int, float]) -> list[Effect]:
+    """Return all possible results of an engagement that has been paid for.
+
+    Args:
+        orders: (22,) of all satellites.
+        odds: the probability of success of each satellite that has an order.
+
+    Raises:
+        OrderError: there are more than ``MAX_BRANCHES`` random branches.
+    """
+    engagement = _Engagement(orders, odds, list(range(SIDES * SATELLITES)))
+    ends = _follow_collisions(engagement, _start_collisions(engagement))
+    return [Effect(probability, end.destroyed, end.moved) for end, probability in ends.items()]
 
 
 def _follow_guards(engagement: _Engagement, side: int) -> dict[Aims, float]:

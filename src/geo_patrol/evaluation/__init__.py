@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from geo_patrol.evaluation.bradley_terry import Ratings, fit_ratings
     from geo_patrol.evaluation.executors import WorkerError
+    from geo_patrol.evaluation.exploitability import ExactBoard, Exploitability
     from geo_patrol.evaluation.journal import FolderError
     from geo_patrol.evaluation.match import play_match
     from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Equilibrium",
+    "ExactBoard",
+    "Exploitability",
     "FolderError",
     "MatchResult",
     "Ratings",
@@ -42,6 +45,7 @@ __all__ = [
 _MODULES = {
     "bradley_terry": ("Ratings", "fit_ratings"),
     "matrix_games": ("Equilibrium", "equilibrium"),
+    "exploitability": ("ExactBoard", "Exploitability"),
     "journal": ("FolderError",),
     "match": ("play_match",),
     "executors": ("WorkerError",),

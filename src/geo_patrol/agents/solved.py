@@ -1,0 +1,105 @@
+"""The agent ``solved:FILE``: plays an equilibrium of a game that ``geo-patrol solve`` has solved."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.engine.state import NOOP, SATELLITES
+from geo_patrol.errors import AgentError
+from geo_patrol.game import Game
+from geo_patrol.solving import REWARDS, Reward, Solution, Strategy, read_solution
+
+SCORE = ",score"
+"""Ends the names of agents that maximize the score difference instead of the probability to win."""
+_CACHE = 100_000  # strategies
+
+
+class SolvedAgent(StatelessAgent):
+    """Plays an equilibrium: whatever the other side does, it receives at least the value of the game on average.
+
+    The orders of a side's satellites depend on each other, so it has no ``order_probabilities``; ``strategy`` gives the
+    probabilities of joint orders.
+
+    Args:
+        solution: of the game to play.
+        reward: what it maximizes.
+        name: its name in tables.
+    """
+
+    stateless = True
+
+    def __init__(self, solution: Solution, reward: Reward = "outcome", name: str = "solved") -> None:
+        if reward not in REWARDS:
+            raise ValueError(f"reward = {reward!r}: give {' or '.join(map(repr, REWARDS))}")
+        self.solution, self.reward, self.name = solution, reward, name
+        self._known_config: Any = None
+        self._strategy = functools.lru_cache(_CACHE)(self._find_strategy)
+
+    def strategy(self, game: Game, side: int) -> Strategy:
+        """Return the probabilities of a side's joint orders.
+
+        Args:
+            game: of the solved configuration, not over.
+            side: 0 alpha, 1 bravo.
+
+        Raises:
+            AgentError: it is another game than the solved one.
+            SolvingError: the position cannot be reached from the start of the game.
+        """
+        if game.config is not self._known_config:
+            if game.config.to_dict() != self.solution.config.to_dict():
+                raise AgentError(
+                    f"agent {self.name!r} knows {self.solution.config.title!r} alone, with its exact values"
+                )
+            self._known_config = game.config
+        record = game.to_batch().games
+        for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders"):
+            record[field] = 0
+        return self._strategy(record.tobytes(), side)
+
+    def _find_strategy(self, record: bytes, side: int) -> Strategy:
+        game = np.frombuffer(record, self.solution.phases[0].positions.board.template.dtype)
+        return self.solution.strategy(game[0], side, self.reward)
+
+    def act(
+        self,
+        observations: NDArray[Any],  # noqa: ARG002
+        action_masks: NDArray[np.int8],  # noqa: ARG002
+        generator: np.random.Generator,  # noqa: ARG002
+    ) -> NDArray[np.int64]:
+        """Refuse: an observation does not show the goal points.
+
+        Raises:
+            AgentError: always.
+        """
+        raise AgentError(f"agent {self.name!r} plays from games, not from observations: call plan, or compute_actions")
+
+    def plan(
+        self,
+        games: Sequence[Game],
+        sides: NDArray[np.int64],
+        observations: NDArray[Any],  # noqa: ARG002
+        action_masks: NDArray[np.int8],  # noqa: ARG002
+        generator: np.random.Generator,
+    ) -> NDArray[np.int64]:
+        """Sample joint orders from the equilibrium strategies."""
+        orders = np.full((len(games), SATELLITES), NOOP, np.int64)
+        for i, (game, side) in enumerate(zip(games, sides.tolist(), strict=True)):
+            if not game.is_over:
+                strategy = self.strategy(game, side)
+                orders[i] = strategy.orders[generator.choice(len(strategy.orders), p=strategy.probabilities)]
+        return orders
+
+
+def read_solved(text: str) -> SolvedAgent:
+    """Make an agent as its name says after the colon: ``FILE``, or ``FILE,score``.
+
+    Raises:
+        SolvingError: the file is no solution.
+    """
+    path = text.removesuffix(SCORE)
+    return SolvedAgent(read_solution(path), "score" if text.endswith(SCORE) else "outcome", f"solved:{text}")

@@ -1,0 +1,239 @@
+"""All positions that a game can reach, turn by turn, and the backward induction over them."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.board import prograde
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine.batch import Batch
+from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, ORDERS, SATELLITES, SIDES, Records, records
+from geo_patrol.errors import SolvingError
+from geo_patrol.solving.codes import encode_side, make_codec
+from geo_patrol.solving.effects import make_effects
+from geo_patrol.solving.matrices import Floats
+from geo_patrol.solving.transitions import TRANSITION, Board, find_patterns, list_ends, list_moves
+from geo_patrol.solving.values import Moves, Question, mark_moves, value_engagements, value_movements
+
+CHUNK = 8192
+"""Positions that a thread works on at a time."""
+_BUFFER = 1024
+
+Codes = tuple[NDArray[np.int64], NDArray[np.int64]]
+Probabilities = Callable[["Positions", NDArray[np.int64]], Floats]
+"""Gives the probabilities of an agent's orders, (n, 2, 11, 28), in the positions with these numbers, (n,)."""
+
+
+class Positions(NamedTuple):
+    """The positions of one phase of one turn."""
+
+    board: Board
+    codes: Codes
+    """The configurations of each side, ascending."""
+    indices: NDArray[np.int32]
+    """(n, 2): the positions, as indices of the two configurations; in ascending order."""
+
+    def pairs(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the codes of some of the positions, (n, 2)."""
+        return np.stack([self.codes[side][self.indices[numbers, side]] for side in range(SIDES)], axis=1)
+
+    def spread(self, values: Floats) -> Floats:
+        """Return values of the positions, (n, k), by the indices of both configurations; NaN where there is none."""
+        table = np.full((len(self.codes[0]), len(self.codes[1]), values.shape[1]), np.nan)
+        table[self.indices[:, 0], self.indices[:, 1]] = values
+        return table
+
+
+class Turn(NamedTuple):
+    """The positions of one turn."""
+
+    movement: Positions
+    moves: tuple[Moves, Moves]
+    engagement: Positions
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a computation may take.
+
+    Attributes:
+        max_positions: it stops with an error when there are more.
+        threads: that work at the same time.
+        report: called with what has been done; None: nothing is reported.
+    """
+
+    max_positions: int = 20_000_000
+    threads: int = 1
+    report: Callable[[str], None] | None = None
+
+    def log(self, text: str) -> None:
+        """Report what has been done."""
+        if self.report is not None:
+            self.report(text)
+
+
+def start_of(config: GameConfig) -> tuple[Records, Records]:
+    """Return the record of the starting position and that of the rules.
+
+    Raises:
+        SolvingError: they are sampled at each reset.
+    """
+    if config.is_randomized:
+        raise SolvingError(f"{config.title}: values are sampled at each reset; give single values")
+    batch = Batch(config)
+    batch.seed([0])
+    batch.reset()
+    for field in ("rng_key", "rng_counter", "setup_key"):
+        batch.games[field] = 0
+    return batch.games, batch.rules
+
+
+def _sort(pairs: NDArray[np.int64]) -> tuple[Codes, NDArray[np.int32]]:
+    """Return the configurations of each side and the positions of ``Positions``, from codes in any order, (n, 2)."""
+    first, rows = np.unique(pairs[:, 0], return_inverse=True)
+    second, columns = np.unique(pairs[:, 1], return_inverse=True)
+    flat = np.unique(rows * len(second) + columns)
+    return (first, second), np.stack(np.divmod(flat, len(second)), axis=1).astype(np.int32)
+
+
+def _chunks(count: int) -> Iterator[NDArray[np.int64]]:
+    for start in range(0, count, CHUNK):
+        yield np.arange(start, min(start + CHUNK, count))
+
+
+def _move(movement: Positions) -> tuple[tuple[Moves, Moves], Positions]:
+    """Return the joint moves of both sides, and the positions that they lead to."""
+    moves: list[Moves] = []
+    codes: list[NDArray[np.int64]] = []
+    for side in range(SIDES):
+        starts, ends = list_moves(movement.board, side, movement.codes[side])
+        unique, successors = np.unique(ends, return_inverse=True)
+        codes.append(unique)
+        moves.append((starts, successors))
+    marks = np.zeros((len(codes[0]), len(codes[1])), np.bool_)
+    both = moves[0], moves[1]
+    mark_moves(movement.indices.astype(np.int64), both, marks)
+    template = movement.board.template.copy()
+    template["phase"] = ENGAGEMENT
+    board = movement.board._replace(template=template)
+    return both, Positions(board, (codes[0], codes[1]), np.argwhere(marks).astype(np.int32))
+
+
+def _engage(engagement: Positions, pool: ThreadPoolExecutor, patterns: set[int]) -> tuple[Positions, Positions | None]:
+    """Return an engagement phase with the effects of all its orders, and the positions that it leads to, if any."""
+    board, count = engagement.board, len(engagement.indices)
+
+    def find(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        return find_patterns(board, engagement.pairs(numbers))
+
+    known = len(patterns)
+    for found in pool.map(find, _chunks(count)):
+        patterns.update(found.tolist())
+    if len(patterns) > known:
+        board = board._replace(effects=make_effects(patterns, board.codec, board.rules[0]))
+
+    def follow(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        return list_ends(board, engagement.pairs(numbers), records(TRANSITION, _BUFFER))
+
+    ends = np.concatenate([*pool.map(follow, _chunks(count))])
+    engagement = engagement._replace(board=board)
+    if not len(ends):
+        return engagement, None
+    template = board.template.copy()
+    template["phase"] = MOVEMENT
+    template["turn"] += 1
+    template["goal"] = [[prograde(int(goal)) for goal in template["goal"][0]]]
+    return engagement, Positions(board._replace(template=template), *_sort(ends))
+
+
+def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False) -> list[Turn]:
+    """Return all positions that a game can reach.
+
+    Args:
+        config: the game.
+        limits: what it may take.
+        is_complete: whether positions differ by all that observations show, see ``Codec``.
+
+    Raises:
+        SolvingError: the game is too large, or its values are sampled.
+    """
+    start, rules = start_of(config)
+    codec = make_codec(start[0], rules[0], is_complete=is_complete)
+    patterns = {0}
+    board = Board(start, rules, codec, make_effects(patterns, codec, rules[0]))
+    codes = np.array([[encode_side(start[0], codec, side) for side in range(SIDES)]])
+    movement: Positions | None = Positions(board, *_sort(codes))
+    turns: list[Turn] = []
+    count = 0
+    with ThreadPoolExecutor(limits.threads) as pool:
+        while movement is not None:
+            moves, engagement = _move(movement)
+            count += len(movement.indices) + len(engagement.indices)
+            limits.log(f"turn {len(turns) + 1}: {count:,} positions so far")
+            if count > limits.max_positions:
+                raise SolvingError(
+                    f"{config.title}: more than {limits.max_positions:,} positions in the first {len(turns) + 1} of "
+                    f"{config.turn_limit} turns; give less fuel, fewer turns or a smaller board"
+                )
+            engagement, following = _engage(engagement, pool, patterns)
+            turns.append(Turn(movement, moves, engagement))
+            movement = following
+    return turns
+
+
+def no_probabilities(positions: Positions, numbers: NDArray[np.int64]) -> Floats:  # noqa: ARG001 - a Probabilities
+    """Return none: equilibria need no agent."""
+    return np.empty((0, SIDES, SATELLITES, ORDERS))
+
+
+def go_back(
+    turns: list[Turn], question: Question, limits: Limits, probabilities: Probabilities = no_probabilities
+) -> Iterator[tuple[Turn, Floats, Floats, float]]:
+    """Yield the turns from the last to the first, with the values of their positions.
+
+    Yields:
+        The turn; values in its movement phase and in its engagement phase, (n, k) each; the largest duality gap.
+    """
+    following = np.empty((0, 0, len(question.payoffs)))
+    next_codes: Codes = (np.empty(0, np.int64), np.empty(0, np.int64))
+    with ThreadPoolExecutor(limits.threads) as pool:
+        for turn in reversed(turns):
+            engage = partial(_engage_values, turn.engagement, next_codes, following, question, probabilities)
+            engaged, gap = _collect(pool.map(engage, _chunks(len(turn.engagement.indices))))
+            move = partial(_move_values, turn, turn.engagement.spread(engaged), question, probabilities)
+            moved, other_gap = _collect(pool.map(move, _chunks(len(turn.movement.indices))))
+            following, next_codes = turn.movement.spread(moved), turn.movement.codes
+            limits.log(f"turn {int(turn.movement.board.template['turn'][0]) + 1}: values known")
+            yield turn, moved, engaged, max(gap, other_gap)
+
+
+def _engage_values(
+    positions: Positions,
+    next_codes: Codes,
+    following: Floats,
+    question: Question,
+    probabilities: Probabilities,
+    numbers: NDArray[np.int64],
+) -> tuple[Floats, float]:
+    asked = question, probabilities(positions, numbers), records(TRANSITION, _BUFFER)
+    return value_engagements(positions.board, positions.pairs(numbers), next_codes, following, *asked)
+
+
+def _move_values(
+    turn: Turn, following: Floats, question: Question, probabilities: Probabilities, numbers: NDArray[np.int64]
+) -> tuple[Floats, float]:
+    positions = turn.movement
+    indices = positions.indices[numbers].astype(np.int64)
+    asked = question, probabilities(positions, numbers)
+    return value_movements(positions.board, positions.pairs(numbers), indices, turn.moves, following, *asked)
+
+
+def _collect(results: Iterator[tuple[Floats, float]]) -> tuple[Floats, float]:
+    """Return the values of all chunks, (n, k), and the largest gap."""
+    values, gaps = zip(*results, strict=True)
+    return np.concatenate(values), max(gaps)

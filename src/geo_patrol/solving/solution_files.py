@@ -1,0 +1,131 @@
+"""Files of solutions: safetensors, plain numbers behind a header, nothing that could be executed."""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from geo_patrol.board import prograde
+from geo_patrol.config.presets import read_saved_config
+from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, ORDERS
+from geo_patrol.errors import ConfigError, SolvingError
+from geo_patrol.files import atomic_path, read_limited
+from geo_patrol.solving.codes import make_codec
+from geo_patrol.solving.effects import make_effects
+from geo_patrol.solving.layers import Positions, start_of
+from geo_patrol.solving.solution import Phase, Solution
+from geo_patrol.solving.transitions import Board
+
+FORMAT = "geo_patrol solution 1"
+MAX_FILE_SIZE = 8_000_000_000
+_MAX_CONFIG = 100_000
+_MAX_PATTERNS = 1_000_000
+_TYPES = {"alpha": np.int64, "bravo": np.int64, "indices": np.int32, "values": np.float64}
+
+
+def write_solution(path: str | Path, solution: Solution) -> None:
+    """Write a solution to a file, atomically.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    board = solution.phases[-1].positions.board
+    arrays: dict[str, NDArray[Any]] = {"patterns": board.effects.patterns}
+    for number, phase in enumerate(solution.phases):
+        positions = phase.positions
+        held = (*positions.codes, positions.indices, phase.values)
+        arrays |= {f"{number}/{name}": np.ascontiguousarray(array) for name, array in zip(_TYPES, held, strict=True)}
+    metadata = {
+        "format": FORMAT,
+        "config": json.dumps(solution.config.to_dict()),
+        "phases": str(len(solution.phases)),
+        "certified_gap": repr(solution.certified_gap),
+    }
+    with atomic_path(path) as temporary:
+        save_file(arrays, temporary, metadata)
+
+
+def read_solution(path: str | Path) -> Solution:
+    """Read a solution.
+
+    Raises:
+        SolvingError: the file cannot be read, is too large, or is no solution.
+    """
+    try:
+        read_limited(path, 0)  # refuses what is no regular file
+        return _open(Path(path))
+    except OSError as error:
+        raise SolvingError(f"{path}: {error.strerror or error}") from None
+    except (SafetensorError, ConfigError, SolvingError, ValueError, KeyError, RecursionError) as error:
+        raise SolvingError(f"{path}: not a solution of geo_patrol ({error})") from None
+
+
+def _open(path: Path) -> Solution:
+    if path.stat().st_size > MAX_FILE_SIZE:
+        raise SolvingError(f"larger than {MAX_FILE_SIZE:,} bytes")
+    with safe_open(path, framework="numpy") as file:
+        return _read(file)
+
+
+def _read(file: Any) -> Solution:
+    metadata = file.metadata() or {}
+    if metadata.get("format") != FORMAT:
+        raise SolvingError(f"format {metadata.get('format')!r}: it must be {FORMAT!r}")
+    if len(metadata["config"]) > _MAX_CONFIG:
+        raise SolvingError("the configuration is too long")
+    config = read_saved_config(json.loads(metadata["config"]))
+    count, gap = int(metadata["phases"]), float(metadata["certified_gap"])
+    if not (0 < count <= 2 * (config.turn_limit + 1) and count % 2 == 0 and gap >= 0):
+        raise SolvingError(f"{count} phases, certified gap {gap}")
+    board = _make_board(config, _take(file, "patterns", np.int64, (None,)))
+    boards = itertools.islice(itertools.accumulate(itertools.repeat(board), lambda last, _: _next_board(last)), count)
+    phases = tuple(_read_phase(file, number, each) for number, each in enumerate(boards))
+    return Solution(config, phases, gap)
+
+
+def _make_board(config: Any, patterns: NDArray[np.int64]) -> Board:
+    start, rules = start_of(config)
+    codec = make_codec(start[0], rules[0], is_complete=False)
+    highest = (2 * ORDERS) ** int(codec.fleets.sum())
+    if len(patterns) > _MAX_PATTERNS or not ((patterns >= 0) & (patterns < highest)).all():
+        raise SolvingError("wrong patterns of orders")
+    return Board(start, rules, codec, make_effects(set(patterns.tolist()), codec, rules[0]))
+
+
+def _next_board(board: Board) -> Board:
+    """Return the board of the following phase."""
+    template = board.template.copy()
+    if template["phase"][0] == MOVEMENT:
+        template["phase"] = ENGAGEMENT
+    else:
+        template["phase"] = MOVEMENT
+        template["turn"] += 1
+        template["goal"] = [[prograde(int(goal)) for goal in template["goal"][0]]]
+    return board._replace(template=template)
+
+
+def _read_phase(file: Any, number: int, board: Board) -> Phase:
+    shapes = {"alpha": (None,), "bravo": (None,), "indices": (None, 2), "values": (None, 2)}
+    held = {name: _take(file, f"{number}/{name}", kind, shapes[name]) for name, kind in _TYPES.items()}
+    codes, indices = (held["alpha"], held["bravo"]), held["indices"]
+    if len(indices) == 0 or len(indices) != len(held["values"]) or not np.isfinite(held["values"]).all():
+        raise SolvingError(f"phase {number}: wrong values")
+    if not all((np.diff(each) > 0).all() for each in codes):
+        raise SolvingError(f"phase {number}: codes out of order")
+    if not ((indices >= 0) & (indices < [len(each) for each in codes])).all():
+        raise SolvingError(f"phase {number}: indices out of range")
+    return Phase(Positions(board, codes, indices), held["values"])
+
+
+def _take(file: Any, name: str, kind: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """Return an array of a file."""
+    array: NDArray[Any] = file.get_tensor(name)
+    fits = array.ndim == len(shape) and all(size in (None, real) for size, real in zip(shape, array.shape, strict=True))
+    if array.dtype != kind or not fits:
+        raise SolvingError(f"{name}: {array.dtype} of shape {array.shape}")
+    return array

@@ -1,0 +1,95 @@
+"""A slow and simple solver: recursion over ``Game``, with SciPy's linear programming for every matrix."""
+
+from itertools import product
+
+import numpy as np
+from scipy.optimize import linprog
+
+from geo_patrol import Game
+from geo_patrol.saving import position_bytes
+
+REWARDS = ("score", "outcome")
+
+
+def matrix_value(matrix):
+    """Return the value of a zero-sum game."""
+    matrix = np.asarray(matrix, float)
+    if matrix.min(axis=1).max() == matrix.max(axis=0).min():
+        return matrix.min(axis=1).max()
+    rows, columns = matrix.shape
+    result = linprog(
+        np.append(np.zeros(rows), -1),
+        A_ub=np.hstack([-matrix.T, np.ones((columns, 1))]),
+        b_ub=np.zeros(columns),
+        A_eq=np.append(np.ones(rows), 0)[None],
+        b_eq=[1],
+        bounds=[(0, None)] * rows + [(None, None)],
+    )
+    return -result.fun
+
+
+def joint_orders(game, side):
+    """Return all combinations of the legal orders of a side."""
+    legal = game.legal_orders(side)
+    return [list(orders) for orders in product(*legal.values())]
+
+
+class PlainSolver:
+    """Values of positions from alpha's view, for both rewards.
+
+    ``judge`` returns the value of a position from the matrices of what follows, (m, n, 2).
+    """
+
+    def __init__(self, judge=None):
+        self.judge = judge or (lambda _, payoffs: [matrix_value(payoffs[..., k]) for k in range(len(REWARDS))])
+        self.known = {}
+
+    def values(self, game):
+        if game.is_over:
+            difference = game.scores["alpha"] - game.scores["bravo"]
+            return np.array([difference, {"alpha": 1, "bravo": -1, None: 0}[game.winner]], float)
+        key = position_bytes(game.to_batch())[0]
+        if key not in self.known:
+            follow = self.after_moves if game.phase == "movement" else self.after_engagements
+            payoffs = [
+                [follow(game, first, second) for second in joint_orders(game, "bravo")]
+                for first in joint_orders(game, "alpha")
+            ]
+            self.known[key] = np.array(self.judge(game, np.array(payoffs)))
+        return self.known[key]
+
+    def after_moves(self, game, first, second):
+        following = game.copy()
+        following.step(first, second)
+        return self.values(following)
+
+    def after_engagements(self, game, first, second):
+        positions, probabilities = game.outcome_distribution(first, second)
+        total = np.zeros(len(REWARDS))
+        for position, probability in zip(positions, probabilities, strict=True):
+            batch = game.to_batch()
+            batch.games[0] = position
+            following = Game.from_batch(batch)
+            following.step()  # nobody engages any more: the drift
+            total += probability * self.values(following)
+        return total
+
+
+def strategy(agent, game, side):
+    """Return the probabilities of all joint orders of an agent whose satellites choose independently."""
+    observation, mask = game.observation(side, agent.observation), game.action_mask(side)
+    independent = agent.order_probabilities(observation[None], mask[None])[0]
+    return np.array(
+        [np.prod([independent[order.satellite, order.code] for order in orders]) for orders in joint_orders(game, side)]
+    )
+
+
+def plain_response(config, agent, side, reward):
+    """Return the payoff from alpha's view when the enemy of an agent, which plays a side, responds best."""
+
+    def judge(game, payoffs):
+        probabilities, matrix = strategy(agent, game, side), payoffs[..., reward]
+        value = (probabilities @ matrix).min() if side == "alpha" else (matrix @ probabilities).max()
+        return [value] * len(REWARDS)
+
+    return PlainSolver(judge).values(Game(config, seed=0))[reward]

@@ -1,0 +1,166 @@
+"""Exact solutions: against a plain solver, with their sides swapped, and in files."""
+
+import numpy as np
+import pytest
+from plain_solver import REWARDS, PlainSolver, plain_response
+
+from geo_patrol import Game, load_config
+from geo_patrol.agents import make_agent
+from geo_patrol.agents.solved import SolvedAgent
+from geo_patrol.errors import AgentError, SolvingError
+from geo_patrol.evaluation import play_match
+from geo_patrol.evaluation.exploitability import ExactBoard
+from geo_patrol.sides import SIDES
+from geo_patrol.solving import Limits, read_solution, solve, write_solution
+
+CLOSE = {"goal_ring": 1, "outer_ring": 2, "inner_ring": 1}
+SMALL = {
+    "duel, two turns": {"top": {"turn_limit": 2}, "both": {"patrols": {"fuel": 7}, "hva": {"fuel": 5}}},
+    "asymmetric": {
+        "top": {"turn_limit": 2, "board": CLOSE},
+        "both": {"hva": {"fuel": 2}},
+        "alpha": {"patrols": {"fuel": 30, "ammo": 0}, "odds": {"collide": [0.9, 0.3]}},
+        "bravo": {"patrols": {"fuel": 13, "ammo": 2}},
+    },
+    "two Patrols against one": {
+        "top": {"turn_limit": 1, "board": CLOSE},
+        "both": {"hva": {"fuel": 3}},
+        "alpha": {"patrols": {"fuel": 20, "formation": [[0, 2]]}},
+        "bravo": {"patrols": {"fuel": 40}, "odds": {"guard": [0.9, 0.7]}},
+    },
+    "rules of the code": {
+        "top": {"turn_limit": 2, "board": CLOSE, "rules": "code"},
+        "both": {"patrols": {"fuel": 7, "ammo": 2}, "hva": {"fuel": 2}},
+    },
+    "a win score in reach, an armed HVA": {
+        "top": {"turn_limit": 3, "board": CLOSE},
+        "both": {"patrols": {"fuel": 12}, "hva": {"fuel": 9, "ammo": 1, "weight": 1}, "points": {"win": 118}},
+        "bravo": {"hva": {"ammo": 0}},
+    },
+}
+
+
+def configure(tables):
+    return load_config({"extends": "duel", **tables["top"], **{k: v for k, v in tables.items() if k != "top"}})
+
+
+def swapped(config):
+    data = config.to_dict()
+    return load_config({**data, "alpha": data["bravo"], "bravo": data["alpha"]})
+
+
+@pytest.mark.parametrize("tables", SMALL.values(), ids=SMALL)
+def test_values_are_those_of_a_plain_solver(tables):
+    config = configure(tables)
+    solution = solve(config)
+    assert solution.certified_gap <= 1e-9
+    expected = dict(zip(REWARDS, PlainSolver().values(Game(config, seed=0)), strict=True))
+    assert solution.value == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", ["asymmetric", "two Patrols against one"])
+def test_swapping_the_sides_changes_the_sign_of_the_value(name):
+    config = configure(SMALL[name])
+    value, other = solve(config).value, solve(swapped(config)).value
+    assert abs(value["score"]) > 0.1, "otherwise this test shows nothing"
+    assert {reward: -other[reward] for reward in REWARDS} == pytest.approx(value, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def config():
+    return load_config("duel", {"turn_limit": 2})
+
+
+@pytest.fixture(scope="module")
+def duel(config):
+    return solve(config, Limits(threads=2))
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+def test_best_responses_gain_nothing_against_the_equilibrium(config, duel, reward):
+    agent = SolvedAgent(duel, reward)
+    exploitability = ExactBoard(config).exploitability(agent)[reward]
+    assert exploitability.mean == pytest.approx(0, abs=1e-6)
+    assert exploitability.as_alpha == pytest.approx(duel.value[reward], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["random", "idle"])
+def test_best_responses_gain_against_other_agents_as_a_plain_solver_says(name):
+    config = configure(SMALL["two Patrols against one"])
+    agent = make_agent(name)
+    found = ExactBoard(config).exploitability(agent)
+    assert found["score"].mean > 0.01
+    for reward, exploitability in found.items():
+        for side in SIDES:
+            expected = plain_response(config, agent, side, REWARDS.index(reward))
+            assert getattr(exploitability, f"as_{side}") == pytest.approx(expected, abs=1e-9)
+
+
+def test_agents_without_probabilities_are_refused(config):
+    with pytest.raises(SolvingError, match="no order_probabilities"):
+        ExactBoard(config).exploitability(make_agent("scripted"))
+
+
+def test_a_file_holds_the_solution(duel, tmp_path):
+    path = tmp_path / "duel.safetensors"
+    write_solution(path, duel)
+    same = read_solution(path)
+    assert (same.value, same.certified_gap, same.config) == (duel.value, duel.certified_gap, duel.config)
+    assert same.num_positions == duel.num_positions
+    game = Game(duel.config, seed=0).to_batch().games[0]
+    for side in range(2):
+        ours, theirs = (each.strategy(game, side, "score") for each in (duel, same))
+        assert np.array_equal(ours.orders, theirs.orders)
+        assert np.array_equal(ours.probabilities, theirs.probabilities)
+
+
+def test_other_files_are_refused(duel, tmp_path):
+    path = tmp_path / "x.safetensors"
+    with pytest.raises(SolvingError, match="No such file"):
+        read_solution(path)
+    for content in (b"", b"x" * 100, b"\xff" * 8 + b"{}"):
+        path.write_bytes(content)
+        with pytest.raises(SolvingError, match="not a solution"):
+            read_solution(path)
+    write_solution(path, duel)
+    data = bytearray(path.read_bytes())
+    path.write_bytes(bytes(data).replace(b"geo_patrol solution 1", b"geo_patrol solution 9"))
+    with pytest.raises(SolvingError, match="format 'geo_patrol solution 9'"):
+        read_solution(path)
+    path.write_bytes(bytes(data[: len(data) // 2]))
+    with pytest.raises(SolvingError, match="not a solution"):
+        read_solution(path)
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+def test_the_agent_receives_at_least_the_value(config, duel, reward):
+    agent = SolvedAgent(duel, reward)
+    match = play_match(agent, "random", config=config, games=400, seed=1)
+    if reward == "score":
+        gains = match.scores[:, 0] - match.scores[:, 1]
+    else:
+        gains = np.where(match.winner < 0, 0, 1 - 2 * match.winner)
+    assert gains.mean() > duel.value[reward] + 3 * gains.std() / np.sqrt(len(gains)), "random loses more than the value"
+
+
+def test_the_agent_refuses_other_games_and_positions(duel):
+    agent, mask, generator = SolvedAgent(duel), np.ones((1, 11, 28), np.int8), np.random.default_rng(0)
+    with pytest.raises(AgentError, match="knows 'Duel' alone"):
+        agent.strategy(Game("duel"), 0)
+    game = Game(duel.config).save()
+    game["alpha"]["fuel"][0] = 7
+    with pytest.raises(SolvingError, match="cannot be reached"):
+        agent.strategy(Game.restore(game), 0)
+    with pytest.raises(AgentError, match="plays from games"):
+        agent.act(np.zeros((1, 5), np.int16), mask, generator)
+    with pytest.raises(ValueError, match="reward = 'wins'"):
+        SolvedAgent(duel, "wins")
+
+
+def test_games_that_are_too_large_are_refused():
+    with pytest.raises(SolvingError, match="Duel: more than 1,000 positions in the first 2 of 4 turns"):
+        solve(load_config("duel"), Limits(max_positions=1000))
+    with pytest.raises(SolvingError, match="22 satellites"):
+        solve(load_config("geo_patrol"))
+    with pytest.raises(SolvingError, match="sampled at each reset"):
+        solve(load_config("duel", {"alpha.hva.fuel": {"low": 4, "high": 5}}))
