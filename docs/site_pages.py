@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import yaml
 from sphinx.ext.autodoc.mock import mock
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -22,8 +23,11 @@ from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.cli.app import app
 from geo_patrol.cli.configs import print_values
 from geo_patrol.flight import Flight, load_mission, mission_names
+from geo_patrol.flight.pictures.sheets import handout
 from geo_patrol.registration import FLIGHT_IDS
+from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.replays.game_list import game_title, replay_timeline
+from geo_patrol.scenes.sheets import game_sheets
 
 STATIC = Path(__file__).parent / "_static" / "generated"
 GENERATED = Path(__file__).parent / "reference" / "generated"
@@ -70,6 +74,7 @@ def connect(sphinx: Any) -> None:
 def write_pages() -> None:
     """Write all pages, and leave those alone that have not changed: Sphinx would read them again."""
     pages = {**api_pages(), **preset_pages(), **environment_pages(), **command_pages(), **mission_pages()}
+    pages |= {**printed_sheets(), "citing.md": citation()}
     files = {GENERATED / name: text for name, text in pages.items()} | {STATIC / "match.html": recorded_match()}
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -199,6 +204,26 @@ def mission_pages() -> dict[str, str]:
             f"## {name}\n\n{mission.title}. {mission.description}\n\n![The map of {mission.title}]({name}.svg)\n"
         )
     return {**pages, "missions/index.md": "# Missions\n\n" + "\n".join(parts)}
+
+
+def printed_sheets() -> dict[str, str]:
+    """Return some of the sheets that ``geo-patrol print`` makes."""
+    sheets = game_sheets(Game("king_of_the_hill", seed=0)) | {"handout": handout(load_mission("sample"))}
+    return {f"sheets/{name}.svg": svg_text(sheets[name], title=name) for name in ("board", "turn", "handout")}
+
+
+def citation() -> str:
+    """Return the entry of CITATION.cff as BibTeX."""
+    cff = yaml.safe_load((Path(__file__).parents[1] / "CITATION.cff").read_text(encoding="utf-8"))
+    fields = {
+        "author": " and ".join(f"{{{author['name']}}}" for author in cff["authors"]),
+        "title": f"{{{cff['title']}}}",
+        "version": cff["version"],
+        "year": str(cff.get("date-released", ""))[:4],
+        "url": cff.get("repository-code", ""),
+    }
+    lines = "".join(f"  {name:7} = {{{value}}},\n" for name, value in fields.items() if value)
+    return f"```bibtex\n@software{{geo_patrol,\n{lines}}}\n```\n"
 
 
 def recorded_match() -> str:
