@@ -46,6 +46,7 @@ _BODIES = {
     "/api/tables/{table}/hint": {"secret": "no secret", "orders": []},
     "/api/lesson/1": {"orders": ["P1 prograde"]},
     "/api/classes": {"preset": "king_of_the_hill", "alpha": "no agent"},
+    "/api/flights": {"mission": "no mission", "game": "planetary_probe", "seed": 3},
 }
 
 

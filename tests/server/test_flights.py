@@ -260,6 +260,6 @@ def test_a_damaged_file_is_named(tmp_path):
 
 
 def test_the_missions_of_the_package_are_offered(client):
-    names = [name for name, _ in client.get("/api/missions").json()["missions"]]
+    names = [name for name, _, _ in client.get("/api/missions").json()["missions"]]
     assert set(names) == set(flights.mission_names())
     assert isinstance(load_mission(names[0]), Mission)

@@ -24,8 +24,8 @@ from geo_patrol.flight.text import goals_text, points_text, result_text, turn_no
 from geo_patrol.scenes.shapes import Drawing
 from geo_patrol.server.flights import Challenge
 
-_MAP_TOP, _MAP_BOTTOM = 64.0, 66.0
-"""Where the map begins, beneath its heading, and how far the legend reaches below the last row."""
+_MAP_TOP, _MAP_BOTTOM = 44.0, 66.0
+"""Where the labels of endpoints above the map begin, and how far the legend reaches below the last row."""
 _OFFSETS = (*DIRECTIONS, *LAUNCHES)
 """By order code: where an endpoint lies in relation to coasting, or to the planet."""
 

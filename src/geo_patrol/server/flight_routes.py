@@ -11,7 +11,8 @@ from pydantic import Field, StringConstraints
 from geo_patrol.config.preset_files import mission_names
 from geo_patrol.errors import optional_import
 from geo_patrol.flight.flight import Flight
-from geo_patrol.flight.mission import MAX_TURNS, load_mission
+from geo_patrol.flight.mission import MAX_TURNS, Mission, load_mission
+from geo_patrol.flight.text import goals_text
 from geo_patrol.server.bodies import Body, read_body
 from geo_patrol.server.flight_models import NewChallenge, Pilot
 from geo_patrol.server.flight_records import challenge_record, flight_record
@@ -147,8 +148,13 @@ async def _missions(_request: Request) -> Response:
 
 
 @cache
-def _mission_choices() -> list[tuple[str, str]]:
-    """Return names and descriptions of the missions, those of Planetary Probe first, which are the easiest."""
+def _mission_choices() -> list[tuple[str, str, str]]:
+    """Return names, titles and tasks of the missions, those of Planetary Probe first, which are the easiest."""
     missions = {name: load_mission(name) for name in mission_names()}
     names = sorted(missions, key=lambda name: (not missions[name].is_probe, name))
-    return [(name, f"{missions[name].game_title}: {missions[name].title}") for name in names]
+    return [(name, f"{missions[name].game_title}: {missions[name].title}", _task(missions[name])) for name in names]
+
+
+def _task(mission: Mission) -> str:
+    goals = goals_text(mission)
+    return f"{mission.description} {goals}." if goals else mission.description

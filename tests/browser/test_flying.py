@@ -1,0 +1,195 @@
+"""Flights in a real browser: a whole mission by keyboard, one by mouse on a phone, and the ranking of both."""
+
+import csv
+import json
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from driving import press_until, serving, until
+
+from geo_patrol.flight import Flight
+
+BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def server(tmp_path):
+    """The address of a server without other challenges; requested before pages, it outlives them."""
+    with serving(tmp_path) as address:
+        yield address
+
+
+def open_challenge(server, open_page, mission, **options):
+    """Open a challenge as people do; return its page and its link."""
+    page = open_page(f"{server}/static/lobby.html", **options)
+    page.click("text=fly a mission")
+    page.select_option("[name=mission]", mission)
+    page.click("text=Open the mission")
+    page.wait_for_url("**/flight.html#*")
+    return page, page.input_value("#link")
+
+
+def arrive(page, name):
+    page.fill("[name=name]", name)
+    page.keyboard.press("Enter")
+    page.locator("#pad button").first.wait_for()
+
+
+def flown(page, number):
+    """Wait until a number of orders has been flown, and the page is ready for the next one."""
+    until(page, f"page.flight !== null && page.flight.number === {number} && !page.isBusy")
+
+
+def index_of(page, order):
+    return page.evaluate("order => page.flight.choices.findIndex((choice) => choice.order === order)", order)
+
+
+def press_order(page, order):
+    """Fly an order with keys alone."""
+    index = index_of(page, order)
+    key = page.evaluate("index => page.flight.choices[index].key", index)
+    if key is not None:
+        page.keyboard.press(key)
+        return
+    for _ in range(index):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+
+
+def click_order(page, order):
+    """Click the endpoint of an order on the map."""
+    page.locator("#map").scroll_into_view_if_needed()
+    point = page.evaluate(
+        """index => {
+          const [x, y] = page.flight.choices[index].at;
+          const at = new DOMPoint(x, y).matrixTransform(document.getElementById("map").getScreenCTM());
+          return [at.x, at.y];
+        }""",
+        index_of(page, order),
+    )
+    page.mouse.click(*point)
+
+
+def ranking(page):
+    return [row.split("\t") for row in page.inner_text("#ranking").splitlines()]
+
+
+def test_a_mission_by_keyboard_and_one_by_mouse_on_a_phone(server, open_page):
+    mission = "docking_race"
+    flight = Flight.from_orders(mission, BEST[mission]["orders"])
+    orders = [turn.order for turn in flight.turns]
+    page, link = open_challenge(server, open_page, mission)
+    press_until(page, "#arrive [name=name]")
+    page.keyboard.type("Ada")
+    page.keyboard.press("Enter")
+    page.locator("#pad button").first.wait_for()
+    for number, order in enumerate(orders):
+        press_order(page, order)
+        flown(page, number + 1)
+        if number == 2:
+            page.keyboard.press("u")
+            flown(page, number)
+            page.reload()  # the flight goes on where it was
+            flown(page, number)
+            press_order(page, order)
+            flown(page, number + 1)
+    assert page.evaluate("page.flight.over")
+    assert "Mission accomplished" in page.inner_text("#result")
+    assert f"Score {flight.score}." in page.inner_text("#said")
+
+    phone = open_page(link, size=(390, 844))
+    arrive(phone, "Ben")
+    click_order(phone, orders[0])
+    flown(phone, 1)
+    phone.click("#undo")
+    flown(phone, 0)
+    for number, order in enumerate(orders):
+        click_order(phone, order)
+        flown(phone, number + 1)
+    assert phone.evaluate("document.documentElement.scrollWidth") == 390
+    rows = [["1", name, str(flight.score), str(flight.turn), "accomplished", "1"] for name in ("Ada", "Ben")]
+    assert ranking(phone)[-2:] == rows
+    assert ranking(phone)[1][1:4] == ["best known, proved", str(flight.score), str(flight.turn)]
+    page.locator("#ranking", has_text="Ben").wait_for()  # the other page sees it by itself
+    with page.expect_download() as download:
+        page.click("#results")
+    with download.value.path().open(newline="", encoding="utf-8") as file:
+        assert [row["orders"] for row in csv.DictReader(file)] == ["; ".join(orders)] * 2
+
+
+def test_a_finger_chooses_and_then_flies(server, open_page):
+    page, link = open_challenge(server, open_page, "sample_probe")
+    phone = open_page(link, size=(390, 844), has_touch=True, is_mobile=True)
+    arrive(phone, "Ada")
+    phone.click("#zoom")
+    assert phone.evaluate("document.querySelector('.map').scrollLeft") > 0, "the ship is in sight"
+    index = index_of(phone, "launch D13")
+    for _ in range(2):
+        assert phone.evaluate("page.flight.number") == 0
+        point = phone.evaluate(
+            """index => {
+              const [x, y] = page.flight.choices[index].at;
+              const at = new DOMPoint(x, y).matrixTransform(document.getElementById("map").getScreenCTM());
+              return [at.x, at.y];
+            }""",
+            index,
+        )
+        phone.touchscreen.tap(*point)
+        until(phone, f"page.chosen === {index} || page.flight.number === 1")
+    flown(phone, 1)
+    assert "Score 8" in phone.inner_text("#result")
+    page.locator("#ranking", has_text="Ada").wait_for()
+
+
+def test_wrong_missions_and_names_are_explained(server, open_page):
+    page = open_page(f"{server}/static/mission.html", ignored="400")
+    page.select_option("[name=mission]", "own")
+    page.fill("[name=scenario]", 'extends = "sample"\nturns = 99\n')
+    page.click("text=Open the mission")
+    page.locator("#notice", has_text="turns = 99").wait_for()
+    page.select_option("[name=mission]", "random")
+    page.fill("[name=seed]", "7")
+    page.click("text=Open the mission")
+    page.wait_for_url("**/flight.html#*")
+    page.locator("h1", has_text="Random mission 7").wait_for()
+    arrive(page, "<b>Ada</b>")
+    assert page.locator("#ranking b").count() == 0
+    other = open_page(page.url, ignored="409")
+    other.fill("[name=name]", "<B>ada</B>")
+    other.keyboard.press("Enter")
+    other.locator("#notice", has_text="add a letter").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_axe_finds_no_serious_fault(server, open_page, size, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+
+    def check(page):
+        violations = axe.Axe().run(page).response["violations"]
+        faults = [
+            (one["id"], one["nodes"][0]["html"]) for one in violations if one["impact"] in ("serious", "critical")
+        ]
+        assert faults == []
+
+    page = open_page(f"{server}/static/mission.html", size=size, color_scheme=scheme)
+    page.select_option("[name=mission]", "own")
+    check(page)
+    page, _ = open_challenge(server, open_page, "sample", size=size, color_scheme=scheme)
+    check(page)
+    arrive(page, "Ada")
+    check(page)
+    page.click("text=Flight log")
+    if size[0] < 640:
+        page.click("#zoom")
+    for number in range(2):
+        page.click("#fly")
+        flown(page, number + 1)
+    check(page)
+
+
+def test_a_challenge_that_is_gone_is_explained(server, open_page):
+    page = open_page(f"{server}/static/flight.html#challenge=none", ignored="404")
+    page.locator("#notice", has_text="there is no challenge 'none'").wait_for()
+    assert parse_qs(urlsplit(page.url).fragment) == {"challenge": ["none"]}
