@@ -15,7 +15,7 @@ from geo_patrol.replays.game_list import game_title, replay_timeline
 from geo_patrol.sessions.timeline import Timeline
 
 MAX_GAMES = 100
-_FRAME_STYLE = "width: 100%; aspect-ratio: 16 / 10; border: 0"
+_FRAME_STYLE = "width: 100%; aspect-ratio: 16 / 10; min-height: 38rem; border: 0"
 _SCRIPTS = ("scene.js", "panels.js", "playback.js", "replay.js")
 
 
