@@ -177,6 +177,7 @@ def test_the_ranking_as_csv_has_orders_that_fly_again(client):
         ({"mission": "grand_tour"}, {"score": 108, "turns": 40, "is_proved": False}),
         ({"mission": "probe_race"}, {"score": 9, "turns": 5, "is_proved": True}),
         ({"scenario": 'extends = "sample_probe"\nturns = 24'}, {"score": 8, "turns": 8, "is_proved": True}),
+        ({"scenario": 'extends = "sample"\nturns = 1\nend_at = "well E6"'}, None),
     ],
 )
 def test_the_best_known_score(client, setup, known):

@@ -85,7 +85,7 @@ class SavedChallenge(BaseModel):
     version: Literal[1] = 1
     title: str
     mission: Mission
-    best_known: KnownScore
+    best_known: KnownScore | None
     pilots: Annotated[list[Pilot], Field(max_length=MAX_PILOTS)] = []
 
     @field_serializer("mission")

@@ -34,11 +34,11 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
     """Return what stays of a challenge.
 
     Returns:
-        ``title``; ``about``, lines ("left", "right") on the mission; ``race``, whether the fewest turns win;
-        ``best_known``, with ``score``, ``turns`` and ``is_proved``; ``view``, left, top, width and height of the map;
-        ``map``, its shapes.
+        ``title``; ``about``, lines ("left", "right") on the mission; ``best_known``, with ``score``, ``turns`` and
+        ``is_proved``, or None; ``view``, left, top, width and height of the map; ``map``, its shapes.
     """
-    mission, layout = challenge.mission, Layout(challenge.mission)
+    mission, best = challenge.mission, challenge.saved.best_known
+    layout = Layout(mission)
     goals = goals_text(mission).removeprefix("Mission: ")
     about = [("Mission", mission.title), ("Game", f"{mission.game_title}, {mission.turns} turns")]
 
@@ -53,8 +53,7 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
             *([("Task", mission.description)] if mission.description else []),
             *([("Goals", goals)] if goals else []),
         ],
-        "race": mission.race,
-        "best_known": challenge.saved.best_known.model_dump(),
+        "best_known": None if best is None else best.model_dump(),
         "view": [0, _MAP_TOP, layout.width, layout.bottom + _MAP_BOTTOM - _MAP_TOP],
         "map": _shapes(layout, draw),
     }

@@ -220,9 +220,12 @@ def _make_mission(new: NewChallenge) -> Mission:
     return load_mission(read_scenario("mission", new.mission, new.scenario, mission_names()))
 
 
-def _find_best(mission: Mission) -> KnownScore:
+def _find_best(mission: Mission) -> KnownScore | None:
+    """Return the best flight that is known or found quickly; None if no flight is found that accomplishes the mission."""
     known = best_known(mission)
     if known is not None:
         return KnownScore(**known._asdict())
     found = solve(mission, max_states=_MAX_STATES)
+    if not found.flight.is_success:
+        return None
     return KnownScore(score=found.score, turns=found.flight.turn, is_proved=found.is_proved)

@@ -188,12 +188,12 @@ class FlightPage {
     if (content === this.shown) return;
     this.shown = content;
     const { best_known: best } = this.challenge;
-    const note = best.is_proved ? "best known, proved" : "best known";
+    const note = best === null ? "no flight is known that accomplishes the mission" : best.is_proved ? "best known, proved" : "best known";
     const rows = ranking.map(({ rank, name, score, turns, accomplished, flights }) => {
       const state = rank === null ? "flying" : accomplished ? "accomplished" : "failed";
       return dataRow([rank ?? "", name, score, turns, state, flights], name === this.flight?.name ? { "aria-current": "true" } : {});
     });
-    const known = dataRow(["", note, best.score, best.turns, "", ""], { class: "known" });
+    const known = dataRow(["", note, best?.score, best?.turns, "", ""], { class: "known" });
     this.ranking.replaceChildren(...dataTable(["rank", "pilot", "score", "turns", "mission", "flights"], [known, ...rows]));
   }
 }
