@@ -90,8 +90,8 @@ def test_sheets_of_a_preset(preset):
                 assert 0 <= y <= drawing.height
     for side in ("alpha", "bravo"):
         names = [satellite.id.short for satellite in game.satellites(side)]
-        orders = texts(sheets[f"orders-{side}"]) + texts(sheets[f"orders-{side}-26"])
-        assert orders.count("move") == orders.count("engage") == 50
+        orders = [text for name in sheets if name.startswith(f"orders-{side}") for text in texts(sheets[name])]
+        assert orders.count("move") == orders.count("engage") == min(game.config.turn_limit, 50)
         assert [text for text in texts(sheets[f"score-{side}"]) if text in names] == names
         at = texts(sheets["board"]).index(side)
         shown = {
@@ -152,6 +152,12 @@ def test_numbers_of_the_sheets_are_those_of_the_configuration():
     assert start.count("71") == 10
     assert start.count(str(game.scores["alpha"])) == 2
     assert "Each Patrol has 9 ammo" in " ".join(texts(sheets["score-bravo"]))
+
+
+@pytest.mark.parametrize(("patrols", "weight"), [(10, "0.1"), (3, "1/3"), (7, "1/7"), (8, "0.125")])
+def test_weights_can_be_computed_with_by_hand(patrols, weight):
+    turn = texts(game_sheets(Game(load_config("geo_patrol", {"both.patrols.count": patrols})))["turn"])
+    assert f"Patrols' fuel x {weight};" in " ".join(turn)
 
 
 def test_each_token_is_inside_its_own_cell():

@@ -69,8 +69,9 @@ def _engagement_tab() -> Tab:
         (
             Line(
                 "orders",
-                "both write in secret, then show: shoot or collide with an enemy, or guard the own HVA, each in the same "
-                "or an adjacent sector. Guard only while an enemy with fuel is that near to the HVA. Pay for all",
+                "both write in secret, then show: shoot or collide with an enemy that has fuel, or guard the own HVA, each "
+                "in the same or an adjacent sector. Guard only while an enemy with fuel is that near to the HVA. Pay for "
+                "all first; an order paid with the last fuel still counts",
             ),
             Line(
                 "dice",

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 from geo_patrol.board_text import reasons_text
@@ -107,9 +108,20 @@ def _halved(probability: float) -> str:
 
 def fuel_points_text(game: Game) -> str:
     """Return how fuel points are computed, with the weights of this game."""
-    weights = _rules(game)["weight"]
-    sums = [f"HVA's fuel x {hva:g} + sum of Patrols' fuel x {patrol:g}" for hva, patrol in weights]
+    rules = _rules(game)
+    weights = [
+        [_weight_text(*weight) for weight in zip(*side, strict=True)]
+        for side in zip(rules["weight_numerator"], rules["weight_denominator"], strict=True)
+    ]
+    sums = [f"HVA's fuel x {hva} + sum of Patrols' fuel x {patrol}" for hva, patrol in weights]
     return f"Fuel points: {_both(sums, '{}')}; rounded down"
+
+
+def _weight_text(numerator: int, denominator: int) -> str:
+    """Return a weight as a short decimal if it is one, else as a fraction."""
+    decimal = f"{numerator / denominator:g}"
+    fraction = Fraction(numerator, denominator)
+    return decimal if Fraction(decimal) == fraction else str(fraction)
 
 
 def station_keeping_text(game: Game) -> str:
