@@ -1,7 +1,6 @@
 """The learning methods of docs/baselines.md: each trains one policy and returns its learning curve."""
 
 import json
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -12,7 +11,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation.exploitability import ExactBoard
-
     from geo_patrol.training import TrainingConfig
 
 EXPLOITABILITY = "exploitability"
@@ -21,6 +19,8 @@ SOLVED = {"duel"}
 """Configurations small enough for exact best responses."""
 SETTINGS: Mapping[str, dict[str, Any]] = {"duel": {"num_envs": 64, "num_evaluations": 10}}
 """Settings that differ from the defaults of ``TrainingConfig``: on a small board a policy learns from few games."""
+EXACT_INTERVAL = 2
+"""Every so many evaluations of a run the exact exploitability is computed, which takes longer than the training."""
 PSRO_SIZE = 8
 """Policies of a population; each response gets the same part of the steps."""
 
@@ -55,38 +55,47 @@ class Trained(NamedTuple):
     """The weights."""
 
 
-def exploitability(policies: Mapping[Any, float], config: str) -> dict[str, float]:
-    """Return the column ``EXPLOITABILITY`` of a mixture of policies; none where the configuration is not solved.
+@cache
+def exploitability(policy: str, config: str) -> float:
+    """Return what a best response wins against a policy, games won minus games lost per game, as the mean over sides."""
+    from geo_patrol import make_agent
 
-    It is what a best response wins, games won minus games lost per game, as the mean over the sides. The response to
-    a mixture knows which policy was drawn, so this is an upper bound where there are several.
+    return _exact_board(config).exploitability(make_agent(policy))["outcome"].mean
+
+
+def add_exploitability(curve: Curve, config: str, name: Callable[[int], str]) -> Curve:
+    """Return a curve with the column ``EXPLOITABILITY`` in some rows; none if the configuration is not solved.
+
+    Args:
+        curve: the rows of a run.
+        config: the preset.
+        name: of the agent at a number of steps.
     """
-    if config not in SOLVED:
-        return {}
-    values = [_exact_board(config).exploitability(policy)["outcome"].mean for policy in policies]
-    return {EXPLOITABILITY: float(np.average(values, weights=list(policies.values())))}
+    rows = [dict(row) for row in curve]
+    if config in SOLVED:
+        for row in rows[EXACT_INTERVAL - 1 :: EXACT_INTERVAL]:
+            row[EXPLOITABILITY] = exploitability(name(int(row["steps"])), config)
+    return rows
 
 
 @cache
 def _exact_board(config: str) -> "ExactBoard":
-    from geo_patrol.evaluation.exploitability import ExactBoard
-
     from geo_patrol import load_config
+    from geo_patrol.evaluation.exploitability import ExactBoard
 
     return ExactBoard(load_config(config))
 
 
 def train_policy(job: Job, folder: Path) -> Trained:
     """Train by a method of ``geo_patrol.training``."""
-    from geo_patrol.agents.policy import PolicyAgent
     from geo_patrol.training import train
     from geo_patrol.training.methods import configure
 
     curve = train(configure(job.method, out=folder, save_policies=True, **_settings(job)))
-    rows = []
-    for point in curve:
-        policy = PolicyAgent(folder / "policies" / f"{point.steps:012d}.safetensors")
-        rows.append(point.to_row() | exploitability({policy: 1.0}, job.config))
+    rows = [point.to_row() for point in curve]
+    rows = add_exploitability(
+        rows, job.config, lambda steps: f"policy:{folder / 'policies' / f'{steps:012d}'}.safetensors"
+    )
     return Trained(rows, folder / "policy.safetensors")
 
 
@@ -96,9 +105,10 @@ def _settings(job: Job) -> dict[str, Any]:
 
 
 def train_population_of_policies(job: Job, folder: Path) -> Trained:
-    """Train a population from random weights, and evaluate its mixture each time that a policy has joined."""
-    from geo_patrol.agents.policy import PolicyAgent
-    from geo_patrol.agents.policy.weights import read_policies
+    """Train a population from random weights, and evaluate its mixture each time that a policy has joined.
+
+    Its exploitability is an upper bound: that by responses that know which policy was drawn for a game.
+    """
     from geo_patrol.training import TrainingConfig, train
     from geo_patrol.training.population import MIXTURE, train_population
 
@@ -108,15 +118,18 @@ def train_population_of_policies(job: Job, folder: Path) -> Trained:
     responses, begin = TrainingConfig(out=folder, **settings), [str(first.out / "policy.safetensors")]
     curve: Curve = []
     for size in range(1, PSRO_SIZE + 1):
-        mixture = folder / f"mixture{size}.safetensors"
-        if not mixture.exists():  # an interrupted run continues
-            train_population(responses, begin, size=size, games=PSRO_GAMES, processes=1)
-            shutil.copyfile(folder / MIXTURE, mixture)
-        policies = {PolicyAgent(weights): p for weights, p in read_policies(mixture)}
+        saved = folder / f"mixture{size}.json"
+        if not saved.exists():  # an interrupted run continues
+            meta_game = train_population(responses, begin, size=size, games=PSRO_GAMES, processes=1)
+            saved.write_text(json.dumps(meta_game.mixture), encoding="utf-8")
+        mixture = json.loads(saved.read_text(encoding="utf-8"))
         if size > 1:
             minutes += _last_minutes(folder / "responses" / f"{size - 1:03d}" / "curve.csv")
         row = {"minutes": minutes, "steps": size * job.steps // PSRO_SIZE}
-        curve.append(row | exploitability(policies, job.config))
+        if job.config in SOLVED:
+            values = [exploitability(policy, job.config) for policy in mixture]
+            row[EXPLOITABILITY] = float(np.average(values, weights=list(mixture.values())))
+        curve.append(row)
     curve[-1] |= _win_rates(f"policy:{folder / MIXTURE}", first.eval_opponents, job, 5 * first.eval_games)
     return Trained(curve, folder / MIXTURE)
 
@@ -139,15 +152,11 @@ def _win_rates(agent: Any, opponents: tuple[str, ...], job: Job, games: int) -> 
 
 def train_maskable_ppo(job: Job, folder: Path) -> Trained:
     """Train MaskablePPO of sb3-contrib against scripts; an interrupted run begins anew."""
-    from geo_patrol.agents.networks import load_network
-
     saved = folder / "curve.json"
     if not saved.exists():
         saved.write_text(json.dumps(_learn(job, folder)), encoding="utf-8")
-    rows = []
-    for row in json.loads(saved.read_text(encoding="utf-8")):
-        policy = load_network(f"torch:{_script(folder, row['steps'])}")
-        rows.append(row | exploitability({policy: 1.0}, job.config))
+    curve = json.loads(saved.read_text(encoding="utf-8"))
+    rows = add_exploitability(curve, job.config, lambda steps: f"torch:{_script(folder, steps)}")
     return Trained(rows, _script(folder, rows[-1]["steps"]))
 
 

@@ -138,7 +138,8 @@ def draw(runs: Sequence[Run], path: Path) -> bool:
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for method, members in sorted(groups.items()):
-        points = list(zip(*(run.curve for run in members), strict=True))
+        curves = [[point for point in run.curve if EXPLOITABILITY in point] for run in members]
+        points = list(zip(*curves, strict=True))
         steps = [np.mean([point["steps"] for point in each]) for each in points]
         estimates, low, high = np.array(
             [interquartile_mean([point[EXPLOITABILITY] for point in each]) for each in points]

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks import baseline_methods, baselines
-from benchmarks.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained
+from benchmarks.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained, add_exploitability
 from benchmarks.baselines import RESULTS, Run, app, draw, interquartile_mean, read_runs, table
 
 pytest.importorskip("scipy")
@@ -59,6 +59,18 @@ def test_exact_exploitability_has_a_column_and_a_plot(tmp_path):
     assert draw(runs, tmp_path / "plot.svg")
     assert "<svg" in (tmp_path / "plot.svg").read_text()
     assert not draw([make_run()], tmp_path / "none.svg")
+
+
+def test_every_second_evaluation_on_a_solved_board_is_exact(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        baseline_methods, "exploitability", lambda policy, config: asked.append((policy, config)) or 0.5
+    )
+    curve = [{"steps": 10.0 * number} for number in range(1, 5)]
+    rows = add_exploitability(curve, "duel", lambda steps: f"policy:{steps}")
+    assert [row.get(EXPLOITABILITY) for row in rows] == [None, 0.5, None, 0.5]
+    assert asked == [("policy:20", "duel"), ("policy:40", "duel")]
+    assert add_exploitability(curve, "case1", str) == curve
 
 
 def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
