@@ -47,6 +47,8 @@ _BODIES = {
     "/api/lesson/1": {"orders": ["P1 prograde"]},
     "/api/classes": {"preset": "king_of_the_hill", "alpha": "no agent"},
     "/api/flights": {"mission": "no mission", "game": "planetary_probe", "seed": 3},
+    "/api/flights/{challenge}/orders": {"secret": "{pilot}", "number": 0, "order": "launch D13"},
+    "/api/flights/{challenge}/undo": {"secret": "{pilot}", "number": 1},
 }
 
 
@@ -89,10 +91,17 @@ class ServerProcess:
 
     def open_table(self, **setup: Any) -> tuple[str, dict[str, str]]:
         """Open a table; return its name and the secrets of its seats."""
-        body = json.dumps({"preset": "king_of_the_hill", "alpha": "link", "bravo": "link"} | setup).encode()
-        with urllib.request.urlopen(f"http://{self.address}/api/tables", body) as answer:
-            opened = json.load(answer)
+        opened = self._post("/api/tables", {"preset": "king_of_the_hill", "alpha": "link", "bravo": "link"} | setup)
         return opened["table"], opened["secrets"]
+
+    def open_flight(self) -> tuple[str, str]:
+        """Open a challenge; return its name and the secret of a pilot."""
+        name = self._post("/api/flights", {"mission": "sample"})["challenge"]
+        return name, self._post(f"/api/flights/{name}/pilots", {"name": "somebody"})["secret"]
+
+    def _post(self, path: str, body: dict[str, Any]) -> Any:
+        with urllib.request.urlopen(f"http://{self.address}{path}", json.dumps(body).encode()) as answer:
+            return json.load(answer)
 
     def status(self, path: str, body: bytes | None = None) -> int:
         """Return the status of the answer to a request; 0 if the server cannot be reached."""
@@ -188,11 +197,12 @@ def await_pong(connection: ClientConnection, counts: Counter[str]) -> None:
         counts[answer.get("code", answer["type"])] += 1
 
 
-def request(server: ServerProcess, table: str, secret: str, rng: random.Random) -> str | None:
-    """Send a mutated body; return what is wrong about the answer."""
-    path, body = rng.choice(list(_BODIES.items()))
-    content = json.dumps(body).replace("{secret}", secret).encode()
-    status = server.status(path.replace("{table}", table), mutate(content, rng))
+def request(server: ServerProcess, names: dict[str, str], rng: random.Random) -> str | None:
+    """Send a mutated body; return what is wrong about the answer. ``names`` are put into paths and bodies."""
+    path, body = rng.choice([(path, json.dumps(body)) for path, body in _BODIES.items()])
+    for key, value in names.items():
+        path, body = path.replace(f"{{{key}}}", value), body.replace(f"{{{key}}}", value)
+    status = server.status(path, mutate(body.encode(), rng))
     return f"POST {path}: status {status}" if status == 0 or status >= 500 else None
 
 
@@ -201,12 +211,14 @@ def run(server: ServerProcess, messages: int, seed: int) -> int:
     faults: list[str] = []
     players, counts, sent = Players(server), Counter[str](), 0
     table, secrets = server.open_table()
+    challenge, pilot = server.open_flight()
+    names = {"table": table, "secret": secrets["alpha"], "challenge": challenge, "pilot": pilot}
     players.start()
     memory = 0.0
     for number in range(messages // PER_CONNECTION):
         rng = random.Random(f"{seed} {number}")
         target = (table, secrets["alpha"]) if number % 2 else (players.table, None)
-        faults += filter(None, [attack(server, *target, rng, counts), request(server, table, secrets["alpha"], rng)])
+        faults += filter(None, [attack(server, *target, rng, counts), request(server, names, rng)])
         sent += PER_CONNECTION
         if sent <= 1000:
             memory = server.memory()
