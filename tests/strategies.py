@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from geo_patrol import Game, GameConfig, load_config
+from geo_patrol import Game, GameConfig, load_config, preset_names
 from geo_patrol.board import azimuth_of, ring_of, sector_at
 from geo_patrol.engine.sample import sample_legal
 from geo_patrol.sides import SIDES
+
+FULL_SIZE_PRESETS = tuple(name for name in preset_names() if name not in ("duel", "skirmish"))
+"""Those for which scripts are made; the others are small enough to be solved."""
 
 seeds = st.integers(0, 2**63 - 1)
 costs = st.sampled_from([0, 1, 2, 5]) | st.sampled_from([5, 7, 10, 20]) | st.integers(0, 100)

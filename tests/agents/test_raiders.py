@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from strategies import FULL_SIZE_PRESETS
 
 from geo_patrol import load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, TurtleAgent
 from geo_patrol.agents.scripted.paths import IN_SECTOR, PathCosts, find_table
 from geo_patrol.board import sector_at
-from geo_patrol.config.preset_files import preset_names
 from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GUARD, NOOP, SHOOT, SIDES
 
@@ -153,7 +153,7 @@ def test_a_displaced_hva_returns():
 
 
 @pytest.mark.parametrize(("name", "lowest"), [("turtle", 0.9), ("raider", 0.95), ("mixed", 0.75)])
-@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize("preset", FULL_SIZE_PRESETS)
 def test_every_preset_from_either_side_against_random(preset, name, lowest):
     result = play_match(name, "random", config=preset, games=160, seed=5)
     for side in range(SIDES):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from strategies import FULL_SIZE_PRESETS
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import ScriptedAgent
 from geo_patrol.agents.scripted.pathfinding import MOVE, MOVES, PRICE, UNREACHABLE, find_paths, make_paths, write_steps
 from geo_patrol.board import prograde, sector_at
-from geo_patrol.config.preset_files import preset_names
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
@@ -56,7 +56,7 @@ def test_wins_geo_patrol(opponent: Agent, side: int) -> None:
 
 
 @pytest.mark.parametrize("side", [0, 1])
-@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize("preset", FULL_SIZE_PRESETS)
 def test_wins_every_preset_from_either_side(preset: str, side: int) -> None:
     assert win_rate(RandomAgent(), preset, side, 60) >= 0.9
     assert win_rate(IdleAgent(), preset, side, 20) >= 0.9

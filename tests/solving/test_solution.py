@@ -11,7 +11,7 @@ from geo_patrol.errors import AgentError, SolvingError
 from geo_patrol.evaluation import play_match
 from geo_patrol.evaluation.exploitability import ExactBoard
 from geo_patrol.sides import SIDES
-from geo_patrol.solving import Limits, read_solution, solve, write_solution
+from geo_patrol.solving import Limits, estimate, read_solution, solve, write_solution
 
 CLOSE = {"goal_ring": 1, "outer_ring": 2, "inner_ring": 1}
 SMALL = {
@@ -64,6 +64,12 @@ def test_swapping_the_sides_changes_the_sign_of_the_value(name):
     value, other = solve(config).value, solve(swapped(config)).value
     assert abs(value["score"]) > 0.1, "otherwise this test shows nothing"
     assert {reward: -other[reward] for reward in REWARDS} == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("tables", SMALL.values(), ids=SMALL)
+def test_the_estimate_is_a_close_bound(tables):
+    config = configure(tables)
+    assert solve(config).num_positions <= estimate(config).positions <= 10 * solve(config).num_positions
 
 
 @pytest.fixture(scope="module")
@@ -158,9 +164,14 @@ def test_the_agent_refuses_other_games_and_positions(duel):
 
 
 def test_games_that_are_too_large_are_refused():
-    with pytest.raises(SolvingError, match="Duel: more than 1,000 positions in the first 2 of 4 turns"):
+    with pytest.raises(
+        SolvingError,
+        match=r"Duel: up to \d+,\d+ positions, 0.0 GB and 0.\d minutes on one core; 1,000 positions are the limit",
+    ):
         solve(load_config("duel"), Limits(max_positions=1000))
-    with pytest.raises(SolvingError, match="22 satellites"):
+    with pytest.raises(SolvingError, match="Duel: more than 1,000 positions in the first 2 of 4 turns"):
+        ExactBoard(load_config("duel"), Limits(max_positions=1000)).exploitability(make_agent("idle"))
+    with pytest.raises(SolvingError, match="GEO Patrol: more than 1e\\+12 positions"):
         solve(load_config("geo_patrol"))
     with pytest.raises(SolvingError, match="sampled at each reset"):
         solve(load_config("duel", {"alpha.hva.fuel": {"low": 4, "high": 5}}))

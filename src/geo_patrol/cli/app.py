@@ -10,11 +10,13 @@ from geo_patrol.cli.fly import fly
 from geo_patrol.cli.join import join
 from geo_patrol.cli.learn import learn
 from geo_patrol.cli.match import match
+from geo_patrol.cli.odds import odds
 from geo_patrol.cli.play import play
 from geo_patrol.cli.print import print_sheets
 from geo_patrol.cli.replay import replay
 from geo_patrol.cli.report import report
 from geo_patrol.cli.serve import serve
+from geo_patrol.cli.solve import solve
 from geo_patrol.cli.sprt import sprt
 from geo_patrol.cli.sweep import sweep
 from geo_patrol.cli.tournament import tournament
@@ -87,5 +89,7 @@ app.command("print", short_help="Print sheets to play on paper.")(print_sheets)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
 app.command(short_help="Check recorded games against the rules engine.")(verify)
 app.command(short_help="Train a best response to an agent.")(exploit)
+app.command(short_help="Solve a small game exactly.")(solve)
+app.command(short_help="Print the exact odds of an engagement.")(odds)
 app.command(short_help="Play NASA's flight games: in a window, as text, or solved.")(fly)
 app.command(short_help="Compile ahead what the first use would compile.")(warmup)

@@ -7,7 +7,7 @@ import typer
 
 ANY_AGENT = (
     "random, idle, turtle, raider, mixed, scripted, search or policy; with parameters: raider:defenders=5, "
-    "search:10ms; your own: file.py:Name, module:Name, onnx:FILE.onnx, torch:file.py:make, rllib:FOLDER"
+    "search:10ms, solved:FILE; your own: file.py:Name, module:Name, onnx:FILE.onnx, torch:file.py:make, rllib:FOLDER"
 )
 """Help text: the names of agents."""
 

@@ -62,12 +62,12 @@ class Limits:
     """What a computation may take.
 
     Attributes:
-        max_positions: it stops with an error when there are more.
+        max_positions: a game is refused when an estimate, or the count, exceeds them.
         threads: that work at the same time.
         report: called with what has been done; None: nothing is reported.
     """
 
-    max_positions: int = 20_000_000
+    max_positions: int = 100_000_000
     threads: int = 1
     report: Callable[[str], None] | None = None
 

@@ -11,6 +11,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO, MOVEMENT, SIDES, Record, records
 from geo_patrol.errors import SolvingError
 from geo_patrol.solving.codes import encode_side
+from geo_patrol.solving.estimates import estimate
 from geo_patrol.solving.layers import Limits, Positions, go_back, list_turns
 from geo_patrol.solving.matrices import Floats, solve_matrix
 from geo_patrol.solving.transitions import TRANSITION, joint_moves, list_moves, list_outcomes
@@ -154,6 +155,12 @@ def solve(config: GameConfig, limits: Limits | None = None) -> Solution:
         SolvingError: the game is too large, or its values are sampled at each reset.
     """
     limits = limits or Limits()
+    expected = estimate(config)
+    if expected.positions > limits.max_positions:
+        raise SolvingError(
+            f"{config.title}: {expected}; {limits.max_positions:,} positions are the limit: give less fuel, fewer turns, "
+            "fewer Patrols or a smaller board"
+        )
     phases: list[Phase] = []
     largest = 0.0
     for turn, movement, engagement, gap in go_back(list_turns(config, limits), SOLVING, limits):

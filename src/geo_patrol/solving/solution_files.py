@@ -47,7 +47,9 @@ def write_solution(path: str | Path, solution: Solution) -> None:
         "certified_gap": repr(solution.certified_gap),
     }
     with atomic_path(path) as temporary:
+        mode = temporary.stat().st_mode
         save_file(arrays, temporary, metadata)
+        temporary.chmod(mode)  # safetensors leaves a file that only its owner can read
 
 
 def read_solution(path: str | Path) -> Solution:
