@@ -5,7 +5,7 @@ const notice = document.getElementById("notice");
 
 /** Says what the chosen mission is about, and shows the fields that it has. */
 function showFields() {
-  document.getElementById("about").textContent = form.mission.selectedOptions[0].dataset.about;
+  document.getElementById("mission-task").textContent = form.mission.selectedOptions[0].dataset.about;
   for (const label of form.querySelectorAll("[data-for]")) label.hidden = label.dataset.for !== form.mission.value;
 }
 
