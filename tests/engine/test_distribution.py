@@ -1,6 +1,8 @@
 """The exact distribution of an engagement, against the engine's sampling and against odds worked out by hand."""
 
+import runpy
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements,
 from geo_patrol.engine.odds import resolve_repeatedly
 from geo_patrol.game import order_codes
 from geo_patrol.verify.odds import survival
+
+check_board = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "check_outcomes.py"))["check_board"]
 
 DRAWS = 200_000
 POSITIONS = 3_000
@@ -120,3 +124,11 @@ def test_too_many_branches_and_other_phases_are_refused(monkeypatch):
         crowded().outcome_distribution(*CROWD["guards of both sides"])
     with pytest.raises(OrderError, match="only an engagement phase"):
         arrange(small(), {0: 15}, {0: 23}, phase="movement").outcome_distribution()
+
+
+@pytest.mark.parametrize("seed", range(1000, 1008))
+def test_random_crowded_boards_agree_with_the_sampler(seed):
+    p, miss, results = check_board(seed, 20_000)
+    assert results > 1
+    assert p > 1e-4
+    assert miss < 1e-12

@@ -186,12 +186,17 @@ def watch_list() -> EntryList:
     return _preset_list(_alpha_list)
 
 
+def _menu_key(preset: str) -> tuple[bool, bool, str]:
+    """Return what presets are sorted by: games, then the published cases, then boards for exact solutions."""
+    return preset in ("duel", "skirmish"), preset.startswith("case"), preset
+
+
 def _preset_list(following: Callable[[str], EntryList]) -> EntryList:
     def entry(name: str) -> Entry:
         config = load_config(name)
         return Entry(f"{config.title} ({name})", config.description, lambda: following(name))
 
-    names = sorted(preset_names(), key=lambda name: (name.startswith("case"), name))  # the published cases are variants
+    names = sorted(preset_names(), key=_menu_key)
     return EntryList("Which game?", tuple(map(entry, names)))
 
 
