@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from geo_patrol.cli.errors import InputError, bad_input, plain_errors
+from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.games import load_rules
 from geo_patrol.cli.options import ConfigOption, OverridesOption
 from geo_patrol.cli.output import output_file
@@ -36,7 +36,8 @@ def print_sheets(
 
     For a mission of the flight games: handout, map, score sheet and, on the last page, the best flight.
     """
-    load_rules()
+    if mission is None:
+        load_rules()
     from geo_patrol.scenes.sheet_layout import PAPERS
 
     if output.suffix and output.suffix.lower() != ".pdf":
@@ -63,7 +64,8 @@ def _draw(config: str, overrides: list[str] | None, mission: str | None) -> "tup
         from geo_patrol.flight.pictures.sheets import mission_sheets
 
         loaded = load_mission(mission, overrides)
-        return loaded.title, mission_sheets(loaded, solve(loaded))
+        with leave_at_once():
+            return loaded.title, mission_sheets(loaded, solve(loaded))
 
 
 def _choose(drawings: "dict[str, Drawing]", sheets: str | None) -> "dict[str, Drawing]":
