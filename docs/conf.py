@@ -53,11 +53,11 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"geo_patrol {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
-    "collapse_navigation": True,  # its buttons would have no names that screen readers could say
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
