@@ -71,6 +71,17 @@ def test_a_notebook_shows_a_replay_in_a_frame_of_its_own(recorded):
     assert frame.count("<") == 2
 
 
+def test_frames_of_a_notebook_play_by_themselves(recorded, tmp_path, open_page):
+    frames = [read_replay(ReplayReader(recorded), number)._repr_html_() for number in (0, 1)]
+    path = tmp_path / "notebook.html"
+    path.write_text("".join(frames), encoding="utf-8")
+    page = open_page(path.as_uri(), offline=True, reduced_motion="reduce")
+    first, second = (page.frame_locator("iframe").nth(number) for number in (0, 1))
+    second.locator("#end").click()
+    second.locator(".headline", has_text="wins in turn").wait_for()
+    assert first.locator(".headline").text_content().startswith("Turn 1, movement phase")
+
+
 def test_a_browser_without_a_network_plays_steps_and_seeks(page_path, open_page):
     page = open_page(page_path.as_uri(), offline=True, reduced_motion="reduce")
     page.wait_for_selector(".fleets table")

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import sys
+from xml.etree import ElementTree as ET
 
 import pytest
 from typer.testing import CliRunner
@@ -20,7 +21,15 @@ def run(*arguments, columns=80):
 
 
 TOURNAMENT = ("tournament", "scripted", "random", "idle", "-c", "case4", "-n", 8, "--seed", 5)
-PNG = b"\x89PNG\r\n"
+
+
+def assert_plots(path):
+    """Assert that there is a figure as PNG, and as SVG and PDF, which hold shapes rather than an image."""
+    assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG\r\n")
+    assert not list(ET.parse(path.with_suffix(".svg")).iter("{http://www.w3.org/2000/svg}image"))
+    written = path.with_suffix(".pdf").read_bytes()
+    assert written.startswith(b"%PDF-")
+    assert b"/Subtype /Image" not in written
 
 
 def read_csv(path):
@@ -47,7 +56,7 @@ def test_tournament_prints_and_writes_its_tables(tmp_path):
     ratings, pairings = read_csv(out / "ratings.csv"), read_csv(out / "pairings.csv")
     assert [float(row["elo"]) for row in ratings] == result.ratings.elo.tolist()
     assert next((row["first"], row["second"], row["wins"]) for row in pairings) == ("scripted", "random", "8")
-    assert (out / "tournament.png").read_bytes().startswith(PNG)
+    assert_plots(out / "tournament")
     assert run(*TOURNAMENT, "--out", out, "--mirror").stdout == ran.stdout  # played already
     ran = run(*TOURNAMENT, "--out", out)
     assert ran.exit_code == 2
@@ -98,7 +107,7 @@ def test_sweep_prints_and_writes_its_table(tmp_path):
     assert [(row["bravo.patrols.ammo"], row["alpha.patrols.fuel"]) for row in listed] == list(result.cells)
     assert [row["first_as_alpha_wins"] for row in listed] == [str(tally.wins) for tally in as_alpha]
     assert [float(row["draw_rate"]) for row in listed] == result.draw_rates()
-    assert (tmp_path / "sweep.png").read_bytes().startswith(PNG)
+    assert_plots(tmp_path / "sweep")
 
 
 def test_a_sweep_as_csv_and_parquet_has_a_row_for_each_cell(tmp_path):
@@ -141,7 +150,7 @@ def test_sweeps_of_other_sizes_are_plotted(varied, tmp_path):
     options = [option for vary in varied for option in ("--vary", vary)]
     ran = run("sweep", *options, "-a", "idle", "idle", "-n", 2, "--seed", 1, "--out", tmp_path)
     assert (ran.exit_code, ran.stderr) == (0, "")
-    assert (tmp_path / "sweep.png").read_bytes().startswith(PNG)
+    assert_plots(tmp_path / "sweep")
 
 
 def test_a_sweep_of_too_many_pictures_has_none(tmp_path):

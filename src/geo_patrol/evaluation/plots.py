@@ -108,7 +108,9 @@ def _lines(axis: Any, sweep: Sweep, cells: list[WinRate]) -> None:
 
 def _heat(axis: Any, rates: Any, rows: Sequence[str], columns: Sequence[str], below: Any = None) -> None:
     """Plot rates, (rows, columns), as colours and as text, with the texts of ``below`` beneath."""
-    axis.imshow(rates, vmin=0, vmax=1, cmap=_COLOURS, aspect="auto")
+    tops, lefts = (np.arange(size + 1) - 0.5 for size in rates.shape)
+    axis.pcolormesh(lefts, tops, rates, vmin=0, vmax=1, cmap=_COLOURS, edgecolors="face")  # shapes in SVG and PDF
+    axis.invert_yaxis()
     slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     axis.set_xticks(range(len(columns)), columns, **(slanted if max(map(len, columns)) > 5 else {}))
     axis.set_yticks(range(len(rows)), rows)
