@@ -66,6 +66,7 @@ class ServerProcess:
         self.games, self._log = folder / "games", folder / "log.txt"
         port = self.address.rpartition(":")[2]
         command = [sys.executable, "-m", "geo_patrol", "serve", "--port", port, "--data", str(self.games)]
+        command += ["--max-tables", "1000", "--max-connections", "2000"]  # all come from one address
         with self._log.open("w", encoding="utf-8") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
         while self.status("/api/tables") != 200:

@@ -55,7 +55,7 @@ class Classroom:
         sockets = [self.client.websocket_connect(f"/ws/{table}") for _ in players]
         for player, socket in zip(players, sockets, strict=True):
             socket.__enter__()
-            hello = {"type": "hello", "version": 1, "table": table, "secret": self.secrets[player]}
+            hello = {"type": "hello", "version": 1, "table": table, "secret": self.secrets[player], "name": "Somebody"}
             socket.send_text(json.dumps(hello))
         ended = 0
         for socket in sockets * 3:

@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 
@@ -13,7 +14,9 @@ import pytest
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
+from geo_patrol.agents import make_agent
 from geo_patrol.replays import check, read_replay
+from geo_patrol.server.client import AgentPlayer, Client, play_seat
 
 COMMAND = [sys.executable, "-m", "geo_patrol"]
 
@@ -67,6 +70,49 @@ def test_a_bot_in_javascript_plays_a_game_over_a_killed_server(tmp_path):
         replay = read_replay(tmp_path / f"{answer['table']}.jsonl.gz")
         assert check(replay) is None
         assert replay.is_finished
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_all_games_go_on_when_the_server_is_killed_in_the_middle_of_their_phases(tmp_path):
+    port = free_port()
+    server = start_server(port, tmp_path)
+    results = []
+
+    def play(answer, side, seed):
+        with Client(link(port, answer, side)) as client:
+            results.append(play_seat(client, AgentPlayer(make_agent("random"), seed)))
+
+    def start(number, side):
+        player = threading.Thread(target=play, args=(tables[number], side, number), daemon=True)
+        player.start()
+        return player
+
+    try:
+        setup = {"preset": "king_of_the_hill", "alpha": "link", "bravo": "link"}
+        tables = [fetch(port, "/api/tables", setup | {"seed": seed}) for seed in range(6)]
+        players = [start(number, "alpha") for number in range(6)]
+        players += [start(number, "bravo") for number in range(3)]  # the others' phase has one side's orders
+        while min(fetch(port, f"/api/tables/{one['table']}")["turn"] for one in tables[:3]) < 2:
+            time.sleep(0.01)
+        server.kill()
+        server.wait()
+        paths = [tmp_path / f"{one['table']}.jsonl.gz" for one in tables]
+        before = [read_replay(path).phases if path.exists() else [] for path in paths]
+        assert all(before[:3])
+        assert not any(before[3:])
+        server = start_server(port, tmp_path)
+        players += [start(number, "bravo") for number in range(3, 6)]
+        for player in players:
+            player.join(120)
+        assert len(results) == 12
+        assert None not in results
+        for seed, (path, phases) in enumerate(zip(paths, before, strict=True)):
+            replay = read_replay(path)
+            assert check(replay) is None
+            assert (replay.seed, replay.is_finished) == (seed, True)
+            assert [str(one.codes) for one in replay.phases[: len(phases)]] == [str(one.codes) for one in phases]
     finally:
         server.kill()
         server.wait()

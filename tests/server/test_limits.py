@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 
 import pytest
 
@@ -24,8 +25,8 @@ def serve(tmp_path):
     """Return a function that starts a server, with arguments of ``Server``."""
     with contextlib.ExitStack() as stack:
 
-        def start(**options):
-            server = Server(Hall(tmp_path), **options)
+        def start(max_tables=200, **options):
+            server = Server(Hall(tmp_path, max_tables), **options)
             client = stack.enter_context(TestClient(server.app()))
             client.server, client.connections = server, stack.enter_context(contextlib.ExitStack())
             return client
@@ -61,19 +62,72 @@ def test_a_bucket_refills():
 
 
 def test_each_address_has_limits_of_its_own_and_a_site_is_one_address():
-    addresses = AddressLimits(2)
+    addresses = AddressLimits(2, 200)
     for _ in range(100):
-        addresses.take_request("192.0.2.1", 0.0)
-    with pytest.raises(ProtocolError):
-        addresses.take_request("192.0.2.1", 0.0)
-    addresses.take_request("192.0.2.2", 0.0)
+        addresses.of("192.0.2.1").requests.take(0.0)
+    for same in ("192.0.2.1", "::ffff:192.0.2.1"):
+        with pytest.raises(ProtocolError):
+            addresses.of(same).requests.take(0.0)
+    for other in ("192.0.2.2", "::ffff:192.0.2.3"):
+        addresses.of(other).requests.take(0.0)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(addresses.connection("2001:db8::1"))
-        stack.enter_context(addresses.connection("2001:db8::2"))
+        stack.enter_context(addresses.connection("2001:db8::1", 0.0))
+        stack.enter_context(addresses.connection("2001:db8::2", 0.0))
         with pytest.raises(ProtocolError, match="2 connections from your address"):
-            stack.enter_context(addresses.connection("2001:db8::3"))
-        stack.enter_context(addresses.connection("2001:db8:0:1::3"))
-    stack.enter_context(addresses.connection("2001:db8::3"))
+            stack.enter_context(addresses.connection("2001:db8::3", 0.0))
+        stack.enter_context(addresses.connection("2001:db8:0:1::3", 0.0))
+    stack.enter_context(addresses.connection("2001:db8::3", 20.0))
+
+
+def test_who_connects_again_and_again_has_to_wait():
+    addresses = AddressLimits(30, 200)
+    for _ in range(30):
+        with addresses.connection("192.0.2.1", 0.0):
+            pass
+    with pytest.raises(ProtocolError) as caught, addresses.connection("192.0.2.1", 0.0):
+        pass
+    assert caught.value.retry_after == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_an_address_cannot_open_all_tables(serve):
+    client = serve(max_tables=8)
+    opened = [client.post("/api/tables", json=TABLE) for _ in range(3)]
+    assert [one.status_code for one in opened] == [201, 201, 429]
+    assert 60 < int(opened[-1].headers["retry-after"]) <= 1800
+    for route in ("/api/classes", "/api/flights"):
+        assert client.post(route, json={}).status_code == 429
+
+
+def test_a_game_that_has_not_begun_leaves_memory_though_it_has_a_clock(serve):
+    client = serve()
+    table = client.post("/api/tables", json=TABLE | {"clock": 3600}).json()["table"]
+    client.portal.call(client.server.unload, -1.0)
+    assert table not in client.server.hall.tables
+    assert client.get(f"/api/tables/{table}").json()["clock"] == 3600
+
+
+def test_a_server_restores_the_latest_games_and_others_when_they_are_opened(tmp_path):
+    first = Hall(tmp_path)
+    tables = [first.open_table(hall.NewTable(**TABLE))[0] for _ in range(3)]
+    for age, table in enumerate(tables):
+        os.utime(tmp_path / f"{table.id}.json", (1e9 - age, 1e9 - age))
+    first.close()
+    second = Hall(tmp_path, max_tables=2)
+    assert set(second.tables) == {table.id for table in tables[:2]}
+    assert second.table(tables[2].id).saved.seed == TABLE["seed"]
+
+
+def test_replays_as_html_are_refused_when_too_many_are_written(serve, monkeypatch):
+    monkeypatch.setattr(app, "_MAX_WRITING", 0)
+    client = serve()
+    table, _ = open_table(client)
+    game = client.server.hall.table(table)
+    while not game.is_over:
+        game.close_phase()
+        game.play()
+        game.finish_phase()
+    refused = client.get(f"/replays/{table}.html")
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
 
 
 def test_too_many_requests_get_429_and_a_time(serve, monkeypatch):

@@ -12,6 +12,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
 from geo_patrol import Game
 from geo_patrol.replays import check, read_replay
@@ -171,6 +172,26 @@ def test_without_the_secret_no_order_is_taken(client):
     assert client.hall.table(table).submitted == {}
 
 
+@pytest.mark.parametrize(
+    "name", ["policy", "policy:base,greedy", "search:5ms,propose=policy:base", "raider:defenders=2"]
+)
+def test_agents_of_the_package_are_played(client, name):
+    open_table(client, bravo=name)
+
+
+def test_orders_that_come_again_are_no_news_for_others(client):
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    message = {"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": []}
+    for _ in range(3):
+        seats["alpha"].send(**message)
+        seats["alpha"].wait_for("accepted")
+    seats["bravo"].send(type="ping", number=5)
+    seats["bravo"].wait_for("pong")
+    submitted = [one["submitted"] for one in seats["bravo"].messages if one["type"] == "status"]
+    assert submitted.count(["alpha"]) == 1
+
+
 def test_orders_sent_twice_count_once_and_others_are_refused(client):
     table, secrets = open_table(client)
     seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
@@ -289,6 +310,10 @@ def test_agents_play_each_other(client):
         ({"scenario": "turn_limit = -3"}, "turn_limit"),
         ({"alpha": "os:system"}, "does not run agents"),
         ({"alpha": "search:60s"}, "at most"),
+        ({"alpha": "policy:/etc/passwd"}, "this server plays"),
+        ({"alpha": "policy:/no/such/file,greedy"}, "this server plays"),
+        ({"alpha": "search:propose=policy:/etc/passwd"}, "this server plays"),
+        ({"alpha": "search:10ms,enemy=policy:mine.safetensors,greedy"}, "this server plays"),
         ({"clock": 0}, "clock"),
         ({"other": 1}, "other"),
     ],
@@ -301,7 +326,12 @@ def test_bad_setups_are_refused_in_a_line(client, setup, fault):
 
 
 def test_requests_of_other_sites_are_refused(client):
-    assert client.post("/api/tables", json={}, headers={"origin": "http://evil.example"}).status_code == 403
+    for origin in ("http://evil.example", "http://testserver.evil.example", "null", "http://[x", "testserver", ""):
+        assert client.post("/api/tables", json={}, headers={"origin": origin}).status_code == 403
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect("/ws/x", headers={"origin": origin}):
+            pass
+    for origin in ("http://testserver", "https://testserver"):
+        assert client.post("/api/tables", json={"preset": "-"}, headers={"origin": origin}).status_code == 400
     assert client.get("/api/tables", headers={"host": "evil.example"}).status_code == 400
     policy = client.get("/api/tables").headers["content-security-policy"]
     assert "unsafe" not in policy

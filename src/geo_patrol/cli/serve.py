@@ -1,6 +1,7 @@
 """``geo-patrol serve``: games over the network."""
 
 import gc
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,6 +58,7 @@ def serve(
     for fault in server.damaged:
         typer.echo(f"not restored: {fault}", err=True)
     _warn(host)
+    _allow_files()
     typer.echo(f"http://{host}:{port}/  {len(hall.tables)} tables, games in {data}", err=True)
     _run(server.app(), host, port)
 
@@ -82,6 +84,16 @@ def _run(app: Any, host: str, port: int) -> None:
         ws_ping_timeout=20.0,
         timeout_graceful_shutdown=2,
     )
+
+
+def _allow_files() -> None:
+    """Allow this process as many open files as the system does: connections and games in progress are files."""
+    with suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with suppress(ValueError, OSError):  # macOS has a lower one than it says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
 
 
 def _warn(host: str) -> None:

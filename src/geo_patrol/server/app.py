@@ -10,7 +10,7 @@ from typing import Any
 from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.browser.theme_css import theme_css
 from geo_patrol.errors import GeoPatrolError, optional_import
-from geo_patrol.server.bodies import check_origin, read_body
+from geo_patrol.server.bodies import check_origin, client_address, read_body
 from geo_patrol.server.class_routes import ClassRoutes
 from geo_patrol.server.flight_routes import FlightRoutes
 from geo_patrol.server.guidance import Guidance
@@ -19,13 +19,14 @@ from geo_patrol.server.limits import AddressLimits, MessageLimit
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
 from geo_patrol.server.table_server import Connection, TableServer
 from geo_patrol.server.tables import Table
+from geo_patrol.server.workers import Worker
 from geo_patrol.sides import SIDES, Side
 
 with optional_import("server"):
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
-    from starlette.requests import HTTPConnection, Request
+    from starlette.requests import Request
     from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
     from starlette.routing import Mount, Route, WebSocketRoute
     from starlette.staticfiles import StaticFiles
@@ -34,6 +35,8 @@ with optional_import("server"):
 
 _THREADS = (1, 2, 2)
 """That play the phases of games with no, one and two people: agents may take seconds for theirs."""
+_MAX_WRITING = 8
+"""Replays that are written as HTML or wait for it; each takes a second."""
 _HELLO_SECONDS = 10.0
 _MESSAGES = (50.0, 200)
 """A second, and at once, of a connection."""
@@ -83,12 +86,13 @@ class Server:
     ) -> None:
         self.hall, self._hosts = hall, hosts
         self._servers: dict[str, TableServer] = {}
-        self._addresses = AddressLimits(max_connections)
+        self._addresses = AddressLimits(max_connections, hall.max_tables)
         # Games that agents play with nobody wait for each other only, and so do those of people with agents.
         self._threads = [ThreadPoolExecutor(count, "games") for count in _THREADS]
+        self._writer = Worker("replays", _MAX_WRITING)
         self._guidance = Guidance(hall)
-        self._classes = ClassRoutes(hall, self._server_of)
-        self._flights = FlightRoutes(hall.folder, self._check_write)
+        self._classes = ClassRoutes(hall, self._server_of, self._check_opening)
+        self._flights = FlightRoutes(hall.folder, self._check_write, self._check_opening)
 
     @property
     def damaged(self) -> list[str]:
@@ -134,6 +138,7 @@ class Server:
             await server.close()
         for threads in self._threads:
             threads.shutdown()
+        self._writer.close()
         self._guidance.close()
         self._flights.close()
         self.hall.close()
@@ -176,8 +181,9 @@ class Server:
         return JSONResponse(_summary(self.hall.table(request.path_params["table"])))
 
     async def _open_table(self, request: Request) -> Response:
-        self._check_write(request)
-        table, secrets = self.hall.open_table(await read_body(request, NewTable))
+        new = await read_body(request, NewTable)
+        self._check_opening(request)
+        table, secrets = self.hall.open_table(new)
         self._server_of(table.id)
         return JSONResponse({"table": table.id, "secrets": secrets}, 201)
 
@@ -191,8 +197,12 @@ class Server:
         return JSONResponse({"table": table.id, "side": side, "secret": secret}, 201)
 
     def _check_write(self, request: Request) -> None:
-        self._addresses.take_request(_address(request), asyncio.get_running_loop().time())
+        self._addresses.of(client_address(request)).requests.take(asyncio.get_running_loop().time())
         check_origin(request.headers.get("origin"), request.headers.get("host"))
+
+    def _check_opening(self, request: Request) -> None:
+        self._check_write(request)
+        self._addresses.of(client_address(request)).openings.take(asyncio.get_running_loop().time())
 
     # Files
 
@@ -207,10 +217,10 @@ class Server:
         return FileResponse(path, media_type="application/gzip", filename=path.name)
 
     async def _replay_document(self, request: Request) -> Response:
-        self._addresses.take_request(_address(request), asyncio.get_running_loop().time())  # it takes a second to write
+        self._addresses.of(client_address(request)).requests.take(asyncio.get_running_loop().time())
         table = self._finished(request)
         title = f"{table.saved.title}: {table.names.alpha} (alpha) against {table.names.bravo} (bravo)"
-        content = await asyncio.to_thread(replay_page, [(title, table.live.timeline)], title)
+        content = await self._writer.run(lambda: replay_page([(title, table.live.timeline)], title))
         headers = {"content-disposition": f'attachment; filename="{table.id}.html"'}  # its script is inline
         return Response(content, media_type="text/html", headers=headers)
 
@@ -227,26 +237,24 @@ class Server:
             return
         await socket.accept()
         try:
-            with self._addresses.connection(_address(socket)):
-                await self._serve(socket)
+            with self._addresses.connection(client_address(socket), asyncio.get_running_loop().time()) as messages:
+                await self._serve(socket, messages)
         except ProtocolError as error:
-            await socket.send_text(error.message.model_dump_json())
-            await socket.close(1013)
+            await _refuse(socket, error, 1013)
         except WebSocketDisconnect:
             pass
 
-    async def _serve(self, socket: WebSocket) -> None:
+    async def _serve(self, socket: WebSocket, messages: MessageLimit) -> None:
         """Serve a connection from its first message on."""
         try:
             server, connection = await asyncio.wait_for(self._greet(socket), _HELLO_SECONDS)
         except (ProtocolError, TimeoutError) as error:
             refusal = error if isinstance(error, ProtocolError) else ProtocolError("closed", "no hello in ten seconds")
-            await socket.send_text(refusal.message.model_dump_json())
-            await socket.close(1008)
+            await _refuse(socket, refusal, 1008)
             return
         sender = asyncio.create_task(_send_all(socket, connection))
         try:
-            await _receive_all(socket, server, connection)
+            await _receive_all(socket, server, connection, messages)
         finally:
             server.depart(connection)
             connection.send(None)
@@ -261,11 +269,6 @@ class Server:
             raise ProtocolError("bad_message", "the first message is hello, with the table of the address")
         server = self._server_of(hello.table)
         return server, await server.join(hello)
-
-
-def _address(connection: HTTPConnection) -> str | None:
-    """Return where a client is: what a reverse proxy on this computer says of it, or the address of its connection."""
-    return None if connection.client is None else connection.client.host
 
 
 async def _lobby(_request: Request) -> Response:
@@ -287,15 +290,25 @@ async def _receive(socket: WebSocket) -> str:
     return text
 
 
-async def _receive_all(socket: WebSocket, server: TableServer, connection: Connection) -> None:
-    limit = MessageLimit(*_MESSAGES)
+async def _refuse(socket: WebSocket, error: ProtocolError, code: int) -> None:
+    """Answer with an error and close, unless the client has gone."""
+    with suppress(WebSocketDisconnect, RuntimeError):
+        await socket.send_text(error.message.model_dump_json())
+        await socket.close(code)
+
+
+async def _receive_all(socket: WebSocket, server: TableServer, connection: Connection, shared: MessageLimit) -> None:
+    limits = MessageLimit(*_MESSAGES), shared
     while True:
         try:
             text = await _receive(socket)
-            limit.take(asyncio.get_running_loop().time())
+            for limit in limits:
+                limit.take(asyncio.get_running_loop().time())
             server.receive(connection, read_client_message(text))
         except ProtocolError as error:
             connection.send(error.message)
+            if error.retry_after is not None:  # meanwhile nothing more is read of the connection
+                await asyncio.sleep(error.retry_after)
 
 
 async def _send_all(socket: WebSocket, connection: Connection) -> None:

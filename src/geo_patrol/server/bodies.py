@@ -1,7 +1,6 @@
-"""Bodies of requests: bounded, from pages of this server, checked by their models."""
+"""Requests: from pages of this server, with bounded bodies that are checked by their models."""
 
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -9,7 +8,7 @@ from geo_patrol.errors import optional_import
 from geo_patrol.server.protocol import ProtocolError
 
 with optional_import("server"):
-    from starlette.requests import Request
+    from starlette.requests import HTTPConnection, Request
 
 MAX_BODY_BYTES = 1 << 17
 BodyT = TypeVar("BodyT", bound=BaseModel)
@@ -47,5 +46,10 @@ def check_origin(origin: str | None, host: str | None) -> None:
     Raises:
         ProtocolError: it comes from another site's page.
     """
-    if origin is not None and urlsplit(origin).netloc != host:
+    if origin is not None and (host is None or origin not in (f"http://{host}", f"https://{host}")):
         raise ProtocolError("wrong_secret", "requests from pages of other sites are refused")
+
+
+def client_address(connection: HTTPConnection) -> str | None:
+    """Return where a client is: what a reverse proxy on this computer says of it, or the address of its connection."""
+    return None if connection.client is None else connection.client.host

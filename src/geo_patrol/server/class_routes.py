@@ -48,10 +48,13 @@ class ClassRoutes:
     Args:
         hall: opens their tables.
         server_of: returns the server of a table.
+        check_opening: counts a class that an address opens, and refuses one too many.
     """
 
-    def __init__(self, hall: Hall, server_of: Callable[[str], TableServer]) -> None:
-        self.classes, self._server_of = Classes(hall), server_of
+    def __init__(
+        self, hall: Hall, server_of: Callable[[str], TableServer], check_opening: Callable[[Request], None]
+    ) -> None:
+        self.classes, self._server_of, self._check_opening = Classes(hall), server_of, check_opening
         self._limit = MessageLimit(*_OPENINGS)
 
     @property
@@ -80,8 +83,10 @@ class ClassRoutes:
             self._server_of(table.id)
 
     async def _open(self, request: Request) -> Response:
+        new = await read_body(request, NewClass)
+        self._check_opening(request)
         self._limit.take(asyncio.get_running_loop().time())
-        opened, secret = self.classes.open_class(await read_body(request, NewClass))
+        opened, secret = self.classes.open_class(new)
         return JSONResponse({"class": opened.id, "secret": secret}, 201)
 
     # Pupils

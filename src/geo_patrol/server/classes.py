@@ -180,8 +180,15 @@ class SchoolClass:
             "agent": self.saved.new.agent,
             "pupils": [pupil.name for pupil in self.saved.pupils],
             "waiting": [pupil.name for pupil in self.saved.pupils if pupil.is_waiting],
-            "tables": [_table_record(table) for table in reversed(self.tables)],
+            "tables": [
+                _table_record(table) | {"names": self._names(game, table)} for game, table in reversed(self._tables())
+            ],
         }
+
+    def _names(self, game: ClassGame, table: Table) -> list[str]:
+        """Return who plays alpha and bravo: pupils by their names in the class, whatever they call themselves at the table."""
+        seats = zip(game.pupils, (table.names.alpha, table.names.bravo), strict=True)
+        return [agent if number is None else self.saved.pupils[number].name for number, agent in seats]
 
     def pause(self, table: str | None, *, is_paused: bool) -> list[Table]:
         """Take down that games are paused or go on; return the tables for which that is new.
@@ -208,7 +215,8 @@ class SchoolClass:
         for number, game in enumerate(self.saved.games, start=1):
             if (table := self._hall.find(game.table)) is not None:
                 kinds = ("agent" if pupil is None else "pupil" for pupil in game.pupils)
-                players = (table.names.alpha, next(kinds), table.names.bravo, next(kinds))
+                alpha, bravo = self._names(game, table)
+                players = (alpha, next(kinds), bravo, next(kinds))
                 winner = "" if not table.is_over else table.game.winner or "draw"
                 replay = f"{address}replays/{table.id}.jsonl.gz" if table.is_over else ""
                 reasons = ", ".join(map(str, table.game.reasons))
@@ -222,7 +230,6 @@ def _table_record(table: Table) -> dict[str, Any]:
     missing = [side for side in table.people if side not in table.submitted]
     return {
         "table": table.id,
-        "names": [table.names.alpha, table.names.bravo],
         "turn": table.game.turn,
         "phase": table.game.phase,
         "score": list(table.game.scores.values()),

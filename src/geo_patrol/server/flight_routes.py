@@ -58,10 +58,14 @@ class FlightRoutes:
     Args:
         folder: of the server's files.
         check_write: counts a request of an address, and refuses one too many.
+        check_opening: counts a challenge that an address opens as well.
     """
 
-    def __init__(self, folder: Path, check_write: Callable[[Request], None]) -> None:
-        self.challenges, self._check_write = Challenges(folder), check_write
+    def __init__(
+        self, folder: Path, check_write: Callable[[Request], None], check_opening: Callable[[Request], None]
+    ) -> None:
+        self.challenges = Challenges(folder)
+        self._check_write, self._check_opening = check_write, check_opening
         self._worker, self._opener = Worker("flights", _MAX_WAITING), Worker("challenges", _MAX_OPENING)
 
     @property
@@ -92,8 +96,8 @@ class FlightRoutes:
         return one
 
     async def _open(self, request: Request) -> Response:
-        self._check_write(request)
         new = await read_body(request, NewChallenge)
+        self._check_opening(request)
         opened = await self._opener.run(lambda: self.challenges.open_challenge(new))
         return JSONResponse({"challenge": opened.id}, 201)
 

@@ -13,7 +13,7 @@ from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import MAX_FILE_BYTES
 from geo_patrol.engine.batch import fresh_seed
-from geo_patrol.errors import GeoPatrolError, show
+from geo_patrol.errors import GeoPatrolError, printable, show
 from geo_patrol.files import read_limited
 from geo_patrol.replays.recorder import sampled_config
 from geo_patrol.runner import GameRunner
@@ -27,6 +27,7 @@ MAX_FINISHED = 50
 """Games that are over, and still in memory and in the lobby."""
 _NAME = re.compile("[0-9a-f]{12}")
 _PERSON = "person"
+_MAX_TITLE = 80
 
 
 class NewTable(BaseModel):
@@ -34,7 +35,7 @@ class NewTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    title: Annotated[str, StringConstraints(max_length=80)] = ""
+    title: Annotated[str, StringConstraints(max_length=_MAX_TITLE)] = ""
     preset: Annotated[str, StringConstraints(max_length=80)] = "geo_patrol"
     scenario: Annotated[str, StringConstraints(max_length=MAX_FILE_BYTES)] | None = None
     """A scenario as TOML instead of a preset; it may extend a preset, but no file."""
@@ -59,20 +60,28 @@ class Hall:
 
     Attributes:
         folder: of all files.
+        max_tables: how many may be open at once.
         own_agents: that the operator allows.
         tables: that are in memory, by identifier: games in progress, and those that ended last.
         damaged: what is wrong with tables that cannot be restored.
     """
 
     def __init__(self, folder: Path, max_tables: int = 200, own_agents: frozenset[str] = frozenset()) -> None:
-        self.folder, self._max_tables, self.own_agents = folder, max_tables, own_agents
+        self.folder, self.max_tables, self.own_agents = folder, max_tables, own_agents
         self.tables: dict[str, Table] = {}
         self.damaged: list[str] = []
         folder.mkdir(parents=True, exist_ok=True)
         saved = {path: one for path in folder.glob("[!.]*.json") if (one := self._read(path)) is not None}
-        over = sorted((path for path, one in saved.items() if one.is_over), key=lambda path: path.stat().st_mtime)
-        for path in sorted(saved.keys() - set(over[:-MAX_FINISHED])):
-            self._restore(path, saved[path])
+        for is_over, count in ((True, MAX_FINISHED), (False, max_tables)):  # others when somebody opens them
+            paths = [path for path, one in saved.items() if one.is_over == is_over]
+            for path in sorted(paths, key=self._last_change)[-count:]:
+                self._restore(path, saved[path])
+
+    @staticmethod
+    def _last_change(path: Path) -> float:
+        """Return when a table was opened, or its last phase was played."""
+        replay = path.with_suffix(".jsonl.gz")
+        return max(one.stat().st_mtime for one in (path, replay) if one.exists())
 
     def _read(self, path: Path) -> SavedTable | None:
         try:
@@ -127,8 +136,8 @@ class Hall:
             ProtocolError: there are too many, or an agent is unknown.
             ConfigError: the scenario is wrong.
         """
-        if sum(not table.is_over for table in self.tables.values()) >= self._max_tables:
-            raise ProtocolError("too_many", f"{self._max_tables} games are in progress: try again later", 60.0)
+        if sum(not table.is_over for table in self.tables.values()) >= self.max_tables:
+            raise ProtocolError("too_many", f"{self.max_tables} games are in progress: try again later", 60.0)
         seed = fresh_seed() >> 1 if new.seed is None else new.seed
         config = self.load_setup(new)
         runner = GameRunner(config, seed)
@@ -142,7 +151,7 @@ class Hall:
             if name == "link":
                 links[side] = seats[-1].take()
         saved = SavedTable(
-            title=new.title or config.title,
+            title=printable(new.title or config.title, _MAX_TITLE),
             config=sampled.to_dict(),
             seed=seed,
             clock=new.clock,

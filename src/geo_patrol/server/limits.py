@@ -4,6 +4,7 @@ import ipaddress
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from geo_patrol.server.protocol import ProtocolError
 
@@ -39,51 +40,73 @@ class MessageLimit:
         self._last = now
         if self._tokens < 1:
             wait = round((1 - self._tokens) / self._per_second, 2)
-            raise ProtocolError("too_many", f"more than {self._per_second:g} messages a second", wait)
+            raise ProtocolError("too_many", f"too many at once: try again in {wait:g} s", wait)
         self._tokens -= 1
 
 
-class AddressLimits:
-    """What comes from each address: connections now, and requests that change something.
+@dataclass(frozen=True)
+class Buckets:
+    """What an address may still ask for.
 
-    Args:
-        max_connections: of an address at the same time.
+    Attributes:
+        requests: that change something.
+        openings: new tables, classes and challenges.
+        arrivals: new connections.
+        messages: of all of its connections.
     """
 
-    def __init__(self, max_connections: int) -> None:
-        self._max_connections = max_connections
+    requests: MessageLimit
+    openings: MessageLimit
+    arrivals: MessageLimit
+    messages: MessageLimit
+
+
+class AddressLimits:
+    """What comes from each address.
+
+    Args:
+        max_connections: of an address at the same time; so many come at once, and a tenth of it a second later on. They
+            send one message a second each, on average.
+        max_tables: of the server; an address opens a quarter of it at once, and as many an hour.
+    """
+
+    def __init__(self, max_connections: int, max_tables: int) -> None:
+        self._max_connections, self._max_openings = max_connections, max(max_tables // 4, 1)
         self._connections: Counter[str] = Counter()
-        self._requests: OrderedDict[str, MessageLimit] = OrderedDict()
+        self._buckets: OrderedDict[str, Buckets] = OrderedDict()
 
-    def take_request(self, address: str | None, now: float) -> None:
-        """Count a request.
-
-        Raises:
-            ProtocolError: it is one too many, with the code "too_many" and the time to wait.
-        """
+    def of(self, address: str | None) -> Buckets:
+        """Return what an address may still ask for."""
         site = _site(address)
-        limit = self._requests.setdefault(site, MessageLimit(*_REQUESTS))
-        self._requests.move_to_end(site)
-        if len(self._requests) > _MAX_ADDRESSES:
-            self._requests.popitem(last=False)
-        limit.take(now)
+        if site not in self._buckets:
+            self._buckets[site] = Buckets(
+                requests=MessageLimit(*_REQUESTS),
+                openings=MessageLimit(self._max_openings / 3600, self._max_openings),
+                arrivals=MessageLimit(self._max_connections / 10, self._max_connections),
+                messages=MessageLimit(self._max_connections, 4 * self._max_connections),
+            )
+        self._buckets.move_to_end(site)
+        if len(self._buckets) > _MAX_ADDRESSES:
+            self._buckets.popitem(last=False)
+        return self._buckets[site]
 
     @contextmanager
-    def connection(self, address: str | None) -> Iterator[None]:
-        """Count a connection while it lasts.
+    def connection(self, address: str | None, now: float) -> Iterator[MessageLimit]:
+        """Count a connection while it lasts; yield the limit of messages of its address.
 
         Raises:
             ProtocolError: there are too many, with the code "too_many" and the time to wait.
         """
-        site = _site(address)
+        site, buckets = _site(address), self.of(address)
         if self._connections.total() >= MAX_CONNECTIONS:
             raise ProtocolError("too_many", f"{MAX_CONNECTIONS} connections: try again later", _RETRY_SECONDS)
         if self._connections[site] >= self._max_connections:
             text = f"{self._max_connections} connections from your address: try again later"
             raise ProtocolError("too_many", text, _RETRY_SECONDS)
+        buckets.arrivals.take(now)
         self._connections[site] += 1
         try:
-            yield
+            yield buckets.messages
         finally:
             self._connections[site] -= 1
             if not self._connections[site]:
@@ -96,4 +119,6 @@ def _site(address: str | None) -> str:
         parsed = ipaddress.ip_address(address or "")
     except ValueError:
         return ""
-    return str(ipaddress.ip_network((parsed, _IPV6_SITE), strict=False)) if parsed.version == 6 else str(parsed)
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, _IPV6_SITE), strict=False))

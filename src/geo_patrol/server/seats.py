@@ -9,12 +9,17 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.isolation.guard import is_own_agent, seat_agent
+from geo_patrol.agents.policy.agent import GREEDY
+from geo_patrol.agents.policy.weights import shipped_names
 from geo_patrol.agents.search import Searcher
-from geo_patrol.agents.search.budget import read_budget
+from geo_patrol.agents.search.budget import read_budget, read_search
+from geo_patrol.errors import show
 from geo_patrol.server.protocol import ProtocolError
 
 _MAX_SEARCH_SECONDS, _MAX_ROLLOUTS = 2.0, 2_000
 """For one decision of an agent that a stranger names."""
+_SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted")
+"""Agents whose parameters name neither files nor other agents."""
 
 
 class Seat(BaseModel):
@@ -63,6 +68,7 @@ def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:
     Args:
         name: a name of the package's agents, or one of ``own_agents``.
         own_agents: names of users' own agents that the operator of the server allows; each plays in a process of its own.
+            Policies in files are among them.
 
     Raises:
         ProtocolError: there is no agent of that name, or it takes too long, with the code "bad_message".
@@ -72,6 +78,7 @@ def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:
     if is_own_agent(name):
         raise ProtocolError("bad_message", f"agent {name!r}: this server does not run agents of users' own")
     try:
+        _check_without_files(name)
         agent = make_agent(name)
     except ValueError as error:
         raise ProtocolError("bad_message", str(error)) from None
@@ -82,3 +89,16 @@ def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:
                 "bad_message", f"agent {name!r}: give at most {_MAX_SEARCH_SECONDS} s or {_MAX_ROLLOUTS:,} rollouts"
             )
     return agent
+
+
+def _check_without_files(name: str) -> None:
+    """Raise ProtocolError if an agent, or one that it names, is read from a file: files of the server are no client's."""
+    base, _, text = name.partition(":")
+    if base == "search":
+        search = read_search(text)
+        for other in filter(None, (search.propose, search.enemy)):
+            _check_without_files(other)
+    elif base not in _SCRIPTS and not (base == "policy" and text.removesuffix(GREEDY) in ("", *shipped_names())):
+        policies = ", ".join(f"policy:{one}" for one in shipped_names())
+        text = f"this server plays {', '.join(_SCRIPTS)}, search, {policies}"
+        raise ProtocolError("bad_message", f"agent {show(name)}: {text}")

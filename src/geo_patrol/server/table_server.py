@@ -113,7 +113,8 @@ class TableServer:
     def is_waiting(self) -> bool:
         """Whether nothing happens until somebody comes."""
         table = self.table
-        return not self.connections and (table.is_over or (bool(table.people) and table.saved.clock is None))
+        is_still = table.wait_seconds(self._now()) is None
+        return not self.connections and not self._drawing.locked() and is_still  # who comes is drawn for first
 
     def depart(self, connection: Connection) -> None:
         """Forget a connection that has ended."""
@@ -142,9 +143,11 @@ class TableServer:
             self._end_seat(side)
             self.notify()
         else:
+            is_new = side not in self.table.submitted
             orders = submit(self.table, side, message)
             connection.send(Accepted(game=orders.game, turn=orders.turn, phase=orders.phase, orders=orders.orders))
-            self.notify()
+            if is_new:  # nobody else gets messages for orders that come again
+                self.notify()
 
     def _end_seat(self, side: Side) -> None:
         for other in [one for one in self.connections if one.side == side]:
