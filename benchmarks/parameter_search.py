@@ -23,7 +23,7 @@ from geo_patrol.engine.state import PATROLS
 from geo_patrol.versions import versions
 
 GENERATIONS = 4
-PARENTS = 5
+PARENTS = 10
 """The best candidates so far of a family, whose parameters the next generation combines."""
 MUTATION_PROBABILITY = 0.2
 """That a parameter is sampled anew instead of taken from a parent."""

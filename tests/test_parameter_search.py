@@ -34,9 +34,9 @@ def play_by_lead(candidate, agent, config, games, seed):
 
 def test_a_search_climbs(monkeypatch):
     monkeypatch.setattr(parameter_search, "play", play_by_lead)
-    results = search("idle", "case1", 80, 2, seed=1)
+    results = search("idle", "case1", 200, 2, seed=1)
     win_rates = [result["win_rate"] for result in results]
-    assert len({result["candidate"] for result in results}) == 80
+    assert len({result["candidate"] for result in results}) == 200
     assert win_rates == sorted(win_rates, reverse=True)
     assert np.mean(win_rates) > 0.6  # 0.5 if all were random
 
