@@ -1,12 +1,13 @@
 """The possible results of all engagements of a game as arrays: each pattern of orders and ranges is worked out once."""
 
+import functools
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.distribution import engagement_effects
+from geo_patrol.engine.distribution import Effect, engagement_effects
 from geo_patrol.engine.engagement import kind_of, range_of, target_of
 from geo_patrol.engine.state import GUARD, NOOP, ORDERS, SATELLITES, SIDES, IntArray, Record
 from geo_patrol.jit import jitable
@@ -49,7 +50,7 @@ def make_effects(patterns: Iterable[int], codec: Codec, rules: Record) -> Effect
     ordered = sorted(patterns)
     starts, probability, destroyed, origin = [0], [], [], []
     for pattern in ordered:
-        for effect in engagement_effects(*_read_pattern(pattern, codec, rules)):
+        for effect in _find_effects(*_read_pattern(pattern, codec, rules)):
             probability.append(effect.probability)
             destroyed.append(effect.destroyed)
             origin.append(list(range(SIDES * SATELLITES)))
@@ -65,8 +66,13 @@ def make_effects(patterns: Iterable[int], codec: Codec, rules: Record) -> Effect
     )
 
 
-def _read_pattern(pattern: int, codec: Codec, rules: Record) -> tuple[list[int], dict[int, float]]:
-    """Return the orders of a pattern, (22,), and the odds of each satellite that has one."""
+@functools.lru_cache(100_000)
+def _find_effects(orders: tuple[int, ...], odds: tuple[tuple[int, float], ...]) -> list[Effect]:
+    return engagement_effects(list(orders), dict(odds))
+
+
+def _read_pattern(pattern: int, codec: Codec, rules: Record) -> tuple[tuple[int, ...], tuple[tuple[int, float], ...]]:
+    """Return the orders of a pattern, (22,), and each satellite that has one with its odds."""
     orders, odds = [NOOP] * (SIDES * SATELLITES), {}
     for side in reversed(range(SIDES)):
         for number in reversed(range(int(codec.fleets[side]))):
@@ -76,4 +82,4 @@ def _read_pattern(pattern: int, codec: Codec, rules: Record) -> tuple[list[int],
                 satellite = side * SATELLITES + number
                 orders[satellite] = order
                 odds[satellite] = float(rules.engagement_odds[side, kind_of(order), distance])
-    return orders, odds
+    return tuple(orders), tuple(odds.items())

@@ -11,10 +11,11 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO, MOVEMENT, SIDES, Record, records
 from geo_patrol.errors import SolvingError
 from geo_patrol.solving.codes import encode_side
+from geo_patrol.solving.effects import make_effects
 from geo_patrol.solving.estimates import estimate
 from geo_patrol.solving.layers import Limits, Positions, go_back, list_turns
 from geo_patrol.solving.matrices import Floats, solve_matrix
-from geo_patrol.solving.transitions import TRANSITION, joint_moves, list_moves, list_outcomes
+from geo_patrol.solving.transitions import TRANSITION, find_patterns, joint_moves, list_moves, list_outcomes
 from geo_patrol.solving.values import SOLVING
 
 Reward: TypeAlias = Literal["score", "outcome"]
@@ -130,6 +131,8 @@ class Solution:
     ) -> tuple[tuple[NDArray[np.int64], ...], Floats]:
         """Return the joint orders of both sides in an engagement phase, and the matrix of values."""
         board = self.phases[number].positions.board
+        patterns = find_patterns(board, codes[None])
+        board = board._replace(effects=make_effects(patterns.tolist(), board.codec, board.rules[0]))
         *joints, transitions = list_outcomes(board, codes, records(TRANSITION, 64))
         values = transitions["payoff"][:, payoff].copy()
         goes_on = transitions["done"] == 0

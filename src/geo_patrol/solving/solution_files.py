@@ -12,7 +12,8 @@ from safetensors.numpy import save_file
 
 from geo_patrol.board import prograde
 from geo_patrol.config.presets import read_saved_config
-from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, ORDERS
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT
 from geo_patrol.errors import ConfigError, SolvingError
 from geo_patrol.files import atomic_path, read_limited
 from geo_patrol.solving.codes import make_codec
@@ -24,7 +25,6 @@ from geo_patrol.solving.transitions import Board
 FORMAT = "geo_patrol solution 1"
 MAX_FILE_SIZE = 8_000_000_000
 _MAX_CONFIG = 100_000
-_MAX_PATTERNS = 1_000_000
 _TYPES = {"alpha": np.int64, "bravo": np.int64, "indices": np.int32, "values": np.float64}
 
 
@@ -34,8 +34,7 @@ def write_solution(path: str | Path, solution: Solution) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    board = solution.phases[-1].positions.board
-    arrays: dict[str, NDArray[Any]] = {"patterns": board.effects.patterns}
+    arrays: dict[str, NDArray[Any]] = {}
     for number, phase in enumerate(solution.phases):
         positions = phase.positions
         held = (*positions.codes, positions.indices, phase.values)
@@ -84,19 +83,17 @@ def _read(file: Any) -> Solution:
     count, gap = int(metadata["phases"]), float(metadata["certified_gap"])
     if not (0 < count <= 2 * (config.turn_limit + 1) and count % 2 == 0 and gap >= 0):
         raise SolvingError(f"{count} phases, certified gap {gap}")
-    board = _make_board(config, _take(file, "patterns", np.int64, (None,)))
+    board = _make_board(config)
     boards = itertools.islice(itertools.accumulate(itertools.repeat(board), lambda last, _: _next_board(last)), count)
     phases = tuple(_read_phase(file, number, each) for number, each in enumerate(boards))
     return Solution(config, phases, gap)
 
 
-def _make_board(config: Any, patterns: NDArray[np.int64]) -> Board:
+def _make_board(config: GameConfig) -> Board:
+    """Return the board of the first phase; effects are found where they are needed."""
     start, rules = start_of(config)
     codec = make_codec(start[0], rules[0], is_complete=False)
-    highest = (2 * ORDERS) ** int(codec.fleets.sum())
-    if len(patterns) > _MAX_PATTERNS or not ((patterns >= 0) & (patterns < highest)).all():
-        raise SolvingError("wrong patterns of orders")
-    return Board(start, rules, codec, make_effects(set(patterns.tolist()), codec, rules[0]))
+    return Board(start, rules, codec, make_effects({0}, codec, rules[0]))
 
 
 def _next_board(board: Board) -> Board:
