@@ -1,5 +1,6 @@
 """What clients may ask for: as much as they need, then an error that says when to try again."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -9,9 +10,10 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from geo_patrol.server import app, hall, limits
+from geo_patrol.server import app, bodies, hall, limits
 from geo_patrol.server.app import Server
 from geo_patrol.server.hall import Hall
 from geo_patrol.server.limits import AddressLimits, MessageLimit
@@ -225,3 +227,15 @@ def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(serve, monkeypatch
     restarted = Hall(tmp_path)
     assert len(restarted.tables) == 2
     assert restarted.table(tables[0]).is_over
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.05)
+    messages = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+    async def receive():
+        return messages.pop() if messages else await asyncio.Future()
+
+    request = Request({"type": "http", "method": "POST", "headers": []}, receive)
+    with pytest.raises(ProtocolError, match=r"did not arrive in 0\.05 s"):
+        asyncio.run(bodies.read_body(request, bodies.Body))
