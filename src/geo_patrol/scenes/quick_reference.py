@@ -11,6 +11,8 @@ from geo_patrol.sessions.pages import Line, Tab
 
 _MAX_DIAGRAM = 345.0
 """Side of a diagram on the page, where the text leaves room for it."""
+_CLEAR_RING = 2
+"""The innermost ring on which prograde and retrograde lead to different sectors."""
 _CAPTION = 36.0
 """Room below a diagram."""
 
@@ -22,7 +24,8 @@ def turn_sheet(game: Game) -> Drawing:
     for tab in (_movement_tab(), _engagement_tab(), _end_tab(game)):
         top = add_tab(drawing, tab, top) + 14
     board = game.config.board
-    sector = int(sector_at(max(board.goal_ring - 1, board.inner_ring), 1))
+    ring = min(max(board.goal_ring - 1, board.inner_ring, _CLEAR_RING), board.outer_ring)
+    sector = int(sector_at(ring, 1))
     diagrams = (
         (adjacency_diagram(board, sector), f"moves from {sector}; every filled sector is adjacent to it"),
         (drift_diagram(board), "drift: one sector counterclockwise on each ring"),

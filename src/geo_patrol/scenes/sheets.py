@@ -102,7 +102,7 @@ def token_sheet(game: Game) -> Drawing:
         top += _CELL + 20
     hints = (
         "Cut along the dashed lines; thin cardboard lasts longer. H is the HVA, a number a Patrol.",
-        "Put a goal marker on each goal sector; it moves with the drift. Keep destroyed satellites beside the board.",
+        "Put a goal marker on each goal sector; it moves with the drift. Keep destroyed ones beside the board.",
     )
     for number, hint in enumerate(hints):
         drawing.add(Text((20, top + 10 + 20 * number), hint, TEXT, SOFT))
@@ -144,7 +144,8 @@ def score_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
     ammo = satellites[-1].ammo
     if ammo:
         hint = f"Each Patrol has {ammo} ammo: put a stroke beside its name for each shot."
-        drawing.add(Text((20, HEIGHT - 20), hint, SMALL, SOFT))
+        bottom = max(y for shape in drawing.shapes if isinstance(shape, Polyline) for _, y in shape.points)
+        drawing.add(Text((20, bottom + 18), hint, SMALL, SOFT))
     return drawing
 
 
