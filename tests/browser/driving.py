@@ -84,3 +84,11 @@ def press_until(page, selector, key="Tab"):
             return
         page.keyboard.press(key)
     raise AssertionError(f"{key} does not lead to {selector}")
+
+
+def check_page(page, size):
+    """Check that a page does not scroll sideways, and that axe-core finds no serious fault."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    violations = axe.Axe().run(page).response["violations"]
+    assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []

@@ -21,14 +21,14 @@ def teacher(server, open_page):
     page = open_page(server)
     page.click("text=A class: one link")
     page.fill("#new-class [name=title]", "Physics")
-    page.fill("#new-class [name=preset]", "case1")
+    page.select_option("#new-class [name=preset]", "case1")
     page.click("text=Open the class")
     page.locator("h1", has_text="Physics").wait_for()
     return page
 
 
 def test_a_class_of_ten(teacher, open_page):
-    link = teacher.input_value("#link")
+    link = teacher.input_value("#links input")
     pupils = []
     for name in NAMES:
         page = open_page(link, size=(390, 844))
@@ -64,7 +64,7 @@ def test_a_class_of_ten(teacher, open_page):
 
 
 def test_one_without_a_partner_plays_the_agent_and_comes_again(teacher, open_page):
-    page = open_page(teacher.input_value("#link"))
+    page = open_page(teacher.input_value("#links input"))
     page.fill("[name=name]", "Ada")
     page.keyboard.press("Enter")
     page.locator("#status", has_text="waiting for a partner").wait_for()
@@ -78,7 +78,7 @@ def test_one_without_a_partner_plays_the_agent_and_comes_again(teacher, open_pag
 
 
 def test_a_name_that_is_taken_is_refused_until_it_is_changed(teacher, open_page):
-    first, second = (open_page(teacher.input_value("#link"), ignored="409") for _ in range(2))
+    first, second = (open_page(teacher.input_value("#links input"), ignored="409") for _ in range(2))
     for page in (first, second):
         page.fill("[name=name]", "Ada")
         page.keyboard.press("Enter")

@@ -295,6 +295,24 @@ def test_orders_that_come_while_a_phase_is_played_are_too_late(client, on_timeou
     assert table.live.game.is_over == (on_timeout == "forfeit")
 
 
+def test_the_clock_is_shown_from_the_beginning_of_every_phase(client):
+    table, secrets = open_table(client, bravo="turtle", clock=500.0)
+    alpha = Seat(client, table, secrets["alpha"])
+    assert 490 < alpha.wait_for("status")["seconds_left"] <= 500
+    assert 490 < alpha.wait_for("your_turn")["seconds_left"] <= 500
+    alpha.send(type="orders", game=table, turn=1, phase="movement", orders=[])
+    alpha.wait_for("event")
+    assert 490 < alpha.wait_for("status")["seconds_left"] <= 500
+
+
+def test_a_short_address_leads_to_a_table(client):
+    response = client.get("/table/b4c0ffee1234", follow_redirects=False)
+    assert response.headers["location"] == "/static/table.html#table=b4c0ffee1234"
+    assert (
+        client.get("/table/a%23secret=b", follow_redirects=False).headers["location"].endswith("#table=a%23secret%3Db")
+    )
+
+
 def test_agents_play_each_other(client):
     table, _ = open_table(client, alpha="scripted", bravo="random")
     watcher = Seat(client, table)

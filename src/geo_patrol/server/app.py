@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.browser.theme_css import theme_css
@@ -104,6 +105,7 @@ class Server:
         return Starlette(
             routes=[
                 Route("/", _lobby),
+                Route("/table/{table}", _redirect_to_table),
                 Route("/api/tables", self._list_tables, methods=["GET"]),
                 Route("/api/tables", self._open_table, methods=["POST"]),
                 Route("/api/tables/{table}", self._show_table, methods=["GET"]),
@@ -273,6 +275,11 @@ class Server:
 
 async def _lobby(_request: Request) -> Response:
     return RedirectResponse("/static/lobby.html")
+
+
+async def _redirect_to_table(request: Request) -> Response:
+    """Lead from a short address to the page on which a table is watched."""
+    return RedirectResponse(f"/static/table.html#{urlencode({'table': request.path_params['table']})}")
 
 
 async def _receive(socket: WebSocket) -> str:

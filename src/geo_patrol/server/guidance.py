@@ -5,16 +5,12 @@ All of it is computed in two threads of its own, hints in one and the rest in th
 
 import asyncio
 from collections.abc import Sequence
-from functools import cache
 from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from geo_patrol.agents.difficulty import DIFFICULTIES
 from geo_patrol.browser.choices import hint_record
 from geo_patrol.browser.lessons import attempt_record, num_steps, step_record
-from geo_patrol.config.preset_files import preset_names
-from geo_patrol.config.presets import load_config
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import optional_import
 from geo_patrol.game import Game
@@ -22,6 +18,7 @@ from geo_patrol.notation import Order
 from geo_patrol.server.bodies import Body, read_body
 from geo_patrol.server.hall import Hall
 from geo_patrol.server.limits import MessageLimit
+from geo_patrol.server.offers import agent_offers, game_offers, opponent_offers
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.tables import Table
 from geo_patrol.server.workers import Worker
@@ -76,7 +73,7 @@ class Guidance:
     def routes(self) -> list[Route]:
         """The routes."""
         return [
-            Route("/api/choices", _choices, methods=["GET"]),
+            Route("/api/choices", self._choices, methods=["GET"]),
             Route("/api/lesson/{step:int}", self._step, methods=["GET"]),
             Route("/api/lesson/{step:int}", self._attempt, methods=["POST"]),
             Route("/api/tables/{table}/danger", self._danger, methods=["POST"]),
@@ -87,6 +84,10 @@ class Guidance:
         """End the threads when they are idle."""
         self._worker.close()
         self._searcher.close()
+
+    async def _choices(self, _request: Request) -> Response:
+        agents = agent_offers(self._hall.own_agents)
+        return JSONResponse({"games": game_offers(), "opponents": opponent_offers(), "agents": agents})
 
     # The guided first game
 
@@ -131,18 +132,6 @@ class Guidance:
         self._limit.take(asyncio.get_running_loop().time())
 
 
-async def _choices(_request: Request) -> Response:
-    return JSONResponse(_game_choices())
-
-
-@cache
-def _game_choices() -> dict[str, list[tuple[str, str]]]:
-    """Return names and descriptions of ``games``, the usual one first, and of ``opponents``, the easiest first."""
-    names = sorted(preset_names(), key=lambda name: name != "geo_patrol")
-    return {
-        "games": [(name, load_config(name).title) for name in names],
-        "opponents": [(one.agent, f"{one.name} ({one.agent})") for one in DIFFICULTIES],
-    }
 
 
 def _step_index(request: Request) -> int:

@@ -243,17 +243,20 @@ class Table:
 
     def wait_seconds(self, now: float) -> float | None:
         """Return the seconds until the phase is to be played: 0 if it is, None for no limit."""
+        passed = self._passed_seconds(now)
+        if passed is not None and set(self.people) <= set(self.submitted):
+            return 0.0 if self.people else max(_MIN_AGENT_SECONDS - passed, 0.0)
+        return self.seconds_left(now)
+
+    def _passed_seconds(self, now: float) -> float | None:
+        """Return the time since the phase began, which it does when somebody asks; None while the game stands still."""
         if self.is_paused or self.is_over:
             return None
-        people = self.people
         if self._phase_start is None:
-            if not self.events and not set(people) <= self.connected | set(self.submitted):
+            if not self.events and not set(self.people) <= self.connected | set(self.submitted):
                 return None  # until all have come
             self._phase_start = now
-        passed = now - self._phase_start
-        if set(people) <= set(self.submitted):
-            return 0.0 if people else max(_MIN_AGENT_SECONDS - passed, 0.0)
-        return None if self.saved.clock is None else max(self.saved.clock - passed, 0.0)
+        return now - self._phase_start
 
     def restart_clock(self) -> None:
         """Give the full time for the phase, after a pause."""
@@ -344,6 +347,7 @@ class Table:
 
     def seconds_left(self, now: float) -> float | None:
         """Return the time left on the clock."""
-        if self.saved.clock is None or self._phase_start is None or self.is_paused:
+        passed = self._passed_seconds(now)
+        if self.saved.clock is None or passed is None:
             return None
-        return max(round(self.saved.clock - (now - self._phase_start), 1), 0.0)
+        return max(round(self.saved.clock - passed, 1), 0.0)

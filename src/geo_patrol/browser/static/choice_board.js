@@ -48,6 +48,10 @@ class ChoiceBoard {
     if (focused !== undefined) hit?.focus({ preventScroll: true });
   }
 
+  focus(area) {
+    this.#hitOf(area)?.focus({ preventScroll: true });
+  }
+
   #hitOf(area) {
     return this.board.overlay.querySelector(`[data-area="${area}"]`);
   }

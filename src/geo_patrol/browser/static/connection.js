@@ -9,11 +9,12 @@ class Connection {
   /**
    * @param {string} table identifier of the table.
    * @param {?string} secret of the seat; null watches.
+   * @param {?string} name what to call who plays; null leaves it.
    * @param {function(object)} receive called with every message of the server.
    * @param {function(boolean)} changed called with whether there is a connection.
    */
-  constructor(table, secret, receive, changed) {
-    Object.assign(this, { table, secret, receive, changed });
+  constructor(table, secret, name, receive, changed) {
+    Object.assign(this, { table, secret, name, receive, changed });
     this.lastEvent = 0;
     this.failures = 0;
     this.isClosed = false;
@@ -44,8 +45,8 @@ class Connection {
     this.socket = socket;
     this.heard = Date.now();
     socket.addEventListener("open", () => {
-      const { table, secret, lastEvent } = this;
-      this.send({ type: "hello", version: 1, table, secret, last_event: lastEvent, scene: true });
+      const { table, secret, name, lastEvent } = this;
+      this.send({ type: "hello", version: 1, table, secret, name, last_event: lastEvent, scene: true });
     });
     socket.addEventListener("message", ({ data }) => this.#read(JSON.parse(data)));
     socket.addEventListener("close", () => {

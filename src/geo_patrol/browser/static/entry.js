@@ -31,6 +31,7 @@ class OrderEntry {
   /**
    * Offers the choices of a phase.
    * @param {?string} key under which the orders outlive a reload of the page.
+   * @returns {boolean} whether there are orders from before a reload.
    */
   load(choices, key = null) {
     this.#forget();
@@ -43,6 +44,7 @@ class OrderEntry {
     this.suggestion = [];
     this.#keepFocus(() => this.#addList());
     this.#update();
+    return this.pending.size > 0;
   }
 
   /** Offers nothing any more. */
@@ -95,6 +97,17 @@ class OrderEntry {
   /** Replaces all orders. */
   giveAll(orders) {
     this.#change(this.#optionsOf(orders));
+  }
+
+  /** Selects the next satellite without an order, on the board. */
+  selectNext() {
+    const { satellites } = this.choices;
+    const start = satellites.indexOf(this.selected) + 1;
+    const following = [...satellites.slice(start), ...satellites.slice(0, start)];
+    const next = following.find(({ name }) => !this.pending.has(name));
+    if (next === undefined) return;
+    this.select(next.name);
+    this.board.focus(next.area);
   }
 
   guardAll() {

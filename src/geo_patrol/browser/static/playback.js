@@ -175,7 +175,7 @@ class Playback {
       "-": () => this.changeSpeed(-1),
     };
     this.keys.addEventListener("keydown", (event) => {
-      const isControl = event.target.matches("select, input") || (event.key === " " && event.target.matches("button"));
+      const isControl = event.target.matches("select, input") || (event.key === " " && event.target.matches("button, summary"));
       if (!(event.key in keys) || isControl || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();
       keys[event.key]();

@@ -13,7 +13,8 @@ class TeacherPage {
     const find = (id) => document.getElementById(id);
     [this.title, this.notice, this.pause, this.agent, this.pupils, this.tables] =
       ["title", "notice", "pause", "agent", "pupils", "tables"].map(find);
-    find("link").value = new URL(`class.html#${new URLSearchParams({ class: name })}`, location.href).href;
+    const link = new URL(`class.html#${new URLSearchParams({ class: name })}`, location.href).href;
+    find("links").append(linkField("Link for all pupils", link));
     this.pause.addEventListener("click", () => this.#update("pause", { paused: !this.overview.paused }));
     this.agent.addEventListener("click", () => this.#update("agent"));
     find("results").addEventListener("click", () => attempt(() => this.#download(), this.notice));
@@ -72,8 +73,7 @@ class TeacherPage {
       button.addEventListener("click", () => this.#update("pause", { paused: !paused, table }));
       actions.append(button, " ");
     }
-    const watch = new URL(`table.html#${new URLSearchParams({ table })}`, location.href).href;
-    actions.append(create("a", { href: watch, target: "_blank", rel: "noopener" }, over ? "Look at it" : "Watch"));
+    actions.append(create("a", { href: watchAddress(table), target: "_blank", rel: "noopener" }, over ? "Look at it" : "Watch"));
     return create("li", {}, text, actions);
   }
 
