@@ -91,7 +91,7 @@ def test_the_chart_says_what_the_scores_were(page):
 
 def test_who_comes_by_a_link_gives_a_name_before_the_first_phase(address, open_page):
     _, alpha, bravo, watch = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="link")
-    pages = ada, ben = [open_page(url, reduced_motion="reduce") for url in (alpha, bravo)]
+    pages = ada, _ = [open_page(url, reduced_motion="reduce") for url in (alpha, bravo)]
     for page, name in zip(pages, ("Ada", "Ben"), strict=True):
         assert ordering(page)
         page.fill("#naming input", name)

@@ -132,8 +132,6 @@ class Guidance:
         self._limit.take(asyncio.get_running_loop().time())
 
 
-
-
 def _step_index(request: Request) -> int:
     number: int = request.path_params["step"]
     if not 1 <= number <= num_steps():
