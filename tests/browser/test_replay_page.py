@@ -25,6 +25,13 @@ def page_path(timelines, tmp_path_factory):
     return path
 
 
+def open_games(open_page, path, *size, **options):
+    """Open a page of games without a network; return it when the first game is unpacked."""
+    page = open_page(path.as_uri(), *size, offline=True, **options)
+    page.wait_for_selector(".fleets table")
+    return page
+
+
 def records_of(page):
     """Return the games that a page holds."""
     return [
@@ -83,8 +90,7 @@ def test_frames_of_a_notebook_play_by_themselves(recorded, tmp_path, open_page):
 
 
 def test_a_browser_without_a_network_plays_steps_and_seeks(page_path, open_page):
-    page = open_page(page_path.as_uri(), offline=True, reduced_motion="reduce")
-    page.wait_for_selector(".fleets table")
+    page = open_games(open_page, page_path, reduced_motion="reduce")
     record = records_of(page_path.read_text())[0]
     last = len(record["moments"]) - 1
     headline = page.locator(".headline")
@@ -112,7 +118,7 @@ def test_a_browser_without_a_network_plays_steps_and_seeks(page_path, open_page)
 
 
 def test_the_list_says_who_played_and_how_it_ended(page_path, timelines, open_page):
-    page = open_page(page_path.as_uri(), offline=True, reduced_motion="reduce")
+    page = open_games(open_page, page_path, reduced_motion="reduce")
     entries = page.locator("#games option").all_text_contents()
     assert len(entries) == len(timelines)
     for entry, (title, timeline) in zip(entries, timelines, strict=True):
@@ -122,7 +128,7 @@ def test_the_list_says_who_played_and_how_it_ended(page_path, timelines, open_pa
 
 
 def test_odds_and_outcomes_are_shown(page_path, timelines, open_page):
-    page = open_page(page_path.as_uri(), offline=True, reduced_motion="reduce")
+    page = open_games(open_page, page_path, reduced_motion="reduce")
     page.keyboard.press("e")
     index = int(page.input_value("#position"))
     outcomes = timelines[0][1].snapshot(index).outcomes
@@ -157,8 +163,7 @@ def test_a_tap_plays_and_a_swipe_steps(page_path, open_page):
 
 
 def test_satellites_glide_between_the_frames(page_path, open_page):
-    page = open_page(page_path.as_uri(), offline=True)
-    page.wait_for_selector(".fleets table")  # the game is unpacked
+    page = open_games(open_page, page_path)
     moved = page.evaluate(
         """() => {
           player.pauseAt(0);
@@ -175,7 +180,7 @@ def test_satellites_glide_between_the_frames(page_path, open_page):
 
 
 def test_a_game_plays_to_its_end_by_itself(page_path, open_page):
-    page = open_page(page_path.as_uri(), offline=True)
+    page = open_games(open_page, page_path)
     page.select_option("#speed", "8")
     if page.text_content("#play") == "Play":
         page.click("#play")
@@ -187,8 +192,7 @@ def test_a_game_plays_to_its_end_by_itself(page_path, open_page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_fits_its_window_and_is_accessible(page_path, open_page, size, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    page = open_page(page_path.as_uri(), size, offline=True, color_scheme=scheme, reduced_motion="reduce")
-    page.wait_for_selector(".fleets table")
+    page = open_games(open_page, page_path, size, color_scheme=scheme, reduced_motion="reduce")
     page.keyboard.press("End")
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     buttons = page.locator("button").all()

@@ -16,6 +16,7 @@ from geo_patrol.server.class_routes import ClassRoutes
 from geo_patrol.server.flight_routes import FlightRoutes
 from geo_patrol.server.guidance import Guidance
 from geo_patrol.server.hall import MAX_FINISHED, Hall, NewTable
+from geo_patrol.server.headers import SafeHeaders
 from geo_patrol.server.limits import AddressLimits, MessageLimit
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
 from geo_patrol.server.table_server import Connection, TableServer
@@ -31,7 +32,6 @@ with optional_import("server"):
     from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
     from starlette.routing import Mount, Route, WebSocketRoute
     from starlette.staticfiles import StaticFiles
-    from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.websockets import WebSocket, WebSocketDisconnect
 
 _THREADS = (1, 2, 2)
@@ -41,33 +41,7 @@ _MAX_WRITING = 8
 _HELLO_SECONDS = 10.0
 _MESSAGES = (50.0, 200)
 """A second, and at once, of a connection."""
-_CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_HEADERS = [
-    (b"content-security-policy", _CONTENT_SECURITY_POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),  # links to seats contain secrets
-]
 _STATUS = {"no_table": 404, "wrong_secret": 403, "no_seat": 409, "too_many": 429}
-
-
-class SafeHeaders:
-    """Adds the headers that keep browsers safe to every response."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request."""
-
-        async def send_with_headers(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *_HEADERS]
-            await send(message)
-
-        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
 class Server:

@@ -18,9 +18,10 @@ from geo_patrol.files import read_limited
 from geo_patrol.replays.recorder import sampled_config
 from geo_patrol.runner import GameRunner
 from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.server.saved_tables import SavedTable
 from geo_patrol.server.scenarios import read_scenario
 from geo_patrol.server.seats import Seat
-from geo_patrol.server.tables import SavedTable, Table
+from geo_patrol.server.tables import Table
 from geo_patrol.sides import SIDES, Side
 
 MAX_FINISHED = 50

@@ -95,8 +95,8 @@ def _check_without_files(name: str) -> None:
     """Raise ProtocolError if an agent, or one that it names, is read from a file: files of the server are no client's."""
     base, _, text = name.partition(":")
     if base == "search":
-        search = read_search(text)
-        for other in filter(None, (search.propose, search.enemy)):
+        search = read_search(text) if text else None
+        for other in filter(None, (search.propose, search.enemy) if search else ()):
             _check_without_files(other)
     elif base not in _SCRIPTS and not (base == "policy" and text.removesuffix(GREEDY) in ("", *shipped_names())):
         policies = ", ".join(f"policy:{one}" for one in shipped_names())

@@ -3,9 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from typing import Self
 
 from geo_patrol.agents import Agent
 from geo_patrol.config.presets import read_saved_config
@@ -17,8 +15,9 @@ from geo_patrol.replays import Recorder, read_replay
 from geo_patrol.replays.saved_games import reopen
 from geo_patrol.server.models import Ended, Played
 from geo_patrol.server.protocol import Event, Orders, Players, ProtocolError, Welcome, YourTurn
+from geo_patrol.server.saved_tables import SavedTable
 from geo_patrol.server.scenes import TableScenes
-from geo_patrol.server.seats import Seat, make_seat_agent
+from geo_patrol.server.seats import make_seat_agent
 from geo_patrol.server.states import ended, option_states, played, position_state
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry
@@ -31,28 +30,6 @@ _MAX_UNREADABLE = 3
 """Answers in words to a phase that cannot be read, before it is forfeited."""
 FORFEIT = (Order(0, "guard"),)
 """Illegal in every position, for an HVA never guards: results count it, or the game is lost, as its rules say."""
-
-
-class SavedTable(BaseModel):
-    """What a table needs beside its replay to go on after a restart."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    version: Literal[1] = 1
-    title: Annotated[str, StringConstraints(max_length=80)]
-    config: dict[str, Any]
-    seed: Annotated[int, Field(ge=0, lt=2**64)]
-    clock: Annotated[float, Field(gt=0)] | None
-    on_timeout: Literal["hold", "forfeit"]
-    hints: bool = True
-    """Whether people may ask for hints."""
-    is_over: bool = False
-    alpha: Seat
-    bravo: Seat
-
-    def seat(self, side: Side) -> Seat:
-        """Return the seat of a side."""
-        return self.alpha if side == "alpha" else self.bravo
 
 
 class Table:
