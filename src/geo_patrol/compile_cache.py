@@ -27,6 +27,7 @@ _COMPILED = [
     *sorted(_PACKAGE.glob("agents/scripted/*.py")),
     *sorted(_PACKAGE.glob("flight/engine/*.py")),
     *sorted(_PACKAGE.glob("agents/search/*.py")),
+    *sorted(_PACKAGE.glob("solving/*.py")),
 ]
 _DIGEST_BYTES = hashlib.sha256().digest_size
 

@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 import signal
-import threading
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
@@ -161,16 +161,19 @@ def in_order(finished: Iterable[tuple[Task, _R]]) -> Iterator[_R]:
 
 @contextmanager
 def _worker_environment() -> Iterator[None]:
-    """Make processes that start in the block ignore Ctrl-C, which this process handles, and use a single thread each."""
+    """Make processes that start in the block ignore Ctrl-C, which this process handles, and use a single thread each.
+
+    They inherit that the signal is blocked. Here it is pending until the end of the block: if it were ignored, it would be
+    lost.
+    """
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    in_main = threading.current_thread() is threading.main_thread()
-    usual = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main else None
+    blocked = set() if sys.platform == "win32" else signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        if in_main:
-            signal.signal(signal.SIGINT, usual)
+        if sys.platform != "win32":
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         for name, value in before.items():
             if value is None:
                 del os.environ[name]

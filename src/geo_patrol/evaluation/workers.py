@@ -1,5 +1,6 @@
 """What runs in the workers of executors: processes, threads, or the nodes of a cluster."""
 
+import signal
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ _finished_games: Any = None
 
 def init_worker(finished_games: Any) -> None:
     """Initialise a process of a ``ProcessExecutor``, which counts the games that its workers have finished."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
     global _finished_games  # noqa: PLW0603 - the initializer of a process pool has no other way to hand over state
     _finished_games = finished_games
     threading.Thread(target=end_with_parent, daemon=True).start()  # the parent may be killed without notice

@@ -1,4 +1,4 @@
-"""Challenges: one mission of the flight games that many pilots fly, each as often as he likes, and their ranking."""
+"""Challenges: one mission of the flight games that many pilots fly, each as often as they like, and their ranking."""
 
 import secrets
 from pathlib import Path
