@@ -107,7 +107,7 @@ class TablePage {
       ["T", "take the hint", ["t", "T"], "take-hint"],
     ];
     const watching = [
-      ["L", "the last turn again", ["l", "L"], () => playback.replayLast()],
+      ["L", "replay the last turn", ["l", "L"], () => playback.replayLast()],
       ["Space", "play, pause", [], null],
       ["left and right arrow", "a phase back, forward", [], null],
       ["E, Shift E", "the next, the previous engagement", [], null],
