@@ -157,7 +157,7 @@ def test_the_agent_refuses_other_games_and_positions(duel):
     game["alpha"]["fuel"][0] = 7
     with pytest.raises(SolvingError, match="cannot be reached"):
         agent.strategy(Game.restore(game), 0)
-    with pytest.raises(AgentError, match="plays from games"):
+    with pytest.raises(AgentError, match="plans from games"):
         agent.act(np.zeros((1, 5), np.int16), mask, generator)
     with pytest.raises(ValueError, match="reward = 'wins'"):
         SolvedAgent(duel, "wins")

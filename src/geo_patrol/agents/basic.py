@@ -1,4 +1,4 @@
-"""The base class of stateless agents, and agents that ignore the position."""
+"""The base classes of stateless agents and of those that plan from games, and agents that ignore the position."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from geo_patrol.engine.encodings import Encoding
 from geo_patrol.engine.sample import check_masks, sample_legal, sample_with_keys
 from geo_patrol.engine.state import NOOP
+from geo_patrol.errors import AgentError
 
 
 class StatelessAgent:
@@ -17,6 +18,26 @@ class StatelessAgent:
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
         """Do nothing: the agent is stateless."""
+
+
+class StatelessPlanner(StatelessAgent):
+    """The base class of planners that keep nothing between calls: they have ``plan``, and ``act`` refuses."""
+
+    stateless = True
+    name: str
+
+    def act(
+        self,
+        observations: NDArray[Any],
+        action_masks: NDArray[np.int8],
+        generator: np.random.Generator,
+    ) -> NDArray[np.int64]:
+        """Refuse: an observation is not a game that could be played on.
+
+        Raises:
+            AgentError: always.
+        """
+        raise AgentError(f"agent {self.name!r} plans from games, not from observations: call plan, or compute_actions")
 
 
 class RandomAgent(StatelessAgent):

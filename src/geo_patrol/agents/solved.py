@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.agents.basic import StatelessPlanner
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.errors import AgentError
 from geo_patrol.game import Game
@@ -18,7 +18,7 @@ SCORE = ",score"
 _CACHE = 100_000  # strategies
 
 
-class SolvedAgent(StatelessAgent):
+class SolvedAgent(StatelessPlanner):
     """Plays an equilibrium: whatever the other side does, it receives at least the value of the game on average.
 
     The orders of a side's satellites depend on each other, so it has no ``order_probabilities``; ``strategy`` gives the
@@ -29,8 +29,6 @@ class SolvedAgent(StatelessAgent):
         reward: what it maximizes.
         name: its name in tables.
     """
-
-    stateless = True
 
     def __init__(self, solution: Solution, reward: Reward = "outcome", name: str = "solved") -> None:
         if reward not in REWARDS:
@@ -64,19 +62,6 @@ class SolvedAgent(StatelessAgent):
     def _find_strategy(self, record: bytes, side: int) -> Strategy:
         game = np.frombuffer(record, self.solution.phases[0].positions.board.template.dtype)
         return self.solution.strategy(game[0], side, self.reward)
-
-    def act(
-        self,
-        observations: NDArray[Any],  # noqa: ARG002
-        action_masks: NDArray[np.int8],  # noqa: ARG002
-        generator: np.random.Generator,  # noqa: ARG002
-    ) -> NDArray[np.int64]:
-        """Refuse: an observation does not show the goal points.
-
-        Raises:
-            AgentError: always.
-        """
-        raise AgentError(f"agent {self.name!r} plays from games, not from observations: call plan, or compute_actions")
 
     def plan(
         self,

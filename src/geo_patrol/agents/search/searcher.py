@@ -8,17 +8,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.agents.basic import StatelessPlanner
 from geo_patrol.agents.protocol import Agent, compute_actions
 from geo_patrol.agents.scripted.seeded import sample_keys
 from geo_patrol.agents.search.budget import Search, describe_search, read_budget
 from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import NOOP
-from geo_patrol.errors import AgentError
 from geo_patrol.game import Game
 
 
-class Searcher(StatelessAgent):
+class Searcher(StatelessPlanner):
     """Evaluates candidate orders within a budget, and chooses the best.
 
     It plans from copies of the games (``plan``) with randomness of its own, and keeps no state.
@@ -26,8 +25,6 @@ class Searcher(StatelessAgent):
     Args:
         search: the budget and other parameters.
     """
-
-    stateless = True
 
     def __init__(self, search: Search) -> None:
         self.search = search
@@ -41,19 +38,6 @@ class Searcher(StatelessAgent):
         other = copy.copy(self)
         other.seconds, other.num_rollouts = 0.0, 1
         return other
-
-    def act(
-        self,
-        observations: NDArray[Any],  # noqa: ARG002
-        action_masks: NDArray[np.int8],  # noqa: ARG002
-        generator: np.random.Generator,  # noqa: ARG002
-    ) -> NDArray[np.int64]:
-        """Refuse: an observation is not a game that could be played on.
-
-        Raises:
-            AgentError: always.
-        """
-        raise AgentError(f"agent {self.name!r} plans from games, not from observations: call plan, or compute_actions")
 
     def plan(
         self,
