@@ -1,7 +1,9 @@
 """Games through the server, in one process: the same as without it, secret until both sides are in, resumed."""
 
 import contextlib
+import errno
 import json
+import os
 import random
 import threading
 from typing import ClassVar
@@ -17,7 +19,7 @@ from starlette.websockets import WebSocketDisconnect
 from geo_patrol import Game
 from geo_patrol.replays import check, read_replay
 from geo_patrol.server.app import Server
-from geo_patrol.server.hall import Hall
+from geo_patrol.server.hall import Hall, NewTable
 from geo_patrol.server.protocol import Orders, ProtocolError
 from geo_patrol.server.tables import Table
 
@@ -429,3 +431,45 @@ def test_agents_who_take_their_time_hold_up_nobody_else(client, monkeypatch):
     thinking.set()
     assert seat.wait_for("event")["number"] == 1
     assert all(in_time)
+
+
+def play_phase_of(table):
+    table.close_phase()
+    table.play()
+    table.finish_phase()
+
+
+def test_a_disk_that_is_full_at_the_end_keeps_nobody_from_the_end(client, monkeypatch):
+    table, _ = client.hall.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+
+    def save():
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(table, "save", save)
+    while not table.is_over:
+        play_phase_of(table)
+    assert json.loads(table.events[-1])["event"]["kind"] == "end"
+
+
+def test_restoring_a_game_that_is_over_leaves_its_file_alone(client, tmp_path):
+    table, _ = client.hall.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+    while not table.is_over:
+        play_phase_of(table)
+    path = tmp_path / f"{table.id}.json"
+    assert json.loads(path.read_text())["is_over"]
+    os.utime(path, (1_000, 1_000))
+    assert Hall(tmp_path).table(table.id).is_over
+    assert path.stat().st_mtime == 1_000
+
+
+def test_a_phase_is_drawn_when_it_is_complete(client, monkeypatch):
+    table, _ = client.hall.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+    table.close_phase()
+    table.play()  # in a thread: another one that draws must not touch the phase
+    drawn = []
+    monkeypatch.setattr(table.scenes, "moment", drawn.append)
+    table.draw_since(0)
+    assert drawn == [0]
+    table.finish_phase()
+    table.draw_since(0)
+    assert drawn == [0, *range(len(table.live.timeline))]

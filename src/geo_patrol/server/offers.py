@@ -11,7 +11,7 @@ Offer = tuple[str, str, str]
 """A value, what it is called, and a sentence about it."""
 _OTHER_AGENTS = {
     "search": "plays candidate orders out to the end of the game, for a hundredth of a second",
-    "search:1s": "the same, for a second",
+    "search:1s": "plays candidate orders out as well, for a whole second",
     "raider": "sends all Patrols but a few to the enemy HVA at once",
     "mixed": "a raider that plays differently in every game",
     "idle": "gives no orders",

@@ -96,7 +96,7 @@ class TableServer:
         table = self.table
         if hello.scene:
             async with self._drawing:
-                await asyncio.to_thread(self._draw_since, table.num_known(hello.last_event))
+                await asyncio.to_thread(table.draw_since, table.num_known(hello.last_event))
         side = None if hello.secret is None else table.side_of(hello.secret)
         connection = Connection(side, scene=hello.scene, text=hello.text)
         if side is not None:
@@ -213,10 +213,6 @@ class TableServer:
                 self.pause(is_paused=True)
                 continue
             self._broadcast()
-
-    def _draw_since(self, last_event: int) -> None:
-        for number in range(last_event, len(self.table.live.timeline)):
-            self.table.scenes.moment(number)
 
     def _welcome(self, connection: Connection, last_event: int) -> str:
         welcome = self.table.welcome(connection.side, last_event)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -261,9 +262,15 @@ class Table:
             self._add(played(timeline[i], timeline[i + 1].game))
         if self.live.is_over:
             self._add(ended(self.live.game, self.saved.seed))
-            self.saved.is_over = True
-            self.save()
+            self._note_end()
         self._begin_phase()
+
+    def _note_end(self) -> None:
+        """Save that the game is over, which the replay says as well: a server that starts need not read that for it."""
+        if not self.saved.is_over:
+            self.saved.is_over = True
+            with suppress(OSError):
+                self.save()
 
     def _add(self, event: Played | Ended) -> None:
         message = Event(number=len(self.events) + 1, event=event)
@@ -306,6 +313,12 @@ class Table:
     def num_known(self, last_event: int) -> int:
         """Return how many events a client has whose last one is given: none if there is no such event."""
         return last_event if last_event <= len(self.events) else 0
+
+    def draw_since(self, last_event: int) -> None:
+        """Draw the phases after an event for browsers; this may run in a thread, also while a phase is played."""
+        complete = min(len(self.events) + 1, len(self.live.timeline))
+        for number in range(last_event, complete):
+            self.scenes.moment(number)
 
     def your_turn(self, side: Side, now: float, *, scene: bool) -> YourTurn:
         """Return what a side may order now."""
