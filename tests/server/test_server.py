@@ -462,14 +462,14 @@ def test_restoring_a_game_that_is_over_leaves_its_file_alone(client, tmp_path):
     assert path.stat().st_mtime == 1_000
 
 
-def test_a_phase_is_drawn_when_it_is_complete(client, monkeypatch):
+def test_browsers_get_a_phase_when_it_is_complete(client, monkeypatch):
     table, _ = client.hall.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
     table.close_phase()
     table.play()  # in a thread: another one that draws must not touch the phase
-    drawn = []
-    monkeypatch.setattr(table.scenes, "moment", drawn.append)
+    numbers = []
+    monkeypatch.setattr(table.scenes, "moment", numbers.append)
     table.draw_since(0)
-    assert drawn == [0]
+    assert numbers == [0]
     table.finish_phase()
     table.draw_since(0)
-    assert drawn == [0, *range(len(table.live.timeline))]
+    assert numbers == [0, *range(len(table.live.timeline))]
