@@ -1,7 +1,8 @@
 """Learning methods beside each other: ``python -m benchmarks.baselines run --method mmd --config geo_patrol --seed 0``.
 
 A run is a line of ``results.jsonl``; one that is there is not trained again, and an interrupted one continues where it
-stopped. ``cross-play`` lets the results play each other, ``publish`` writes docs/baselines.md.
+stopped. ``bound`` trains responses to the results, ``cross-play`` lets them play each other, ``publish`` writes
+docs/baselines.md.
 """
 
 import hashlib
@@ -10,9 +11,10 @@ import os
 import platform
 import shutil
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import typer
@@ -31,6 +33,9 @@ PUBLISHED = Path(__file__).with_name("baselines.jsonl")
 """The results that the document shows: every run with its curve, command and the hash of its weights."""
 PLOT = ROOT / "docs" / "pictures" / "exploitability.svg"
 RESULTS = "results.jsonl"
+BOUNDS = "bounds.jsonl"
+CROSS_PLAY = "cross-play-{}.json"
+_RESPONSE_SEED = 1_000  # apart from the seeds of runs
 
 
 class Run(BaseModel):
@@ -66,12 +71,37 @@ class Run(BaseModel):
         return Job(self.method, self.config, self.seed, self.steps)
 
 
-def read_runs(out: Path) -> list[Run]:
-    """Read the results, one a line."""
-    file = out / RESULTS
+class Bound(BaseModel):
+    """A response trained to the policy of a run: its win rate bounds the policy's exploitability from below.
+
+    Attributes:
+        sha256: of the policy's file.
+        response_steps: for which the response was trained, starting from ``policy:base``.
+        win_rate: of the response in its final evaluation.
+    """
+
+    sha256: str
+    response_steps: int
+    win_rate: float
+
+
+Line = TypeVar("Line", bound=BaseModel)
+
+
+def _read(file: Path, kind: type[Line]) -> list[Line]:
     if not file.exists():
         return []
-    return [Run.model_validate_json(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [kind.model_validate_json(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _append(file: Path, line: BaseModel) -> None:
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(line.model_dump_json() + "\n")
+
+
+def read_runs(out: Path) -> list[Run]:
+    """Read the results, one a line."""
+    return _read(out / RESULTS, Run)
 
 
 def interquartile_mean(scores: Sequence[float]) -> tuple[float, float, float]:
@@ -95,14 +125,15 @@ def interquartile_mean(scores: Sequence[float]) -> tuple[float, float, float]:
     return estimate, float(found.low), float(found.high)
 
 
-def table(runs: Sequence[Run]) -> str:
+def table(runs: Sequence[Run], bounds: Sequence[Bound] = ()) -> str:
     """Return a table in Markdown with a row for each method, configuration and number of steps."""
     groups = defaultdict(list)
     for run in runs:
         groups[run.config, run.steps, run.method].append(run)
+    responses = {bound.sha256: bound.win_rate for bound in bounds}
     opponents = sorted({name for run in runs for name in run.curve[-1] if f"{name} low" in run.curve[-1]})
     heading = ["configuration", "steps", "method", "seeds", "minutes", EXPLOITABILITY]
-    heading += [f"`{name}`" for name in opponents]
+    heading += ["wins of a response"] * bool(bounds) + [f"`{name}`" for name in opponents]
     lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
     for (config, steps, method), members in sorted(groups.items()):
         minutes = np.mean([run.minutes for run in members])
@@ -110,11 +141,43 @@ def table(runs: Sequence[Run]) -> str:
         last = [run.curve[-1] for run in members]
         exact = [point[EXPLOITABILITY] for point in last if EXPLOITABILITY in point]
         cells += [_describe(exact, ".3f")]
+        if bounds:
+            cells += [_describe([responses[run.sha256] for run in members if run.sha256 in responses], ".1%")]
         cells += [_describe([point[name] for point in last if name in point], ".1%") for name in opponents]
         lines.append(f"| {' | '.join(cells)} |")
     machines = "; ".join(sorted({run.machine for run in runs}))
     note = "Interquartile means over seeds, 95 % bootstrap intervals; games won in the final evaluation."
     return "\n".join([*lines, "", f"{note} {machines}; one thread."])
+
+
+def cross_play_table(played: Mapping[str, Any]) -> str:
+    """Return a table in Markdown with the mean win rates between methods, and of each method from either side.
+
+    Args:
+        played: what ``cross-play`` writes; the agents are named by their methods and seeds.
+    """
+    methods = list(dict.fromkeys(name.split()[0] for name in played["agents"]))
+    won = defaultdict(list)
+    for pairing in played["pairings"]:
+        first, second = (pairing[place].split()[0] for place in ("first", "second"))
+        for row, column, sign in ((first, second, 1), (second, first, -1)):
+            if first != second:
+                won[row, column].append(_score(pairing["total"], sign))
+            won[row, "as alpha"].append(_score(pairing["first_as_alpha" if sign > 0 else "first_as_bravo"], sign))
+            won[row, "as bravo"].append(_score(pairing["first_as_bravo" if sign > 0 else "first_as_alpha"], sign))
+    columns = [*methods, "as alpha", "as bravo"]
+    lines = [f"| mean score of the row, % | {' | '.join(columns)} |", f"|{'---|' * (len(columns) + 1)}"]
+    for row in methods:
+        cells = [f"{100 * np.mean(won[row, column]):.1f}" if won[row, column] else "-" for column in columns]
+        lines.append(f"| {row} | {' | '.join(cells)} |")
+    games = f"{played['games_a_pairing']:,} side-swapped games for each two of {len(played['agents'])} policies"
+    return "\n".join([*lines, "", f"{games}; a draw counts one half. The last two columns are against all policies."])
+
+
+def _score(record: Mapping[str, Any], sign: int) -> float:
+    """Return the score of the first agent of a pairing (sign 1) or of the second one (-1), 0 to 1."""
+    score = (record["wins"] + record["draws"] / 2) / record["games"]
+    return float(score if sign > 0 else 1 - score)
 
 
 def _describe(scores: list[float], form: str) -> str:
@@ -183,8 +246,7 @@ def run(
         machine=f"{processor_name()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         command=f"python -m benchmarks.baselines run --method {method} --config {config} --seed {seed} --steps {steps}",
     )
-    with (out / RESULTS).open("a", encoding="utf-8") as results:
-        results.write(result.model_dump_json() + "\n")
+    _append(out / RESULTS, result)
 
 
 def _folder(out: Path, job: Job) -> Path:
@@ -197,24 +259,52 @@ def _policy(out: Path, found: Run) -> str:
 
 
 @app.command()
-def cross_play(config: Config = "geo_patrol", games: int = 1000, seed: int = 0, out: Out = _OUT) -> None:
-    """Let all trained policies play each other, sides swapped, and write the results as JSON."""
-    from geo_patrol import play_tournament
+def bound(
+    config: Config = "geo_patrol",
+    steps: Annotated[int, typer.Option(min=1, help="Environment steps of each response.")] = 1_000_000,
+    out: Out = _OUT,
+) -> None:
+    """Train a response to each policy that has none, from ``policy:base``, and add its win rate as a line."""
+    from geo_patrol.training import TrainingConfig, train_best_response
 
-    policies = [_policy(out, found) for found in read_runs(out) if found.config == config]
-    folder = out / f"cross-play-{config}-{len(policies)}"
-    tournament = play_tournament(policies, config=config, games=games, seed=seed, folder=folder)
-    (folder / "results.json").write_text(json.dumps(tournament.to_dict(), indent=1) + "\n", encoding="utf-8")
+    done = {found.sha256 for found in _read(out / BOUNDS, Bound) if found.response_steps == steps}
+    for found in read_runs(out):
+        if found.config == config and found.sha256 not in done:
+            agent, folder = _policy(out, found), out / "responses" / f"{found.sha256[:16]}-{steps}"
+            settings: dict[str, Any] = {"config": (config,), "eval_config": config, "initial_policy": "base"}
+            response = TrainingConfig(out=folder, seed=_RESPONSE_SEED, total_timesteps=steps, **settings)
+            last = train_best_response(agent, replace(response, num_evaluations=1))[-1]
+            line = Bound(sha256=found.sha256, response_steps=steps, win_rate=last.win_rates[agent].estimate)
+            _append(out / BOUNDS, line)
+
+
+@app.command()
+def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, out: Out = _OUT) -> None:
+    """Let all trained policies play each other, sides swapped, and write the results as JSON."""
+    from geo_patrol.evaluation import play_tournament
+
+    runs = {_policy(out, found): found for found in read_runs(out) if found.config == config}
+    folder = out / f"cross-play-{config}-{len(runs)}"
+    played = play_tournament(list(runs), config=config, games=games, seed=seed, folder=folder).to_dict()
+    text = json.dumps({key: played[key] for key in ("agents", "games_a_pairing", "seed", "pairings")}, indent=1)
+    for policy, found in runs.items():
+        text = text.replace(json.dumps(policy), json.dumps(f"{found.method} seed {found.seed}"))
+    (out / CROSS_PLAY.format(config)).write_text(text + "\n", encoding="utf-8")
 
 
 @app.command()
 def publish(out: Out = _OUT) -> None:
-    """Write the table and the plot of all results into docs, and the results themselves beside this file."""
+    """Write the tables and the plot of all results into docs, and the results themselves beside this file."""
     runs = read_runs(out)
     if not runs:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")
     text = DOCUMENT.read_text(encoding="utf-8")
-    block = table(runs)
+    block = table(runs, _read(out / BOUNDS, Bound))
+    for config in sorted({found.config for found in runs}):
+        if (played := out / CROSS_PLAY.format(config)).exists():
+            block += f"\n\nOn `{config}` against each other:\n\n" + cross_play_table(
+                json.loads(played.read_text("utf-8"))
+            )
     if draw(runs, PLOT):
         block += f"\n\n![Exact exploitability over environment steps]({PLOT.relative_to(ROOT / 'docs').as_posix()})"
     DOCUMENT.write_text(put_between_markers(text, block), encoding="utf-8")

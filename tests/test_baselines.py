@@ -6,7 +6,17 @@ from typer.testing import CliRunner
 
 from benchmarks import baseline_methods, baselines
 from benchmarks.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained, add_exploitability
-from benchmarks.baselines import RESULTS, Run, app, draw, interquartile_mean, read_runs, table
+from benchmarks.baselines import (
+    RESULTS,
+    Bound,
+    Run,
+    app,
+    cross_play_table,
+    draw,
+    interquartile_mean,
+    read_runs,
+    table,
+)
 
 pytest.importorskip("scipy")
 
@@ -48,6 +58,36 @@ def test_table():
     assert rows[0] == "| configuration | steps | method | seeds | minutes | exploitability | `random` |"
     assert rows[2] == "| case1 | 100 | mmd | 2 | 2.0 | - | 90.0% (90.0%-90.0%) |"
     assert rows[3] == "| case1 | 2,000 | psro | 1 | 4.0 | - | 90.0% (90.0%-90.0%) |"
+
+
+def test_the_table_has_the_wins_of_responses():
+    bounds = [Bound(sha256="ab", response_steps=10, win_rate=0.75)]
+    rows = table([make_run(), make_run(method="psro", sha256="cd")], bounds).splitlines()
+    assert rows[0].endswith("| exploitability | wins of a response | `random` |")
+    assert [row.split("|")[7].strip() for row in rows[2:4]] == ["75.0% (75.0%-75.0%)", "-"]
+
+
+def test_cross_play_is_averaged_over_the_seeds_of_a_method():
+    def record(wins, draws=0):
+        return {"games": 100, "wins": wins, "draws": draws}
+
+    def pairing(first, second, as_alpha, as_bravo):
+        total = {"games": 200, "wins": as_alpha["wins"] + as_bravo["wins"], "draws": as_alpha["draws"]}
+        return {
+            "first": first, "second": second, "total": total, "first_as_alpha": as_alpha, "first_as_bravo": as_bravo
+        }  # fmt: skip
+
+    names = ["mmd seed 0", "mmd seed 1", "psro seed 0"]
+    pairings = [
+        pairing(names[0], names[1], record(40), record(70)),
+        pairing(names[0], names[2], record(80, 10), record(65)),
+        pairing(names[1], names[2], record(20), record(30)),
+    ]
+    rows = cross_play_table({"agents": names, "games_a_pairing": 200, "pairings": pairings}).splitlines()
+    assert rows[0] == "| mean score of the row, % | mmd | psro | as alpha | as bravo |"
+    # alpha: 40 and 85 of the first, 20 and, as the second of the first pairing, 100 - 70 of the other seed
+    assert rows[2] == "| mmd | - | 50.0 | 43.8 | 56.2 |"
+    assert rows[3] == "| psro | 50.0 | - | 52.5 | 47.5 |"
 
 
 def test_exact_exploitability_has_a_column_and_a_plot(tmp_path):
