@@ -159,7 +159,7 @@ def cross_play_table(played: Mapping[str, Any]) -> str:
     methods = list(dict.fromkeys(name.split()[0] for name in played["agents"]))
     won = defaultdict(list)
     for pairing in played["pairings"]:
-        first, second = (pairing[place].split()[0] for place in ("first", "second"))
+        first, second = (pairing[agent].split()[0] for agent in ("first", "second"))
         for row, column, sign in ((first, second, 1), (second, first, -1)):
             if first != second:
                 won[row, column].append(_score(pairing["total"], sign))

@@ -1,5 +1,7 @@
 """Exact solutions: against a plain solver, with their sides swapped, and in files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from plain_solver import REWARDS, PlainSolver, plain_response
@@ -88,6 +90,17 @@ def test_best_responses_gain_nothing_against_the_equilibrium(config, duel, rewar
     exploitability = ExactBoard(config).exploitability(agent)[reward]
     assert exploitability.mean == pytest.approx(0, abs=1e-6)
     assert exploitability.as_alpha == pytest.approx(duel.value[reward], abs=1e-6)
+
+
+def test_wrong_values_in_a_file_are_exploited(config, duel):
+    """The agent plays what follows from its file, and so is exploited if the file is wrong."""
+    rng = np.random.default_rng(1)
+    phases = [replace(phase, values=phase.values + rng.normal(0, 0.5, phase.values.shape)) for phase in duel.phases]
+    board = ExactBoard(config)
+    found = board.exploitability(SolvedAgent(replace(duel, phases=tuple(phases))))["outcome"]
+    assert found.mean > 0.01
+    with pytest.raises(SolvingError, match="holds other positions"):
+        board.exploitability(SolvedAgent(replace(duel, phases=duel.phases[:-2])))
 
 
 @pytest.mark.parametrize("name", ["random", "idle"])

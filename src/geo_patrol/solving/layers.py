@@ -1,6 +1,6 @@
 """All positions that a game can reach, turn by turn, and the backward induction over them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -192,9 +192,20 @@ def no_probabilities(positions: Positions, numbers: NDArray[np.int64]) -> Floats
 
 
 def go_back(
-    turns: list[Turn], question: Question, limits: Limits, probabilities: Probabilities = no_probabilities
+    turns: list[Turn],
+    question: Question,
+    limits: Limits,
+    probabilities: Probabilities = no_probabilities,
+    believed: Sequence[Floats] = (),
 ) -> Iterator[tuple[Turn, Floats, Floats, float]]:
     """Yield the turns from the last to the first, with the values of their positions.
+
+    Args:
+        turns: the positions.
+        question: what to compute.
+        limits: what it may take.
+        probabilities: of an agent's orders.
+        believed: (n,) each, of both phases of each turn: what replaces the first value of the positions.
 
     Yields:
         The turn; values in its movement phase and in its engagement phase, (n, k) each; the largest duality gap.
@@ -202,11 +213,15 @@ def go_back(
     following = np.empty((0, 0, len(question.payoffs)))
     next_codes: Codes = (np.empty(0, np.int64), np.empty(0, np.int64))
     with ThreadPoolExecutor(limits.threads) as pool:
-        for turn in reversed(turns):
+        for number, turn in reversed(list(enumerate(turns))):
             engage = partial(_engage_values, turn.engagement, next_codes, following, question, probabilities)
             engaged, gap = _collect(pool.map(engage, _chunks(len(turn.engagement.indices))))
+            if believed:
+                engaged[:, 0] = believed[2 * number + 1]
             move = partial(_move_values, turn, turn.engagement.spread(engaged), question, probabilities)
             moved, other_gap = _collect(pool.map(move, _chunks(len(turn.movement.indices))))
+            if believed:
+                moved[:, 0] = believed[2 * number]
             following, next_codes = turn.movement.spread(moved), turn.movement.codes
             limits.log(f"turn {int(turn.movement.board.template['turn'][0]) + 1}: values known")
             yield turn, moved, engaged, max(gap, other_gap)

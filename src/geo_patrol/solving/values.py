@@ -23,8 +23,9 @@ class Question(NamedTuple):
     - ``EQUILIBRIUM``: each value is that of the game with the payoff of this number.
     - ``RESPONSES``: the first half of the values are those of bravo's best responses to an agent that plays alpha, the
       second half those of alpha's best responses to the agent as bravo.
-    - ``RESPONSES_TO_EQUILIBRIUM``: the value of the game, of bravo's best response to alpha's equilibrium strategy, and of
-      alpha's to bravo's.
+    - ``RESPONSES_TO_EQUILIBRIUM``: the first value is that of the game, or what an agent takes for it; the others are those
+      of bravo's best response to the agent as alpha and of alpha's to the agent as bravo, where the agent plays an
+      equilibrium of the matrix of first values.
     """
 
     kind: int
