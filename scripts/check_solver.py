@@ -2,6 +2,9 @@
 
     python scripts/check_solver.py matrices    # 10,000 random matrix games against SciPy's linear programming
     python scripts/check_solver.py duel        # the preset against a plain solver: recursion over Game, and SciPy
+    python scripts/check_solver.py equations --solution duel.safetensors
+                                               # values of random positions of every phase against the plain solver, which
+                                               # takes those of the following positions from the solution
     python scripts/check_solver.py agents --solution duel.safetensors
                                                # the equilibrium against every kind of agent: it loses nothing on average
 
@@ -17,7 +20,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from geo_patrol import Game, load_config, play_match
-from geo_patrol.solving import solve
+from geo_patrol.solving import read_solution, solve
 from geo_patrol.solving.matrices import solve_matrix
 
 PLAIN_SOLVER = Path(__file__).parents[1] / "tests" / "solving" / "plain_solver.py"
@@ -73,6 +76,21 @@ def check_duel(turns: int) -> bool:
     return bool(np.allclose(list(value.values()), expected, atol=TOLERANCE))
 
 
+def check_equations(path: str, count: int) -> bool:
+    """Compare the values of random positions with what the plain solver makes of the values of the positions that follow.
+
+    Values that hold everywhere are, by induction from the last turn, those of the whole game.
+    """
+    solution, rng, largest = read_solution(path), np.random.default_rng(1), 0.0
+    differences = runpy.run_path(str(PLAIN_SOLVER))["equation_differences"]
+    for number, phase in enumerate(solution.phases):
+        numbers = rng.permutation(len(phase.values))[:count]
+        difference = differences(solution, number, numbers).max()
+        print(f"phase {number + 1}: {len(numbers):,} of {len(phase.values):,} positions, up to {difference:.1e} apart")
+        largest = max(largest, difference)
+    return bool(largest <= TOLERANCE)
+
+
 def check_agents(path: str, games: int) -> bool:
     """Play the equilibrium against agents; print its mean gain over the value of the game, 0, from both sides."""
     is_right = True
@@ -94,15 +112,18 @@ def check_agents(path: str, games: int) -> bool:
 def main() -> int:
     """Run one check and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("check", choices=("matrices", "duel", "agents"))
+    parser.add_argument("check", choices=("matrices", "duel", "equations", "agents"))
     parser.add_argument("--games", type=int, default=10_000)
     parser.add_argument("--turns", type=int, default=4, help="of the duel")
+    parser.add_argument("--positions", type=int, default=500, help="of each phase whose equations are checked")
     parser.add_argument("--solution", default="duel.safetensors", help="geo-patrol solve duel --out FILE")
     arguments = parser.parse_args()
     if arguments.check == "matrices":
         return int(not check_matrices(arguments.games))
     if arguments.check == "duel":
         return int(not check_duel(arguments.turns))
+    if arguments.check == "equations":
+        return int(not check_equations(arguments.solution, arguments.positions))
     return int(not check_agents(arguments.solution, arguments.games))
 
 

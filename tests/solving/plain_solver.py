@@ -6,7 +6,11 @@ import numpy as np
 from scipy.optimize import linprog
 
 from geo_patrol import Game
+from geo_patrol.engine.batch import Batch
+from geo_patrol.engine.state import MOVEMENT, SIDES
 from geo_patrol.saving import position_bytes
+from geo_patrol.solving.codes import encode_side
+from geo_patrol.solving.transitions import write_positions
 
 REWARDS = ("score", "outcome")
 
@@ -73,6 +77,42 @@ class PlainSolver:
             following.step()  # nobody engages any more: the drift
             total += probability * self.values(following)
         return total
+
+
+class OneStepSolver(PlainSolver):
+    """Takes the values of all positions but the one that is asked for from a solution."""
+
+    def __init__(self, solution):
+        super().__init__()
+        self.solution = solution
+
+    def values(self, game):
+        return super().values(game) if game.is_over else solved_values(self.solution, game)
+
+    def value_of_equation(self, game):
+        return super().values(game)
+
+
+def solved_values(solution, game):
+    """Return the values that a solution gives a position: of the score difference at the end, and of the outcome."""
+    record = game.to_batch().games[0]
+    phase = solution.phases[2 * int(record.turn) + (record.phase != MOVEMENT)]
+    alpha, bravo = (np.array([encode_side(record, phase.positions.board.codec, side)]) for side in range(SIDES))
+    points = game.goal_points
+    return phase.find(alpha, bravo)[0] + [points["alpha"] - points["bravo"], 0]
+
+
+def equation_differences(solution, number, positions):
+    """Return how far the values of some positions of a phase are from those that follow from the next phase, (n, 2)."""
+    phase = solution.phases[number]
+    batch = Batch(solution.config, len(positions))
+    batch.seed(np.zeros(len(positions), np.uint64))
+    batch.reset()
+    write_positions(phase.positions.board, phase.positions.pairs(positions), batch.games)
+    batch.describe()
+    games = [Game.from_batch(batch.single(i)) for i in range(len(positions))]
+    expected = [OneStepSolver(solution).value_of_equation(game) for game in games]
+    return np.abs(np.array(expected) - [solved_values(solution, game) for game in games])
 
 
 def strategy(agent, game, side):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from plain_solver import REWARDS, PlainSolver, plain_response
+from plain_solver import REWARDS, PlainSolver, equation_differences, plain_response
 
 from geo_patrol import Game, load_config
 from geo_patrol.agents import make_agent
@@ -58,6 +58,18 @@ def test_values_are_those_of_a_plain_solver(tables):
     assert solution.certified_gap <= 1e-9
     expected = dict(zip(REWARDS, PlainSolver().values(Game(config, seed=0)), strict=True))
     assert solution.value == pytest.approx(expected, abs=1e-8)
+
+
+def test_the_values_of_the_duel_follow_from_each_other():
+    """In random positions of every phase, by the plain solver: from the last turn on they are right, by induction."""
+    solution = solve(load_config("duel"))
+    rng = np.random.default_rng(2)
+    for number, phase in enumerate(solution.phases):
+        positions = rng.integers(len(phase.values), size=20)
+        assert equation_differences(solution, number, positions).max() <= 1e-8
+    last = replace(solution.phases[-1], values=solution.phases[-1].values + 1)
+    wrong = replace(solution, phases=(*solution.phases[:-1], last))
+    assert equation_differences(wrong, len(wrong.phases) - 2, np.arange(3)).max() > 0.5
 
 
 @pytest.mark.parametrize("name", ["asymmetric", "two Patrols against one"])
