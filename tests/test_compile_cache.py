@@ -115,6 +115,25 @@ def test_a_full_disk_lets_the_program_run_uncached(run):
     assert run()[0] == COMPILED
 
 
+def test_a_folder_that_another_process_has_just_made_is_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    found = compile_cache._find_cache_folder()
+    assert found is not None
+    is_dir = Path.is_dir
+    asked = []
+
+    def not_yet(path, **options):
+        """Answer as if the folder had been made after the question."""
+        if path == found and not asked:
+            asked.append(path)
+            return False
+        return is_dir(path, **options)
+
+    monkeypatch.setattr(Path, "is_dir", not_yet)
+    assert compile_cache._find_cache_folder() == found
+    assert asked
+
+
 def test_old_folders_are_removed_and_those_of_others_are_left_alone(tmp_path):
     ours = [tmp_path / f"geo_patrol-kernels-{number}" for number in range(9)]
     theirs = tmp_path / "kernels-of-somebody-else"

@@ -70,7 +70,7 @@ def _find_cache_folder() -> Path | None:
         folder = base / name
         try:
             if not folder.is_dir():
-                folder.mkdir(parents=True)
+                folder.mkdir(parents=True, exist_ok=True)  # another process may have made it meanwhile
                 remove_old_kernels(base, keep=name)
             if os.access(folder, os.W_OK):
                 return folder
