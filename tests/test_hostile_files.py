@@ -1,5 +1,6 @@
 """Untrusted files: loading them is bounded in size and time, and messages quote them as plain text."""
 
+import functools
 import gzip
 import io
 import json
@@ -12,13 +13,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from safetensors.numpy import load_file, save_file
+from typer.testing import CliRunner
 
-from geo_patrol import ConfigError, GeoPatrolError, load_config
+from geo_patrol import ConfigError, Game, GeoPatrolError, load_config
 from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.agents.policy.weights import read_weights, write_weights
-from geo_patrol.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, printable
+from geo_patrol.cli.app import app
+from geo_patrol.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, SolvingError, printable
 from geo_patrol.files import read_limited
 from geo_patrol.flight.mission import load_mission
+from geo_patrol.solving import read_solution
 from geo_patrol.verify.__main__ import check_file
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="pipes and /proc")
@@ -157,3 +162,118 @@ def test_verify_gives_up_on_hostile_recordings(segments, message, tmp_path, caps
     finally:
         tracemalloc.stop()
     assert message in capsys.readouterr().out
+
+
+CONFIG = json.dumps(load_config("duel", {"turn_limit": 1}).to_dict())
+METADATA = {"format": "geo_patrol solution 1", "config": CONFIG, "phases": "2", "certified_gap": "0.0"}
+
+
+def solution_arrays():
+    """Return the arrays of a solution of two phases, of one position each."""
+    arrays = {}
+    for number in range(2):
+        arrays |= {f"{number}/alpha": np.array([5]), f"{number}/bravo": np.array([7])}
+        arrays[f"{number}/indices"] = np.zeros((1, 2), np.int32)
+        arrays[f"{number}/values"] = np.zeros((1, 2))
+    return arrays
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"0/values": np.zeros((1, 3))}, r"0/values: F64 of shape \(1, 3\)"),
+        ({"0/values": np.zeros((1, 2), np.float32)}, "0/values: F32 of shape"),
+        ({"0/values": np.zeros((2, 2))}, "phase 0: 1 positions, 2 values"),
+        ({"1/values": np.full((1, 2), np.nan)}, "phase 1: values that no game has"),
+        ({"1/values": np.array([[0, 1.5]])}, "phase 1: values that no game has"),
+        ({"1/values": np.array([[1e300, 0]])}, "phase 1: values that no game has"),
+        ({"0/indices": np.ones((1, 2), np.int32)}, "phase 0: indices out of range"),
+        ({"0/indices": np.zeros((2, 2), np.int32), "0/values": np.zeros((2, 2))}, "phase 0: indices out of order"),
+        ({"0/alpha": np.array([5, 5])}, "phase 0: codes out of order"),
+        ({"0/alpha": np.array([[5]])}, r"0/alpha: I64 of shape \(1, 1\)"),
+        ({"1/bravo": None}, "1/bravo"),
+    ],
+)
+def test_arrays_that_are_no_solution_are_refused(change, message, tmp_path):
+    path = tmp_path / "x.safetensors"
+    arrays = {name: array for name, array in (solution_arrays() | change).items() if array is not None}
+    save_file(arrays, path, METADATA)
+    with pytest.raises(SolvingError, match=message) as caught:
+        read_solution(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "x"}, "format 'x'"),
+        ({"config": None}, "without config"),
+        ({"config": "["}, "Expecting value"),
+        ({"config": "[" * 90_000}, "recursion"),
+        ({"config": "[]"}, "not a solution"),
+        ({"config": '{"a": 1, "b": 2}'}, "not a solution"),
+        ({"config": "x" * 100_001}, "the configuration is too long"),
+        ({"config": CONFIG.replace('"turn_limit": 1', '"turn_limit": {"low": 1, "high": 9}')}, "not a solution"),
+        ({"phases": "9" * 5_000}, "not a solution"),
+        ({"phases": "1000"}, "1000 phases"),
+        ({"certified_gap": "nan"}, "certified gap nan"),
+        ({"certified_gap": "inf"}, "certified gap inf"),
+    ],
+)
+def test_headers_that_are_of_no_solution_are_refused(change, message, tmp_path):
+    path = tmp_path / "x.safetensors"
+    metadata = {name: text for name, text in (METADATA | change).items() if text is not None}
+    save_file(solution_arrays(), path, metadata)
+    with pytest.raises(SolvingError, match=message) as caught:
+        read_solution(path)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) <= MAX_MESSAGE_LINE
+
+
+def test_solutions_with_enormous_or_truncated_contents_are_refused_in_bounded_memory(sparse, tmp_path):
+    path = tmp_path / "x.safetensors"
+    save_file(solution_arrays(), path, METADATA)
+    whole = path.read_bytes()
+    sparse.write_bytes((50_000_000).to_bytes(8, "little") + b"{")
+    os.truncate(sparse, 60_000_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(SolvingError, match="its header is longer than 4,000,000 bytes"):
+            read_solution(sparse)
+        for length in (0, 7, 100, len(whole) - 1):
+            path.write_bytes(whole[:length])
+            with pytest.raises(SolvingError, match="not a solution of geo_patrol"):
+                read_solution(path)
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
+    path.write_bytes(whole)
+    assert read_solution(path).num_positions == len(load_file(path)) // 4
+
+
+@functools.cache
+def saved_game():
+    return json.dumps(Game("duel", seed=1).save())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.json", "", "not JSON"),
+        ("x.json", "[" * 100_000, "not JSON"),
+        ("x.json", "9" * 10_000, "not JSON"),
+        ("x.json", " " * 1_000_001, "larger than 1,000,000 bytes"),
+        ("x.json", "NaN", "not a saved game"),
+        ("x.json", lambda: saved_game().replace('"fuel": [', '"fuel": [NaN, ', 1), "fuel"),
+        ("x.json", lambda: saved_game().replace('"fuel": [', '"fuel": [1e400, ', 1), "fuel"),
+        ("x.toml", "turn = 1", "x.toml"),
+    ],
+)
+def test_odds_of_hostile_files_are_refused_in_one_line(name, content, message, tmp_path):
+    path = tmp_path / name
+    path.write_text(content() if callable(content) else content)
+    ran = CliRunner().invoke(app, ["odds", str(path), *(("--turn", "1") if name.endswith(".toml") else ())])
+    assert ran.exit_code == 2
+    assert message in ran.stderr
+    assert ran.stderr.count("\n") == 1
+    assert "Traceback" not in ran.stderr

@@ -76,9 +76,12 @@ def _read_saved(file: Path, turn: int | None) -> "Game":
         raise InputError(f"--turn {turn}: a saved game is a single position")
     try:
         data = read_limited(file, _MAX_SAVED)
-        saved = json_format.loads(data) if len(data) <= _MAX_SAVED else None
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from None
+    if len(data) > _MAX_SAVED:
+        raise InputError(f"{file}: larger than {_MAX_SAVED:,} bytes: not a saved game")
+    try:
+        saved = json_format.loads(data)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not JSON ({error})") from None
     if not isinstance(saved, dict):

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,11 @@ from geo_patrol.solving.transitions import Board
 
 FORMAT = "geo_patrol solution 1"
 MAX_FILE_SIZE = 8_000_000_000
+MAX_HEADER = 4_000_000
+"""Bytes: four arrays for each of thousands of phases."""
 _MAX_CONFIG = 100_000
-_TYPES = {"alpha": np.int64, "bravo": np.int64, "indices": np.int32, "values": np.float64}
+_MAX_PAYOFF = 1e12
+_TYPES = {"alpha": "I64", "bravo": "I64", "indices": "I32", "values": "F64"}
 
 
 def write_solution(path: str | Path, solution: Solution) -> None:
@@ -58,17 +62,20 @@ def read_solution(path: str | Path) -> Solution:
         SolvingError: the file cannot be read, is too large, or is no solution.
     """
     try:
-        read_limited(path, 0)  # refuses what is no regular file
         return _open(Path(path))
     except OSError as error:
         raise SolvingError(f"{path}: {error.strerror or error}") from None
     except (SafetensorError, ConfigError, SolvingError, ValueError, KeyError, RecursionError) as error:
-        raise SolvingError(f"{path}: not a solution of geo_patrol ({error})") from None
+        reason, *_ = str(error).splitlines() or [type(error).__name__]
+        raise SolvingError(f"{path}: not a solution of geo_patrol ({reason})") from None
 
 
 def _open(path: Path) -> Solution:
+    length = read_limited(path, 7)  # refuses what is no regular file; eight bytes: the length of the header
     if path.stat().st_size > MAX_FILE_SIZE:
         raise SolvingError(f"larger than {MAX_FILE_SIZE:,} bytes")
+    if int.from_bytes(length, "little") > MAX_HEADER:
+        raise SolvingError(f"its header is longer than {MAX_HEADER:,} bytes")
     with safe_open(path, framework="numpy") as file:
         return _read(file)
 
@@ -77,11 +84,13 @@ def _read(file: Any) -> Solution:
     metadata = file.metadata() or {}
     if metadata.get("format") != FORMAT:
         raise SolvingError(f"format {metadata.get('format')!r}: it must be {FORMAT!r}")
+    if missing := {"config", "phases", "certified_gap"} - set(metadata):
+        raise SolvingError(f"without {', '.join(sorted(missing))}")
     if len(metadata["config"]) > _MAX_CONFIG:
         raise SolvingError("the configuration is too long")
     config = read_saved_config(json.loads(metadata["config"]))
     count, gap = int(metadata["phases"]), float(metadata["certified_gap"])
-    if not (0 < count <= 2 * (config.turn_limit + 1) and count % 2 == 0 and gap >= 0):
+    if not (0 < count <= 2 * (config.turn_limit + 1) and count % 2 == 0 and 0 <= gap < math.inf):
         raise SolvingError(f"{count} phases, certified gap {gap}")
     board = _make_board(config)
     boards = itertools.islice(itertools.accumulate(itertools.repeat(board), lambda last, _: _next_board(last)), count)
@@ -112,19 +121,28 @@ def _read_phase(file: Any, number: int, board: Board) -> Phase:
     shapes = {"alpha": (None,), "bravo": (None,), "indices": (None, 2), "values": (None, 2)}
     held = {name: _take(file, f"{number}/{name}", kind, shapes[name]) for name, kind in _TYPES.items()}
     codes, indices = (held["alpha"], held["bravo"]), held["indices"]
-    if len(indices) == 0 or len(indices) != len(held["values"]) or not np.isfinite(held["values"]).all():
-        raise SolvingError(f"phase {number}: wrong values")
+    if len(indices) == 0 or len(indices) != len(held["values"]):
+        raise SolvingError(f"phase {number}: {len(indices)} positions, {len(held['values'])} values")
+    if not (np.abs(held["values"]) <= (_MAX_PAYOFF, 1 + 1e-6)).all():
+        raise SolvingError(f"phase {number}: values that no game has")
     if not all((np.diff(each) > 0).all() for each in codes):
         raise SolvingError(f"phase {number}: codes out of order")
     if not ((indices >= 0) & (indices < [len(each) for each in codes])).all():
         raise SolvingError(f"phase {number}: indices out of range")
+    if not (np.diff(indices[:, 0].astype(np.int64) * len(codes[1]) + indices[:, 1]) > 0).all():
+        raise SolvingError(f"phase {number}: indices out of order")
     return Phase(Positions(board, codes, indices), held["values"])
 
 
-def _take(file: Any, name: str, kind: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """Return an array of a file."""
+def _take(file: Any, name: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """Return an array of a file, which is not read before its type and shape are right."""
+    held = file.get_slice(name)
+    found = held.get_shape()
+    if (
+        held.get_dtype() != kind
+        or len(found) != len(shape)
+        or any(size not in (None, real) for size, real in zip(shape, found, strict=True))
+    ):
+        raise SolvingError(f"{name}: {held.get_dtype()} of shape {tuple(found)}")
     array: NDArray[Any] = file.get_tensor(name)
-    fits = array.ndim == len(shape) and all(size in (None, real) for size, real in zip(shape, array.shape, strict=True))
-    if array.dtype != kind or not fits:
-        raise SolvingError(f"{name}: {array.dtype} of shape {array.shape}")
     return array
