@@ -72,12 +72,16 @@ def test_the_values_of_the_duel_follow_from_each_other():
     assert equation_differences(wrong, len(wrong.phases) - 2, np.arange(3)).max() > 0.5
 
 
-@pytest.mark.parametrize("name", ["asymmetric", "two Patrols against one"])
+@pytest.mark.parametrize("name", ["asymmetric", "two Patrols against one", "a win score in reach, an armed HVA"])
 def test_swapping_the_sides_changes_the_sign_of_the_value(name):
     config = configure(SMALL[name])
-    value, other = solve(config).value, solve(swapped(config)).value
+    other = swapped(config)
+    value, negative = solve(config).value, solve(other)
     assert abs(value["score"]) > 0.1, "otherwise this test shows nothing"
-    assert {reward: -other[reward] for reward in REWARDS} == pytest.approx(value, abs=1e-9)
+    assert {reward: -negative.value[reward] for reward in REWARDS} == pytest.approx(value, abs=1e-9)
+    for reward in REWARDS:
+        found = ExactBoard(other).exploitability(SolvedAgent(negative, reward))[reward]
+        assert (found.as_alpha, found.as_bravo) == pytest.approx((-value[reward], -value[reward]), abs=1e-6)
 
 
 @pytest.mark.parametrize("tables", SMALL.values(), ids=SMALL)
