@@ -51,7 +51,7 @@ def fly(
         str,
         typer.Option("--game", metavar="GAME", help="Game of a random mission: spaceship_commander, planetary_probe."),
     ] = "spaceship_commander",
-    list_missions: Annotated[bool, typer.Option("--list", "-l", help="List the missions and leave.")] = False,
+    list_missions: Annotated[bool, typer.Option("--list", "-l", help="List the missions and exit.")] = False,
     solve: Annotated[bool, typer.Option("--solve", help="Print the best flight, and whether it is proved.")] = False,
     max_states: Annotated[
         int | None,

@@ -16,13 +16,13 @@ ConfigOption: TypeAlias = Annotated[
 ]
 OverridesOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value of it; may be repeated."),
+    typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value in it; may be repeated."),
 ]
 First: TypeAlias = Annotated[str, typer.Argument(metavar="FIRST", help=f"Agent: {ANY_AGENT}.")]
-Second: TypeAlias = Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent, perhaps of the same kind.")]
+Second: TypeAlias = Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent; may be the same agent.")]
 AgentNames: TypeAlias = Annotated[list[str], typer.Argument(metavar="AGENT...", help=f"Agents: {ANY_AGENT}.")]
 Seed: TypeAlias = Annotated[
-    int | None, typer.Option("--seed", metavar="N", help="Repeats all games exactly; a new one by default.")
+    int | None, typer.Option("--seed", metavar="N", help="Repeats all games exactly; random by default.")
 ]
 Processes: TypeAlias = Annotated[
     int | None,

@@ -27,7 +27,7 @@ def play(
         typer.Option(
             "--against",
             metavar="AGENT|person",
-            help=f"Agent: {ANY_AGENT}. person: somebody else at the same screen.",
+            help=f"Agent: {ANY_AGENT}. person: another player at the same screen.",
         ),
     ] = "scripted",
     config: ConfigOption = "geo_patrol",
@@ -40,10 +40,10 @@ def play(
     ] = False,
     save: Annotated[
         str | None,
-        typer.Option("--save", metavar="FOLDER|FILE", help="Where games are kept; by default in a folder of yours."),
+        typer.Option("--save", metavar="FOLDER|FILE", help="Where games are saved; by default in your own folder."),
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="FILE", help="Go on with the interrupted game of a replay.")
+        Path | None, typer.Option("--resume", metavar="FILE", help="Continue the interrupted game of a replay.")
     ] = None,
 ) -> None:
     """Play a game in a window, with the mouse alone or with keys; or at the terminal (--text).

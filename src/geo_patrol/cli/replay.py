@@ -49,7 +49,7 @@ _Pdf: TypeAlias = Annotated[
 ]
 _Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Of --png, --svg or --pdf; named after FILE by default."),
+    typer.Option("--output", "-o", metavar="FILE", help="For --png, --svg or --pdf; named after FILE by default."),
 ]
 _Html: TypeAlias = Annotated[
     Path | None,
@@ -58,9 +58,7 @@ _Html: TypeAlias = Annotated[
 _Size: TypeAlias = Annotated[
     str | None, typer.Option("--size", metavar="WxH", help="Of pictures and films: 1280x720, a GIF 800x450.")
 ]
-_Rows: TypeAlias = Annotated[
-    TableRows, typer.Option("--rows", help="What --csv has a row for: games, phases or engagements.")
-]
+_Rows: TypeAlias = Annotated[TableRows, typer.Option("--rows", help="What each row of --csv describes.")]
 
 
 @plain_errors

@@ -18,17 +18,19 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 @plain_errors
 def serve(
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen at; 0.0.0.0 opens it to the network.")
+        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 opens it to the network.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65_535, metavar="N", help="Port to listen at.")] = 8000,
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, metavar="N", help="Port to listen on.")] = 8000,
     names: Annotated[
         list[str] | None,
         typer.Option("--name", metavar="HOST", help="A name under which it is reached, behind a proxy; repeatable."),
     ] = None,
     data: Annotated[
-        Path, typer.Option("--data", metavar="FOLDER", help="Where games are kept; the same folder goes on with them.")
+        Path, typer.Option("--data", metavar="FOLDER", help="Where games are stored; the same folder continues them.")
     ] = Path("geo_patrol_games"),
-    max_tables: Annotated[int, typer.Option("--max-tables", min=1, metavar="N", help="Games in progress.")] = 200,
+    max_tables: Annotated[
+        int, typer.Option("--max-tables", min=1, metavar="N", help="Maximum number of games in progress.")
+    ] = 200,
     max_connections: Annotated[
         int,
         typer.Option("--max-connections", min=1, metavar="N", help="Connections from one address, of 2,000 in all."),
@@ -40,8 +42,8 @@ def serve(
 ) -> None:
     """Serve games to browsers and bots: tables with two seats, and any number of people who watch.
 
-    Without --host only this computer reaches it. Opened to a network, everybody there can open tables and make this
-    computer play its agents; put it behind a reverse proxy with TLS, for secrets travel in the messages.
+    Without --host only this computer can reach it. On a network, everybody there can open tables and make this computer
+    play its agents. Put it behind a reverse proxy with TLS, because secrets travel in the messages.
     """
     with leave_at_once(), optional_import("server"):
         from geo_patrol.server.app import Server

@@ -32,7 +32,8 @@ _Vary: TypeAlias = Annotated[
 ]
 _Csv: TypeAlias = Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write a row per cell as CSV.")]
 _Parquet: TypeAlias = Annotated[
-    str | None, typer.Option("--parquet", metavar="FILE", help="The same as Parquet; needs the extra parquet.")
+    str | None,
+    typer.Option("--parquet", metavar="FILE", help="Write a row per cell as Parquet; needs the extra parquet."),
 ]
 
 _MAX_ROWS = 200
@@ -44,7 +45,7 @@ def sweep(
     vary: _Vary,
     agents: Annotated[
         tuple[str, str],
-        typer.Option("--agents", "-a", metavar="AGENT AGENT", help="Two agents, or twice the same."),
+        typer.Option("--agents", "-a", metavar="AGENT AGENT", help="Two agents; may be the same one."),
     ] = ("scripted", "scripted"),
     config: options.ConfigOption = "geo_patrol",
     overrides: options.OverridesOption = None,

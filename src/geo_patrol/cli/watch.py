@@ -13,16 +13,14 @@ from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
 @plain_errors
 def watch(
     alpha: Annotated[str | None, typer.Argument(metavar="[ALPHA", help=f"Agent: {ANY_AGENT}.")] = None,
-    bravo: Annotated[
-        str | None, typer.Argument(metavar="BRAVO]", help="Its opponent, perhaps of the same kind.")
-    ] = None,
+    bravo: Annotated[str | None, typer.Argument(metavar="BRAVO]", help="Its opponent; may be the same agent.")] = None,
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Repeats a game exactly; a fresh one by default.")
     ] = None,
     save: Annotated[
-        str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Keep the game as a replay file, a new one.")
+        str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Save the game to a new replay file.")
     ] = None,
 ) -> None:
     """Watch two agents play a game, phase by phase, and go back and forth in it.

@@ -123,9 +123,9 @@ class Welcome(Message):
     start: PositionState
     """Before the first event."""
     first_event: int
-    """The number of the first of ``events``: 1 if the client's last event is none of this game."""
+    """The number of the first of ``events``: 1 if the client's last event does not belong to this game."""
     events: list[Event]
-    """In their order, up to the last one."""
+    """In order, up to the last one."""
     scene: dict[str, Any] | None = None
     """For browsers: ``board``, ``turning``, ``size``, and ``shapes``, ``symbols`` and ``moment`` of the start; null where
     ``first_event`` is not 1."""
@@ -163,7 +163,7 @@ class OptionState(Message):
 
 
 class YourTurn(Message):
-    """To the owner of a seat: his legal orders. Orders are expected until the phase is played."""
+    """To the owner of a seat: the side's legal orders. Orders are expected until the phase is played."""
 
     type: Literal["your_turn"] = "your_turn"
     game: str
@@ -173,7 +173,7 @@ class YourTurn(Message):
     options: dict[str, list[OptionState]]
     """By satellite; holding, which is always legal, is left out, and so are satellites that can do nothing else."""
     submitted: list[str] | None
-    """His own orders if they are in already, for instance after a lost connection."""
+    """The side's orders if they are in already, for instance after a lost connection."""
     scene: dict[str, Any] | None = None
     """For browsers: what ``choices_record`` returns."""
     text: str | None = None
