@@ -156,8 +156,9 @@ def test_numbers_of_the_sheets_are_those_of_the_configuration():
 
 @pytest.mark.parametrize(("patrols", "weight"), [(10, "0.1"), (3, "1/3"), (7, "1/7"), (8, "0.125")])
 def test_weights_can_be_computed_with_by_hand(patrols, weight):
-    turn = texts(game_sheets(Game(load_config("geo_patrol", {"both.patrols.count": patrols})))["turn"])
-    assert f"Patrols' fuel x {weight};" in " ".join(turn)
+    sheets = game_sheets(Game(load_config("geo_patrol", {"both.patrols.count": patrols})))
+    assert f"Patrols' fuel x {weight};" in " ".join(texts(sheets["turn"]))
+    assert f"{weight} a unit" in texts(sheets["reference"])
 
 
 def test_each_token_is_inside_its_own_cell():

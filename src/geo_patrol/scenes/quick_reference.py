@@ -27,8 +27,8 @@ def turn_sheet(game: Game) -> Drawing:
     ring = min(max(board.goal_ring - 1, board.inner_ring, _CLEAR_RING), board.outer_ring)
     sector = int(sector_at(ring, 1))
     diagrams = (
-        (adjacency_diagram(board, sector), f"moves from {sector}; every filled sector is adjacent to it"),
-        (drift_diagram(board), "drift: one sector counterclockwise on each ring"),
+        (adjacency_diagram(board, sector), f"moves from {sector}, adjacent sectors"),
+        (drift_diagram(board), "drift on each ring"),
     )
     size = min(HEIGHT - top - _CAPTION, _MAX_DIAGRAM)
     for number, (diagram, caption) in enumerate(diagrams):
@@ -44,7 +44,15 @@ def reference_sheet(game: Game) -> Drawing:
     top = 90.0
     for tab in (aim_tab(game), costs_tab(game)):
         top = add_tab(drawing, tab, top) + 26
-    drawing.add(Text((20, top), "Odds of one guard for its 1st, 2nd, 3rd, 4th attack", TEXT, INK, bold=True))
+    drawing.add(
+        Text(
+            (20, top),
+            "Odds of one guard for its 1st, 2nd, 3rd, 4th attack; half as much for each further one",
+            TEXT,
+            INK,
+            bold=True,
+        )
+    )
     for number, (distance, odds) in enumerate(guard_odds_texts(game).items(), start=1):
         y = top + 20 * number
         drawing.add(Text((20, y), distance, TEXT, SOFT), Text((150, y), odds, TEXT, INK))
@@ -74,12 +82,13 @@ def _engagement_tab() -> Tab:
                 "orders",
                 "both write in secret, then show: shoot or collide with an enemy that has fuel, or guard the own HVA, each "
                 "in the same or an adjacent sector. Guard only while an enemy with fuel is that near to the HVA. Pay for "
-                "all first; an order paid with the last fuel still counts",
+                "all first; an order paid with the last fuel still counts, and its satellite can still be hit in this phase",
             ),
             Line(
                 "dice",
-                "two ten-sided dice read as 1 to 100: success with at most the percentage, by the distance of "
-                "this moment, before anything is resolved. For a random order each rolls, the highest begins",
+                "two ten-sided dice, tens and units, 00 is 100: success with at most the percentage, by the distance of "
+                "this moment, before anything is resolved. For a random order each rolls, the highest begins; equal "
+                "rolls again",
             ),
             Line(
                 "first: guards",
@@ -92,9 +101,14 @@ def _engagement_tab() -> Tab:
             ),
             Line(
                 "third: collisions",
-                "one by one in random order: success destroys both; the attacker moves to its target's sector, hit or miss",
+                "one by one in random order: success destroys both; the attacker moves to the sector where its target is now, "
+                "with or without success",
             ),
-            Line("void", "collisions by or against a satellite that is destroyed by then; their fuel stays spent"),
+            Line(
+                "void",
+                "collisions by or against a satellite that is destroyed by then; their fuel stays spent, and the attacker "
+                "stays where it is",
+            ),
             Line("destroyed", "fuel 0, off the board. Without fuel: no orders, cannot be attacked, still drifts"),
         ),
     )
@@ -106,7 +120,10 @@ def _end_tab(game: Game) -> Tab:
         (
             Line("score", f"goal points so far + fuel points now. {fuel_points_text(game)}"),
             Line("goal points", "for an HVA with fuel in its goal sector, or adjacent to it, before the drift"),
-            Line("end", "if the game ends now, more points win, whoever lost an HVA; equal points are a draw"),
+            Line(
+                "end",
+                "if the game ends now, there is no drift: more points win, whoever lost an HVA; equal points are a draw",
+            ),
             Line(
                 "drift",
                 f"every satellite and both goals move one sector counterclockwise. {station_keeping_text(game)}",

@@ -102,7 +102,7 @@ def token_sheet(game: Game) -> Drawing:
         top += _CELL + 20
     hints = (
         "Cut along the dashed lines; thin cardboard lasts longer. H is the HVA, a number a Patrol.",
-        "Put a goal marker on each goal sector; it moves with the drift. Keep destroyed ones beside the board.",
+        "Put a goal marker on each goal sector; it moves with the drift. Stack pieces that share a sector.",
     )
     for number, hint in enumerate(hints):
         drawing.add(Text((20, top + 10 + 20 * number), hint, TEXT, SOFT))
@@ -141,11 +141,12 @@ def score_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
         "score: their sum"
     )
     drawing = _table_sheet(game, f"Fuel and score of {side}", side, (rows, note), columns, start if is_first else ())
+    hint = "Write fuel in pencil, and subtract each cost when it is paid."
     ammo = satellites[-1].ammo
     if ammo:
-        hint = f"Each Patrol has {ammo} ammo: put a stroke beside its name for each shot."
-        bottom = max(y for shape in drawing.shapes if isinstance(shape, Polyline) for _, y in shape.points)
-        drawing.add(Text((20, bottom + 18), hint, SMALL, SOFT))
+        hint += f" Each Patrol has {ammo} ammo: put a stroke beside its name for each shot."
+    bottom = max(y for shape in drawing.shapes if isinstance(shape, Polyline) for _, y in shape.points)
+    drawing.add(Text((20, bottom + 18), hint, SMALL, SOFT))
     return drawing
 
 

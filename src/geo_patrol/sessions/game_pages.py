@@ -26,6 +26,7 @@ def aim_tab(game: Game) -> Tab:
     """Return what a game is about and how it is scored, with the values of this game."""
     rules = _rules(game)
     win = _both(rules["win_score"], "{}")
+    hva_weights, patrol_weights = zip(*_weights(rules), strict=True)
     lines = [
         Line(game.config.title),
         Line(
@@ -39,9 +40,9 @@ def aim_tab(game: Game) -> Tab:
         Line("HVA next to it", _both(rules["adjacent_points"], "+{} a turn")),
         Line(
             "HVA's fuel",
-            _both([weight for weight, _ in rules["weight"]], "{} a unit, all of it lost if the HVA is destroyed"),
+            _both(hva_weights, "{} a unit, all of it lost if the HVA is destroyed"),
         ),
-        Line("Patrols' fuel", _both([weight for _, weight in rules["weight"]], "{} a unit")),
+        Line("Patrols' fuel", _both(patrol_weights, "{} a unit")),
         Line("Fleets"),
         *(Line(side, _fleet(rules, index)) for index, side in enumerate(SIDES)),
     ]
@@ -108,13 +109,16 @@ def _halved(probability: float) -> str:
 
 def fuel_points_text(game: Game) -> str:
     """Return how fuel points are computed, with the weights of this game."""
-    rules = _rules(game)
-    weights = [
+    sums = [f"HVA's fuel x {hva} + sum of Patrols' fuel x {patrol}" for hva, patrol in _weights(_rules(game))]
+    return f"Fuel points: {_both(sums, '{}')}; rounded down"
+
+
+def _weights(rules: dict[str, Any]) -> list[list[str]]:
+    """Return the weights of the fuel of each side's HVA and Patrols."""
+    return [
         [_weight_text(*weight) for weight in zip(*side, strict=True)]
         for side in zip(rules["weight_numerator"], rules["weight_denominator"], strict=True)
     ]
-    sums = [f"HVA's fuel x {hva} + sum of Patrols' fuel x {patrol}" for hva, patrol in weights]
-    return f"Fuel points: {_both(sums, '{}')}; rounded down"
 
 
 def _weight_text(numerator: int, denominator: int) -> str:
