@@ -1,6 +1,7 @@
 """``geo-patrol serve`` and ``join`` as processes: killed and started again, with a bot in JavaScript."""
 
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -116,3 +117,31 @@ def test_all_games_go_on_when_the_server_is_killed_in_the_middle_of_their_phases
     finally:
         server.kill()
         server.wait()
+
+
+def test_a_port_in_use_is_said_instead_of_an_address(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ran = subprocess.run(
+            [*COMMAND, "serve", "--port", str(port), "--data", str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert ran.returncode != 0
+    assert "in use" in ran.stderr
+    assert "http://" not in ran.stderr
+
+
+def test_an_ipv6_address_is_printed_as_browsers_take_it(tmp_path):
+    if not socket.has_ipv6:
+        pytest.skip("this machine has no IPv6")
+    command = [*COMMAND, "serve", "--host", "::1", "--port", "0", "--data", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        printed = server.stderr.readline()
+        server.kill()
+    if "cannot assign" in printed.lower():
+        pytest.skip("this machine has no IPv6")
+    assert re.match(r"http://\[::1\]:[1-9]\d*/ ", printed)

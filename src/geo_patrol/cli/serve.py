@@ -61,19 +61,18 @@ def serve(
         typer.echo(f"not restored: {fault}", err=True)
     _warn(host)
     _allow_files()
-    typer.echo(f"http://{host}:{port}/  {len(hall.tables)} tables, games in {data}", err=True)
-    _run(server.app(), host, port)
+    _run(server.app(), host, port, f"{len(hall.tables)} tables, games in {data}")
 
 
-def _run(app: Any, host: str, port: int) -> None:
-    """Serve an application until the process is ended."""
+def _run(app: Any, host: str, port: int, note: str) -> None:
+    """Serve an application until the process is ended; print its address and a note once the port is its own."""
     with leave_at_once(), optional_import("server"):
         import uvicorn
 
         from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
     gc.freeze()
     gc.set_threshold(10_000)  # a full collection stops all games: with a thousand connections for a third of a second
-    uvicorn.run(
+    config = uvicorn.Config(
         app,
         host=host,
         port=port,
@@ -86,6 +85,11 @@ def _run(app: Any, host: str, port: int) -> None:
         ws_ping_timeout=20.0,
         timeout_graceful_shutdown=2,
     )
+    bound = config.bind_socket()  # ends the process with the reason if it cannot
+    address = f"[{host}]" if ":" in host else host
+    typer.echo(f"http://{address}:{bound.getsockname()[1]}/  {note}", err=True)
+    with suppress(KeyboardInterrupt):  # uvicorn has shut down before it raises it again
+        uvicorn.Server(config).run([bound])
 
 
 def _allow_files() -> None:
