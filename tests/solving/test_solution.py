@@ -8,6 +8,7 @@ from plain_solver import REWARDS, PlainSolver, equation_differences, plain_respo
 
 from geo_patrol import Game, load_config
 from geo_patrol.agents import make_agent
+from geo_patrol.agents.policy import MixtureAgent
 from geo_patrol.agents.solved import SolvedAgent
 from geo_patrol.errors import AgentError, SolvingError
 from geo_patrol.evaluation import play_match
@@ -129,6 +130,16 @@ def test_best_responses_gain_against_other_agents_as_a_plain_solver_says(name):
         for side in SIDES:
             expected = plain_response(config, agent, side, REWARDS.index(reward))
             assert getattr(exploitability, f"as_{side}") == pytest.approx(expected, abs=1e-9)
+
+
+def test_responses_to_a_mixture_know_which_policy_was_drawn():
+    board = ExactBoard(configure(SMALL["duel, two turns"]))
+    policies = [make_agent("random"), make_agent("idle")]  # quicker than networks
+    first, second = (board.exploitability(policy)["score"] for policy in policies)
+    found = board.exploitability(MixtureAgent(policies, [3, 1], "mixture"))["score"]
+    assert first.mean != pytest.approx(second.mean)
+    assert found.as_alpha == pytest.approx(0.75 * first.as_alpha + 0.25 * second.as_alpha, abs=1e-9)
+    assert found.as_bravo == pytest.approx(0.75 * first.as_bravo + 0.25 * second.as_bravo, abs=1e-9)
 
 
 def test_agents_without_probabilities_are_refused(config):

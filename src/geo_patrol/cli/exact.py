@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 def exploit_exactly(agent: str, config: str, overrides: list[str] | None, json: str | None) -> None:
     """Compute what best responses to an agent achieve, and report it."""
     from geo_patrol.agents import make_agent
+    from geo_patrol.agents.policy import MixtureAgent
     from geo_patrol.config.presets import load_config
     from geo_patrol.evaluation import ExactBoard
     from geo_patrol.evaluation.executors import usable_cores
@@ -25,6 +26,7 @@ def exploit_exactly(agent: str, config: str, overrides: list[str] | None, json: 
     start = time.perf_counter()
     found = ExactBoard(resolved, Limits(threads=usable_cores())).exploitability(player)
     seconds = time.perf_counter() - start
+    is_bound = isinstance(player, MixtureAgent)
     data: dict[str, Any] = {
         "format": "geo_patrol exploit exact",
         "version": 1,
@@ -32,12 +34,14 @@ def exploit_exactly(agent: str, config: str, overrides: list[str] | None, json: 
         "agent": agent,
         "config": {"source": config, "overrides": overrides or [], "values": resolved.to_dict()},
         "seconds": seconds,
+        "upper_bound": is_bound,
         "exploitability": {reward: _report(result) for reward, result in found.items()},
     }
     write_json(json, data)
     if json != STDOUT:
+        kind = "an upper bound: they know which policy was drawn" if is_bound else "exact"
         console = print_heading(
-            f"Best responses to {agent}", f"{resolved.title} ({config}), exact, from alpha's view, {seconds:.1f} s"
+            f"Best responses to {agent}", f"{resolved.title} ({config}), {kind}, from alpha's view, {seconds:.1f} s"
         )
         table = plain_table("reward", numbers=("agent as alpha", "agent as bravo", "exploitability"))
         for reward, result in found.items():
