@@ -51,6 +51,19 @@ def test_each_game_keeps_its_policy(mixture_file):
     assert (second[:2000] != first[:2000]).any()
 
 
+def test_games_without_a_choice_are_not_evaluated(mixture_file, monkeypatch):
+    agent = make_agent(f"policy:{mixture_file}")
+    observations, masks = start(60)
+    masks[:40, :, 1:], masks[:40, :, 0] = 0, 1
+    evaluated = []
+    for policy in agent.policies:
+        act = policy.act
+        monkeypatch.setattr(policy, "act", lambda rows, *rest, act=act: evaluated.append(len(rows)) or act(rows, *rest))
+    orders = agent.act(observations, masks, np.random.default_rng(1))
+    assert sum(evaluated) == 20
+    assert (orders[:40] == 0).all()
+
+
 def test_the_generator_decides(mixture_file):
     observations, masks = start(50)
     chosen = []

@@ -158,6 +158,20 @@ def test_stateless_agents_get_only_their_own_games():
     assert passive.resets == []
 
 
+def test_stateful_agents_may_only_give_noop_in_games_of_others():
+    class Counting(Remembering):
+        def act(self, observations, action_masks, generator):
+            allowed.append(action_masks.sum(axis=(1, 2)))
+            return super().act(observations, action_masks, generator)
+
+    agent, allowed = Counting(50), []
+    envs = make_vec("case1", 50, opponent=[(agent, 1), ("random", 1)], **OPTIONS)
+    opponents = envs.reset(seed=1)[1]["opponent"].copy()
+    envs.step(envs.sample_actions())
+    assert (allowed[0][opponents == 0] > 11).all()
+    assert (allowed[0][opponents == 1] == 11).all()
+
+
 @pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
 def test_stateful_agents_have_a_row_for_every_game(mode):
     games = 40

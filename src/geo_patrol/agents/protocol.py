@@ -124,7 +124,8 @@ def is_planner(agent: Agent) -> TypeGuard[PlanningAgent]:
 def is_stateless(agent: Agent) -> bool:
     """Tell whether an agent keeps no state between calls: a ``SeededAgent``, or one whose ``stateless`` is true.
 
-    A stateless agent is called with the rows of its own games only; another one with all rows of a batch.
+    A stateless agent is called with the rows of its own games only; another one with all rows of a batch, and with masks
+    that allow noop alone in games of others.
     """
     return isinstance(agent, SeededAgent) or bool(getattr(agent, "stateless", False))
 

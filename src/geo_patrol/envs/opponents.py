@@ -30,7 +30,7 @@ from geo_patrol.engine.episodes import (
     Opponents,
     choose_opponent_actions,
 )
-from geo_patrol.engine.state import SATELLITES
+from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.envs.arguments import MaskIn, Reward, Seats
 from geo_patrol.envs.threads import WorkerPool
 from geo_patrol.errors import show
@@ -187,11 +187,19 @@ class OpponentTable:
         masks: NDArray[np.int8],
         generator: np.random.Generator,
     ) -> None:
-        """Get an agent's actions for all its games as one batch; one with a memory keeps a row for every game."""
+        """Get an agent's actions for all its games as one batch; one with a memory keeps a row for every game.
+
+        In the rows of games that are not its own only noop is legal, which saves agents that look at the masks work.
+        """
         rows = _games_against(batch, player.opponent, np.arange(len(batch)))
         if len(rows) == 0:
             return
-        played = rows if is_stateless(player.agent) else np.arange(len(batch))
+        played = rows
+        if not is_stateless(player.agent):
+            played, own_masks = np.arange(len(batch)), masks[rows]
+            masks = np.zeros_like(masks)
+            masks[..., NOOP] = 1
+            masks[rows] = own_masks
         actions = np.zeros((len(batch), SATELLITES), np.int64)
         actions[played] = compute_actions(
             player.agent,

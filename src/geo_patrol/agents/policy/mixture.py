@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from geo_patrol.agents.policy.agent import GREEDY, PolicyAgent, load_policies
 from geo_patrol.agents.policy.network import probabilities, score_orders
 from geo_patrol.engine.encodings import Encoding
+from geo_patrol.engine.sample import check_masks
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.errors import PolicyError
 
@@ -46,8 +47,9 @@ class MixtureAgent:
         new = self._chosen < 0
         self._chosen[new] = self._draw(int(new.sum()), generator)
         orders = np.full((len(action_masks), SATELLITES), NOOP, np.int64)
-        for number in np.unique(self._chosen):
-            rows = self._chosen == number
+        has_choice = (check_masks(action_masks).sum(axis=2) > 1).any(axis=1)
+        for number in np.unique(self._chosen[has_choice]):
+            rows = has_choice & (self._chosen == number)
             orders[rows] = self.policies[number].act(observations[rows], action_masks[rows], generator)
         return orders
 
