@@ -119,7 +119,7 @@ def test_all_games_go_on_when_the_server_is_killed_in_the_middle_of_their_phases
         server.wait()
 
 
-def test_a_port_in_use_is_said_instead_of_an_address(tmp_path):
+def test_a_port_in_use_ends_the_server(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -135,7 +135,7 @@ def test_a_port_in_use_is_said_instead_of_an_address(tmp_path):
     assert "http://" not in ran.stderr
 
 
-def test_an_ipv6_address_is_printed_as_browsers_take_it(tmp_path):
+def test_ipv6_addresses_have_brackets(tmp_path):
     if not socket.has_ipv6:
         pytest.skip("this machine has no IPv6")
     command = [*COMMAND, "serve", "--host", "::1", "--port", "0", "--data", str(tmp_path)]

@@ -132,7 +132,7 @@ def test_best_responses_gain_against_other_agents_as_a_plain_solver_says(name):
             assert getattr(exploitability, f"as_{side}") == pytest.approx(expected, abs=1e-9)
 
 
-def test_responses_to_a_mixture_know_which_policy_was_drawn():
+def test_best_responses_to_a_mixture_see_its_draws():
     board = ExactBoard(configure(SMALL["duel, two turns"]))
     policies = [make_agent("random"), make_agent("idle")]  # quicker than networks
     first, second = (board.exploitability(policy)["score"] for policy in policies)
