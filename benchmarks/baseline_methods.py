@@ -17,12 +17,15 @@ EXPLOITABILITY = "exploitability"
 """The column of a curve with the exact exploitability, on configurations that are solved."""
 SOLVED = {"duel"}
 """Configurations small enough for exact best responses."""
-SETTINGS: Mapping[str, dict[str, Any]] = {"duel": {"num_envs": 64, "num_evaluations": 10}}
+SETTINGS: Mapping[str, dict[str, Any]] = {
+    "duel": {"num_envs": 64, "num_evaluations": 10},
+    "geo_patrol": {"num_evaluations": 5},
+}
 """Settings that differ from the defaults of ``TrainingConfig``: on a small board a policy learns from few games."""
 EXACT_INTERVAL = 2
 """Every so many evaluations of a run the exact exploitability is computed, which takes longer than the training."""
 PSRO_SIZE = 8
-"""Policies of a population; each response gets the same part of the steps."""
+"""Policies of a population, which divide the budget equally."""
 
 PSRO_GAMES = 400
 """Games of each match between members of a population."""
@@ -37,13 +40,27 @@ class Job(NamedTuple):
         method: its key in ``METHODS``.
         config: the preset.
         seed: of all random streams.
-        steps: of the environments, those of the budget.
+        steps: of the environments, if they are the budget.
+        time_limit: minutes of training, if these are the budget.
     """
 
     method: str
     config: str
     seed: int
-    steps: int
+    steps: int | None = None
+    time_limit: float | None = None
+
+    @property
+    def budget(self) -> str:
+        """The budget in words, such as "100,000 steps" or "3 minutes"."""
+        return f"{self.time_limit:g} minutes" if self.steps is None else f"{self.steps:,} steps"
+
+    def settings(self, divisor: int) -> dict[str, Any]:
+        """Return the settings of ``TrainingConfig`` for the budget, divided equally among trainings."""
+        if self.steps is None:
+            assert self.time_limit is not None
+            return {"minutes": self.time_limit / divisor}
+        return {"total_timesteps": self.steps // divisor}
 
 
 class Trained(NamedTuple):
@@ -91,7 +108,7 @@ def train_policy(job: Job, folder: Path) -> Trained:
     from geo_patrol.training import train
     from geo_patrol.training.methods import configure
 
-    curve = train(configure(job.method, out=folder, save_policies=True, **_settings(job)))
+    curve = train(configure(job.method, out=folder, save_policies=True, **_settings(job, 1)))
     rows = [point.to_row() for point in curve]
     rows = add_exploitability(
         rows, job.config, lambda steps: f"policy:{folder / 'policies' / f'{steps:012d}'}.safetensors"
@@ -99,9 +116,9 @@ def train_policy(job: Job, folder: Path) -> Trained:
     return Trained(rows, folder / "policy.safetensors")
 
 
-def _settings(job: Job) -> dict[str, Any]:
-    budget = {"seed": job.seed, "total_timesteps": job.steps}
-    return {"config": (job.config,), "eval_config": job.config, **budget, **SETTINGS.get(job.config, {})}
+def _settings(job: Job, trainings: int) -> dict[str, Any]:
+    settings = {"config": (job.config,), "eval_config": job.config, "seed": job.seed, **SETTINGS.get(job.config, {})}
+    return settings | job.settings(trainings)
 
 
 def train_population_of_policies(job: Job, folder: Path) -> Trained:
@@ -112,9 +129,10 @@ def train_population_of_policies(job: Job, folder: Path) -> Trained:
     from geo_patrol.training import TrainingConfig, train
     from geo_patrol.training.population import MIXTURE, train_population
 
-    settings = _settings(job) | {"total_timesteps": job.steps // PSRO_SIZE, "num_evaluations": 1}
+    settings = _settings(job, PSRO_SIZE) | {"num_evaluations": 1}
     first = TrainingConfig(out=folder / "first", **settings)
-    minutes = train(first)[-1].minutes
+    last = train(first)[-1]
+    minutes, steps = last.minutes, float(last.steps)
     responses, begin = TrainingConfig(out=folder, **settings), [str(first.out / "policy.safetensors")]
     curve: Curve = []
     for size in range(1, PSRO_SIZE + 1):
@@ -124,8 +142,9 @@ def train_population_of_policies(job: Job, folder: Path) -> Trained:
             saved.write_text(json.dumps(meta_game.mixture), encoding="utf-8")
         mixture = json.loads(saved.read_text(encoding="utf-8"))
         if size > 1:
-            minutes += _last_minutes(folder / "responses" / f"{size - 1:03d}" / "curve.csv")
-        row = {"minutes": minutes, "steps": size * job.steps // PSRO_SIZE}
+            trained = _last_row(folder / "responses" / f"{size - 1:03d}" / "curve.csv")
+            minutes, steps = minutes + trained[0], steps + trained[1]
+        row = {"minutes": minutes, "steps": steps}
         if job.config in SOLVED:
             values = [exploitability(policy, job.config) for policy in mixture]
             row[EXPLOITABILITY] = float(np.average(values, weights=list(mixture.values())))
@@ -134,8 +153,10 @@ def train_population_of_policies(job: Job, folder: Path) -> Trained:
     return Trained(curve, folder / MIXTURE)
 
 
-def _last_minutes(curve: Path) -> float:
-    return float(curve.read_text(encoding="utf-8").splitlines()[-1].partition(",")[0])
+def _last_row(curve: Path) -> tuple[float, float]:
+    """Return the minutes and steps of a training."""
+    minutes, steps, *_ = curve.read_text(encoding="utf-8").splitlines()[-1].split(",")
+    return float(minutes), float(steps)
 
 
 def _win_rates(agent: Any, opponents: tuple[str, ...], job: Job, games: int) -> dict[str, float]:
@@ -171,16 +192,20 @@ def _learn(job: Job, folder: Path) -> Curve:
     from geo_patrol.training import TrainingConfig
 
     torch.set_num_threads(1)
-    config = TrainingConfig(out=folder, **_settings(job))
+    config = TrainingConfig(out=folder, **_settings(job, 1))
     folder.mkdir(parents=True, exist_ok=True)
     model = _maskable_ppo(config)
     curve: Curve = []
-    seconds = 0.0
+    minutes = 0.0
     for number in range(1, config.num_evaluations + 1):
-        start = time.perf_counter()
-        model.learn(job.steps // config.num_evaluations, reset_num_timesteps=False)
-        seconds += time.perf_counter() - start
-        row = {"minutes": seconds / 60, "steps": float(model.num_timesteps)}
+        done = 0.0
+        while done < number / config.num_evaluations:
+            start = time.perf_counter()
+            model.learn(model.n_steps * config.num_envs, reset_num_timesteps=False)
+            minutes += (time.perf_counter() - start) / 60
+            total = config.total_timesteps
+            done = model.num_timesteps / total if total else minutes / config.minutes
+        row = {"minutes": minutes, "steps": float(model.num_timesteps)}
         file = _script(folder, row["steps"])
         _export(model, file)
         games = config.eval_games * (5 if number == config.num_evaluations else 1)

@@ -45,7 +45,8 @@ class Run(BaseModel):
         method: its key in ``METHODS``.
         config: the preset.
         seed: of all random streams.
-        steps: of the environments, those of the budget.
+        steps: of the environments, if they are the budget.
+        time_limit: minutes of training, if these are the budget.
         minutes: of training.
         curve: evaluations, with the columns of ``curve.csv`` and perhaps ``EXPLOITABILITY``.
         file: of the weights, in the folder of the results.
@@ -57,7 +58,8 @@ class Run(BaseModel):
     method: str
     config: str
     seed: int
-    steps: int
+    steps: int | None = None
+    time_limit: float | None = None
     minutes: float
     curve: list[dict[str, float]]
     file: str
@@ -68,7 +70,7 @@ class Run(BaseModel):
     @property
     def job(self) -> Job:
         """What tells runs apart."""
-        return Job(self.method, self.config, self.seed, self.steps)
+        return Job(self.method, self.config, self.seed, self.steps, self.time_limit)
 
 
 class Bound(BaseModel):
@@ -126,19 +128,19 @@ def interquartile_mean(scores: Sequence[float]) -> tuple[float, float, float]:
 
 
 def table(runs: Sequence[Run], bounds: Sequence[Bound] = ()) -> str:
-    """Return a table in Markdown with a row for each method, configuration and number of steps."""
+    """Return a table in Markdown with a row for each method, configuration and budget."""
     groups = defaultdict(list)
     for run in runs:
-        groups[run.config, run.steps, run.method].append(run)
+        groups[run.config, run.job.budget, run.method].append(run)
     responses = {bound.sha256: bound.win_rate for bound in bounds}
     opponents = sorted({name for run in runs for name in run.curve[-1] if f"{name} low" in run.curve[-1]})
-    heading = ["configuration", "steps", "method", "seeds", "minutes", EXPLOITABILITY]
+    heading = ["configuration", "budget", "method", "seeds", "steps", "minutes", EXPLOITABILITY]
     heading += ["wins of a response"] * bool(bounds) + [f"`{name}`" for name in opponents]
     lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
-    for (config, steps, method), members in sorted(groups.items()):
-        minutes = np.mean([run.minutes for run in members])
-        cells = [config, f"{steps:,}", method, str(len(members)), f"{minutes:.1f}"]
+    for (config, budget, method), members in sorted(groups.items()):
         last = [run.curve[-1] for run in members]
+        steps, minutes = np.mean([point["steps"] for point in last]), np.mean([run.minutes for run in members])
+        cells = [config, budget, method, str(len(members)), f"{steps:,.0f}", f"{minutes:.1f}"]
         exact = [point[EXPLOITABILITY] for point in last if EXPLOITABILITY in point]
         cells += [_describe(exact, ".3f")]
         if bounds:
@@ -227,14 +229,15 @@ def run(
     config: Config = "geo_patrol",
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random streams.")] = 0,
     steps: Annotated[int, typer.Option(min=1, help="Environment steps in all.")] = 4_000_000,
+    minutes: Annotated[float | None, typer.Option(min=1e-3, help="Training time in all, instead of --steps.")] = None,
     out: Out = _OUT,
 ) -> None:
     """Train one policy, and add its results as a line."""
     if method not in METHODS:
         raise typer.BadParameter(f"there is no method {method!r}: choose {', '.join(METHODS)}", param_hint="--method")
-    job = Job(method, config, seed, steps)
+    job = Job(method, config, seed, steps) if minutes is None else Job(method, config, seed, time_limit=minutes)
     if job in {found.job for found in read_runs(out)}:
-        print(f"{method} on {config}, seed {seed}, {steps:,} steps: there already, in {out / RESULTS}")
+        print(f"{method} on {config}, seed {seed}, {job.budget}: there already, in {out / RESULTS}")
         return
     trained = METHODS[method](job, _folder(out, job))
     result = Run(
@@ -244,13 +247,14 @@ def run(
         file=str(trained.file.relative_to(out)),
         sha256=hashlib.sha256(trained.file.read_bytes()).hexdigest(),
         machine=f"{processor_name()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        command=f"python -m benchmarks.baselines run --method {method} --config {config} --seed {seed} --steps {steps}",
+        command=f"python -m benchmarks.baselines run --method {method} --config {config} --seed {seed} "
+        + (f"--steps {steps}" if minutes is None else f"--minutes {minutes:g}"),
     )
     _append(out / RESULTS, result)
 
 
 def _folder(out: Path, job: Job) -> Path:
-    return out / f"{job.config}-{job.method}-{job.steps}-seed{job.seed}"
+    return out / f"{job.config}-{job.method}-{job.steps or f'{job.time_limit:g}min'}-seed{job.seed}"
 
 
 def _policy(out: Path, found: Run) -> str:

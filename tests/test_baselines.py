@@ -55,16 +55,21 @@ def test_intervals_hold_the_mean_of_95_of_100_samples():
 
 def test_table():
     rows = table([make_run(), make_run(seed=1), make_run(method="psro", steps=2000, minutes=4)]).splitlines()
-    assert rows[0] == "| configuration | steps | method | seeds | minutes | exploitability | `random` |"
-    assert rows[2] == "| case1 | 100 | mmd | 2 | 2.0 | - | 90.0% (90.0%-90.0%) |"
-    assert rows[3] == "| case1 | 2,000 | psro | 1 | 4.0 | - | 90.0% (90.0%-90.0%) |"
+    assert rows[0] == "| configuration | budget | method | seeds | steps | minutes | exploitability | `random` |"
+    assert rows[2] == "| case1 | 100 steps | mmd | 2 | 100 | 2.0 | - | 90.0% (90.0%-90.0%) |"
+    assert rows[3] == "| case1 | 2,000 steps | psro | 1 | 100 | 4.0 | - | 90.0% (90.0%-90.0%) |"
+
+
+def test_runs_with_a_time_limit_have_rows_of_their_own():
+    rows = table([make_run(), make_run(steps=None, time_limit=2.5)]).splitlines()
+    assert [row.split(" | ")[1] for row in rows[2:4]] == ["100 steps", "2.5 minutes"]
 
 
 def test_the_table_has_the_wins_of_responses():
     bounds = [Bound(sha256="ab", response_steps=10, win_rate=0.75)]
     rows = table([make_run(), make_run(method="psro", sha256="cd")], bounds).splitlines()
     assert rows[0].endswith("| exploitability | wins of a response | `random` |")
-    assert [row.split("|")[7].strip() for row in rows[2:4]] == ["75.0% (75.0%-75.0%)", "-"]
+    assert [row.split("|")[8].strip() for row in rows[2:4]] == ["75.0% (75.0%-75.0%)", "-"]
 
 
 def test_cross_play_is_averaged_over_the_seeds_of_a_method():
@@ -128,7 +133,7 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
     for seed in ("3", "3", "4"):
         result = CliRunner().invoke(app, [*arguments, "--seed", seed])
         assert result.exit_code == 0, result.output
-    assert trained == [("mmd", "case1", 3, 100), ("mmd", "case1", 4, 100)]
+    assert trained == [Job("mmd", "case1", 3, steps=100), Job("mmd", "case1", 4, steps=100)]
     first, second = read_runs(tmp_path)
     assert (first.seed, second.seed, first.sha256[:8]) == (3, 4, "9a129038")
     assert first.command.endswith("--seed 3 --steps 100")
@@ -137,9 +142,14 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
     monkeypatch.setattr(baselines, "DOCUMENT", document)
     monkeypatch.setattr(baselines, "PUBLISHED", tmp_path / "published.jsonl")
     assert CliRunner().invoke(app, ["publish", "--out", str(tmp_path)]).exit_code == 0
-    assert "| case1 | 100 | mmd | 2 |" in document.read_text()
+    assert "| case1 | 100 steps | mmd | 2 |" in document.read_text()
     assert (tmp_path / RESULTS).read_text().count("\n") == 2
     assert (tmp_path / "published.jsonl").read_text() == (tmp_path / RESULTS).read_text()
+    timed = [*arguments[:-4], "--minutes", "1.5", "--out", str(tmp_path)]
+    for _ in range(2):
+        assert CliRunner().invoke(app, timed).exit_code == 0
+    assert trained[2:] == [Job("mmd", "case1", 0, time_limit=1.5)]
+    assert read_runs(tmp_path)[-1].command.endswith("--seed 0 --minutes 1.5")
 
 
 def test_wrong_methods_are_named(tmp_path):
