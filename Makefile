@@ -8,10 +8,6 @@ CLUSTER := $(VENV)/cluster
 TORCH := 2.13.0
 RESOLUTION ?= lowest-direct
 LIBRARIES := sb3 torchrl tianshou agilerl pufferlib supersuit
-POLICY_RECIPE := examples/train_selfplay.py --device cpu --num-threads 1 \
-	--config examples/four_rings.toml examples/five_rings.toml
-POLICY_BROAD := examples/four_rings.toml --num-envs 768 --num-past-policies 40 --out runs/base
-POLICY_LATE := geo_patrol geo_patrol --num-envs 1024 --num-past-policies 20 --ent-coef 0.004 --score-coef 0.1
 TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --num-threads 2 --minutes 10 --seed $$seed \
 		--out runs/seed$$seed || exit 1; done
@@ -94,22 +90,8 @@ $(CLUSTER)/installed: pyproject.toml
 test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts on this machine
 	$(CLUSTER)/bin/python -m pytest -n 0 tests/cluster
 
-# Each of the first three stages continues the one before: with less self-play, then with more exploration. The later ones
-# start from its weights and play more games of the main preset against hard opponents: first scripts and past policies,
-# then policies that were trained independently.
-policy: $(TRAINING)/installed  ## train the policy of the package anew: three hours
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 46 --ent-coef 0.006 --self-play-fraction 0.5
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 72 --ent-coef 0.006 --self-play-fraction 0.2
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_BROAD) --minutes 87 --ent-coef 0.012 --self-play-fraction 0.2 \
-		--learning-rate 0.0024 --score-coef 0.3
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --minutes 40 \
-		--initial-policy runs/base/policy.safetensors --out runs/base2
-	$(TRAIN_SEEDS)
-	$(TRAINING)/bin/python $(POLICY_RECIPE) $(POLICY_LATE) --num-threads 2 --minutes 20 \
-		--extra-opponents $(foreach seed,0 1 2,policy:runs/seed$(seed)/policy.safetensors) \
-		--initial-policy runs/base2/policy.safetensors --out runs/base3
-	$(TRAINING)/bin/python scripts/average_policies.py runs/base2/policy.safetensors runs/base3/policy.safetensors \
-		--weight 0.7 --out src/geo_patrol/agents/policy/data/base.safetensors
+policy: $(TRAINING)/installed  ## train the policy of the package anew: seven hours on one thread
+	$(TRAINING)/bin/python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/policy/data/base.safetensors
 
 curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/training.md
 	$(TRAIN_SEEDS)

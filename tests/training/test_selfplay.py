@@ -51,6 +51,12 @@ def test_a_training_writes_a_policy_and_can_be_resumed(small_config):
     assert "of the latest games against policy at step" in text
 
 
+def test_a_file_with_variants_can_be_named_twice(make_trainer):
+    variants = str(EXAMPLE.parent / "four_rings.toml")
+    trainer = make_trainer(config=(variants, "case1", variants), num_envs=48, self_play_fraction=0)
+    assert [env.num_envs for env in trainer.envs.envs] == [32, 16]
+
+
 def test_the_same_seed_gives_the_same_policy(small_config, tmp_path):
     weights = []
     for name in ("first", "second"):

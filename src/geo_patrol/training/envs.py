@@ -2,7 +2,6 @@
 
 import itertools
 import time
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -71,8 +70,11 @@ def _make_envs(config: TrainingConfig, league: League[NetworkAgent]) -> list[Vec
     # What a step returns is copied into the rows of the batch, or used, before the next step.
     options: dict[str, Any] = {"observation": "tokens", "reward": "score", "autoreset": "same_step", "copy": False}
     envs = []
-    for game_config, count in Counter(map(load_config, config.config)).items():
-        num_envs = config.num_envs * count // len(config.config)
+    configs = [load_config(source) for source in config.config]
+    for index, game_config in enumerate(configs):
+        if game_config in configs[:index]:  # not a Counter: a configuration with variants has no hash
+            continue
+        num_envs = config.num_envs * configs.count(game_config) // len(configs)
         self_play_games = round(num_envs * config.self_play_fraction / SIDES)
         league_games = num_envs - SIDES * self_play_games
         if league_games > 0:

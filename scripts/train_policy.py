@@ -1,0 +1,167 @@
+"""Train the weights that ``policy:base`` plays anew, in about seven hours on one thread.
+
+python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/policy/data/base.safetensors
+
+Each stage has its own folder in --out, and the same command continues after any interruption. docs/training.md tells what
+each stage is for, and in what the shipped weights differ. ``--scale 0.001`` runs all stages in a few minutes.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from average_policies import average
+
+from geo_patrol.errors import GeoPatrolError
+from geo_patrol.training import TrainingConfig, train
+from geo_patrol.training.config import SCRIPTED_OPPONENTS
+from geo_patrol.training.population import train_population
+
+ROOT = Path(__file__).resolve().parents[1]
+FOUR_RINGS, FIVE_RINGS = (str(ROOT / "examples" / f"{rings}_rings.toml") for rings in ("four", "five"))
+"""All presets as variants, and random scenarios."""
+PRESETS = ("od2d", "king_of_the_hill", *(f"case{number}" for number in range(1, 6)))
+SEEDS = (0, 1, 2)
+"""Of the policies that are trained independently."""
+SCRIPTS = ("scripted", "raider", "raider:defenders=3")
+"""Those that are hardest to beat."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The stages of the training.
+
+    Attributes:
+        out: a folder; each stage has its own in it.
+        scale: of all budgets and evaluations; 1 for the weights of the package.
+        population_size: policies of the population, those with which it begins included.
+    """
+
+    out: Path
+    scale: float = 1.0
+    population_size: int = 12
+
+    def run(self) -> Path:
+        """Train all stages, and return the file of the last policy."""
+        broad = self.train_broadly()
+        league = self.train_league("league", broad, 54, self.search(broad))
+        found = self.search(league)
+        population = self.train_population((broad, league), found)
+        return self.train_league("last", population[-1], 70, (*self.search(population[-1]), *found), population)
+
+    def train_broadly(self) -> Path:
+        """Train by self-play on all presets and boards, then more on the main preset against independent policies."""
+        boards = partial(self.train, config=(FOUR_RINGS, FOUR_RINGS, FIVE_RINGS), num_envs=768, num_past_policies=40)
+        boards("self-play", 46, ent_coef=0.006, self_play_fraction=0.5)
+        boards("self-play", 72, ent_coef=0.006, self_play_fraction=0.2)  # continues, as the next one does
+        first = boards("self-play", 87, ent_coef=0.012, self_play_fraction=0.2, learning_rate=2.4e-3, score_coef=0.3)
+        late = partial(
+            self.train,
+            config=("geo_patrol", "geo_patrol", FOUR_RINGS, FIVE_RINGS),
+            num_envs=1024,
+            ent_coef=0.004,
+            score_coef=0.1,
+        )
+        second = late("scripts", 40, initial_policy=str(first))
+        independent = [self.train(f"seed{seed}", 10, seed=seed) for seed in SEEDS]
+        third = late("independent", 20, initial_policy=str(second), extra_opponents=_names(independent))
+        averaged = self.out / "average.safetensors"
+        average(second, third, 0.7, averaged)
+        return averaged
+
+    def train_league(
+        self, stage: str, begin: Path, minutes: float, scripts: tuple[str, ...], policies: tuple[Path, ...] = ()
+    ) -> Path:
+        """Train against scripts that were found against a policy, and other policies."""
+        return self.train(
+            stage,
+            minutes,
+            initial_policy=str(begin),
+            opponents=SCRIPTS,
+            extra_opponents=(*dict.fromkeys(scripts), *_names(policies)),
+            config=("geo_patrol",) * 4 * len(PRESETS) + PRESETS,
+            num_envs=25 * 5 * len(PRESETS),
+            ent_coef=0.01,
+            anneal_ent_coef=False,
+            num_past_policies=12,
+            score_coef=0.3,
+        )
+
+    def train_population(self, begin: tuple[Path, ...], scripts: tuple[str, ...]) -> tuple[Path, ...]:
+        """Train responses to the equilibrium of all policies so far, and return those that are left in the last one."""
+        config = TrainingConfig(
+            out=self.out / "population",
+            minutes=5 * self.scale,
+            opponents=(*SCRIPTS, *scripts),
+            ent_coef=0.01,
+            num_evaluations=1,
+            eval_games=self.games(200),
+        )
+        names = [str(file) for file in begin]
+        meta_game = train_population(config, names, size=self.population_size, games=self.games(400))
+        weights = meta_game.equilibrium.rows
+        return tuple(
+            Path(meta_game.policies[row].removeprefix("policy:")) for row in np.argsort(weights) if weights[row] > 0
+        )
+
+    def search(self, policy: Path) -> tuple[str, ...]:
+        """Return the best ten scripts of a search for those that beat a policy."""
+        results = policy.parent / f"{policy.stem}-scripts.json"
+        if not results.exists():
+            command = [
+                "-m",
+                "benchmarks.parameter_search",
+                f"policy:{policy.resolve()}",
+                "--json",
+                str(results.resolve()),
+            ]
+            options = {"candidates": max(4, round(200 * self.scale)), "games": self.games(400), "final-games": 2}
+            pairs = [text for name, value in options.items() for text in (f"--{name}", str(value))]
+            subprocess.run([sys.executable, *command, *pairs], cwd=ROOT, check=True)
+        ranked = json.loads(results.read_text(encoding="utf-8"))["candidates"]
+        return tuple(result["candidate"] for result in ranked[:10])
+
+    def train(self, stage: str, minutes: float, config: tuple[str, ...] = ("geo_patrol",), **settings: object) -> Path:
+        """Train in the folder of a stage, or continue there, and return the file of the policy."""
+        settings = {"opponents": SCRIPTED_OPPONENTS, "num_evaluations": 5, "eval_games": self.games(200)} | settings
+        out = self.out / stage
+        train(TrainingConfig(out=out, minutes=minutes * self.scale, config=config, device="cpu", **settings))  # type: ignore[arg-type]
+        return out / "policy.safetensors"
+
+    def games(self, number: int) -> int:
+        """Return an even number of games in the recipe's scale."""
+        return max(2, 2 * round(number * self.scale / 2))
+
+
+def _names(files: tuple[Path, ...] | list[Path]) -> tuple[str, ...]:
+    return tuple(f"policy:{file}" for file in files)
+
+
+def main() -> None:
+    """Parse arguments and train."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("runs/policy"), help="folder of all stages (runs/policy)")
+    parser.add_argument("--policy", type=Path, help="file to which the last policy is copied")
+    parser.add_argument("--scale", type=float, default=1.0, help="of all budgets (1)")
+    parser.add_argument("--population-size", type=int, default=12, help="policies of the population (12)")
+    arguments = parser.parse_args()
+    last = Recipe(arguments.out, arguments.scale, arguments.population_size).run()
+    if arguments.policy is not None:
+        shutil.copyfile(last, arguments.policy)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except GeoPatrolError as error:
+        sys.exit(f"train_policy.py: {error}")
