@@ -15,7 +15,7 @@ import numpy as np
 from geo_patrol import load_config
 from geo_patrol.evaluation import play_match
 from geo_patrol.evaluation.statistics import wilson_interval
-from geo_patrol.evaluation.sweep import Sweep, Variation
+from geo_patrol.evaluation.sweep import CellResult, Sweep, Variation
 
 LONG_RUN_SEED = 1 << 40
 
@@ -41,7 +41,8 @@ def main() -> None:
         match = play_match(*agents, config=config, games=games, seed=seed)
         summary = match.summary()
         tallies = {"as alpha": summary.as_alpha, "as bravo": summary.as_bravo, "total": summary.total}
-        sweep = Sweep(agents, config.title, seed, games, (Variation("turn_limit", ("1",)),), (("1",),), (match,))
+        cell = CellResult.of(match, mirror=arguments.first == arguments.second)
+        sweep = Sweep(agents, config.title, seed, games, (Variation("turn_limit", ("1",)),), (("1",),), (cell,))
         tallies |= {f"sweep: {label}": values[0] for label, values in sweep.win_rates().items()}
         return {label: (tally.win_rate, tally.win_interval) for label, tally in tallies.items()}
 
