@@ -57,7 +57,10 @@ class Recipe:
         league = self.train_league("league", broad, 54, self.search(broad))
         found = self.search(league)
         population = self.train_population((broad, league), found)
-        return self.train_league("last", population[-1], 70, (*self.search(population[-1]), *found), population)
+        scripts = (*self.search(population[-1]), *found)
+        before = self.train_league("league2", population[-1], 30, scripts, population)
+        after = self.train_league("league3", before, 40, (*self.search(before), *scripts), population)
+        return self.average("last", before, after, 0.4)
 
     def train_broadly(self) -> Path:
         """Train by self-play on all presets and boards, then more on the main preset against independent policies."""
@@ -75,9 +78,7 @@ class Recipe:
         second = late("scripts", 40, initial_policy=str(first))
         independent = [self.train(f"seed{seed}", 10, seed=seed) for seed in SEEDS]
         third = late("independent", 20, initial_policy=str(second), extra_opponents=_names(independent))
-        averaged = self.out / "average.safetensors"
-        average(second, third, 0.7, averaged)
-        return averaged
+        return self.average("broad", second, third, 0.7)
 
     def train_league(
         self, stage: str, begin: Path, minutes: float, scripts: tuple[str, ...], policies: tuple[Path, ...] = ()
@@ -137,6 +138,12 @@ class Recipe:
         out = self.out / stage
         train(TrainingConfig(out=out, minutes=minutes * self.scale, config=config, device="cpu", **settings))  # type: ignore[arg-type]
         return out / "policy.safetensors"
+
+    def average(self, stage: str, before: Path, after: Path, weight: float) -> Path:
+        """Interpolate between the policies before and after a stage, and return the file of the average."""
+        file = self.out / f"{stage}.safetensors"
+        average(before, after, weight, file)
+        return file
 
     def games(self, number: int) -> int:
         """Return an even number of games in the recipe's scale."""
