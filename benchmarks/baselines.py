@@ -213,7 +213,7 @@ def draw(runs: Sequence[Run], path: Path) -> bool:
         axes.fill_between(steps, low, high, alpha=0.15)
     axes.set(xlabel="environment steps", ylabel="exact exploitability", ylim=(0, None))
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    figure.legend(loc="outside right upper", fontsize="small")
     figure.savefig(path, metadata={"Date": None})
     return True
 
