@@ -27,7 +27,7 @@ class Difficulty(NamedTuple):
 # Ratings: geo-patrol tournament random turtle raider scripted policy:base --games 400 --seed 1. The 95 % intervals are about
 # 100 to either side; the order is the same on od2d and king_of_the_hill.
 DIFFICULTIES = (
-    Difficulty("easy", "turtle", -161, "guards its HVA and never attacks"),
-    Difficulty("medium", "scripted", 376, "weighs every engagement by the points that it gains"),
-    Difficulty("hard", "policy:base", 749, "a neural network, trained by self-play"),
+    Difficulty("easy", "turtle", -159, "guards its HVA and never attacks"),
+    Difficulty("medium", "scripted", 378, "weighs every engagement by the points that it gains"),
+    Difficulty("hard", "policy:base", 736, "a neural network, trained by self-play"),
 )
