@@ -127,29 +127,41 @@ def interquartile_mean(scores: Sequence[float]) -> tuple[float, float, float]:
     return estimate, float(found.low), float(found.high)
 
 
-def table(runs: Sequence[Run], bounds: Sequence[Bound] = ()) -> str:
-    """Return a table in Markdown with a row for each method, configuration and budget."""
+def tables(runs: Sequence[Run], bounds: Sequence[Bound] = ()) -> str:
+    """Return a table in Markdown for each configuration and budget, with a row for each method."""
     groups = defaultdict(list)
     for run in runs:
-        groups[run.config, run.job.budget, run.method].append(run)
-    responses = {bound.sha256: bound.win_rate for bound in bounds}
-    opponents = sorted({name for run in runs for name in run.curve[-1] if f"{name} low" in run.curve[-1]})
-    heading = ["configuration", "budget", "method", "seeds", "steps", "minutes", EXPLOITABILITY]
-    heading += ["wins of a response"] * bool(bounds) + [f"`{name}`" for name in opponents]
-    lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
-    for (config, budget, method), members in sorted(groups.items()):
-        last = [run.curve[-1] for run in members]
-        steps, minutes = np.mean([point["steps"] for point in last]), np.mean([run.minutes for run in members])
-        cells = [config, budget, method, str(len(members)), f"{steps:,.0f}", f"{minutes:.1f}"]
-        exact = [point[EXPLOITABILITY] for point in last if EXPLOITABILITY in point]
-        cells += [_describe(exact, ".3f")]
-        if bounds:
-            cells += [_describe([responses[run.sha256] for run in members if run.sha256 in responses], ".1%")]
-        cells += [_describe([point[name] for point in last if name in point], ".1%") for name in opponents]
-        lines.append(f"| {' | '.join(cells)} |")
+        groups[run.config, run.job.budget].append(run)
+    blocks = [
+        f"`{config}`, {budget}:\n\n{_table(members, bounds)}" for (config, budget), members in sorted(groups.items())
+    ]
     machines = "; ".join(sorted({run.machine for run in runs}))
     note = "Interquartile means over seeds, 95 % bootstrap intervals; games won in the final evaluation."
-    return "\n".join([*lines, "", f"{note} {machines}; one thread."])
+    return "\n\n".join([*blocks, f"{note} {machines}; one thread."])
+
+
+def _table(runs: Sequence[Run], bounds: Sequence[Bound]) -> str:
+    methods = defaultdict(list)
+    for run in runs:
+        methods[run.method].append(run)
+    responses = {bound.sha256: bound.win_rate for bound in bounds}
+    opponents = sorted({name for run in runs for name in run.curve[-1] if f"{name} low" in run.curve[-1]})
+    rows = []
+    for method, members in sorted(methods.items()):
+        last = [run.curve[-1] for run in members]
+        steps, minutes = np.mean([point["steps"] for point in last]), np.mean([run.minutes for run in members])
+        row = {"method": method, "seeds": str(len(members)), "steps": f"{steps:,.0f}", "minutes": f"{minutes:.1f}"}
+        row[EXPLOITABILITY] = _describe([point[EXPLOITABILITY] for point in last if EXPLOITABILITY in point], ".3f")
+        row["wins of a response"] = _describe(
+            [responses[run.sha256] for run in members if run.sha256 in responses], ".1%"
+        )
+        rows.append(
+            row
+            | {f"`{name}`": _describe([point[name] for point in last if name in point], ".1%") for name in opponents}
+        )
+    columns = [name for name in rows[0] if any(row[name] != "-" for row in rows)]
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(row[name] for name in columns)} |" for row in rows)])
 
 
 def cross_play_table(played: Mapping[str, Any]) -> str:
@@ -303,7 +315,7 @@ def publish(out: Out = _OUT) -> None:
     if not runs:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")
     text = DOCUMENT.read_text(encoding="utf-8")
-    block = table(runs, _read(out / BOUNDS, Bound))
+    block = tables(runs, _read(out / BOUNDS, Bound))
     for config in sorted({found.config for found in runs}):
         if (played := out / CROSS_PLAY.format(config)).exists():
             block += f"\n\nOn `{config}` against each other:\n\n" + cross_play_table(

@@ -15,7 +15,7 @@ from benchmarks.baselines import (
     draw,
     interquartile_mean,
     read_runs,
-    table,
+    tables,
 )
 
 pytest.importorskip("scipy")
@@ -53,23 +53,22 @@ def test_intervals_hold_the_mean_of_95_of_100_samples():
     assert 88 <= covered <= 100
 
 
-def test_table():
-    rows = table([make_run(), make_run(seed=1), make_run(method="psro", steps=2000, minutes=4)]).splitlines()
-    assert rows[0] == "| configuration | budget | method | seeds | steps | minutes | exploitability | `random` |"
-    assert rows[2] == "| case1 | 100 steps | mmd | 2 | 100 | 2.0 | - | 90.0% (90.0%-90.0%) |"
-    assert rows[3] == "| case1 | 2,000 steps | psro | 1 | 100 | 4.0 | - | 90.0% (90.0%-90.0%) |"
+def test_a_table_for_each_configuration_and_budget():
+    runs = [make_run(), make_run(seed=1), make_run(method="psro", minutes=4), make_run(steps=None, time_limit=2.5)]
+    lines = tables(runs).splitlines()
+    assert lines[0] == "`case1`, 100 steps:"
+    assert lines[2] == "| method | seeds | steps | minutes | `random` |"
+    assert lines[4] == "| mmd | 2 | 100 | 2.0 | 90.0% (90.0%-90.0%) |"
+    assert lines[5] == "| psro | 1 | 100 | 4.0 | 90.0% (90.0%-90.0%) |"
+    assert lines[7] == "`case1`, 2.5 minutes:"
+    assert lines[-1].endswith("a machine; one thread.")
 
 
-def test_runs_with_a_time_limit_have_rows_of_their_own():
-    rows = table([make_run(), make_run(steps=None, time_limit=2.5)]).splitlines()
-    assert [row.split(" | ")[1] for row in rows[2:4]] == ["100 steps", "2.5 minutes"]
-
-
-def test_the_table_has_the_wins_of_responses():
+def test_a_table_has_the_wins_of_responses():
     bounds = [Bound(sha256="ab", response_steps=10, win_rate=0.75)]
-    rows = table([make_run(), make_run(method="psro", sha256="cd")], bounds).splitlines()
-    assert rows[0].endswith("| exploitability | wins of a response | `random` |")
-    assert [row.split("|")[8].strip() for row in rows[2:4]] == ["75.0% (75.0%-75.0%)", "-"]
+    rows = tables([make_run(), make_run(method="psro", sha256="cd")], bounds).splitlines()[2:]
+    assert rows[0] == "| method | seeds | steps | minutes | wins of a response | `random` |"
+    assert [row.split("|")[5].strip() for row in rows[2:4]] == ["75.0% (75.0%-75.0%)", "-"]
 
 
 def test_cross_play_is_averaged_over_the_seeds_of_a_method():
@@ -100,7 +99,7 @@ def test_exact_exploitability_has_a_column_and_a_plot(tmp_path):
         make_run(seed=seed, curve=[{"steps": steps, "minutes": 1.0, EXPLOITABILITY: 0.1 * seed} for steps in (50, 100)])
         for seed in range(4)
     ]
-    assert "| 0.150 (0.0" in table(runs)  # of 0, 0.1, 0.2 and 0.3
+    assert "| 0.150 (0.0" in tables(runs)  # of 0, 0.1, 0.2 and 0.3
     assert draw(runs, tmp_path / "plot.svg")
     assert "<svg" in (tmp_path / "plot.svg").read_text()
     assert not draw([make_run()], tmp_path / "none.svg")
@@ -142,7 +141,7 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
     monkeypatch.setattr(baselines, "DOCUMENT", document)
     monkeypatch.setattr(baselines, "PUBLISHED", tmp_path / "published.jsonl")
     assert CliRunner().invoke(app, ["publish", "--out", str(tmp_path)]).exit_code == 0
-    assert "| case1 | 100 steps | mmd | 2 |" in document.read_text()
+    assert "| mmd | 2 | 100 |" in document.read_text()
     assert (tmp_path / RESULTS).read_text().count("\n") == 2
     assert (tmp_path / "published.jsonl").read_text() == (tmp_path / RESULTS).read_text()
     timed = [*arguments[:-4], "--minutes", "1.5", "--out", str(tmp_path)]
