@@ -21,7 +21,8 @@ SETTINGS: Mapping[str, dict[str, Any]] = {
     "duel": {"num_envs": 64, "num_evaluations": 10},
     "geo_patrol": {"num_evaluations": 5},
 }
-"""Settings that differ from the defaults of ``TrainingConfig``: on a small board a policy learns from few games."""
+"""Settings that differ from the defaults of ``TrainingConfig``: on a small board a policy learns from few games, and a run of
+minutes needs few evaluations."""
 EXACT_INTERVAL = 2
 """Every so many evaluations of a run the exact exploitability is computed, which takes longer than the training."""
 PSRO_SIZE = 8

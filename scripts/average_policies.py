@@ -1,6 +1,6 @@
 """Interpolate between the weights of a policy and of one that was fine-tuned from it.
 
-python scripts/average_policies.py runs/base2/policy.safetensors runs/base3/policy.safetensors --weight 0.7 --out base.safetensors
+python scripts/average_policies.py runs/before/policy.safetensors runs/after/policy.safetensors --weight 0.7 --out base.safetensors
 
 Fine-tuning forgets some of what was learned before; policies between the two have most of both (Wortsman et al.,
 "Robust fine-tuning of zero-shot models", 2022).

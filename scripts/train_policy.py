@@ -31,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FOUR_RINGS, FIVE_RINGS = (str(ROOT / "examples" / f"{rings}_rings.toml") for rings in ("four", "five"))
 """All presets as variants, and random scenarios."""
 PRESETS = ("od2d", "king_of_the_hill", *(f"case{number}" for number in range(1, 6)))
+MOSTLY_GEO_PATROL = ("geo_patrol",) * 4 * len(PRESETS) + PRESETS
+"""Four fifths of the games on the main preset."""
 SEEDS = (0, 1, 2)
 """Of the policies that are trained independently."""
 SCRIPTS = ("scripted", "raider", "raider:defenders=3")
@@ -90,8 +92,8 @@ class Recipe:
             initial_policy=str(begin),
             opponents=SCRIPTS,
             extra_opponents=(*dict.fromkeys(scripts), *_names(policies)),
-            config=("geo_patrol",) * 4 * len(PRESETS) + PRESETS,
-            num_envs=25 * 5 * len(PRESETS),
+            config=MOSTLY_GEO_PATROL,
+            num_envs=25 * len(MOSTLY_GEO_PATROL),
             ent_coef=0.01,
             anneal_ent_coef=False,
             num_past_policies=12,
@@ -159,8 +161,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/policy"), help="folder of all stages (runs/policy)")
     parser.add_argument("--policy", type=Path, help="file to which the last policy is copied")
-    parser.add_argument("--scale", type=float, default=1.0, help="of all budgets (1)")
-    parser.add_argument("--population-size", type=int, default=12, help="policies of the population (12)")
+    parser.add_argument("--scale", type=float, default=Recipe.scale, help="of all budgets (1)")
+    size = Recipe.population_size
+    parser.add_argument("--population-size", type=int, default=size, help=f"policies of the population ({size})")
     arguments = parser.parse_args()
     last = Recipe(arguments.out, arguments.scale, arguments.population_size).run()
     if arguments.policy is not None:
