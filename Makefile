@@ -26,12 +26,11 @@ $(VENV)/dev: $(VENV)/core
 demo: $(VENV)/core  ## set up, then play a match
 	$(BIN)/geo-patrol match scripted random --config geo_patrol --games 1000 --seed 7 --show
 
-test: $(VENV)/dev  ## set up, check style, types, imports and words, run all tests
+test: $(VENV)/dev  ## set up, check style, types and imports, run all tests
 	$(RUN) ruff check
 	$(RUN) ruff format --check
 	$(RUN) mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python scripts/count_words.py --quiet --check src examples benchmarks scripts tests
 	$(RUN) pytest
 
 # PyTorch is installed first, with a fixed version: packages accept it, but would install a newer one.

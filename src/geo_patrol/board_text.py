@@ -8,7 +8,7 @@ from typing import Protocol
 
 from geo_patrol.board import azimuth_of, ring_of, sector_at
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.notation import EndReason, Outcome, Phase, Satellite, SatelliteId
+from geo_patrol.notation import EndReason, Outcome, PhaseName, Satellite, SatelliteId
 from geo_patrol.sides import SIDES, Side
 
 _VISIBLE_RINGS = 5
@@ -25,7 +25,7 @@ class Position(Protocol):
     @property
     def turn(self) -> int: ...
     @property
-    def phase(self) -> Phase: ...
+    def phase(self) -> PhaseName: ...
     @property
     def is_over(self) -> bool: ...
     @property

@@ -27,7 +27,7 @@ from geo_patrol.notation import (
     Order,
     Orders,
     Outcome,
-    Phase,
+    PhaseName,
     Satellite,
     SatelliteId,
     as_order,
@@ -89,9 +89,9 @@ class Game:
         return int(self._game.turn) + 1
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> PhaseName:
         """What is to be ordered now, "movement" or "engagement"; "drift" when the game is over."""
-        phase: Phase = PHASES[self._game.phase]
+        phase: PhaseName = PHASES[self._game.phase]
         return phase
 
     @property

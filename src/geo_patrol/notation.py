@@ -17,9 +17,9 @@ from geo_patrol.engine import state
 from geo_patrol.errors import OrderError
 from geo_patrol.sides import SIDES, Side
 
-Phase: TypeAlias = Literal["movement", "engagement", "drift"]
+PhaseName: TypeAlias = Literal["movement", "engagement", "drift"]
 
-PHASES: tuple[Phase, ...] = ("movement", "engagement", "drift")
+PHASES: tuple[PhaseName, ...] = ("movement", "engagement", "drift")
 MOVES = ("noop", "prograde", "retrograde", "radial_in", "radial_out")
 ENGAGEMENTS = ("shoot", "collide", "guard")
 _ACTIONS = (*MOVES, *ENGAGEMENTS)

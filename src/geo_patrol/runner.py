@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
 from geo_patrol.game import Game
-from geo_patrol.notation import PHASES, Order, Outcome, Phase, read_orders, read_outcomes
+from geo_patrol.notation import PHASES, Order, Outcome, PhaseName, read_orders, read_outcomes
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class PlayedPhase:
     """
 
     turn: int
-    name: Phase
+    name: PhaseName
     orders: tuple[tuple[Order, ...], tuple[Order, ...]]
     illegal_orders: tuple[int, int]
     outcomes: tuple[Outcome, ...]
@@ -66,7 +66,7 @@ class GameRunner:
         return int(self.batch.games["turn"][0]) + 1
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> PhaseName:
         """The current phase; "drift" when the game is over."""
         return PHASES[int(self.batch.games["phase"][0])]
 
@@ -94,7 +94,7 @@ class GameRunner:
         self.batch.step(codes.astype(np.int64))
         return self.played(turn, phase, legal_codes, self.batch.outcome_count)
 
-    def played(self, turn: int, phase: Phase, codes: NDArray[np.int64], outcome_count: int) -> PlayedPhase:
+    def played(self, turn: int, phase: PhaseName, codes: NDArray[np.int64], outcome_count: int) -> PlayedPhase:
         """Describe the phase that led to the current state.
 
         Args:

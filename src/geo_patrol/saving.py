@@ -16,7 +16,7 @@ from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT
 from geo_patrol.engine import state
 from geo_patrol.engine.batch import Batch
 from geo_patrol.errors import RecordingError
-from geo_patrol.notation import PHASES, Phase
+from geo_patrol.notation import PHASES, PhaseName
 from geo_patrol.sides import SIDES
 from geo_patrol.validation import parse_model
 
@@ -101,7 +101,7 @@ _SATELLITE_FIELDS = ("sector", "fuel", "ammo", "destroyed")
 def save_game(batch: Batch, index: int = 0) -> dict[str, Any]:
     """Return one game of a batch as plain data for ``json.dumps``."""
     game, rules = batch.games[index], batch.rules[index if len(batch.rules) > 1 else 0]
-    phase: Phase = PHASES[game.phase]
+    phase: PhaseName = PHASES[game.phase]
     saved: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,

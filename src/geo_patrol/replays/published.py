@@ -16,7 +16,7 @@ from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig, PatrolsConfig, Title
 from geo_patrol.engine import state
 from geo_patrol.errors import GeoPatrolError, RecordingError
-from geo_patrol.notation import ENGAGEMENTS, MOVES, PHASES, Order, Outcome, Phase, SatelliteId
+from geo_patrol.notation import ENGAGEMENTS, MOVES, PHASES, Order, Outcome, PhaseName, SatelliteId
 from geo_patrol.replays.replay import FLEET_FIELDS, SIDE_FIELDS, Position, Replay, ReplayPhase
 from geo_patrol.sides import SIDES, Side
 
@@ -48,7 +48,7 @@ class RecordedState(Record):
     goal: _Pair
     score: _Pair
     turn: int
-    phase: Phase
+    phase: PhaseName
     done: bool
 
 
@@ -69,7 +69,7 @@ class RecordedPhase(Record):
     A drift has neither orders nor outcomes, a movement has no outcomes. Legal orders may be left out.
     """
 
-    phase: Phase
+    phase: PhaseName
     legal: Annotated[list[_SideLegal], Field(min_length=2, max_length=2)] | None = None
     orders: BothOrders | None = None
     outcomes: Annotated[list[RecordedOutcome], Field(max_length=state.MAX_OUTCOMES)] | None = None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.batch import Batch
 from geo_patrol.errors import printable
-from geo_patrol.notation import PHASES, Outcome, Phase, short_name
+from geo_patrol.notation import PHASES, Outcome, PhaseName, short_name
 from geo_patrol.replays.schema import MAX_NAME, EndLine
 from geo_patrol.sides import SIDES
 
@@ -28,7 +28,7 @@ class Position:
     """
 
     fields: dict[str, list[Any]]
-    progress: tuple[int, Phase, bool] | None = None
+    progress: tuple[int, PhaseName, bool] | None = None
 
     def named_values(self) -> dict[str, float]:
         """Return all values by their names, such as "fuel of alpha P3"."""
@@ -74,7 +74,7 @@ class ReplayPhase:
 
     line: int
     turn: int
-    phase: Phase
+    phase: PhaseName
     codes: NDArray[np.int8]
     outcomes: tuple[Outcome, ...]
     after: Position | None

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from geo_patrol.notation import Phase
+from geo_patrol.notation import PhaseName
 from geo_patrol.sides import Side
 
 
@@ -52,7 +52,7 @@ class PositionState(Message):
     """A position, as every side sees it."""
 
     turn: int
-    phase: Phase
+    phase: PhaseName
     """What is to be ordered now; "drift" when the game is over."""
     score: Both
     goal_points: Both

@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import GeoPatrolError, show
-from geo_patrol.notation import Phase
+from geo_patrol.notation import PhaseName
 from geo_patrol.server.models import Ended, Message, Played, PositionState
 from geo_patrol.sides import Side
 
@@ -136,7 +136,7 @@ class Status(Message):
 
     type: Literal["status"] = "status"
     turn: int
-    phase: Phase
+    phase: PhaseName
     names: Players
     submitted: list[Side]
     """Sides whose orders are in."""

@@ -19,7 +19,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import read_toml
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game import Game, order_codes
-from geo_patrol.notation import Order, Phase, short_name
+from geo_patrol.notation import Order, PhaseName, short_name
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import describe
 from geo_patrol.sessions.play_session import PlaySession
@@ -172,7 +172,7 @@ class GameStep(Step):
     select: str | None = None
     enemy: tuple[str, ...] = ()
     phases: Annotated[int, Field(ge=1, le=2)] = 1
-    phase: Phase = "movement"
+    phase: PhaseName = "movement"
     seed: int = 0
     alpha: dict[str, SatelliteState] = {}
     bravo: dict[str, SatelliteState] = {}
