@@ -14,13 +14,13 @@ from collections.abc import Callable
 from typing import Any
 
 import ray
+from geo_patrol.envs.registered import make_registered
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.tune.registry import register_env
 
 from geo_patrol.envs.adapters.rllib import PPO_SETTINGS, MultiAgentGeoPatrol, OrderModule, ppo_config
-from geo_patrol.envs.registered import make_registered
 
 NUM_ENVS = 64
 """Sides of games in all, whatever the number of runners."""

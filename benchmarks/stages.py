@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from geo_patrol.config.presets import load_config
-from geo_patrol.engine.batch import Batch, Buffers
+from geo_patrol.envs.episodes import Episodes
 
 _REPETITIONS = 3
 
@@ -16,22 +16,24 @@ class StagedGames:
     """Games that are stepped and described with and without each output: a stage takes the difference."""
 
     def __init__(self, observation: Literal["onehot", "tokens"], games: int) -> None:
-        self._batch = batch = Batch(load_config("geo_patrol"), games)
-        outer_ring = batch.config.board.outer_ring
-        self._results = Buffers(batch.num_envs, None, outer_ring, masks=False)
-        self._masks = Buffers(batch.num_envs, None, outer_ring)
-        self._observations = Buffers(batch.num_envs, observation, outer_ring, masks=False)
+        self._games = batch = Episodes(load_config("geo_patrol"), games, observation)
+        whole, sampled = batch.new_outputs(), batch.new_outputs(samples=True).sampled
+        none = {"masks": whole.masks[:0], "onehot": whole.onehot[:0], "tokens": whole.tokens[:0]}
+        self._results = whole._replace(**none)
+        self._sampling = self._results._replace(sampled=sampled)
+        self._masks = self._results._replace(masks=whole.masks)
+        self._observations = self._results._replace(onehot=whole.onehot, tokens=whole.tokens)
         batch.seed(range(games))
         batch.reset()
 
     def _step(self) -> dict[str, float]:
         """Play one step in pieces; return the seconds of each stage."""
-        batch, results = self._batch, self._results
-        legal_orders = _fastest(lambda: batch.describe(results))
-        sampling = _fastest(lambda: batch.describe(results, samples=True))
+        batch = self._games
+        legal_orders = _fastest(lambda: batch.describe(self._results))
+        sampling = _fastest(lambda: batch.describe(self._sampling))
         masks = _fastest(lambda: batch.describe(self._masks))
         observations = _fastest(lambda: batch.describe(self._observations))
-        played = _seconds(lambda: batch.step(results.sampled, results))  # finds legal orders as well
+        played = _seconds(lambda: batch.step(self._sampling.sampled, self._results))  # finds legal orders as well
         resets = _seconds(self._reset_finished)
         return {
             "sampling": sampling - legal_orders,
@@ -43,9 +45,9 @@ class StagedGames:
         }
 
     def _reset_finished(self) -> None:
-        over = np.flatnonzero(self._batch.games["done"])
+        over = np.flatnonzero(self._games.games.is_over)
         if len(over) > 0:
-            self._batch.reset(over)
+            self._games.reset(over)
 
     def microseconds(self, seconds: float) -> dict[str, float]:
         """Play for some seconds; return the mean microseconds of each stage per step of the whole batch."""

@@ -25,6 +25,6 @@ for trial in range(1000):
     wins += any(str(reason) == "hva_destroyed (bravo)" for reason in fork.reasons)
 print(f"bravo's HVA is lost in {wins / 10:.1f} % of the trials")
 
-for outcome in game.step(alpha=raid, bravo="P3 guard"):
+for outcome in game.step(alpha=raid, bravo="P3 guard").outcomes:
     print(outcome)
 print(repr(game))

@@ -10,12 +10,11 @@ from collections import Counter
 
 import numpy as np
 
-from geo_patrol import Game, load_config
+from geo_patrol import Game
 from geo_patrol.board import adjacent_sectors
-from geo_patrol.engine.engagement import pay_for_engagements
-from geo_patrol.engine.odds import resolve_repeatedly
-from geo_patrol.engine.sample import sample_legal
-from geo_patrol.verify.odds import SIGNIFICANCE, survival
+from geo_patrol.engine.engagement import pay_for_engagements, resolve_repeatedly
+from geo_patrol.engine.legal import sample_legal
+from geo_patrol.verify import SIGNIFICANCE, survival
 
 SIDES = ("alpha", "bravo")
 CHUNK = 100_000
@@ -29,13 +28,12 @@ def crowded_board(seed: int) -> tuple[Game, np.ndarray]:
     fleets = {side: {"patrols": {"formation": [[0, int(rng.integers(2, 6))]], "ammo": 1}} for side in SIDES}
     for table in fleets.values():
         table["odds"] = {name: rng.uniform(0, 1, 2).round(2).tolist() for name in ("shoot", "collide", "guard")}
-    saved = Game(load_config({"extends": "geo_patrol", **fleets}), seed=seed).save()
-    saved["phase"] = "engagement"
+    start = Game({"extends": "geo_patrol", **fleets}, seed=seed)
+    position = start.position.model_dump() | {"phase": "engagement"}
     center = int(rng.integers(7, 15))
     crowd = [center, center, *adjacent_sectors(center, 4)]
-    for side in SIDES:
-        saved[side]["sector"] = rng.choice(crowd, len(saved[side]["sector"])).tolist()
-    game = Game.restore(saved)
+    position["sector"] = [rng.choice(crowd, len(fleet)).tolist() for fleet in position["sector"]]
+    game = Game.from_position(position, start.config, seed=seed)
     masks = np.stack([game.action_mask(side) for side in SIDES])
     masks[..., 0] = (masks[..., 1:].max(axis=-1) == 0) | (rng.random(masks.shape[:2]) < 0.1)
     return game, sample_legal(masks, rng)
@@ -43,7 +41,7 @@ def crowded_board(seed: int) -> tuple[Game, np.ndarray]:
 
 def count_samples(game: Game, orders: np.ndarray, draws: int) -> Counter[int]:
     """Resolve an engagement many times; return how often each set of satellites was destroyed, as bits."""
-    batch, orders, counts = game.to_batch(), orders.copy(), Counter()
+    batch, orders, counts = game.repeat(1).state, orders.copy(), Counter()
     pay_for_engagements(batch.games[0], batch.rules[0], orders)
     for start in range(0, draws, CHUNK):
         size = min(CHUNK, draws - start)

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -22,10 +23,13 @@ from rich.progress import Progress
 
 from geo_patrol import GameConfig, load_config
 from geo_patrol.board import EARTH
-from geo_patrol.engine.batch import Batch, Buffers
-from geo_patrol.engine.encodings import ENCODINGS, observation_bounds
-from geo_patrol.engine.legality import is_legal
+from geo_patrol.engine.observe import ENCODINGS, observation_bounds
 from geo_patrol.engine.state import DRIFT, FORFEIT, MAX_OUTCOMES, ORDERS, SATELLITES, SIDES, Records
+from geo_patrol.engine.steps import Outputs
+from geo_patrol.envs.episodes import Episodes
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from plain_legality import is_legal
 
 GAMES = 16
 """Games per board, played as one batch."""
@@ -171,35 +175,36 @@ def check_games(before: Records, games: Records, rules: Records) -> Iterator[Che
     yield "goal points fell, or the score is below them", is_below | fell
 
 
-def check_results(batch: Batch, masks: NDArray[np.int8], actions: NDArray[np.int64]) -> Iterator[Check]:
+def check_results(batch: Episodes, masks: NDArray[np.int8], actions: NDArray[np.int64]) -> Iterator[Check]:
     """Check what a step reports, after it was played with actions of which masks allow some."""
-    games, results = batch.games, batch.buffers.results.reshape(len(batch), SIDES)
+    games, results = batch.games.state.games, batch.outputs.results.reshape(len(batch), SIDES)
     illegal = np.count_nonzero(~allows(masks, actions), axis=-1)
     is_miscounted = (games["illegal_orders"] != illegal) | (results["illegal_orders"] != illegal)
     yield "illegal orders were miscounted", is_miscounted
-    yield "more outcomes than the buffer holds", batch.episodes["outcome_count"] >= MAX_OUTCOMES
+    yield "more outcomes than there is room for", games["outcome_count"] >= MAX_OUTCOMES
     yield "the end of a game is not reported", results["terminated"] != (games["done"] != 0)[:, None]
     yield "the rewards of the sides do not cancel out", results["reward"].sum(1) != 0
 
 
-def check_legality(batch: Batch) -> Iterator[Check]:
+def check_legality(batch: Episodes) -> Iterator[Check]:
     """Check masks and sampled actions by the legality of each order."""
-    masks = batch.buffers.masks.reshape(len(batch), SIDES, SATELLITES, ORDERS)
+    masks = batch.outputs.masks.reshape(len(batch), SIDES, SATELLITES, ORDERS)
     legality = np.empty_like(masks)
-    judge_every_order(batch.games, batch.rules, legality)
+    judge_every_order(batch.games.state.games, batch.games.state.rules, legality)
     yield "a mask and the legality of an order disagree", masks != legality
-    sampled = batch.buffers.sampled.reshape(len(batch), SIDES, SATELLITES)
+    sampled = batch.outputs.sampled.reshape(len(batch), SIDES, SATELLITES)
     yield "a sampled order is not legal", ~allows(legality, sampled)
 
 
-def check_observations(batch: Batch, bounds: list[NDArray[Any]], single: Buffers) -> Iterator[Check]:
+def check_observations(batch: Episodes, bounds: list[NDArray[Any]], single: Outputs) -> Iterator[Check]:
     """Check observations by the bounds of their spaces, and by those of one game that is described alone."""
+    own = batch.observations(batch.outputs)
     for encoding, highest in zip(ENCODINGS, bounds, strict=True):
         is_own = encoding == batch.encoding
-        observations = batch.buffers.observations if is_own else batch.observe(encoding).reshape(batch.num_envs, -1)
+        observations = own if is_own else batch.games.observe(encoding).reshape(batch.num_envs, -1)
         yield "an observation is out of its bounds", is_outside(observations, highest)
-    batch.describe(single, selected=np.arange(len(batch)) == len(batch) - 1)
-    for all_rows, rows in ((batch.buffers.observations, single.observations), (batch.buffers.masks, single.masks)):
+    batch.describe(single, np.arange(len(batch)) == len(batch) - 1)
+    for all_rows, rows in ((own, batch.observations(single)), (batch.outputs.masks, single.masks)):
         yield "a game's outputs depend on the games before it", all_rows[-SIDES:] != rows[-SIDES:]
 
 
@@ -218,24 +223,25 @@ def play_board(seed: int, board: int, phases: int, tally: Tally) -> str | None:
     """Play on the random board of a seed and a number; return the first violation."""
     rng = np.random.default_rng([seed, board])
     config = random_config(rng)
-    batch = Batch(config, GAMES, encoding=ENCODINGS[board % len(ENCODINGS)])
+    batch = Episodes(config, GAMES, ENCODINGS[board % len(ENCODINGS)])
     bounds = [observation_bounds(encoding, config.board.outer_ring) for encoding in ENCODINGS]
-    single = batch.make_buffers()
+    single, batch.outputs = batch.new_outputs(), batch.new_outputs(samples=True)
     batch.seed(rng.integers(2**63, size=GAMES, dtype=np.uint64))
     batch.reset()
-    batch.describe(samples=True)
+    batch.describe(batch.outputs)
+    games, rules = batch.games.state.games, batch.games.state.rules
     for _ in range(phases):
-        over = np.flatnonzero(batch.games["done"])
+        over = np.flatnonzero(games["done"])
         if len(over) > 0:
             batch.reset(over)
-            batch.describe(samples=True)
-        masks = batch.buffers.masks.reshape(GAMES, SIDES, SATELLITES, ORDERS).copy()
-        actions = scramble(rng, batch.buffers.sampled.reshape(GAMES, SIDES, SATELLITES))
-        before = batch.games.copy()
-        tally.finished += batch.step(actions.reshape(batch.num_envs, SATELLITES), samples=True)
+            batch.describe(batch.outputs)
+        masks = batch.outputs.masks.reshape(GAMES, SIDES, SATELLITES, ORDERS).copy()
+        actions = scramble(rng, batch.outputs.sampled.reshape(GAMES, SIDES, SATELLITES))
+        before = games.copy()
+        tally.finished += batch.step(actions.reshape(batch.num_envs, SATELLITES), batch.outputs)
         violation = first_violation(
-            check_satellites(before, batch.games, batch.rules),
-            check_games(before, batch.games, batch.rules),
+            check_satellites(before, games, rules),
+            check_games(before, games, rules),
             check_results(batch, masks, actions),
             check_legality(batch),
             check_observations(batch, bounds, single),
@@ -243,8 +249,8 @@ def play_board(seed: int, board: int, phases: int, tally: Tally) -> str | None:
         if violation is not None:
             return violation
         tally.phases += GAMES
-        tally.outcomes += int(batch.episodes["outcome_count"].sum())
-        tally.illegal += int(batch.games["illegal_orders"].sum())
+        tally.outcomes += int(games["outcome_count"].sum())
+        tally.illegal += int(games["illegal_orders"].sum())
     return None
 
 

@@ -36,7 +36,7 @@ from rich.progress import track
 from geo_patrol import Game, GeoPatrolError, ReplayReader, geo_patrol_v0, load_config, make_agent, play_match
 from geo_patrol.agents.policy.weights import Widths, read_weights, shapes, write_weights
 from geo_patrol.flight.mission import load_mission
-from geo_patrol.verify.__main__ import check_file
+from geo_patrol.verify import check_file
 
 MAX_SECONDS, MAX_MEMORY, MAX_LINE = 5.0, 300 << 20, 500
 ROOT = Path(__file__).parents[1]

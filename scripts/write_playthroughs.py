@@ -11,8 +11,8 @@ import numpy as np
 
 from geo_patrol import Game, Order, preset_names
 from geo_patrol.board_text import heading_text, outcomes_text
-from geo_patrol.engine.encodings import ENCODINGS
-from geo_patrol.engine.sample import sample_legal
+from geo_patrol.engine.legal import sample_legal
+from geo_patrol.engine.observe import ENCODINGS
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 SIDES = ("alpha", "bravo")
@@ -28,7 +28,7 @@ def playthrough(preset: str) -> str:
         lines += [heading_text(game), *position_lines(game)]
         orders = choose_orders(game, rng)
         lines += [f"  {side} orders: {orders_line(codes)}" for side, codes in zip(SIDES, orders, strict=True)]
-        outcomes = game.step(*orders)
+        outcomes = game.step(*orders).outcomes
         if game.phase != "engagement" and outcomes:
             lines.append(outcomes_text(outcomes))
         lines.append("")

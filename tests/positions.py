@@ -15,13 +15,12 @@ BOARD_7 = {"extends": "geo_patrol", "board": {"inner_ring": 1, "outer_ring": 7, 
 
 def arranged(config="geo_patrol", overrides=None, phase="movement", turn=0, **fleets):
     """Build a game with some values of satellites replaced: ``alpha={1: {"sector": 17, "fuel": 40}}``."""
-    saved = Game(config, seed=1, overrides=overrides).save()
-    saved["phase"], saved["turn"] = phase, turn
+    position = Game(config, seed=1, overrides=overrides).position.model_dump() | {"phase": phase, "turn": turn}
     for side, satellites in fleets.items():
         for number, values in satellites.items():
             for name, value in values.items():
-                saved[side][name][number] = value
-    return Game.restore(saved)
+                position[name][SIDES.index(side)][number] = value
+    return Game.from_position(position, config, seed=1, overrides=overrides)
 
 
 def everywhere(sector, count=11):

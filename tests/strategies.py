@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from geo_patrol import Game, GameConfig, load_config, preset_names
 from geo_patrol.board import azimuth_of, ring_of, sector_at
-from geo_patrol.engine.sample import sample_legal
+from geo_patrol.engine.legal import sample_legal
 from geo_patrol.sides import SIDES
 
 FULL_SIZE_PRESETS = tuple(name for name in preset_names() if name not in ("duel", "skirmish"))
@@ -131,22 +131,19 @@ def arrange(
     goal_points: tuple[int, int] = (0, 0),
 ) -> Game:
     """Build a position: satellites by number as a sector, (sector, fuel) or (sector, fuel, ammo); others have no fuel."""
-    saved = Game(config, seed=seed).save()
-    saved["phase"], saved["turn"] = phase, turn
-    for side, name in enumerate(SIDES):
-        table = saved[name]
-        table["goal_points"] = goal_points[side]
-        if goals is not None:
-            table["goal"] = goals[side]
-        for number in range(len(table["fuel"])):
-            satellite = (alpha, bravo)[side].get(number)
+    position = Game(config, seed=seed).position.model_dump()
+    position |= {"phase": phase, "turn": turn, "goal_points": goal_points, "goal": goals or position["goal"]}
+    for side, satellites in enumerate((alpha, bravo)):
+        for number in range(len(position["fuel"][side])):
+            satellite = satellites.get(number)
             if satellite is None:
-                table["fuel"][number] = 0
+                position["fuel"][side][number] = 0
                 continue
             values = satellite if isinstance(satellite, tuple) else (satellite,)
             for field, value in zip(("sector", "fuel", "ammo"), values, strict=False):
-                table[field][number] = value
-    return Game.restore(saved)
+                position[field][side][number] = value
+    position = {name: list(value) if isinstance(value, tuple) else value for name, value in position.items()}
+    return Game.from_position(position, config, seed=seed)
 
 
 def opposite(sector: int) -> int:
@@ -157,13 +154,10 @@ def opposite(sector: int) -> int:
 
 def mirrored(saved: Mapping[str, Any]) -> dict[str, Any]:
     """Return a saved game with the sides swapped and everything turned by half a turn."""
-    turned = {}
-    for side in SIDES:
-        table = saved[side]
-        turned[side] = table | {
-            "goal": opposite(table["goal"]),
-            "sector": [opposite(sector) for sector in table["sector"]],
-        }
-    bits = saved["reasons"]
+    position = dict(saved["position"])
+    position["goal"] = [opposite(goal) for goal in position["goal"]]
+    position["sector"] = [[opposite(sector) for sector in fleet] for fleet in position["sector"]]
+    bits = position["reasons"]
+    swapped = {name: value[::-1] for name, value in position.items() if isinstance(value, list)}
     reasons = (bits & 0x55) << 1 | (bits & 0xAA) >> 1 | (bits & 0x100)
-    return {**saved, "alpha": turned["bravo"], "bravo": turned["alpha"], "reasons": reasons}
+    return {**saved, "position": {**position, **swapped, "reasons": reasons}}

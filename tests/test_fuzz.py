@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from geo_patrol import load_config
-from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.encodings import ENCODINGS, observation_bounds
+from geo_patrol.engine.observe import ENCODINGS, observation_bounds
 from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SIDES
+from geo_patrol.envs.episodes import Episodes
+from geo_patrol.games import Games
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "fuzz.py"
 
@@ -112,9 +113,7 @@ def pass_the_limit(game):
     ],
 )
 def test_invariants_of_a_game(script, change, message):
-    batch = Batch(load_config("geo_patrol"))
-    batch.seed([1])
-    batch.reset()
+    batch = Games("geo_patrol", seed=1).state
     before = batch.games.copy()
     change(batch.games[0])
     checks = script.check_satellites, script.check_games
@@ -124,35 +123,37 @@ def test_invariants_of_a_game(script, change, message):
 @pytest.fixture
 def played(script):
     """A batch after one phase, and the masks and the actions of that phase."""
-    batch = Batch(load_config("geo_patrol"), 2, encoding="tokens")
+    batch = Episodes(load_config("geo_patrol"), 2, "tokens")
+    batch.outputs = batch.new_outputs(samples=True)
     batch.seed([1, 2])
     batch.reset()
-    masks = batch.describe(samples=True).masks.reshape(2, SIDES, SATELLITES, ORDERS).copy()
-    actions = batch.buffers.sampled.reshape(2, SIDES, SATELLITES).copy()
+    batch.describe(batch.outputs)
+    masks = batch.outputs.masks.reshape(2, SIDES, SATELLITES, ORDERS).copy()
+    actions = batch.outputs.sampled.reshape(2, SIDES, SATELLITES).copy()
     actions[1, 0, :3] = GUARD, -1, 2**40
-    batch.step(actions.reshape(batch.num_envs, SATELLITES), samples=True)
+    batch.step(actions.reshape(batch.num_envs, SATELLITES), batch.outputs)
     return batch, masks, actions
 
 
 def test_invariants_of_results(script, played):
     batch, masks, actions = played
-    assert batch.games["illegal_orders"].tolist() == [[0, 0], [3, 0]]
+    assert batch.games.state.games["illegal_orders"].tolist() == [[0, 0], [3, 0]]
     assert script.first_violation(script.check_results(*played)) is None
     assert "miscounted" in script.first_violation(script.check_results(batch, masks, np.zeros_like(actions)))
-    batch.buffers.results["reward"][2] += 1
+    batch.outputs.results["reward"][2] += 1
     assert "rewards" in script.first_violation(script.check_results(*played))
-    batch.buffers.results["terminated"][2] = True
+    batch.outputs.results["terminated"][2] = True
     assert "not reported" in script.first_violation(script.check_results(*played))
-    batch.episodes["outcome_count"] = 128
+    batch.games.state.games["outcome_count"] = 128
     assert "outcomes" in script.first_violation(script.check_results(*played))
 
 
 def test_invariants_of_masks_and_sampled_actions(script, played):
     batch, _, _ = played
     assert script.first_violation(script.check_legality(batch)) is None
-    batch.buffers.sampled[3, 5] = 40
+    batch.outputs.sampled[3, 5] = 40
     assert "sampled" in script.first_violation(script.check_legality(batch))
-    batch.buffers.masks[3, 5, 0] = 0
+    batch.outputs.masks[3, 5, 0] = 0
     assert "mask" in script.first_violation(script.check_legality(batch))
 
 
@@ -161,12 +162,12 @@ def test_invariants_of_observations(script, played):
 
     def violation():
         bounds = [observation_bounds(encoding, 5) for encoding in ENCODINGS]
-        return script.first_violation(script.check_observations(batch, bounds, batch.make_buffers()))
+        return script.first_violation(script.check_observations(batch, bounds, batch.new_outputs()))
 
     assert violation() is None
-    batch.buffers.masks[-1] ^= 1
+    batch.outputs.masks[-1] ^= 1
     assert violation() == "a game's outputs depend on the games before it"
-    batch.buffers.observations[1, 4] = -1
+    batch.outputs.tokens[1, 4] = -1
     assert violation() == "an observation is out of its bounds"
 
 

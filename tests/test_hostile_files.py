@@ -24,7 +24,7 @@ from geo_patrol.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, 
 from geo_patrol.files import read_limited
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.solving import read_solution
-from geo_patrol.verify.__main__ import check_file
+from geo_patrol.verify import check_file
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="pipes and /proc")
 

@@ -49,7 +49,7 @@ def make_supersuit(batch: int) -> Workload:
     import supersuit
 
     from geo_patrol import geo_patrol_v0
-    from geo_patrol.engine.sample import sample_legal
+    from geo_patrol.engine.legal import sample_legal
 
     env = supersuit.pettingzoo_env_to_vec_env_v1(geo_patrol_v0.parallel_env(observation="tokens", mask_in="info"))
     envs = supersuit.concat_vec_envs_v1(env, batch, num_cpus=0, base_class="gymnasium")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from geo_patrol.config.preset_files import preset_names
     from geo_patrol.config.presets import load_config
     from geo_patrol.config.schema import GameConfig
-    from geo_patrol.engine.encodings import observation_names
+    from geo_patrol.engine.observe import observation_names
     from geo_patrol.envs.adapters.sb3 import make_sb3_vec as make_sb3_vec
     from geo_patrol.envs.vector import make_vec
     from geo_patrol.errors import (
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
         SolvingError,
     )
     from geo_patrol.evaluation import MatchResult, play_match
-    from geo_patrol.game import Game
+    from geo_patrol.game import Game, Phase
+    from geo_patrol.games import Games
     from geo_patrol.notation import EndReason, Order, Outcome, Satellite, SatelliteId, read_reasons
     from geo_patrol.replays import Recorder, Replay, ReplayReader, read_replay
 
@@ -40,12 +41,14 @@ __all__ = [
     "EndReason",
     "Game",
     "GameConfig",
+    "Games",
     "GeoPatrolError",
     "MatchResult",
     "MissingPackageError",
     "Order",
     "OrderError",
     "Outcome",
+    "Phase",
     "PolicyError",
     "Recorder",
     "RecordingError",
@@ -70,7 +73,7 @@ __all__ = [
 _MODULES = {
     "geo_patrol.agents": ("Agent", "agent_names", "make_agent"),
     "geo_patrol.config.schema": ("GameConfig",),
-    "geo_patrol.engine.encodings": ("observation_names",),
+    "geo_patrol.engine.observe": ("observation_names",),
     "geo_patrol.envs.vector": ("make_vec",),
     "geo_patrol.evaluation": ("MatchResult", "play_match"),
     "geo_patrol.errors": (
@@ -83,7 +86,8 @@ _MODULES = {
         "RecordingError",
         "SolvingError",
     ),
-    "geo_patrol.game": ("Game",),
+    "geo_patrol.game": ("Game", "Phase"),
+    "geo_patrol.games": ("Games",),
     "geo_patrol.notation": ("EndReason", "Order", "Outcome", "Satellite", "SatelliteId", "read_reasons"),
     "geo_patrol.replays": ("Recorder", "Replay", "ReplayReader", "read_replay"),
     "geo_patrol.config.preset_files": ("preset_names",),

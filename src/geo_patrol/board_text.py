@@ -1,6 +1,6 @@
 """A position, a fleet and an engagement as plain text."""
 
-# ruff: noqa: D102 - the members of Position are documented in Game
+# ruff: noqa: D102 - the members of SupportsText are documented in Game
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _COLUMNS_PER_RING = 8
 _ROWS_PER_RING = 4
 
 
-class Position(Protocol):
+class SupportsText(Protocol):
     """The properties of a ``Game`` that its text shows."""
 
     @property
@@ -39,7 +39,7 @@ class Position(Protocol):
     def satellites(self, side: Side) -> tuple[Satellite, ...]: ...
 
 
-def position_text(game: Position, *, with_sectors: bool = False) -> str:
+def position_text(game: SupportsText, *, with_sectors: bool = False) -> str:
     """Return a whole position: heading, board (perhaps with the numbers of its sectors) and both fleets."""
     return f"{heading_text(game)}\n\n{board_text(game, with_sectors=with_sectors)}\n\n{fleets_text(game)}"
 
@@ -53,12 +53,12 @@ _REASONS = {
 }
 
 
-def reasons_text(game: Position) -> str:
+def reasons_text(game: SupportsText) -> str:
     """Return in words why a game ended."""
     return ", ".join(_REASONS[one.reason].format(side=one.side) for one in game.reasons)
 
 
-def heading_text(game: Position) -> str:
+def heading_text(game: SupportsText) -> str:
     """Return title, turn, phase and score in a line; for a finished game, how it ended."""
     scores = game.scores
     line = (
@@ -70,7 +70,7 @@ def heading_text(game: Position) -> str:
     return f"{line} | {result}: {', '.join(map(str, game.reasons))}"
 
 
-def board_text(game: Position, *, with_sectors: bool = False) -> str:
+def board_text(game: SupportsText, *, with_sectors: bool = False) -> str:
     """Return the board, perhaps with the numbers of its sectors: of an empty one alone, otherwise before a colon.
 
     Up to ring 5 it is drawn round, azimuth 0 on the right and prograde counterclockwise: "A" and "B" are the HVAs,
@@ -82,7 +82,7 @@ def board_text(game: Position, *, with_sectors: bool = False) -> str:
     return _listed_board(game)
 
 
-def _occupants(game: Position) -> dict[int, str]:
+def _occupants(game: SupportsText) -> dict[int, str]:
     """Return a label for every sector where something is: satellites with fuel, and the goals."""
     labels: dict[int, str] = {}
     for side, hva, patrol in zip(SIDES, "AB", "ab", strict=True):
@@ -97,7 +97,7 @@ def _occupants(game: Position) -> dict[int, str]:
     return labels
 
 
-def _round_board(game: Position, with_sectors: bool) -> str:
+def _round_board(game: SupportsText, with_sectors: bool) -> str:
     board = game.config.board
     labels = _occupants(game)
     if with_sectors:
@@ -124,7 +124,7 @@ def _round_board(game: Position, with_sectors: bool) -> str:
     return "\n".join(line[indent:] for line in lines)
 
 
-def _listed_board(game: Position) -> str:
+def _listed_board(game: SupportsText) -> str:
     board = game.config.board
     labels = _occupants(game)
     lines = []
@@ -134,7 +134,7 @@ def _listed_board(game: Position) -> str:
     return "\n".join(lines)
 
 
-def fleets_text(game: Position) -> str:
+def fleets_text(game: SupportsText) -> str:
     """Return both fleets side by side: sector, position (ring/azimuth), fuel and ammo."""
     tables = [_fleet_lines(side, game.satellites(side)) for side in SIDES]
     height = max(map(len, tables))

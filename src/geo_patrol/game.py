@@ -1,24 +1,22 @@
-"""``Game``: one game in progress."""
+"""``Game``: one position, with satellites, orders and outcomes as values; ``Phase``: a phase that was played."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.board import are_adjacent, ring_of
 from geo_patrol.board_text import outcomes_text, position_text
-from geo_patrol.config.presets import ConfigSource, Overrides, load_config
+from geo_patrol.config.presets import ConfigSource, Overrides
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine import state
-from geo_patrol.engine.batch import Batch, check_seed, fresh_seed
+from geo_patrol.engine import state, steps
 from geo_patrol.engine.distribution import OutcomeDistribution, outcome_distribution
-from geo_patrol.engine.drift import winner_of
-from geo_patrol.engine.encodings import Encoding
-from geo_patrol.engine.engagement import attack_probability, guard_probability
-from geo_patrol.engine.legality import ILLEGAL, order_cost
-from geo_patrol.engine.rng import fork_stream
+from geo_patrol.engine.engagement import attack_probability, engagement_cost, guard_probability
+from geo_patrol.engine.legal import to_masks
+from geo_patrol.engine.observe import Encoding
 from geo_patrol.errors import OrderError
-from geo_patrol.explain import why_illegal
+from geo_patrol.games import Games
 from geo_patrol.notation import (
     ENGAGEMENTS,
     MOVES,
@@ -31,57 +29,83 @@ from geo_patrol.notation import (
     Satellite,
     SatelliteId,
     as_order,
-    read_orders,
+    order_codes,
+    orders_from_codes,
     read_outcomes,
     read_reasons,
     short_name,
+    write_outcomes,
 )
-from geo_patrol.saving import position_bytes, restore_game, save_game
+from geo_patrol.position import Position, restore_game, save_game
 from geo_patrol.sides import SIDES, Side
+
+
+class Phase(NamedTuple):
+    """A decision phase that was played: movement, or engagement with the drift that follows it."""
+
+    turn: int
+    """Number of the turn, from 1."""
+    name: PhaseName
+    """"movement" or "engagement"."""
+    orders: tuple[tuple[Order, ...], tuple[Order, ...]]
+    """The legal orders of alpha and of bravo, without noops."""
+    illegal_orders: tuple[int, int]
+    """How many orders of alpha and of bravo were illegal and became noop."""
+    outcomes: tuple[Outcome, ...]
+    """The outcomes of an engagement, in the order in which they happened."""
+    before: "Game"
+    after: "Game"
 
 
 class Game:
     """One game of GEO Patrol, or of whatever its configuration says.
 
     >>> game = Game("geo_patrol", seed=7)
-    >>> game.step(alpha="P1 radial_in; P10 prograde", bravo=["P3 retrograde"])
-    ()
-    >>> game.phase
-    'engagement'
+    >>> phase = game.step(alpha="P1 radial_in; P10 prograde", bravo=["P3 retrograde"])
+    >>> phase.name, game.phase
+    ('movement', 'engagement')
+
+    Copies are cheap: a position is never changed in place, a step replaces it.
 
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
-        seed: of the random stream, a whole number from 0, taken modulo 2^64; None takes one from the operating
+        seed: seed of the random stream, a non-negative integer, taken modulo 2^64; None takes one from the operating
             system.
         overrides: single values of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
 
     Raises:
-        ConfigError: the configuration is wrong.
-        ValueError: the seed is.
+        ConfigError: the configuration is invalid.
+        ValueError: the seed is invalid.
     """
 
     def __init__(
         self, config: ConfigSource = "geo_patrol", *, seed: int | None = None, overrides: Overrides | None = None
     ) -> None:
-        self._batch = Batch(load_config(config, overrides))
-        self._batch.seed([fresh_seed() if seed is None else check_seed(seed)])
-        self._batch.reset()
-        self._batch.describe()
+        self._games = Games(config, 1, seed=seed, overrides=overrides)
+        self._outcomes: tuple[Outcome, ...] | None = ()
+        self._allowed: NDArray[np.int32] | None = None
+
+    @classmethod
+    def from_games(cls, games: Games) -> Self:
+        """Return the game of a batch of one, which must not be stepped any more."""
+        game = object.__new__(cls)
+        game._games, game._outcomes, game._allowed = games, None, None
+        return game
 
     @property
     def _game(self) -> state.Record:
-        return self._batch.games[0]
+        return self._games.state.games[0]
 
     @property
     def _rules(self) -> state.Record:
-        return self._batch.rules[0]
+        return self._games.state.rules[0]
 
     # Properties
 
     @property
     def config(self) -> GameConfig:
         """The configuration, with its ranges and choices, before any of them is sampled."""
-        return self._batch.config
+        return self._games.config
 
     @property
     def turn(self) -> int:
@@ -111,7 +135,7 @@ class Game:
         A side that forfeits loses whatever the points; if both do, it is a draw.
         """
         winners: dict[int, Side] = {state.ALPHA: "alpha", state.BRAVO: "bravo"}
-        return winners.get(int(winner_of(self._game)))
+        return winners.get(int(self._games.winner[0]))
 
     @property
     def scores(self) -> dict[Side, int]:
@@ -130,13 +154,15 @@ class Game:
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """What became of the orders of the last engagement phase, in the order in which it happened."""
-        return read_outcomes(self._batch.outcomes, self._batch.outcome_count)
+        """Outcomes of the last phase in the order in which they happened; empty after a movement."""
+        if self._outcomes is None:
+            self._outcomes = read_outcomes(self._games.state.outcomes, int(self._game.outcome_count))
+        return self._outcomes
 
     def satellites(self, side: Side) -> tuple[Satellite, ...]:
         """Return a side's satellites, HVA first: the index in the tuple is the number."""
-        index, games = _side_index(side), self._batch.games
-        fleet = 1 + int(self._batch.rules["patrol_count"][0, index])
+        index, games = _side_index(side), self._games.state.games
+        fleet = 1 + int(self._games.state.rules["patrol_count"][0, index])
         # Whole rows: reading a record value by value takes ten times as long.
         rows = (games[field][0, index, :fleet].tolist() for field in ("sector", "fuel", "ammo", "destroyed"))
         return tuple(
@@ -164,13 +190,17 @@ class Game:
 
     def action_mask(self, side: Side) -> NDArray[np.int8]:
         """Return a side's legal orders as (11, 28) int8: 1 where a satellite may be given an order code."""
-        mask: NDArray[np.int8] = self._batch.masks()[0, _side_index(side)]
+        mask: NDArray[np.int8] = self._games.action_masks()[0, _side_index(side)]
         return mask
 
     def observation(self, side: Side, encoding: Encoding = "onehot") -> NDArray[Any]:
         """Return what a side sees, as in the environments; ``observation_names`` names its components."""
-        observation: NDArray[Any] = self._batch.observe(encoding)[0, _side_index(side)]
+        observation: NDArray[Any] = self._games.observe(encoding)[0, _side_index(side)]
         return observation
+
+    def allowed_mask(self, side: Side) -> NDArray[np.int8]:
+        """Return the orders that the rules allow whatever the fuel, as (11, 28) int8; ``action_mask`` is a part of it."""
+        return to_masks(self._allowed_orders()[_side_index(side)])
 
     def legal_orders(self, side: Side) -> dict[int, tuple[Order, ...]]:
         """Return the legal orders of each of a side's satellites by number; noop is always among them."""
@@ -184,7 +214,7 @@ class Game:
     def is_legal(self, side: Side, order: Order | str) -> bool:
         """Return whether a side may give an order now: the phase, range and fuel allow it."""
         order = as_order(order)
-        return bool(self._batch.episodes["legal"][0, _side_index(side), order.satellite] >> order.code & 1)
+        return bool(self._games.state.legal[0, _side_index(side), order.satellite] >> order.code & 1)
 
     def cost(self, side: Side, order: Order | str) -> int:
         """Return the fuel that an order would cost now.
@@ -192,11 +222,26 @@ class Game:
         Raises:
             OrderError: the rules do not allow the order, whatever the fuel.
         """
-        order = as_order(order)
-        cost = int(order_cost(self._game, self._rules, _side_index(side), order.satellite, order.code))
-        if cost == ILLEGAL:
-            raise OrderError(f"{side} {order}: {why_illegal(self._game, self._rules, _side_index(side), order)}")
-        return cost
+        order, index = as_order(order), _side_index(side)
+        if not self._allowed_orders()[index, order.satellite] >> order.code & 1:
+            raise OrderError(f"{side} {order}: {self._why_illegal(index, order)}")
+        return self._cost(index, order)
+
+    def _cost(self, side: int, order: Order) -> int:
+        """Return the cost of an order that is legal but perhaps cannot be paid."""
+        if order.action in MOVES:
+            return int(self._rules.move_cost[side, order.code])
+        return int(engagement_cost(self._game, self._rules, side, order.satellite, order.code))
+
+    def _allowed_orders(self) -> NDArray[np.int32]:
+        """Return the orders that the rules allow whatever the fuel, (2, 11) sets: the legal ones if all tanks were full."""
+        if self._allowed is None:
+            full = self._games.copy()
+            fuel = full.state.games["fuel"]
+            fuel[fuel > 0] = np.iinfo(fuel.dtype).max
+            full.describe()
+            self._allowed = full.state.legal[0]
+        return self._allowed
 
     def probability(self, side: Side, order: Order | str) -> float:
         """Return the probability that an engagement order succeeds, by the range as it is now.
@@ -221,65 +266,156 @@ class Game:
         orders = np.array([self._codes("alpha", alpha), self._codes("bravo", bravo)], np.int64)
         return outcome_distribution(self._game, self._rules, orders)
 
+    def _why_illegal(self, side: int, order: Order) -> str:
+        """Return why an order of a side is not legal now."""
+        game, rules = self._game, self._rules
+        number, name = order.satellite, short_name(order.satellite)
+        if number > rules.patrol_count[side]:
+            return f"{SIDES[side]} has no {name}"
+        if game.done:
+            return "the game is over"
+        if game.fuel[side, number] <= 0:
+            return f"{name} has no fuel and takes no orders"
+        if (order.action in MOVES) != (game.phase == state.MOVEMENT):
+            return f"not in the {PHASES[game.phase]} phase"
+        if self._allowed_orders()[side, number] >> order.code & 1:
+            return f"it costs {self._cost(side, order)} fuel, and {name} has {game.fuel[side, number]}"
+        if order.action in MOVES:
+            where = "inner" if order.action == "radial_in" else "outer"
+            return f"ring {ring_of(game.sector[side, number])} is the {where}most of the board"
+        if number == state.HVA and order.action != "shoot":
+            return f"an HVA cannot {order.action}"
+        if order.action == "shoot" and game.ammo[side, number] == 0:
+            return f"{name} has no ammo"
+        target_side, target = (side, state.HVA) if order.target is None else (1 - side, order.target)
+        target_name = SatelliteId(SIDES[target_side], target)
+        if target > rules.patrol_count[target_side]:
+            return f"{SIDES[target_side]} has no {short_name(target)}"
+        here, there = game.sector[side, number], game.sector[target_side, target]
+        if here != there and not are_adjacent(here, there):
+            return f"{target_name} in sector {there} is out of range of sector {here}"
+        if order.action == "guard":
+            return "no active enemy is in the same or an adjacent sector of the HVA"
+        return f"{target_name} is inactive"
+
     # Playing
 
-    def step(self, alpha: Orders = None, bravo: Orders = None) -> tuple[Outcome, ...]:
+    def step(self, alpha: Orders = None, bravo: Orders = None) -> Phase:
         """Play one decision phase: movement, or engagement with the drift that follows it.
 
         Args:
             alpha: orders of alpha's satellites, see ``Orders``.
-            bravo: orders of bravo's.
+            bravo: orders of bravo's satellites.
 
         Returns:
-            The outcomes of the engagement; none after a movement.
+            The phase that was played, with the outcomes of an engagement.
 
         Raises:
-            OrderError: the game is over, or an order is not legal; nothing has happened then.
+            OrderError: the game is over, or an order is not legal; the game is unchanged then.
         """
         if self.is_over:
             raise OrderError(f"the game is over: {', '.join(map(str, self.reasons))}")
-        self._batch.step(np.array([self._codes("alpha", alpha), self._codes("bravo", bravo)], np.int64))
-        return self.outcomes
+        return self.step_actions(np.array([self._codes("alpha", alpha), self._codes("bravo", bravo)], np.int64))
 
     def _codes(self, side: Side, orders: Orders) -> list[int]:
-        listed = read_orders(orders)
-        for order in listed:
-            if not self.is_legal(side, order):
-                raise OrderError(f"{side} {order}: {why_illegal(self._game, self._rules, _side_index(side), order)}")
-        return order_codes(listed, side)
+        codes = order_codes(orders, side)
+        legal, index = self._games.state.legal[0], _side_index(side)
+        for number, code in enumerate(codes):
+            if not legal[index, number] >> code & 1:
+                order = Order.from_code(number, code)
+                raise OrderError(f"{side} {order}: {self._why_illegal(index, order)}")
+        return codes
+
+    def step_actions(self, actions: NDArray[np.integer[Any]], outcomes: Sequence[Outcome] | None = None) -> Phase:
+        """Play one decision phase with order codes, as environments do: illegal ones become noop and are counted.
+
+        Args:
+            actions: (2, 11) order codes.
+            outcomes: recorded outcomes that decide an engagement instead of the random stream. Where they are impossible,
+                the outcomes of the phase differ from them.
+
+        Returns:
+            The phase that was played.
+        """
+        recorded = None
+        if outcomes is not None:
+            recorded = state.records(state.OUTCOME, len(outcomes))
+            write_outcomes(outcomes, recorded)
+        before = self.copy()
+        self._games = self._games.copy()
+        self._games.run(steps.PLAY, actions=np.asarray(actions), recorded=recorded)
+        self._outcomes = self._allowed = None
+        legal = before._games.legal_actions(actions)[0]
+        illegal = self._game.illegal_orders
+        return Phase(
+            turn=before.turn,
+            name=before.phase,
+            orders=(orders_from_codes(legal[0]), orders_from_codes(legal[1])),
+            illegal_orders=(int(illegal[0]), int(illegal[1])),
+            outcomes=self.outcomes,
+            before=before,
+            after=self.copy(),
+        )
 
     # Copies
 
     def copy(self) -> Self:
         """Return an independent copy with the same random stream: given the same orders, it plays the same."""
         twin = object.__new__(type(self))
-        twin._batch = self._batch.copy()
+        twin._games, twin._outcomes, twin._allowed = self._games, self._outcomes, self._allowed
         return twin
 
     def fork(self, seed: int | None = None) -> Self:
         """Return an independent copy with a new random stream, for planners: it reveals nothing of this game's future.
 
         Args:
-            seed: of the new stream; None takes one from the operating system.
+            seed: seed of the new stream; None takes one from the operating system.
         """
         twin = self.copy()
-        fork_stream(twin._game, fresh_seed() if seed is None else check_seed(seed))
+        twin._games = self._games.copy().reseed(seed)
         return twin
+
+    def repeat(self, n: int) -> Games:
+        """Return n copies of the game with the same random stream as a batch; ``Games.reseed`` gives each its own."""
+        return self._games[np.zeros(n, np.int64)]
+
+    def as_games(self) -> Games:
+        """Return the game as a batch of one, which must not be changed; ``repeat(1)`` returns a copy."""
+        return self._games
+
+    @property
+    def position(self) -> Position:
+        """The position as plain data."""
+        return Position.of(self._games)
+
+    @classmethod
+    def from_position(
+        cls,
+        position: Position | Mapping[str, Any],
+        config: ConfigSource = "geo_patrol",
+        *,
+        seed: int | None = None,
+        overrides: Overrides | None = None,
+    ) -> Self:
+        """Return a game in a position.
+
+        Args:
+            position: the position, or the same as a mapping.
+            config: configuration of the game, see ``Game``; values that it leaves to chance are sampled from the seed.
+            seed: seed of the random stream; None takes one from the operating system.
+            overrides: single values of the configuration.
+
+        Raises:
+            RecordingError: the position is impossible with the configuration.
+            ConfigError: the configuration is invalid.
+        """
+        games = Games(config, 1, seed=seed, overrides=overrides)
+        Position.parse(position).write(games)
+        return cls.from_games(games)
 
     def save(self) -> dict[str, Any]:
         """Return the game as plain data that ``json.dumps`` takes, random stream included, at any phase of a turn."""
-        return save_game(self._batch)
-
-    @classmethod
-    def from_batch(cls, batch: Batch) -> Self:
-        """Return a game that is an independent copy of a batch of one, with the outcomes of its last phase."""
-        game = object.__new__(cls)
-        game._batch = batch.single(0)
-        return game
-
-    def to_batch(self) -> Batch:
-        """Return an independent copy of the game as a batch of one, the inverse of ``from_batch``."""
-        return self._batch.copy()
+        return save_game(self._games)
 
     @classmethod
     def restore(cls, saved: Mapping[str, Any]) -> Self:
@@ -287,13 +423,20 @@ class Game:
 
         Raises:
             RecordingError: the data are not a saved game, or damaged.
-            ConfigError: the configuration in it is wrong.
+            ConfigError: the configuration in it is invalid.
         """
-        return cls.from_batch(restore_game(saved))
+        return cls.from_games(restore_game(saved))
 
     def is_same_position(self, other: "Game") -> bool:
         """Return whether another game is in the same position, whatever its random stream."""
-        return self.config == other.config and position_bytes(self._batch) == position_bytes(other._batch)
+        return self.config == other.config and self._position_bytes() == other._position_bytes()
+
+    def _position_bytes(self) -> tuple[bytes, bytes]:
+        """Return the game and its rules without the random stream and the bookkeeping of the last phase."""
+        games = self._games.state.games.copy()
+        for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders", "outcome_count"):
+            games[field] = 0
+        return games.tobytes(), self._games.state.rules.tobytes()
 
     def __eq__(self, other: object) -> bool:
         """Two games are equal if position and random stream are the same."""
@@ -330,21 +473,23 @@ class Game:
         return f"{position_text(self)}\n\n{outcomes_text(self.outcomes)}" if self.outcomes else position_text(self)
 
 
-def order_codes(orders: Orders, side: Side) -> list[int]:
-    """Return the orders of one side as eleven order codes.
+def replay_orders(config: GameConfig, seed: int, orders: Iterable[NDArray[np.integer[Any]]]) -> Iterator[Phase]:
+    """Play a game again from its orders.
 
-    Raises:
-        OrderError: one cannot be read, or a satellite has two.
+    Args:
+        config: configuration of the game.
+        seed: seed of the game, as in ``MatchResult.seeds``.
+        orders: (phases, 2, 11) order codes, as in ``MatchResult.first_game``.
+
+    Yields:
+        Every phase in turn.
     """
-    codes: dict[int, int] = {}
-    for order in read_orders(orders):
-        if order.satellite in codes:
-            raise OrderError(f"{side} {order}: {short_name(order.satellite)} has an order already")
-        codes[order.satellite] = order.code
-    return [codes.get(number, state.NOOP) for number in range(state.SATELLITES)]
+    game = Game(config, seed=seed)
+    for codes in orders:
+        yield game.step_actions(codes)
 
 
 def _side_index(side: str) -> int:
     if side not in SIDES:
-        raise OrderError(f"side {side!r}: give alpha or bravo")
+        raise OrderError(f"side must be 'alpha' or 'bravo', got {side!r}")
     return SIDES.index(side)

@@ -348,3 +348,25 @@ def read_orders(orders: Orders) -> Sequence[Order]:
     except TypeError:
         raise OrderError(f"orders {orders!r}: give texts or Order objects") from None
     return [as_order(order) for order in listed]
+
+
+def order_codes(orders: Orders, side: Side) -> list[int]:
+    """Return the orders of one side as eleven order codes.
+
+    Raises:
+        OrderError: one cannot be read, or a satellite has two.
+    """
+    codes: dict[int, int] = {}
+    for order in read_orders(orders):
+        if order.satellite in codes:
+            raise OrderError(f"{side} {order}: {short_name(order.satellite)} has an order already")
+        codes[order.satellite] = order.code
+    return [codes.get(number, state.NOOP) for number in range(state.SATELLITES)]
+
+
+_ORDERS = [[Order.from_code(number, code) for code in range(state.ORDERS)] for number in range(state.SATELLITES)]
+
+
+def orders_from_codes(codes: NDArray[np.integer[Any]]) -> tuple[Order, ...]:
+    """Return eleven order codes as orders, without noops."""
+    return tuple(_ORDERS[number][code] for number, code in enumerate(codes.tolist()) if code != state.NOOP)

@@ -25,7 +25,7 @@ def register_environments() -> None:
         gymnasium.register(
             name,
             entry_point="geo_patrol.envs.solo:SoloGeoPatrol",
-            vector_entry_point="geo_patrol.envs.registered:make_registered",
+            vector_entry_point="geo_patrol.envs.vector:make_gymnasium_vec",
             kwargs=arguments,
         )
         for kind, entry_point in (("aec", "env"), ("parallel", "parallel_env")):

@@ -33,5 +33,5 @@ def test_observations_that_the_scripted_agent_cannot_read(observations, message)
 
 @pytest.mark.parametrize("shape", [(4, 11, 5), (4, 5, 28), (11, 28), (4, 308)])
 def test_masks_that_the_random_agent_cannot_read(shape):
-    with pytest.raises(ValueError, match=re.escape(f"masks of shape {shape}")):
+    with pytest.raises(ValueError, match=re.escape(f"got {shape} of int8")):
         make_agent("random").act(np.zeros((4, 249), np.int16), np.ones(shape, np.int8), np.random.default_rng(0))

@@ -15,7 +15,7 @@ from geo_patrol import AgentError, make_agent, play_match
 from geo_patrol.agents.isolation import guard
 from geo_patrol.agents.isolation.guard import GuardedAgent, is_own_agent, seat_agent
 from geo_patrol.agents.loading import load_agent
-from geo_patrol.engine.encodings import observation_size
+from geo_patrol.engine.observe import observation_size
 from geo_patrol.engine.state import FORFEIT
 from geo_patrol.evaluation.results import DRAW, FIRST, PER_GAME, SECOND
 from geo_patrol.replays import ReplayReader, check

@@ -5,8 +5,8 @@ import pytest
 
 from geo_patrol.agents.scripted.paths import FAR, IN_SECTOR, NEARBY, NEARBY_PREMIUM, PathCosts, find_table, make_table
 from geo_patrol.board import adjacent_sectors, prograde, ring_of
-from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import RADIAL_IN, RADIAL_OUT
+from geo_patrol.engine.turn import destination
 
 PATH_COSTS = [
     PathCosts(1, 3, ((5, 5, 10, 10), (1, 7, 2, 3)), (1, 0)),

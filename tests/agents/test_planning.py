@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from geo_patrol import Game, load_config, make_agent, make_vec, play_match
+from geo_patrol import load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.isolation import guard
 from geo_patrol.agents.isolation.guard import GuardedAgent
 from geo_patrol.agents.protocol import compute_actions, copy_games, is_planner
-from geo_patrol.engine.batch import Batch
 from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.games import Games
 from geo_patrol.sessions.live import LiveGame
 
 
@@ -50,19 +50,17 @@ def test_agents_with_a_method_plan_are_planners():
 
 
 def test_copies_have_random_streams_of_their_own_from_the_generator(planner):
-    batch = Batch(load_config("geo_patrol"), 3)
-    batch.seed([1, 2, 3])
-    batch.reset()
-    before = batch.games.tobytes()
+    batch = Games("geo_patrol", 3, seed=1)
+    before = batch.state.games.tobytes()
     for _ in range(2):
-        seen, masks = batch.observe("tokens")[:, 1], batch.masks()[:, 1]
+        seen, masks = batch.observe("tokens")[:, 1], batch.action_masks()[:, 1]
         compute_actions(planner, "planner", seen, masks, np.random.default_rng(5), lambda: copy_games(batch), 1)
-    assert batch.games.tobytes() == before
+    assert batch.state.games.tobytes() == before
     first, second = planner.calls
     assert first[1:] == second[1:]
     for row, game in enumerate(first[1:], start=1):
-        assert game.is_same_position(Game.from_batch(batch.single(row)))
-        assert game != Game.from_batch(batch.single(row))
+        assert game.is_same_position(batch[row])
+        assert game != batch[row]
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -30,8 +30,8 @@ def mixture_file(tmp_path):
 
 
 def start(games):
-    batch = Game("geo_patrol", seed=0).to_batch()
-    return np.repeat(batch.observe("tokens")[:, 0], games, axis=0), np.repeat(batch.masks()[:, 0], games, axis=0)
+    batch = Game("geo_patrol", seed=0).as_games()
+    return np.repeat(batch.observe("tokens")[:, 0], games, axis=0), np.repeat(batch.action_masks()[:, 0], games, axis=0)
 
 
 def test_each_game_keeps_its_policy(mixture_file):

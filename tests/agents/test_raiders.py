@@ -8,35 +8,38 @@ from geo_patrol import load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, TurtleAgent
 from geo_patrol.agents.scripted.paths import IN_SECTOR, PathCosts, find_table
 from geo_patrol.board import sector_at
-from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GUARD, NOOP, SHOOT, SIDES
+from geo_patrol.games import Games
 
 COSTS = (5, 5, 10, 10)
 SCRIPTS = ["turtle", "raider", "raider:defenders=0,path=cheap,reach=sector", "mixed"]
 
 
+def masks_of(games):
+    """Return the action masks of positions that were changed by hand."""
+    games.describe()
+    return games.action_masks()
+
+
 def start(preset="geo_patrol", count=1, **overrides):
-    batch = Batch(load_config(preset, overrides), count)
-    batch.seed(range(count))
-    batch.reset()
-    return batch
+    return Games(load_config(preset, overrides), count, seed=0)
 
 
 def orders_of(agent, batch, side, seed=0):
-    seen, masks = batch.observe("tokens")[:, side], batch.masks()[:, side]
+    seen, masks = batch.observe("tokens")[:, side], masks_of(batch)[:, side]
     return agent.act(seen, masks, np.random.default_rng(seed))
 
 
 def play(batch, agents, phases):
     for phase in range(phases):
         orders = np.stack([orders_of(agent, batch, side, phase) for side, agent in enumerate(agents)], axis=1)
-        batch.step(orders.reshape(-1, 11))
-        assert not batch.games["illegal_orders"].any()
+        batch.step(orders)
+        assert not batch.state.games["illegal_orders"].any()
 
 
 def near_alpha(batch, enemy_patrol, offset=0):
     """Put an enemy Patrol near alpha's HVA and open the engagement phase."""
-    game = batch.games[0]
+    game = batch.state.games[0]
     game["phase"] = ENGAGEMENT
     game["sector"][1, enemy_patrol] = sector_at(4, offset)
 
@@ -44,7 +47,7 @@ def near_alpha(batch, enemy_patrol, offset=0):
 def test_turtle_guards_with_all_that_can_and_does_nothing_else():
     batch = start()
     near_alpha(batch, 3)
-    allowed = batch.masks()[0, 0, :, GUARD] == 1
+    allowed = masks_of(batch)[0, 0, :, GUARD] == 1
     assert allowed.sum() == 6  # two Patrols in the HVA's sector, two on either side
     orders = orders_of(TurtleAgent(), batch, 0)[0]
     assert (orders == np.where(allowed, GUARD, NOOP)).all()
@@ -52,11 +55,11 @@ def test_turtle_guards_with_all_that_can_and_does_nothing_else():
 
 def test_turtle_rests_without_attackers_and_gathers_when_some_approach():
     batch = start()
-    batch.games[0]["sector"][1, 1:] = sector_at(4, 8)
+    batch.state.games[0]["sector"][1, 1:] = sector_at(4, 8)
     assert not orders_of(TurtleAgent(), batch, 0).any()
-    batch.games[0]["sector"][1, 1] = sector_at(4, 3)
+    batch.state.games[0]["sector"][1, 1] = sector_at(4, 3)
     orders = orders_of(TurtleAgent(), batch, 0)[0]
-    away = batch.games[0]["sector"][0] != batch.games[0]["sector"][0, 0]
+    away = batch.state.games[0]["sector"][0] != batch.state.games[0]["sector"][0, 0]
     assert (orders[away] != NOOP).all()
     assert not orders[~away].any()
 
@@ -66,7 +69,7 @@ def test_turtle_rests_without_attackers_and_gathers_when_some_approach():
 def test_raiders_arrive_exactly_when_the_table_says(path, defenders):
     """Raiders that depart together arrive together, at the cost that the table states for that turn."""
     batch = start()
-    game = batch.games[0]
+    game = batch.state.games[0]
     raider = RaiderAgent(Raid(defenders=defenders, path=path, reach="sector", lead=0.0))
     table = find_table(PathCosts(1, 4, (COSTS, COSTS), (1, 1)))
     prices = table.prices[0, IN_SECTOR, game["sector"][1, 0], game["sector"][0, 1:]].astype(int)  # (10, turns)
@@ -87,13 +90,13 @@ def test_raiders_arrive_exactly_when_the_table_says(path, defenders):
 def test_defenders_of_a_raider_stay():
     batch = start()
     play(batch, [RaiderAgent(Raid(defenders=7)), make_agent("idle")], 6)
-    moved = batch.games[0]["fuel"][0, 1:] < 100 - 3
+    moved = batch.state.games[0]["fuel"][0, 1:] < 100 - 3
     assert moved.sum() == 3
 
 
 def test_a_raider_in_the_sector_alone_does_not_strike_from_afar():
     batch = start()
-    game = batch.games[0]
+    game = batch.state.games[0]
     game["phase"] = ENGAGEMENT
     game["sector"][0, 4] = sector_at(4, 9)
     assert orders_of(RaiderAgent(Raid(reach="sector")), batch, 0)[0, 4] == NOOP
@@ -111,7 +114,7 @@ def test_a_raider_in_the_sector_alone_does_not_strike_from_afar():
 
 def test_a_raider_does_not_destroy_the_enemy_hva_where_that_loses():
     batch = start()
-    game = batch.games[0]
+    game = batch.state.games[0]
     game["phase"] = ENGAGEMENT
     game["sector"][0, 4] = game["sector"][1, 0]
     game["score"][:] = 100, 250
@@ -127,14 +130,14 @@ def test_as_many_guard_as_attack():
     orders = orders_of(RaiderAgent(), batch, 0)[0]
     assert (orders == GUARD).sum() == 3
     guards = np.flatnonzero(orders == GUARD)
-    at_home = np.flatnonzero(batch.games[0]["sector"][0] == batch.games[0]["sector"][0, 0])[1:]
+    at_home = np.flatnonzero(batch.state.games[0]["sector"][0] == batch.state.games[0]["sector"][0, 0])[1:]
     assert set(at_home) <= set(guards)  # it costs lowest there
     assert ((orders[1:] > SHOOT) & (orders[1:] < COLLIDE)).sum() == 3  # the others within range shoot
 
 
 def test_the_hva_evades_with_the_probability_dodge():
     batch = start(count=400)
-    for game in batch.games:
+    for game in batch.state.games:
         game["sector"][1, 1] = sector_at(4, 1)
     for dodge, lowest, highest in (
         (0.0, 0, 0),
@@ -147,9 +150,9 @@ def test_the_hva_evades_with_the_probability_dodge():
 
 def test_a_displaced_hva_returns():
     batch = start()
-    batch.games[0]["sector"][0, 0] = sector_at(4, 2)
+    batch.state.games[0]["sector"][0, 0] = sector_at(4, 2)
     play(batch, [TurtleAgent(), make_agent("idle")], 4)
-    assert batch.games[0]["sector"][0, 0] == batch.games[0]["goal"][0]
+    assert batch.state.games[0]["sector"][0, 0] == batch.state.games[0]["goal"][0]
 
 
 @pytest.mark.parametrize(("name", "lowest"), [("turtle", 0.9), ("raider", 0.95), ("mixed", 0.75)])
@@ -182,7 +185,7 @@ def test_mirrored_positions_get_the_same_orders(name, phases):
     batch = start("od2d", 20)
     play(batch, [make_agent("raider"), make_agent("scripted")], phases)
     mirror = batch.copy()
-    for game, twin in zip(batch.games, mirror.games, strict=True):
+    for game, twin in zip(batch.state.games, mirror.state.games, strict=True):
         for field in ("score", "goal_points", "fuel", "ammo", "destroyed"):
             twin[field] = game[field][::-1]
         for side in range(SIDES):
@@ -198,7 +201,7 @@ def test_rows_do_not_depend_on_the_rest_of_the_batch(name):
     sampled = {"both.costs.prograde": {"low": 3, "high": 8}, "both.costs.radial_in": {"choices": [5, 10]}}
     batch = start("geo_patrol", 30, **sampled)
     play(batch, [make_agent("raider"), make_agent("raider")], 5)
-    agent, seen, masks = make_agent(name), batch.observe("tokens")[:, 1], batch.masks()[:, 1]
+    agent, seen, masks = make_agent(name), batch.observe("tokens")[:, 1], masks_of(batch)[:, 1]
     keys = np.arange(30, dtype=np.uint64)
     whole = agent.act_seeded(seen, masks, keys)
     singles = [agent.act_seeded(seen[i : i + 1], masks[i : i + 1], keys[i : i + 1]) for i in range(30)]
@@ -207,14 +210,14 @@ def test_rows_do_not_depend_on_the_rest_of_the_batch(name):
 
 def test_an_empty_batch():
     batch = start()
-    seen, masks = batch.observe("tokens")[:0, 0], batch.masks()[:0, 0]
+    seen, masks = batch.observe("tokens")[:0, 0], masks_of(batch)[:0, 0]
     for name in SCRIPTS:
         assert make_agent(name).act(seen, masks, np.random.default_rng(0)).shape == (0, 11)
 
 
 def test_orders_comply_with_masks():
     batch = start()
-    seen, masks = batch.observe("tokens")[:, 0], batch.masks()[:, 0].copy()
+    seen, masks = batch.observe("tokens")[:, 0], masks_of(batch)[:, 0].copy()
     masks[:, :, 1:] = 0
     assert not RaiderAgent().act(seen, masks, np.random.default_rng(0)).any()
 

@@ -12,40 +12,43 @@ from geo_patrol.agents.scripted.pathfinding import MOVE, MOVES, PRICE, UNREACHAB
 from geo_patrol.board import prograde, sector_at
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, RULES, SATELLITES, SIDES, records
+from geo_patrol.engine.turn import destination
+from geo_patrol.games import Games
 
 
-def start(config: GameConfig, count: int, seed: int = 0) -> Batch:
-    batch = Batch(config, count)
-    batch.seed(range(seed, seed + count))
-    batch.reset()
-    return batch
+def masks_of(games: Games) -> NDArray[np.int8]:
+    """Return the action masks of positions that were changed by hand."""
+    games.describe()
+    return games.action_masks()
 
 
-def give_orders(agents: list[Agent], batch: Batch, generator: np.random.Generator) -> NDArray[np.int64]:
-    masks, observations = batch.masks(), batch.observe("tokens")
+def start(config: GameConfig, count: int, seed: int = 0) -> Games:
+    return Games(config, count, seed=seed)
+
+
+def give_orders(agents: list[Agent], batch: Games, generator: np.random.Generator) -> NDArray[np.int64]:
+    masks, observations = masks_of(batch), batch.observe("tokens")
     orders = np.zeros((len(batch), SIDES, SATELLITES), np.int64)
     for side, agent in enumerate(agents):
         orders[:, side] = agent.act(observations[:, side], masks[:, side], generator)
     return orders
 
 
-def play(alpha: Agent, bravo: Agent, config: GameConfig, count: int, phases: int = 1_000) -> Batch:
+def play(alpha: Agent, bravo: Agent, config: GameConfig, count: int, phases: int = 1_000) -> Games:
     """Play games to the end, or for so many phases; no order is ever illegal."""
     batch, generator = start(config, count), np.random.default_rng(0)
     for _ in range(phases):
-        if batch.games["done"].all():
+        if batch.is_over.all():
             break
-        batch.step(give_orders([alpha, bravo], batch, generator).reshape(-1, SATELLITES))
-        assert not batch.games["illegal_orders"].any()
+        batch.step(give_orders([alpha, bravo], batch, generator))
+        assert not batch.state.games["illegal_orders"].any()
     return batch
 
 
 def win_rate(opponent: Agent, preset: str, side: int, count: int) -> float:
     agents: list[Agent] = [ScriptedAgent(), opponent]
-    score = play(agents[side], agents[1 - side], load_config(preset), count).games["score"]
+    score = play(agents[side], agents[1 - side], load_config(preset), count).scores
     return float((score[:, side] > score[:, 1 - side]).mean())
 
 
@@ -120,7 +123,7 @@ def half_turn(sector: int) -> int:
 def test_mirrored_positions_get_the_same_orders(phases: int) -> None:
     batch = play(ScriptedAgent(), RandomAgent(), load_config("od2d"), 20, phases=phases)
     mirror = batch.copy()
-    for game, twin in zip(batch.games, mirror.games, strict=True):
+    for game, twin in zip(batch.state.games, mirror.state.games, strict=True):
         for field in ("score", "goal_points", "fuel", "ammo", "destroyed"):
             twin[field] = game[field][::-1]
         for side in range(SIDES):
@@ -129,14 +132,14 @@ def test_mirrored_positions_get_the_same_orders(phases: int) -> None:
     agent = ScriptedAgent()
     for side in range(SIDES):
         seen, mirrored = batch.observe("tokens")[:, side], mirror.observe("tokens")[:, 1 - side]
-        masks, mirrored_masks = batch.masks()[:, side], mirror.masks()[:, 1 - side]
+        masks, mirrored_masks = masks_of(batch)[:, side], masks_of(mirror)[:, 1 - side]
         orders = agent.act(seen, masks, np.random.default_rng(1))
         np.testing.assert_array_equal(orders, agent.act(mirrored, mirrored_masks, np.random.default_rng(1)))
 
 
 def test_rows_do_not_depend_on_the_rest_of_the_batch() -> None:
     batch = play(RandomAgent(), RandomAgent(), load_config("geo_patrol"), 10, phases=7)
-    masks, observations = batch.masks()[:, 0], batch.observe("tokens")[:, 0]
+    masks, observations = masks_of(batch)[:, 0], batch.observe("tokens")[:, 0]
     agent = ScriptedAgent()
     whole = agent.act(observations, masks, np.random.default_rng(3))
     np.testing.assert_array_equal(whole[:4], agent.act(observations[:4], masks[:4], np.random.default_rng(3)))

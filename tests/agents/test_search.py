@@ -13,7 +13,6 @@ from geo_patrol.agents.search import LookaheadAgent, Search, SearchAgent
 from geo_patrol.agents.search.lookahead import Branches, num_to_evaluate
 from geo_patrol.agents.search.searcher import rounds_for
 from geo_patrol.board import sector_at
-from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import (
     COLLIDE,
     ENGAGEMENT,
@@ -24,22 +23,26 @@ from geo_patrol.engine.state import (
     SHOOT,
     SIDES,
 )
+from geo_patrol.games import Games
+
+
+def masks_of(games):
+    """Return the action masks of positions that were changed by hand."""
+    games.describe()
+    return games.action_masks()
 
 
 def start(preset="geo_patrol", count=1, seed=0):
-    batch = Batch(load_config(preset), count)
-    batch.seed(range(seed, seed + count))
-    batch.reset()
-    return batch
+    return Games(load_config(preset), count, seed=seed)
 
 
 def play(batch, phases, seed=0):
     """Play with raiders; finished games stay."""
     generator = np.random.default_rng(seed)
     for _ in range(phases):
-        seen, masks = batch.observe("tokens"), batch.masks()
+        seen, masks = batch.observe("tokens"), masks_of(batch)
         orders = np.stack([RaiderAgent().act(seen[:, s], masks[:, s], generator) for s in range(SIDES)], axis=1)
-        batch.step(orders.reshape(-1, 11))
+        batch.step(orders)
 
 
 def search(**parameters):
@@ -48,7 +51,7 @@ def search(**parameters):
 
 def choose(agent, batch, side=0, seed=0, masks=None):
     """Return the orders that an agent plans for one side of all games, (n, 11)."""
-    seen, legal = batch.observe("tokens")[:, side], batch.masks()[:, side] if masks is None else masks
+    seen, legal = batch.observe("tokens")[:, side], masks_of(batch)[:, side] if masks is None else masks
     rng = np.random.default_rng(seed)
     return compute_actions(agent, agent.name, seen, legal, rng, lambda: copy_games(batch), side)
 
@@ -56,7 +59,7 @@ def choose(agent, batch, side=0, seed=0, masks=None):
 def contact():
     """Return a game in its engagement phase: a Patrol has met the enemy's HVA, whose side wins now unless it is hit."""
     batch = start()
-    game = batch.games[0]
+    game = batch.state.games[0]
     game["phase"] = ENGAGEMENT
     game["sector"][0, 1:] = sector_at(4, 0)
     game["sector"][0, 4] = game["sector"][1, 0]
@@ -77,33 +80,33 @@ def test_the_same_seed_and_rollouts_give_the_same_orders(phases):
     play(batch, phases)
     first, second = (choose(search(rollouts=64), batch, side=1, seed=4) for _ in range(2))
     np.testing.assert_array_equal(first, second)
-    assert np.take_along_axis(batch.masks()[:, 1], first[:, :, None], axis=2).all()
+    assert np.take_along_axis(masks_of(batch)[:, 1], first[:, :, None], axis=2).all()
 
 
 def test_the_real_game_is_left_alone():
     batch = start()
-    before = batch.games.tobytes()
+    before = batch.state.games.tobytes()
     choose(search(rollouts=32), batch)
-    assert batch.games.tobytes() == before
+    assert batch.state.games.tobytes() == before
 
 
 def test_both_sides_see_the_shot_that_wins():
     batch = contact()
     for field in ("sector", "score", "goal_points"):
-        batch.games[0][field] = batch.games[0][field][::-1].copy()
-    batch.games[0]["goal"] = batch.games[0]["goal"][::-1].copy()
+        batch.state.games[0][field] = batch.state.games[0][field][::-1].copy()
+    batch.state.games[0]["goal"] = batch.state.games[0]["goal"][::-1].copy()
     assert choose(search(rollouts=200), batch, side=1)[0, 4] == SHOOT
 
 
 def test_observations_are_not_planned_from():
     batch = start()
     with pytest.raises(AgentError, match="agent 'search' plans from games, not from observations: call plan"):
-        make_agent("search").act(batch.observe("tokens")[:, 0], batch.masks()[:, 0], np.random.default_rng(0))
+        make_agent("search").act(batch.observe("tokens")[:, 0], masks_of(batch)[:, 0], np.random.default_rng(0))
 
 
 def test_orders_comply_with_masks():
     batch = start()
-    masks = batch.masks()[:, 0].copy()
+    masks = masks_of(batch)[:, 0].copy()
     masks[:, :5, 1:] = 0
     orders = choose(search(rollouts=64), batch, masks=masks)
     assert not orders[0, :5].any()
@@ -158,7 +161,7 @@ def test_proposed_orders_are_evaluated():
 
 def _shot_that_wins(batch):
     """Set up an engagement in which one Patrol can shoot the enemy HVA from next to it."""
-    game = batch.games[0]
+    game = batch.state.games[0]
     game["phase"] = ENGAGEMENT
     game["sector"][0, 1:] = sector_at(4, 0)
     game["sector"][0, 4] = game["sector"][1, 0] + 1
@@ -173,7 +176,7 @@ def test_proposed_orders_that_are_illegal_are_ignored():
     batch = start()
     agent = SearchAgent(Search(rollouts=32), proposer=Proposer([SHOOT] * 11))
     orders = choose(agent, batch)
-    assert np.take_along_axis(batch.masks()[:, 0], orders[:, :, None], axis=2).all()
+    assert np.take_along_axis(masks_of(batch)[:, 0], orders[:, :, None], axis=2).all()
 
 
 def test_an_agent_named_in_the_name_proposes():
@@ -328,34 +331,35 @@ def turn_begun():
 
 def test_branches_begin_where_the_game_is_and_follow_its_rules():
     batch = turn_begun()
-    branches = Branches(batch.copy(), 0, np.uint64(7))
+    branches = Branches(batch[0], 0, np.uint64(7))
     assert branches.phase == MOVEMENT
     branches.begin(0, 3, 2)
-    orders = batch.masks()[0].shape[2] - 1 - batch.masks()[0, :, :, ::-1].argmax(axis=2)  # the last that is legal
+    orders = masks_of(batch)[0].shape[2] - 1 - masks_of(batch)[0, :, :, ::-1].argmax(axis=2)  # the last that is legal
     branches.play(np.stack([orders] * 6))
-    batch.step(orders)
+    batch.step(orders[None])
     for i in range(6):
-        assert (branches.masks[i] == batch.masks()[0]).all()
+        assert (branches.masks[i] == masks_of(batch)[0]).all()
         assert (branches.observations[i] == batch.observe("tokens")[0]).all()
 
 
 def test_branches_of_a_sample_have_equal_random_numbers_and_samples_differ():
     batch = turn_begun()
-    branches = Branches(batch, 0, np.uint64(7))
+    branches = Branches(batch[0], 0, np.uint64(7))
     branches.begin(5, 4, 3)
-    keys = branches._batch.games["rng_key"].reshape(4, 3)
+    keys = branches._games.state.games["rng_key"].reshape(4, 3)
     assert (keys == keys[:, :1]).all()
     assert len(set(keys[:, 0].tolist())) == 4
-    again = Branches(batch, 0, np.uint64(7))
+    again = Branches(batch[0], 0, np.uint64(7))
     again.begin(6, 1, 1)
-    assert again._batch.games["rng_key"][0] == keys[1, 0]
+    assert again._games.state.games["rng_key"][0] == keys[1, 0]
 
 
 def test_outcomes_replace_estimates():
     batch = turn_begun()
-    branches = Branches(batch, 0, np.uint64(7))
+    branches = Branches(batch[0], 0, np.uint64(7))
     branches.begin(0, 2, 1)
-    branches._batch.games["done"][1], branches._batch.episodes["winner"][1] = 1, 0
+    games = branches._games.state.games
+    games["done"][1], games["score"][1] = 1, (2, 1)
     assert branches.put_outcomes(np.array([0.25, 0.25])).tolist() == [0.25, 1.0]
     branches.side = 1
     assert branches.put_outcomes(np.array([0.25, 0.25])).tolist() == [0.25, -1.0]

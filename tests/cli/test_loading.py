@@ -22,7 +22,7 @@ def loaded():
     functions = [one for one in gc.get_objects() if isinstance(one, Dispatcher)]
     return sorted(f"{one.py_func.__module__}.{one.py_func.__name__}" for one in functions for _ in one.overloads)
 """
-ENGINE = {f"geo_patrol.engine.{name}" for name in ("episodes.seed_games", "episodes.reset_games", "steps.step_games")}
+ENGINE = {f"geo_patrol.engine.steps.{name}" for name in ("reset_games", "step_games")}
 """What Python calls of the engine; all other compiled functions are parts of these."""
 PLAYING = """
 from geo_patrol.cli.games import GameSaver, load_agent, start_game
@@ -60,7 +60,7 @@ for replay in ReplayReader(path):
     check(replay)
     timeline = Timeline(start(replay), replay.agents)
     for phase in play(replay):
-        timeline.append(phase.orders, phase.game)
+        timeline.append(phase.orders, phase.after)
 write_report([ReplayReader(path)], "games", 3)
 print(" ".join(before))
 print(sorted(set(loaded()) - set(before)))

@@ -19,8 +19,8 @@ from geo_patrol.cli import match as command
 from geo_patrol.cli.app import app
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import FIRST
+from geo_patrol.game import replay_orders
 from geo_patrol.notation import read_reasons
-from geo_patrol.runner import replay_orders
 
 
 def run(*arguments, columns=80):
@@ -240,7 +240,7 @@ def test_show_and_quiet_print_the_game_alone():
         (("idle", "idle", "--games", 7), "games = 7: give an even number from 2 on"),
         (("idle", "idle", "--games", 0), "games = 0: give an even number"),
         (("idle", "idle", "--games", -2), "games = -2: give an even number"),
-        (("idle", "idle", "--seed", -1), "seed = -1: give a whole number"),
+        (("idle", "idle", "--seed", -1), "seed must be a non-negative integer"),
         (("idle", "idle", "--config", "case11"), "there is no preset 'case11'; did you mean 'case1'?"),
         (("idle", "idle", "--config", "lost/mine.toml"), "there is no configuration file"),
         (("idle", "idle", "--set", "bravo.patrols.amo=1"), "bravo.patrols.amo = 1: there is no such key; did you mean"),

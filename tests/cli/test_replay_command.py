@@ -110,7 +110,7 @@ def test_csv_has_a_row_for_every_game(played, tmp_path):
         assert row["turns"] == str(replay.end.turns)
         *_, last = play(replay)
         for side in ("alpha", "bravo"):
-            assert int(row[f"{side}_lost"]) == sum(not one.is_active for one in last.game.satellites(side))
+            assert int(row[f"{side}_lost"]) == sum(not one.is_active for one in last.after.satellites(side))
         outcomes = [outcome for phase in replay.phases for outcome in phase.outcomes if outcome.action == "shoot"]
         shots = [int(row[f"{side}_shoot_tries"]) for side in ("alpha", "bravo")]
         assert shots == [sum(one.attacker.side == side for one in outcomes) for side in ("alpha", "bravo")]
@@ -316,7 +316,7 @@ def test_progress_of_a_film(played, tmp_path):
     replay = read_replay(played)
     timeline = Timeline(start(replay), replay.agents)
     for phase in play(replay):
-        timeline.append(phase.orders, phase.game)
+        timeline.append(phase.orders, phase.after)
     progress = []
     save_gif(timeline, tmp_path / "game.gif", (320, 240), 8.0, lambda *counts: progress.append(counts))
     assert len(progress) > 20

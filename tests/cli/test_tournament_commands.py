@@ -172,7 +172,7 @@ def test_a_sweep_of_too_many_pictures_has_none(tmp_path):
         (("tournament", "idle", "scriptd"), "there is no agent 'scriptd'; did you mean 'scripted'?"),
         (("tournament", "idle", "random", "-n", 5), "games = 5: give an even number"),
         (("tournament", "idle", "random", "-p", 0), "processes = 0: give a whole number"),
-        (("tournament", "idle", "random", "--seed", -1), "seed = -1"),
+        (("tournament", "idle", "random", "--seed", -1), "seed must be a non-negative integer"),
         (("tournament", "idle", "random", "--json", "/"), "/ cannot be written: it is a folder"),
         (("tournament", "idle", "nowhere.py:Bot"), "agent 'nowhere.py:Bot': there is no file"),
         (("sprt", "idle", "random", "--elo0", 30), "elo0 = 30 and elo1 = 20: give a smaller elo0"),

@@ -27,7 +27,7 @@ def run(*arguments):
     [
         (["watch", "scriptd", "random"], "did you mean 'scripted'?"),
         (["watch", "scripted", "random", "--config", "case9"], "case9"),
-        (["watch", "scripted", "random", "--seed", -1], "seed = -1"),
+        (["watch", "scripted", "random", "--seed", -1], "seed must be a non-negative integer"),
         (["watch", "scripted", "random", "--set", "turn_limit=0"], "turn_limit = 0"),
         (["play", "--as", "charlie"], "--as charlie: give alpha or bravo"),
         (["play", "--against", "nobody"], "there is no agent 'nobody'"),

@@ -7,8 +7,8 @@ import pytest
 from numpy.lib.recfunctions import structured_to_unstructured
 
 from geo_patrol import load_config
-from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import GAME, RULES
+from geo_patrol.envs.episodes import Episodes
 
 SCENARIOS = Path(__file__).parents[2] / "examples" / "random_scenarios.toml"
 PHASES = 300
@@ -16,21 +16,22 @@ PHASES = 300
 
 def play(config, seeds):
     """Play sampled actions with resets; return the states and outputs of each game, and how many episodes ended."""
-    batch = Batch(config, len(seeds), encoding="tokens")
+    batch = Episodes(config, len(seeds), "tokens")
     batch.seed(seeds)
     batch.reset()
-    buffers = batch.describe(samples=True)
+    outputs = batch.new_outputs(samples=True)
+    batch.describe(outputs)
     track, episodes = [], np.zeros(len(seeds), int)
     for _ in range(PHASES):
-        batch.step(buffers.sampled, samples=True)
-        results, statistics = map(structured_to_unstructured, (buffers.results, buffers.statistics))
-        outputs = (results, statistics, buffers.observations, buffers.masks)
-        track.append((batch.games.copy(), *(array.reshape(len(seeds), 2, -1).copy() for array in outputs)))
-        finished = batch.episodes["is_over"] != 0
+        batch.step(outputs.sampled, outputs)
+        results, statistics = map(structured_to_unstructured, (outputs.results, outputs.statistics))
+        written = (results, statistics, batch.observations(outputs), outputs.masks)
+        track.append((batch.games.state.games.copy(), *(array.reshape(len(seeds), 2, -1).copy() for array in written)))
+        finished = batch.records["is_over"] != 0
         episodes += finished
         if finished.any():
             batch.reset(np.flatnonzero(finished))
-            batch.describe(samples=True, selected=finished)
+            batch.describe(outputs, finished)
     return track, episodes
 
 
@@ -48,35 +49,37 @@ def test_each_game_of_a_batch_is_the_single_game_with_its_seed(config):
 
 
 def test_a_finished_game_does_not_change():
-    batch = Batch(load_config("geo_patrol", {"turn_limit": 1}), encoding="tokens")
+    batch = Episodes(load_config("geo_patrol", {"turn_limit": 1}), 1, "tokens")
     batch.seed([1])
     batch.reset()
-    batch.describe()
+    batch.describe(batch.outputs)
+    games = batch.games.state.games
     idle = np.zeros((2, 11), np.int64)
-    assert [batch.step(idle) for _ in range(2)] == [0, 1]
-    assert batch.games["done"].all()
-    over = batch.games.copy()
-    assert batch.step(idle + 1) == 0
-    assert batch.games.tobytes() == over.tobytes()
-    assert batch.buffers.masks.sum() == 22, "noop is the only legal order"
-    assert batch.buffers.results["terminated"].all()
+    assert [batch.step(idle, batch.outputs) for _ in range(2)] == [0, 1]
+    assert games["done"].all()
+    over = games.copy()
+    assert batch.step(idle + 1, batch.outputs) == 0
+    assert games.tobytes() == over.tobytes()
+    assert batch.outputs.masks.sum() == 22, "noop is the only legal order"
+    assert batch.outputs.results["terminated"].all()
 
 
 def test_shards_play_what_the_whole_batch_plays():
     config = load_config("case2")
-    whole, sharded = Batch(config, 9, encoding="onehot"), Batch(config, 9, encoding="onehot")
+    whole, sharded = Episodes(config, 9, "onehot"), Episodes(config, 9, "onehot")
     shards = [sharded.shard(0, 4), sharded.shard(4, 9)]
     for batch in (whole, sharded):
+        batch.outputs = batch.new_outputs(samples=True)
         batch.seed(range(9))
         batch.reset()
-        batch.describe(samples=True)
+        batch.describe(batch.outputs)
     for _ in range(40):
-        actions = whole.buffers.sampled.copy()
-        count = whole.step(actions, samples=True)
-        assert sum(sharded.step(actions, samples=True, shard=shard) for shard in shards) == count
-        assert whole.games.tobytes() == sharded.games.tobytes()
-        assert np.array_equal(whole.buffers.observations, sharded.buffers.observations)
-        assert np.array_equal(whole.buffers.sampled, sharded.buffers.sampled)
+        actions = whole.outputs.sampled.copy()
+        count = whole.step(actions, whole.outputs)
+        assert sum(sharded.step(actions, sharded.outputs, shard) for shard in shards) == count
+        assert whole.games.state.games.tobytes() == sharded.games.state.games.tobytes()
+        assert np.array_equal(whole.outputs.onehot, sharded.outputs.onehot)
+        assert np.array_equal(whole.outputs.sampled, sharded.outputs.sampled)
 
 
 @pytest.mark.parametrize("layout", [GAME, RULES])

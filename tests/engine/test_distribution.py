@@ -9,10 +9,9 @@ import pytest
 from strategies import arrange, small
 
 from geo_patrol import OrderError
-from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements, resolve_engagements
-from geo_patrol.engine.odds import resolve_repeatedly
+from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements, resolve_engagements, resolve_repeatedly
 from geo_patrol.game import order_codes
-from geo_patrol.verify.odds import survival
+from geo_patrol.verify import survival
 
 check_board = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "check_outcomes.py"))["check_board"]
 
@@ -38,7 +37,7 @@ def crowded(odds=ODDS):
 
 
 def paid(game, alpha, bravo):
-    batch = game.to_batch()
+    batch = game.repeat(1).state
     codes = np.array([order_codes(alpha, "alpha"), order_codes(bravo, "bravo")])
     pay_for_engagements(batch.games[0], batch.rules[0], codes)
     return batch, codes
@@ -83,7 +82,11 @@ def test_destroyed_satellites_are_as_frequent_as_in_the_sampler(orders):
 def test_positions_are_as_frequent_as_in_the_sampler(orders):
     game = crowded()
     positions, probabilities = game.outcome_distribution(*orders)
-    names = [field for field in positions.dtype.names if field not in ("rng_key", "rng_counter", "setup_key")]
+    names = [
+        field
+        for field in positions.dtype.names
+        if field not in ("rng_key", "rng_counter", "setup_key", "outcome_count")
+    ]
 
     def key(position):
         return tuple(np.asarray(position[name]).tobytes() for name in names)
@@ -92,7 +95,7 @@ def test_positions_are_as_frequent_as_in_the_sampler(orders):
     counts = Counter()
     for _ in range(POSITIONS):
         position = batch.games.copy()
-        count = resolve_engagements(batch.games[0], batch.rules[0], codes, batch.outcomes)
+        count = resolve_engagements(batch.games[0], batch.rules[0], codes, batch.recorded, batch.outcomes)
         enact_engagements(position[0], batch.outcomes, count)
         counts[key(position[0])] += 1
     expected = {key(position): mean for position, mean in zip(positions, probabilities * POSITIONS, strict=True)}

@@ -10,7 +10,7 @@ from strategies import arrange, games, play_on, small
 
 from geo_patrol import Game, load_config, observation_names, preset_names
 from geo_patrol.board import adjacent_sectors, azimuth_of, ring_of, sector_at
-from geo_patrol.engine.encodings import observation_bounds
+from geo_patrol.engine.observe import observation_bounds
 from geo_patrol.sides import SIDES
 
 COSTS = ("prograde", "retrograde", "radial_in", "radial_out", "station_keeping")
@@ -54,7 +54,7 @@ def expected(game, side):
     config, board = game.config, game.config.board
     code = config.rules == "code"
     goal = int(azimuth_of(game.goals[side])) % 2 ** (board.goal_ring - 1)
-    turns = game.save()["turn"]
+    turns = game.position.turn
     named = {
         "movement_phase": (game.phase == "movement", 1, 1),
         "engagement_phase": (game.phase == "engagement", 1, 1),

@@ -12,7 +12,7 @@ DATA = {DATA!r}
 import json
 from geo_patrol import Game
 from geo_patrol.validation import parse_model
-from geo_patrol.verify.odds import RecordedOdds, count_outcomes
+from geo_patrol.verify import PublishedOdds, count_outcomes
 
 rich = dict([("both.patrols.fuel", 10000), ("both.patrols.weight", 1), ("both.points.win", 1000000)])
 with open(DATA) as file:
@@ -21,7 +21,7 @@ for item in odds:
     item["destroyed_counts"] = item["outcome_counts_guard_shoot_collide"] = dict([("", 50)])
 print(json.dumps([
     Game(seed=1, overrides=rich).scores,
-    [[sorted(counter.items()) for counter in count_outcomes(parse_model(RecordedOdds, item, ""))] for item in odds],
+    [[sorted(counter.items()) for counter in count_outcomes(parse_model(PublishedOdds, item, ""))] for item in odds],
 ]))
 """
 

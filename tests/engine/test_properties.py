@@ -14,10 +14,10 @@ from strategies import arrange, configs, games, mirrored, opposite, play_on, ran
 from geo_patrol import Game, Order, SatelliteId, geo_patrol_v0, load_config, preset_names
 from geo_patrol.board import adjacent_sectors, radial_in, ring_of
 from geo_patrol.engine import state
-from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.engagement import pay_for_engagements
-from geo_patrol.engine.turn import play_movement
+from geo_patrol.engine.turn import move_satellites
 from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.games import Games
 from geo_patrol.notation import MOVES
 from geo_patrol.sides import SIDES
 
@@ -57,7 +57,8 @@ def expected_cost(game, side, order):
 
 
 def engine(game):
-    return game._batch.games[0], game._batch.rules[0]
+    arrays = game.as_games().state
+    return arrays.games[0], arrays.rules[0]
 
 
 def environment(game, kind=geo_patrol_v0.parallel_env, **arguments):
@@ -110,7 +111,7 @@ def test_legal_orders_are_accepted_and_charged_exactly(game, seed):
     ]
     expected = record.fuel - np.array(costs)
     if game.phase == "movement":
-        play_movement(record, rules, codes)
+        move_satellites(record, rules, codes)
     else:
         pay_for_engagements(record, rules, codes)
     assert np.array_equal(record.fuel, expected)
@@ -360,7 +361,7 @@ def test_forks_have_independent_outcomes():
     orders = {"alpha": "P1 shoot P1; P2 shoot P2; P3 shoot P3", "bravo": "P1 shoot P1; P2 shoot P2; P3 shoot P3"}
 
     def hits(board):
-        return tuple(outcome.success for outcome in board.step(**orders))
+        return tuple(outcome.success for outcome in board.step(**orders).outcomes)
 
     futures = {hits(game.fork()) for _ in range(600)}
     assert len(futures) > 55  # of 64, equally likely
@@ -381,24 +382,22 @@ def test_randomized_games_of_a_batch_are_bit_for_bit_single_games():
 
 
 def compare_batch(config, count, seed, encoding):
-    batch = Batch(config, count, encoding=encoding)
-    batch.seed([seed + i for i in range(count)])
-    batch.reset()
-    buffers = batch.describe()
+    games = Games(config, count, seed=seed)
     alone = {i: Game(config, seed=seed + i) for i in {0, count // 2, count - 1}}
     orders = np.zeros((count, 2, 11), np.int64)
     for _ in range(12):
-        masks = buffers.masks.reshape(count, 2, 11, 28)
+        masks = games.action_masks()
         for i, game in alone.items():
             assert np.array_equal(masks[i], np.stack([game.action_mask(side) for side in SIDES]))
             if not game.is_over:
                 game.step(alpha=orders[i, 0], bravo=orders[i, 1])
-        batch.step(orders.reshape(-1, 11), samples=True)
-        orders = buffers.sampled.reshape(count, 2, 11).copy()
-        observations = buffers.observations.reshape(count, 2, -1)
+        games.step(orders)
+        orders, observations = games.sample_actions(), games.observe(encoding)
+        arrays = games.state
         for i, game in alone.items():
-            assert batch.games[i].tobytes() == engine(game)[0].tobytes()
-            assert batch.rules[i if len(batch.rules) > 1 else 0].tobytes() == engine(game)[1].tobytes()
+            assert games[i] == game
+            assert arrays.games[i].tobytes() == engine(game)[0].tobytes()
+            assert arrays.rules[i if len(arrays.rules) > 1 else 0].tobytes() == engine(game)[1].tobytes()
             for side, name in enumerate(SIDES):
                 assert np.array_equal(observations[i, side], game.observation(name, encoding))
 

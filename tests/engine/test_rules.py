@@ -123,9 +123,9 @@ def test_engagement_costs_and_odds_by_range(preset, where, action):
     near = 0 if where == "same" else 1
     game = arrange(small(preset=preset), {0: 15, 1: (15, 100), 2: (16, 100)}, {0: 23, 1: (15, 80)})
     if action == "guard":
-        (outcome,) = game.step(alpha=f"P{1 + near} guard")
+        (outcome,) = game.step(alpha=f"P{1 + near} guard").outcomes
     else:
-        (outcome,) = game.step(alpha=f"P{1 + near} {action} P1")
+        (outcome,) = game.step(alpha=f"P{1 + near} {action} P1").outcomes
     assert outcome.probability == odds[preset][action][near]
     if not outcome.success or action == "shoot":
         assert game.satellite("alpha", 1 + near).fuel == 100 - costs[action][near] - 1
@@ -148,14 +148,14 @@ def test_engagement_out_of_range_is_illegal(sector):
 @pytest.mark.parametrize("sector", [31, 32])
 def test_engagement_reaches_both_sectors_radially_out(sector):
     game = arrange(small(preset="od2d"), {0: 15, 1: 15}, {0: 23, 1: sector})
-    (outcome,) = game.step(alpha="P1 shoot P1")
+    (outcome,) = game.step(alpha="P1 shoot P1").outcomes
     assert outcome.probability == 0.3
 
 
 def test_engagement_range_is_measured_after_movement():
     game = arrange(small(), {0: 15, 1: (15, 100)}, {0: 23, 1: 17}, phase="movement")
     game.step(alpha="P1 prograde")
-    (outcome,) = game.step(alpha="P1 shoot P1")
+    (outcome,) = game.step(alpha="P1 shoot P1").outcomes
     assert outcome.probability == 0.4
 
 
@@ -218,7 +218,7 @@ def test_engagement_the_hva_of_every_preset_is_unarmed():
 
 def test_guard_odds_halve_with_each_further_attack():
     game = arrange(small(odds={**NEVER, "guard": [0.8, 0.4]}), {0: 15, 1: 15}, {0: 23, 1: 15, 2: 15, 3: 16})
-    outcomes = game.step(alpha="P1 guard", bravo="P1 shoot HVA; P2 collide HVA; P3 shoot HVA")
+    outcomes = game.step(alpha="P1 guard", bravo="P1 shoot HVA; P2 collide HVA; P3 shoot HVA").outcomes
     guards = [outcome for outcome in outcomes if outcome.action == "guard"]
     assert [outcome.probability for outcome in guards] == [0.8, 0.4, 0.2]
     assert {outcome.attacker.number for outcome in guards} == {1, 2, 3}
@@ -236,7 +236,7 @@ def test_guard_intercepts_with_the_frequency_of_the_odds_in_any_order():
 
 def test_guard_with_nothing_to_intercept_has_one_outcome_and_moves_anyway():
     game = arrange(small(), {0: 15, 1: (16, 50)}, {0: 23, 1: 15})
-    assert texts(game.step(alpha="P1 guard")) == ["alpha:Patrol:1 guard: no attacker"]
+    assert texts(game.step(alpha="P1 guard").outcomes) == ["alpha:Patrol:1 guard: no attacker"]
     assert (game.satellite("alpha", 1).sector, game.satellite("alpha", 1).fuel) == (16, 39)  # 15, drifted
 
 
@@ -249,7 +249,7 @@ def test_guard_ignores_attacks_on_others():
 
 def test_guard_sees_only_what_earlier_guards_left():
     game = arrange(small(odds=ALWAYS), {0: 15, 1: 15, 2: 15}, {0: 23, 1: 15})
-    outcomes = game.step(alpha="P1 guard; P2 guard", bravo="P1 shoot HVA")
+    outcomes = game.step(alpha="P1 guard; P2 guard", bravo="P1 shoot HVA").outcomes
     assert [outcome.action for outcome in outcomes] == ["guard", "guard", "shoot"]
     assert outcomes[0].success
     assert outcomes[1].attacker is None
@@ -267,7 +267,7 @@ def test_guards_of_both_sides_come_in_uniformly_random_order():
 
 def test_guard_takes_the_redirected_attack_with_the_probability_it_had_against_the_hva():
     game = arrange(small(odds={"guard": [1, 1]}), {0: 15, 1: 16}, {0: 23, 1: 16})
-    _, shot = game.step(alpha="P1 guard", bravo="P1 shoot HVA")
+    _, shot = game.step(alpha="P1 guard", bravo="P1 shoot HVA").outcomes
     assert str(shot.target) == "alpha:Patrol:1"
     assert shot.probability == 0.4  # attacker and guard stood in one sector, the HVA in the next
 
@@ -282,7 +282,7 @@ def test_guard_is_destroyed_instead_of_its_hva():
 @pytest.mark.parametrize("odds", [ALWAYS, NEVER])
 def test_guard_moves_to_its_hva_success_or_not(odds):
     game = arrange(small(odds={**NEVER, "guard": odds["guard"]}), {0: 15, 1: 30}, {0: 23, 1: 15})
-    outcomes = game.step(alpha="P1 guard", bravo="P1 shoot HVA")
+    outcomes = game.step(alpha="P1 guard", bravo="P1 shoot HVA").outcomes
     assert outcomes[0].success == (odds is ALWAYS)
     assert game.satellite("alpha", 1).sector == game.satellite("alpha", 0).sector
 
@@ -292,7 +292,7 @@ def test_guard_moves_to_its_hva_success_or_not(odds):
 
 def test_shots_come_before_collisions_and_guards_before_both():
     game = arrange(small(odds=NEVER), {0: 15, 1: 15, 2: 15, 3: 15}, {0: 23, 1: 15, 2: 15})
-    outcomes = game.step(alpha="P1 collide P1; P2 shoot P1; P3 guard", bravo="P1 collide HVA; P2 shoot HVA")
+    outcomes = game.step(alpha="P1 collide P1; P2 shoot P1; P3 guard", bravo="P1 collide HVA; P2 shoot HVA").outcomes
     assert [outcome.action for outcome in outcomes] == ["guard"] * 2 + ["shoot"] * 2 + ["collide"] * 2
 
 
@@ -305,7 +305,7 @@ def test_shots_are_simultaneous_so_that_both_may_fall():
 
 def test_shots_at_one_target_all_count():
     game = arrange(small(odds=ALWAYS), {0: 15, 1: 15, 2: 15}, {0: 23, 1: 15})
-    assert len(game.step(alpha="P1 shoot P1; P2 shoot P1")) == 2
+    assert len(game.step(alpha="P1 shoot P1; P2 shoot P1").outcomes) == 2
     assert satellite_values(game, "alpha", "ammo")[1:3] == [0, 0]
 
 
@@ -325,9 +325,9 @@ def test_collision_moves_the_attacker_hit_or_miss_and_destroys_both_or_none(odds
 def test_collision_is_void_after_a_shot_destroyed_one_of_the_pair(hit):
     game = arrange(small(odds=ALWAYS), {0: 15, 1: 15, 2: 15}, {0: 23, 1: 16, 2: 16})
     if hit == "attacker":
-        outcomes = game.step(alpha="P1 collide P1", bravo="P2 shoot P1")
+        outcomes = game.step(alpha="P1 collide P1", bravo="P2 shoot P1").outcomes
     else:
-        outcomes = game.step(alpha="P1 collide P1; P2 shoot P1")
+        outcomes = game.step(alpha="P1 collide P1; P2 shoot P1").outcomes
     assert [outcome.action for outcome in outcomes] == ["shoot"]
     assert game.satellite("alpha", 1).sector == 16  # 15, drifted: it did not move
     assert game.satellite("alpha", 1).fuel == (0 if hit == "attacker" else 69)  # paid all the same
@@ -335,7 +335,7 @@ def test_collision_is_void_after_a_shot_destroyed_one_of_the_pair(hit):
 
 def test_collision_is_void_after_another_collision_took_one_of_the_pair():
     game = arrange(small(odds=ALWAYS), {0: 15, 1: 15, 2: 15}, {0: 23, 1: 16})
-    (outcome,) = game.step(alpha="P1 collide P1; P2 collide P1")
+    (outcome,) = game.step(alpha="P1 collide P1; P2 collide P1").outcomes
     void = 3 - outcome.attacker.number
     assert game.satellite("alpha", void).fuel == 69
     assert not game.satellite("alpha", void).destroyed
@@ -349,14 +349,14 @@ def test_collisions_come_in_uniformly_random_order():
 
 def test_collision_redirected_to_a_guard_ends_in_the_sector_of_the_hva():
     game = arrange(small(odds={**NEVER, "guard": [1, 1]}), {0: 15, 1: 16}, {0: 23, 1: 16})
-    outcomes = game.step(alpha="P1 guard", bravo="P1 collide HVA")
+    outcomes = game.step(alpha="P1 guard", bravo="P1 collide HVA").outcomes
     assert str(outcomes[1].target) == "alpha:Patrol:1"
     assert game.satellite("bravo", 1).sector == 16  # 15, drifted
 
 
 def test_collisions_of_two_with_each_other_are_resolved_one_after_the_other():
     game = arrange(small(odds=NEVER), {0: 15, 1: 15}, {0: 23, 1: 16})
-    outcomes = game.step(alpha="P1 collide P1", bravo="P1 collide P1")
+    outcomes = game.step(alpha="P1 collide P1", bravo="P1 collide P1").outcomes
     assert len(outcomes) == 2
     assert {outcome.probability for outcome in outcomes} == {0}
 
@@ -589,7 +589,7 @@ def test_worked_example_of_the_books():
         alpha="P1 radial_in; P2 radial_in; P3 radial_in; P8 radial_in; P9 radial_in; P10 prograde",
         bravo=["P1 retrograde", "P2 radial in", "P3 radial in", "P7 radial in", "P8 radial in", "P10 prograde"],
     )
-    assert game.step() == ()
+    assert game.step().outcomes == ()
     assert satellite_values(game, "alpha", "sector") == [16, 7, 7, 7, 15, 16, 16, 17, 8, 8, 19]
     assert satellite_values(game, "alpha", "fuel") == [99, 89, 89, 89, 99, 99, 99, 99, 89, 89, 94]
     assert satellite_values(game, "bravo", "sector") == [24, 21, 11, 11, 23, 24, 24, 12, 12, 25, 27]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from strategies import configs, seeds
 
 from geo_patrol import ConfigError, environment_id, geo_patrol_v0, load_config, preset_names
-from geo_patrol.engine.batch import Batch
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
+from geo_patrol.games import Games
 from geo_patrol.sides import SIDES
 
 with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in a deprecated way
@@ -500,7 +500,7 @@ RANDOMIZED = {
 
 
 def rules_of(env):
-    return env.single.batch.rules[0]
+    return env.single.episodes.games.state.rules[0]
 
 
 def test_sampled_values_are_in_their_ranges_and_change_at_resets():
@@ -542,14 +542,12 @@ def test_sampled_values_follow_from_the_seed():
 
 def test_sampled_values_are_the_same_in_a_batch():
     config = load_config(RANDOMIZED)
-    batch = Batch(config, 16)
-    batch.seed(range(16))
-    batch.reset()
+    batch = Games(config, 16, seed=0).state
     env = geo_patrol_v0.parallel_env(config=config)
     for seed in range(16):
         env.reset(seed=seed)
         assert batch.rules[seed].tobytes() == rules_of(env).tobytes()
-        assert batch.games[seed].tobytes() == env.single.batch.games[0].tobytes()
+        assert batch.games[seed].tobytes() == env.single.episodes.games.state.games[0].tobytes()
     assert len({row.tobytes() for row in batch.rules}) == 16
 
 

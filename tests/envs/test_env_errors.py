@@ -133,12 +133,12 @@ def test_step_before_reset():
 @pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.raw_env, SoloGeoPatrol])
 @pytest.mark.parametrize("method", ["game", "render"])
 def test_inspection_before_reset(make, method):
-    with pytest.raises(RuntimeError, match="call reset first"):
+    with pytest.raises(RuntimeError, match="reset must be called first"):
         getattr(make(render_mode="ansi"), method)()
 
 
 def test_sampling_before_reset():
-    with pytest.raises(RuntimeError, match="call reset first"):
+    with pytest.raises(RuntimeError, match="reset must be called first"):
         geo_patrol_v0.parallel_env().sample_actions()
 
 
@@ -158,7 +158,7 @@ def test_step_after_the_end():
 
 def test_save_before_reset():
     for env in (geo_patrol_v0.parallel_env(), geo_patrol_v0.raw_env(), geo_patrol_v0.env(), SoloGeoPatrol()):
-        with pytest.raises(RecordingError, match="nothing to save: call reset first"):
+        with pytest.raises(RecordingError, match="nothing to save: reset must be called first"):
             env.save()
 
 
@@ -169,14 +169,14 @@ def test_mask_of_another_shape(shape):
 
 
 ARGUMENTS = [
-    ({"observation": "pixels"}, "observation = 'pixels': give 'onehot' or 'tokens'"),
-    ({"observation": None}, "observation = None: give 'onehot' or 'tokens'"),
-    ({"mask_in": "infos"}, "mask_in = 'infos': give 'obs' or 'info' or 'none'"),
-    ({"reward": "win"}, "reward = 'win': give 'score' or 'outcome'"),
-    ({"reward": ["score"]}, "reward = ['score']: give 'score' or 'outcome'"),
-    ({"max_cycles": 0}, "max_cycles = 0: give a whole number from 1, or None"),
-    ({"max_cycles": 1.5}, "max_cycles = 1.5: give a whole number from 1, or None"),
-    ({"max_cycles": True}, "max_cycles = True: give a whole number from 1, or None"),
+    ({"observation": "pixels"}, "observation must be 'onehot' or 'tokens', got 'pixels'"),
+    ({"observation": None}, "observation must be 'onehot' or 'tokens', got None"),
+    ({"mask_in": "infos"}, "mask_in must be 'obs' or 'info' or 'none', got 'infos'"),
+    ({"reward": "win"}, "reward must be 'score' or 'outcome', got 'win'"),
+    ({"reward": ["score"]}, "reward must be 'score' or 'outcome', got ['score']"),
+    ({"max_cycles": 0}, "max_cycles must be a positive integer or None, got 0"),
+    ({"max_cycles": 1.5}, "max_cycles must be a positive integer or None, got 1.5"),
+    ({"max_cycles": True}, "max_cycles must be a positive integer or None, got True"),
     ({"render_mode": "pixels"}, "render_mode = 'pixels': give "),
     ({"config": "caes1"}, "there is no preset 'caes1'; did you mean 'case1'?"),
     ({"overrides": {"turn_limit": 0}}, "turn_limit = 0: give a whole number from 1 to 10000"),
@@ -193,8 +193,8 @@ def test_argument(make, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"seat": "gamma"}, "seat = 'gamma': give 'alpha' or 'bravo' or 'random'"),
-        ({"seat": 0}, "seat = 0: give 'alpha' or 'bravo' or 'random'"),
+        ({"seat": "gamma"}, "seat must be 'alpha' or 'bravo' or 'random', got 'gamma'"),
+        ({"seat": 0}, "seat must be 'alpha' or 'bravo' or 'random', got 0"),
         ({"opponent": "randm"}, "there is no agent 'randm'; did you mean 'random'?"),
         ({"opponent": 3}, "opponent = 3: give an agent's name or an Agent"),
         ({"opponent": None}, "opponent = None: give an agent's name or an Agent"),

@@ -37,7 +37,7 @@ def test_made_by_id_for_self_play():
     envs = gymnasium.make_vec(environment_id("case1"), num_envs=8, opponent=None, **TOKENS)
     assert (envs.num_envs, envs.unwrapped.num_games) == (8, 4)
     assert envs.reset(seed=1)[0].shape == (8, 249)
-    with pytest.raises(ValueError, match="num_envs = 7: give an even number"):
+    with pytest.raises(ValueError, match="num_envs must be even in self-play"):
         gymnasium.make_vec(environment_id("case1"), num_envs=7, opponent=None)
 
 

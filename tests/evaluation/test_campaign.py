@@ -146,7 +146,7 @@ def test_files_that_agents_are_made_from_belong_to_the_plan(tmp_path, monkeypatc
 @pytest.mark.parametrize("seed", [None, -1, "1", True])
 def test_a_plan_without_a_seed_is_damaged(seed, tmp_path):
     (tmp_path / PLAN).write_text(json.dumps({"format": "geo_patrol plan", "seed": seed}))
-    with pytest.raises(FolderError, match=r"holds a damaged plan: seed = .*: give a whole number from 0 on"):
+    with pytest.raises(FolderError, match=r"holds a damaged plan: seed must be a non-negative integer"):
         play_tournament(["random", "idle"], games=2, folder=tmp_path)
 
 
@@ -192,7 +192,7 @@ def test_mirror_matches_show_the_advantage_of_a_side():
         ({"agents": ["idle", "idle"]}, "agent 'idle' is there twice"),
         ({"agents": ["idle", "idel"]}, "there is no agent 'idel'; did you mean 'idle'"),
         ({"games": 3}, "games = 3: give an even number"),
-        ({"seed": -1}, "seed = -1"),
+        ({"seed": -1}, "seed must be a non-negative integer"),
         ({"processes": 0}, "processes = 0: give a whole number from 1 to 1024"),
         ({"config": "case9"}, "there is no preset 'case9'"),
         ({"move_time": 0}, "move time = 0"),

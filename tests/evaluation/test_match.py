@@ -14,8 +14,8 @@ from geo_patrol.evaluation.chunks import CHUNK_PAIRS, agent_generator, game_seed
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import DRAW, FIRST, REASONS, SECOND, MatchResult
 from geo_patrol.evaluation.statistics import clustered_interval, student_quantile, wilson_interval
+from geo_patrol.game import replay_orders
 from geo_patrol.notation import read_reasons
-from geo_patrol.runner import replay_orders
 
 PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "illegal_orders")
 
@@ -159,7 +159,7 @@ def test_games_are_those_that_a_single_game_plays():
 def test_replay_is_the_first_game():
     result = play_match("scripted", "random", config="case2", games=6, seed=2)
     phases = list(replay_orders(result.config, int(result.seeds[0]), result.first_game))
-    end = phases[-1].game
+    end = phases[-1].after
     assert end.is_over
     assert [end.scores["alpha"], end.scores["bravo"]] == result.scores[0].tolist()
     assert end.turn == result.turns[0] == phases[-1].turn
@@ -167,8 +167,8 @@ def test_replay_is_the_first_game():
     assert {None: DRAW, "alpha": FIRST, "bravo": SECOND}[end.winner] == result.winner[0]
     by_hand = Game("case2", seed=int(result.seeds[0]))
     for phase in phases:
-        assert by_hand.step(*phase.orders) == phase.outcomes
-        assert by_hand == phase.game
+        assert by_hand.step(*phase.orders).outcomes == phase.outcomes
+        assert by_hand == phase.after
 
 
 def test_replay_repeats_illegal_orders_and_forfeits():
@@ -178,7 +178,7 @@ def test_replay_repeats_illegal_orders_and_forfeits():
     )
     (phase,) = replay_orders(result.config, int(result.seeds[0]), result.first_game)
     assert phase.illegal_orders == (11, 0)
-    assert phase.game.winner == "bravo"
+    assert phase.after.winner == "bravo"
     assert result.winner.tolist() == [SECOND, SECOND]
     assert result.reasons.tolist() == [FORFEIT, FORFEIT << 1]
     assert result.summary().total.endings["forfeit"].first == 2
@@ -298,7 +298,7 @@ def test_invalid_numbers_of_games(games):
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
 def test_invalid_seeds(seed):
-    with pytest.raises(ValueError, match="seed = "):
+    with pytest.raises(ValueError, match="seed must be a non-negative integer"):
         play_match("idle", "idle", games=2, seed=seed)
 
 
@@ -452,7 +452,7 @@ def test_sampled_rules_and_other_boards_can_be_played():
     for config in ("od2d", "case5"):
         result = play_match("scripted", "random", config=config, overrides=overrides, games=20, seed=1)
         phases = list(replay_orders(result.config, int(result.seeds[0]), result.first_game))
-        scores = phases[-1].game.scores
+        scores = phases[-1].after.scores
         assert [scores["alpha"], scores["bravo"]] == result.scores[0].tolist()
 
 

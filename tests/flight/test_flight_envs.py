@@ -245,9 +245,9 @@ def test_options_choose_the_mission_of_one_reset():
     ("arguments", "message"),
     [
         ({"mission": "sample_probe"}, "give a mission of 'spaceship_commander'"),
-        ({"mask_in": "there"}, "mask_in = 'there': give 'info' or 'obs' or 'none'"),
-        ({"reward": "points"}, "reward = 'points': give 'auto' or 'score' or 'rank'"),
-        ({"render_mode": "video"}, "render_mode = 'video': give 'human' or 'rgb_array' or 'ansi'"),
+        ({"mask_in": "there"}, "mask_in must be 'info' or 'obs' or 'none', got 'there'"),
+        ({"reward": "points"}, "reward must be 'auto' or 'score' or 'rank', got 'points'"),
+        ({"render_mode": "video"}, "render_mode must be 'human' or 'rgb_array' or 'ansi', got 'video'"),
         ({"overrides": {"turns": 99}}, "turns = 99: give a whole number from 1 to 40"),
         ({"mission": "random", "overrides": {"turns": 9}}, "overrides = {'turns': 9}: give none with random missions"),
     ],

@@ -27,7 +27,7 @@ TOLERANCE = 0.0002
 def playing():
     """Return a window to play in, with an enemy within reach of the own HVA."""
     live = LiveGame(load_config("geo_patrol"), (None, make_agent("idle")), 4)
-    live._runner.batch = arranged(bravo={1: {"sector": 17}}).to_batch()
+    live._game = arranged(bravo={1: {"sector": 17}})
     live.timeline._moments[0] = type(live.timeline[0])(live.game)
     return PlayWindow(lambda: live)
 

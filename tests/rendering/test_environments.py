@@ -123,7 +123,7 @@ def test_ansi_and_no_render_mode():
         env = make(render_mode="ansi")
         env.reset(seed=1)
         assert "turn 1, movement" in env.render()
-    with pytest.raises(RuntimeError, match="call reset first"):
+    with pytest.raises(RuntimeError, match="reset must be called first"):
         geo_patrol_v0.parallel_env(render_mode="rgb_array").render()
 
 

@@ -315,7 +315,7 @@ def test_engagements_are_ordered_by_clicking_targets():
     window = playing()
     session = window.session
 
-    session.live._runner.batch = game._batch.copy()
+    session.live._game = game
     session.live.timeline._moments[-1] = type(session.live.timeline[0])(game)
     window.playback._go(0)
     session.entry = entry = OrderEntry(game, "alpha")

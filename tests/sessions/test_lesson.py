@@ -121,7 +121,7 @@ def test_another_seed_may_turn_out_otherwise():
     """The outcomes are sampled by the engine."""
     step = next(step for step in LESSON.steps if step.id == "guard")
     games = [step.model_copy(update={"seed": seed}).position(LESSON.config) for seed in range(20)]
-    assert {game.step(list(step.orders), list(step.enemy))[0].success for game in games} == {True, False}
+    assert {game.step(list(step.orders), list(step.enemy)).outcomes[0].success for game in games} == {True, False}
 
 
 def test_numbers_are_those_of_the_rules():

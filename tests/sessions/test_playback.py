@@ -41,7 +41,7 @@ def test_orders_of_a_live_game_replay_it():
     game = Game("geo_patrol", seed=live.seed)
     for moment in live.timeline[:-1]:
         assert game == moment.game
-        assert game.step(*moment.orders) == moment.outcomes
+        assert game.step(*moment.orders).outcomes == moment.outcomes
     assert game == live.game
 
 

@@ -66,8 +66,7 @@ def test_a_forfeit_counts_at_once():
     saved = Game({"extends": "geo_patrol", "illegal_orders": "forfeit"}, seed=1)
     timeline = Timeline(saved)
     after = saved.save()
-    after["phase"], after["done"], after["reasons"] = "drift", True, 64
-    after["alpha"]["score"] = 0
+    after["position"] |= {"phase": "drift", "done": True, "reasons": 64, "score": [0, after["position"]["score"][1]]}
     timeline.append(((), ()), Game.restore(after))
     assert [point.alpha for point in timeline.snapshot(-1).scores][-1] == 0
 

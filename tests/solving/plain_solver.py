@@ -6,9 +6,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from geo_patrol import Game
-from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import MOVEMENT, SIDES
-from geo_patrol.saving import position_bytes
+from geo_patrol.games import Games
 from geo_patrol.solving.codes import encode_side
 from geo_patrol.solving.transitions import write_positions
 
@@ -52,7 +51,7 @@ class PlainSolver:
         if game.is_over:
             difference = game.scores["alpha"] - game.scores["bravo"]
             return np.array([difference, {"alpha": 1, "bravo": -1, None: 0}[game.winner]], float)
-        key = position_bytes(game.to_batch())[0]
+        key = repr(game.position)
         if key not in self.known:
             follow = self.after_moves if game.phase == "movement" else self.after_engagements
             payoffs = [
@@ -71,9 +70,10 @@ class PlainSolver:
         positions, probabilities = game.outcome_distribution(first, second)
         total = np.zeros(len(REWARDS))
         for position, probability in zip(positions, probabilities, strict=True):
-            batch = game.to_batch()
-            batch.games[0] = position
-            following = Game.from_batch(batch)
+            games = game.repeat(1)
+            games.state.games[0] = position
+            games.describe()
+            following = games[0]
             following.step()  # nobody engages any more: the drift
             total += probability * self.values(following)
         return total
@@ -95,7 +95,7 @@ class OneStepSolver(PlainSolver):
 
 def solved_values(solution, game):
     """Return the values that a solution gives a position: of the score difference at the end, and of the outcome."""
-    record = game.to_batch().games[0]
+    record = game.as_games().state.games[0]
     phase = solution.phases[2 * int(record.turn) + (record.phase != MOVEMENT)]
     alpha, bravo = (np.array([encode_side(record, phase.positions.board.codec, side)]) for side in range(SIDES))
     points = game.goal_points
@@ -105,12 +105,10 @@ def solved_values(solution, game):
 def equation_differences(solution, number, positions):
     """Return how far the values of some positions of a phase are from those that follow from the next phase, (n, 2)."""
     phase = solution.phases[number]
-    batch = Batch(solution.config, len(positions))
-    batch.seed(np.zeros(len(positions), np.uint64))
-    batch.reset()
-    write_positions(phase.positions.board, phase.positions.pairs(positions), batch.games)
+    batch = Games(solution.config, len(positions), seed=np.zeros(len(positions), np.uint64))
+    write_positions(phase.positions.board, phase.positions.pairs(positions), batch.state.games)
     batch.describe()
-    games = [Game.from_batch(batch.single(i)) for i in range(len(positions))]
+    games = [batch[i] for i in range(len(positions))]
     expected = [OneStepSolver(solution).value_of_equation(game) for game in games]
     return np.abs(np.array(expected) - [solved_values(solution, game) for game in games])
 

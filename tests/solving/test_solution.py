@@ -153,7 +153,7 @@ def test_a_file_holds_the_solution(duel, tmp_path):
     same = read_solution(path)
     assert (same.value, same.certified_gap, same.config) == (duel.value, duel.certified_gap, duel.config)
     assert same.num_positions == duel.num_positions
-    game = Game(duel.config, seed=0).to_batch().games[0]
+    game = Game(duel.config, seed=0).as_games().state.games[0]
     for side in range(2):
         ours, theirs = (each.strategy(game, side, "score") for each in (duel, same))
         assert np.array_equal(ours.orders, theirs.orders)
@@ -194,7 +194,7 @@ def test_the_agent_refuses_other_games_and_positions(duel):
     with pytest.raises(AgentError, match="knows 'Duel' alone"):
         agent.strategy(Game("duel"), 0)
     game = Game(duel.config).save()
-    game["alpha"]["fuel"][0] = 7
+    game["position"]["fuel"][0][0] = 7
     with pytest.raises(SolvingError, match="cannot be reached"):
         agent.strategy(Game.restore(game), 0)
     with pytest.raises(AgentError, match="plans from games"):

@@ -146,7 +146,7 @@ def test_prompts_have_the_values_of_the_game():
 def test_bad_arguments():
     with pytest.raises(ValueError, match=r"retries = -1: give a whole number from 0"):
         TextAgent(str, retries=-1)
-    with pytest.raises(OrderError, match="side 'gamma'"):
+    with pytest.raises(OrderError, match="got 'gamma'"):
         observe_text(Game("case1"), "gamma")
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.encodings import Encoding
-from geo_patrol.engine.sample import check_masks, sample_legal, sample_with_keys
+from geo_patrol.engine.legal import check_masks, sample_legal, sample_with_keys
+from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import NOOP
 from geo_patrol.errors import AgentError
 

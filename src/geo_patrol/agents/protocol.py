@@ -6,11 +6,11 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.encodings import ENCODINGS, Encoding
+from geo_patrol.engine.observe import ENCODINGS, Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import AgentError
 from geo_patrol.game import Game
+from geo_patrol.games import Games
 
 _MAX_MESSAGE = 300
 
@@ -183,9 +183,9 @@ def compute_actions(
     return call_agent(agent, name, "plan", copies, of_rows, observations, action_masks, generator)
 
 
-def copy_games(batch: Batch, rows: NDArray[np.int64] | None = None) -> list[Game]:
+def copy_games(batch: Games, rows: NDArray[np.int64] | None = None) -> list[Game]:
     """Return the games of a batch at ``rows``, or all, as independent copies."""
-    return [Game.from_batch(batch.single(row)) for row in (range(len(batch)) if rows is None else rows.tolist())]
+    return [batch[row] for row in (range(len(batch)) if rows is None else rows.tolist())]
 
 
 def call_agent(agent: Agent, name: str, method: str, *arguments: Any) -> NDArray[np.int64]:

@@ -54,8 +54,8 @@ class SolvedAgent(StatelessPlanner):
                     f"agent {self.name!r} knows {self.solution.config.title!r} alone, with its exact values"
                 )
             self._known_config = game.config
-        record = game.to_batch().games
-        for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders"):
+        record = game.repeat(1).state.games
+        for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders", "outcome_count"):
             record[field] = 0
         return self._strategy(record.tobytes(), side)
 

@@ -50,9 +50,9 @@ class Campaign:
             InputError: an option is invalid, or the JSON file cannot be written.
         """
         from geo_patrol.config.presets import load_config
-        from geo_patrol.engine.batch import check_seed
         from geo_patrol.evaluation.campaign import check_agents
         from geo_patrol.evaluation.match import check_games
+        from geo_patrol.games import check_seed
 
         with bad_input():
             check_games(self.games)

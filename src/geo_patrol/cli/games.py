@@ -64,7 +64,7 @@ def start_game(
     """
     with leave_at_once():  # loads compiled code
         from geo_patrol.config.presets import load_config
-        from geo_patrol.engine.batch import check_seed
+        from geo_patrol.games import check_seed
         from geo_patrol.sessions.live import LiveGame
 
         with bad_input():
@@ -134,24 +134,13 @@ def quick(agent: "Agent") -> "Agent":
 def load_rules() -> None:
     """Load all compiled code that playing, showing and checking games calls, except that of agents."""
     with leave_at_once():
-        import numpy as np
-
         from geo_patrol import board
-        from geo_patrol.config.presets import load_config
-        from geo_patrol.engine.drift import winner_of
-        from geo_patrol.engine.engagement import attack_probability, guard_probability
-        from geo_patrol.engine.legality import order_cost
-        from geo_patrol.engine.state import NOOP, SATELLITES, SIDES
+        from geo_patrol.game import Game
         from geo_patrol.notation import Order
-        from geo_patrol.runner import GameRunner
 
-        runner = GameRunner(load_config("geo_patrol"), seed=0)
-        runner.play(np.zeros((SIDES, SATELLITES), np.int64))
-        game, rules = runner.batch.games[0], runner.batch.rules[0]
-        order_cost(game, rules, 0, 1, NOOP)
-        attack_probability(game, rules, 0, 1, Order(1, "shoot", 0).code)
-        guard_probability(game, rules, 0, 1)
-        winner_of(game)
+        game = Game(seed=0)
+        game.step()
+        game.cost("alpha", Order(1, "noop"))
         moves = (board.prograde, board.retrograde, board.radial_in, board.radial_out)
         for function in (board.ring_of, board.azimuth_of, *moves):
             function(2)

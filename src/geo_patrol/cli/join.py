@@ -35,7 +35,7 @@ def join(
     if text and command is None:
         raise InputError("--text is for programs: give --command COMMAND")
     with leave_at_once():
-        from geo_patrol.engine.batch import fresh_seed
+        from geo_patrol.games import fresh_seed
         from geo_patrol.server.client import AgentPlayer, Client, play_seat
         from geo_patrol.server.programs import ProgramPlayer
 

@@ -149,7 +149,7 @@ def _warm_up(agents: "Sequence[str]", config: "GameConfig") -> None:
     from geo_patrol.agents.isolation.guard import is_own_agent
     from geo_patrol.evaluation.campaign import ONE_TURN
     from geo_patrol.evaluation.match import play_match
-    from geo_patrol.runner import replay_orders
+    from geo_patrol.game import replay_orders
 
     first, second = ("random" if is_own_agent(name) else quick(make_agent(name)) for name in agents)
     result = play_match(first, second, config=config, overrides=ONE_TURN, games=2, seed=0, on_failure="forfeit")
@@ -198,8 +198,7 @@ def _write_csv(target: str, result: "MatchResult", _campaign: Campaign) -> None:
 
 
 def _print_first_game(result: "MatchResult") -> None:
-    from geo_patrol.game import Game
-    from geo_patrol.runner import replay_orders
+    from geo_patrol.game import Game, replay_orders
     from geo_patrol.textplay.texts import game_text
 
     first, second = result.agents

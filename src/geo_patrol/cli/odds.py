@@ -109,7 +109,7 @@ def _read_replay(file: Path, number: int, turn: int | None) -> "tuple[Game, tupl
 
 def _summarize(position: "Game", distribution: "OutcomeDistribution") -> dict[str, Any]:
     """Return the probability that each satellite is destroyed, and that of each set of destroyed satellites."""
-    before = position.to_batch().games["destroyed"][0]
+    before = position.as_games().destroyed[0]
     flags = (distribution.positions["destroyed"] != 0) & (before == 0)
     names = [[str(satellite.id) for satellite in position.satellites(side)] for side in SIDES]
     single = {

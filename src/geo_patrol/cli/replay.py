@@ -17,8 +17,8 @@ from geo_patrol.errors import RecordingError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from geo_patrol.game import Phase
     from geo_patrol.replays import Replay, ReplayReader
-    from geo_patrol.runner import PlayedPhase
     from geo_patrol.sessions.timeline import Timeline
 
 
@@ -213,7 +213,7 @@ def _print_game(reader: "ReplayReader", number: int) -> bool:
     return not faults
 
 
-def _phases(replay: "Replay", faults: list[str]) -> "Iterator[PlayedPhase]":
+def _phases(replay: "Replay", faults: list[str]) -> "Iterator[Phase]":
     """Yield the phases of a game as long as they follow the rules; print the first difference and add it to faults."""
     from geo_patrol.replays import play
 

@@ -18,7 +18,7 @@ def verify(
 
     Exit status 1 if anything differs or cannot be read.
     """
-    from geo_patrol.verify.__main__ import verify as verify_files
+    from geo_patrol.verify import verify as verify_files
 
     with leave_at_once():
         verify_files(files)

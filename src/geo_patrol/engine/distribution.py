@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.engine.engagement import (
-    GUARD_DECAY,
     attack_probability,
     guard_probability,
+    next_guard_probability,
     pay_for_engagements,
     target_of,
 )
@@ -177,11 +177,12 @@ def _interceptions(odds: float, attacks: int) -> list[float]:
     The attacks come in random order, so all sets of one size are equally likely.
     """
     sizes = [1.0] + [0.0] * attacks
+    success = odds
     for attempt in range(attacks):
-        success = odds * GUARD_DECAY**attempt
         for size in range(attempt + 1, 0, -1):
             sizes[size] = sizes[size] * (1 - success) + sizes[size - 1] * success
         sizes[0] *= 1 - success
+        success = next_guard_probability(success)
     return [likelihood / math.comb(attacks, size) for size, likelihood in enumerate(sizes)]
 
 
@@ -252,7 +253,7 @@ def _collide(engagement: _Engagement, state: _Wreckage, pair: tuple[int, int]) -
 def _write_positions(paid: Records, engagement: _Engagement, ends: dict[_Wreckage, float]) -> OutcomeDistribution:
     """Carry out every end in a copy of the position, and merge equal positions."""
     positions = np.repeat(paid, len(ends))
-    for field in ("rng_key", "rng_counter", "setup_key"):
+    for field in ("rng_key", "rng_counter", "setup_key", "outcome_count"):
         positions[field] = 0
     for shooter in engagement.shooters:
         positions["ammo"][:, shooter // SATELLITES, shooter % SATELLITES] -= 1

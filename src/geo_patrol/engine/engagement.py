@@ -1,19 +1,33 @@
-"""The engagement phase (rule book, Engagement Phase): pay, resolve, enact.
+"""The engagement phase (rule book, Engagement Phase): pay, resolve, carry out.
 
-Resolving samples the outcomes and leaves the position as it is; enacting carries them out. Outcomes are what the books
-print and what recordings hold: a recorded engagement is enacted without sampling anything.
+All orders are paid for first. Then engagements are resolved in the order guards, shots, collisions, which leaves the
+position as it is and writes outcomes; finally the outcomes are carried out. Outcomes are what the rule books print and
+what recordings hold.
+
+Chance has a part in four places: the order of the guards, the order in which a guard meets the attackers, whether an
+attempt succeeds, and which collision comes next. Each of them is decided by the game's random stream, or by outcomes that
+were recorded, if there are any: a recorded engagement is played again by the same code that played it first. If
+something in the recording is impossible, the outcomes that are written differ from the recorded ones.
 """
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.board import are_adjacent
 from geo_patrol.engine.rng import random_below, random_unit
 from geo_patrol.engine.state import (
     ADJACENT_SECTOR,
     COLLIDE,
     COLLISION,
+    DRIFT,
     GUARD,
     GUARDING,
     HVA,
     NOBODY,
     NOOP,
+    OUT_OF_RANGE,
     SAME_SECTOR,
     SATELLITES,
     SHOOT,
@@ -23,11 +37,75 @@ from geo_patrol.engine.state import (
     Record,
     Records,
 )
-from geo_patrol.engine.workspace import Engagement, make_engagement
 from geo_patrol.jit import jit, jitable
 
 GUARD_DECAY = 0.5
-"""Factor by which the probability falls with each further attack that one guard tries to intercept in a phase."""
+"""Factor by which the probability of a guard falls with each further attack that it meets in a phase."""
+
+# Range, cost and odds
+
+
+@jitable
+def range_between(sector: int, other: int) -> int:
+    """Return SAME_SECTOR, ADJACENT_SECTOR or OUT_OF_RANGE."""
+    if sector == other:
+        return SAME_SECTOR
+    if are_adjacent(sector, other):
+        return ADJACENT_SECTOR
+    return OUT_OF_RANGE
+
+
+@jitable
+def range_of(sector: int, other: int) -> int:
+    """Return the range of a legal engagement, SAME_SECTOR or ADJACENT_SECTOR."""
+    return SAME_SECTOR if sector == other else ADJACENT_SECTOR
+
+
+@jitable
+def kind_of(order: int) -> int:
+    """Return the kind of an engagement order: SHOT, COLLISION or GUARDING."""
+    if order == GUARD:
+        return GUARDING
+    return COLLISION if order >= COLLIDE else SHOT
+
+
+@jitable
+def target_of(order: int) -> int:
+    """Return the number of the target of an engagement order; that of a guard is its own HVA."""
+    if order == GUARD:
+        return HVA
+    return order - COLLIDE if order >= COLLIDE else order - SHOOT
+
+
+@jitable
+def engagement_cost(game: Record, rules: Record, side: int, number: int, order: int) -> int:
+    """Return the cost of a legal engagement order; it depends on the sectors of the two satellites, not on their fuel."""
+    target_side = side if order == GUARD else 1 - side
+    distance = range_of(game.sector[side, number], game.sector[target_side, target_of(order)])
+    return rules.engagement_cost[side, kind_of(order), distance]
+
+
+@jitable
+def attack_probability(game: Record, rules: Record, side: int, number: int, order: int) -> float:
+    """Return the probability that a shot or collision succeeds, by the range to the target that was ordered."""
+    distance = range_of(game.sector[side, number], game.sector[1 - side, target_of(order)])
+    return rules.engagement_odds[side, kind_of(order), distance]
+
+
+@jitable
+def guard_probability(game: Record, rules: Record, side: int, number: int) -> float:
+    """Return the probability that a guard intercepts the first attack that it meets."""
+    distance = range_of(game.sector[side, number], game.sector[side, HVA])
+    return rules.engagement_odds[side, GUARDING, distance]
+
+
+@jitable
+def next_guard_probability(probability: float) -> float:
+    """Return the probability that a guard intercepts an attack, from that of the attack it met before."""
+    return probability * GUARD_DECAY
+
+
+# Paying
 
 
 @jitable
@@ -41,32 +119,10 @@ def has_orders(orders: IntArray) -> bool:
 
 
 @jitable
-def range_of(sector: int, other: int) -> int:
-    """Return the range of a legal engagement, SAME_SECTOR or ADJACENT_SECTOR."""
-    return SAME_SECTOR if sector == other else ADJACENT_SECTOR
-
-
-@jitable
-def kind_of(order: int) -> int:
-    """Return the kind of an engagement order."""
-    if order == GUARD:
-        return GUARDING
-    return COLLISION if order >= COLLIDE else SHOT
-
-
-@jitable
-def engagement_cost(game: Record, rules: Record, side: int, number: int, order: int) -> int:
-    """Return the cost of a legal engagement order; it depends on the two satellites' sectors, not on their fuel."""
-    target_side = side if order == GUARD else 1 - side
-    distance = range_of(game.sector[side, number], game.sector[target_side, target_of(order)])
-    return rules.engagement_cost[side, kind_of(order), distance]
-
-
-@jit
 def pay_for_engagements(game: Record, rules: Record, orders: IntArray) -> None:
     """Take the fuel for all legal engagement orders, at their costs before any of them is paid.
 
-    With the published code's rules, an order paid with the last fuel is void, and so is every order against the payer
+    With the rules of the published code, an order paid with the last fuel is void, and so is every order against the payer
     or, for guards, for it: both become noop in ``orders``.
     """
     for side in range(SIDES):
@@ -90,58 +146,29 @@ def void_orders_of_inactive(game: Record, orders: IntArray) -> None:
                     orders[side, number] = NOOP
 
 
-@jitable
-def target_of(order: int) -> int:
-    """Return the number of the target of an engagement order; a guard's is its own HVA."""
-    if order == GUARD:
-        return HVA
-    return order - COLLIDE if order >= COLLIDE else order - SHOOT
+# Resolving
+
+
+class Engagement(NamedTuple):
+    """An engagement being resolved. Satellites of both sides are numbered consecutively: 11 * side + number."""
+
+    aim: IntArray
+    """(22,): the number of the enemy that each attack is aimed at now, or NOBODY."""
+    destroyed: IntArray
+    """(22,): 1 where a satellite has been hit."""
+    guards: IntArray
+    """(22,): the satellites that guard, at the front; shooters and colliders likewise."""
+    shooters: IntArray
+    colliders: IntArray
+    attackers: IntArray
+    """(22,): the satellites that attack one HVA, at the front."""
 
 
 @jitable
-def attack_probability(game: Record, rules: Record, side: int, number: int, order: int) -> float:
-    """Return the probability of a shot or collision, by the range to its ordered target."""
-    distance = range_of(game.sector[side, number], game.sector[1 - side, target_of(order)])
-    return rules.engagement_odds[side, kind_of(order), distance]
-
-
-@jitable
-def guard_probability(game: Record, rules: Record, side: int, number: int) -> float:
-    """Return the probability that a guard intercepts the first attack."""
-    distance = range_of(game.sector[side, number], game.sector[side, HVA])
-    return rules.engagement_odds[side, GUARDING, distance]
-
-
-@jitable
-def shuffle(game: Record, items: IntArray, count: int) -> None:
-    """Put the first items of an array into a uniformly random order."""
-    for last in range(count - 1, 0, -1):
-        other = random_below(game, last + 1)
-        items[last], items[other] = items[other], items[last]
-
-
-@jitable
-def write_outcome(
-    outcomes: Records,
-    count: int,
-    kind: int,
-    side: int,
-    attacker: int,
-    guardian: int,
-    target: int,
-    probability: float,
-    success: bool,
-) -> int:
-    """Append an outcome; return the new number of outcomes."""
-    outcome = outcomes[count]
-    outcome.kind = kind
-    outcome.side = side
-    outcome.attacker = attacker
-    outcome.guardian = guardian
-    outcome.target = target
-    outcome.probability = probability
-    outcome.success = success
-    return count + 1
+def make_engagement() -> Engagement:
+    """Allocate the arrays of an engagement, in one piece."""
+    arrays = np.zeros((6, SIDES * SATELLITES), np.int64)
+    return Engagement(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], arrays[5])
 
 
 @jitable
@@ -169,9 +196,113 @@ def sort_orders(orders: IntArray, engagement: Engagement) -> tuple[int, int, int
 
 
 @jitable
-def resolve_guards(game: Record, rules: Record, engagement: Engagement, guards: int, outcomes: Records) -> int:
-    """Let each guard, in random order, try to intercept the attacks aimed at its HVA at that moment."""
-    shuffle(game, engagement.guards, guards)
+def recorded_actor(outcome: Record) -> int:
+    """Return the satellite whose order a recorded outcome belongs to, 11 * side + number."""
+    return outcome.side * SATELLITES + (outcome.guardian if outcome.kind == GUARDING else outcome.attacker)
+
+
+@jitable
+def succeeds(game: Record, probability: float, recorded: Records, index: int) -> bool:
+    """Decide whether an attempt succeeds, at random or as the outcome at an index was recorded, if that is possible."""
+    if index < len(recorded):
+        return probability > 0 and (probability >= 1 or recorded[index].success != 0)
+    return random_unit(game) < probability
+
+
+@jitable
+def shuffle(game: Record, items: IntArray, count: int) -> None:
+    """Put the first items of an array into a uniformly random order (Fisher and Yates)."""
+    for last in range(count - 1, 0, -1):
+        other = random_below(game, last + 1)
+        items[last], items[other] = items[other], items[last]
+
+
+@jitable
+def bring_forward(items: IntArray, item: int, start: int, stop: int) -> int:
+    """Exchange an item among items[start:stop] with the first of them; return start + 1, or start if it is missing."""
+    for i in range(start, stop):
+        if items[i] == item:
+            items[start], items[i] = items[i], items[start]
+            return start + 1
+    return start
+
+
+@jitable
+def put_guards_in_order(game: Record, guards: IntArray, count: int, recorded: Records) -> None:
+    """Put the guards of both sides into random order, or into that in which they were recorded."""
+    if len(recorded) == 0:
+        shuffle(game, guards, count)
+        return
+    first = 0
+    for outcome in recorded:
+        first = bring_forward(guards, recorded_actor(outcome), first, count)
+
+
+@jitable
+def put_attackers_in_order(game: Record, attackers: IntArray, count: int, recorded: Records, index: int) -> None:
+    """Put the attackers that one guard meets into random order, or into that recorded from an index on."""
+    if len(recorded) == 0:
+        shuffle(game, attackers, count)
+        return
+    first = 0
+    for i in range(index, min(index + count, len(recorded))):
+        first = bring_forward(attackers, recorded[i].attacker, first, count)
+
+
+@jitable
+def put_shooters_in_order(shooters: IntArray, count: int, recorded: Records, index: int) -> None:
+    """Put the shooters of both sides into the order recorded from an index on; otherwise they keep theirs."""
+    first = 0
+    for i in range(index, min(index + count, len(recorded))):
+        first = bring_forward(shooters, recorded_actor(recorded[i]), first, count)
+
+
+@jitable
+def choose_collision(game: Record, waiting: IntArray, count: int, recorded: Records, index: int) -> int:
+    """Return which of the waiting collisions comes next, at random or as recorded."""
+    if index < len(recorded):
+        actor = recorded_actor(recorded[index])
+        for i in range(count):
+            if waiting[i] == actor:
+                return i
+        return 0
+    return int(np.int64(random_below(game, count)))  # unsigned as it is, which would make all of them floats
+
+
+@jitable
+def write_outcome(
+    outcomes: Records,
+    count: int,
+    kind: int,
+    side: int,
+    attacker: int,
+    guardian: int,
+    target: int,
+    probability: float,
+    success: bool,
+) -> int:
+    """Append an outcome; return the new number of outcomes."""
+    outcome = outcomes[count]
+    outcome.kind = kind
+    outcome.side = side
+    outcome.attacker = attacker
+    outcome.guardian = guardian
+    outcome.target = target
+    outcome.probability = probability
+    outcome.success = success
+    return count + 1
+
+
+@jitable
+def resolve_guards(
+    game: Record, rules: Record, engagement: Engagement, guards: int, recorded: Records, outcomes: Records
+) -> int:
+    """Let each guard, in random order, try to intercept the attacks that are aimed at its HVA at that moment.
+
+    It meets them one by one, in random order; an attack that it intercepts is aimed at the guard from then on. A guard that
+    meets none has an outcome of its own.
+    """
+    put_guards_in_order(game, engagement.guards, guards, recorded)
     count = 0
     aim, attackers = engagement.aim, engagement.attackers
     for i in range(guards):
@@ -182,16 +313,16 @@ def resolve_guards(game: Record, rules: Record, engagement: Engagement, guards: 
             if aim[enemies + number] == HVA:
                 attackers[attacker_count] = number
                 attacker_count += 1
-        shuffle(game, attackers, attacker_count)
+        put_attackers_in_order(game, attackers, attacker_count, recorded, count)
         probability = guard_probability(game, rules, side, guardian)
         if attacker_count == 0:
             count = write_outcome(outcomes, count, GUARDING, side, NOBODY, guardian, HVA, probability, False)
         for k in range(attacker_count):
-            success = random_unit(game) < probability
+            success = succeeds(game, probability, recorded, count)
             if success:
                 aim[enemies + attackers[k]] = guardian
             count = write_outcome(outcomes, count, GUARDING, side, attackers[k], guardian, HVA, probability, success)
-            probability *= GUARD_DECAY
+            probability = next_guard_probability(probability)
     return count
 
 
@@ -202,15 +333,20 @@ def resolve_shots(
     orders: IntArray,
     engagement: Engagement,
     shooters: int,
+    recorded: Records,
     outcomes: Records,
     count: int,
 ) -> int:
-    """Fire all shots at once: a satellite that is hit has still fired its own."""
+    """Fire all shots at once: a satellite that is hit has still fired its own.
+
+    An attack that was intercepted keeps the probability that it had against the target that was ordered.
+    """
+    put_shooters_in_order(engagement.shooters, shooters, recorded, count)
     for i in range(shooters):
         shooter = engagement.shooters[i]
         side, number = shooter // SATELLITES, shooter % SATELLITES
         probability = attack_probability(game, rules, side, number, orders[side, number])
-        success = random_unit(game) < probability
+        success = succeeds(game, probability, recorded, count)
         target = engagement.aim[shooter]
         count = write_outcome(outcomes, count, SHOT, side, number, NOBODY, target, probability, success)
         if success:
@@ -225,6 +361,7 @@ def resolve_collisions(
     orders: IntArray,
     engagement: Engagement,
     colliders: int,
+    recorded: Records,
     outcomes: Records,
     count: int,
 ) -> int:
@@ -241,13 +378,13 @@ def resolve_collisions(
         colliders = remaining
         if colliders == 0:
             return count
-        i = random_below(game, colliders)
+        i = choose_collision(game, waiting, colliders, recorded, count)
         collider = waiting[i]
         side, number = collider // SATELLITES, collider % SATELLITES
         colliders -= 1
         waiting[i] = waiting[colliders]
         probability = attack_probability(game, rules, side, number, orders[side, number])
-        success = random_unit(game) < probability
+        success = succeeds(game, probability, recorded, count)
         count = write_outcome(outcomes, count, COLLISION, side, number, NOBODY, aim[collider], probability, success)
         if success:
             destroyed[collider] = 1
@@ -255,16 +392,27 @@ def resolve_collisions(
 
 
 @jitable
-def resolve_engagements(game: Record, rules: Record, orders: IntArray, outcomes: Records) -> int:
-    """Sample the outcomes of legal orders that have been paid for: guards, then shots, then collisions.
+def resolve_engagements(game: Record, rules: Record, orders: IntArray, recorded: Records, outcomes: Records) -> int:
+    """Find the outcomes of legal orders that have been paid for: guards, then shots, then collisions.
 
-    Only the random stream of the game's record changes. Returns the number of outcomes written to ``outcomes``.
+    Args:
+        game: the game, of which only the random stream changes.
+        rules: its rules.
+        orders: (2, 11) order codes.
+        recorded: (k,) outcomes that decide what is left to chance; none to sample it from the random stream.
+        outcomes: (128,), overwritten.
+
+    Returns:
+        The number of outcomes.
     """
     engagement = make_engagement()
     guards, shooters, colliders = sort_orders(orders, engagement)
-    count = resolve_guards(game, rules, engagement, guards, outcomes)
-    count = resolve_shots(game, rules, orders, engagement, shooters, outcomes, count)
-    return resolve_collisions(game, rules, orders, engagement, colliders, outcomes, count)
+    count = resolve_guards(game, rules, engagement, guards, recorded, outcomes)
+    count = resolve_shots(game, rules, orders, engagement, shooters, recorded, outcomes, count)
+    return resolve_collisions(game, rules, orders, engagement, colliders, recorded, outcomes, count)
+
+
+# Carrying out
 
 
 @jitable
@@ -276,7 +424,11 @@ def destroy(game: Record, side: int, number: int) -> None:
 
 @jit
 def enact_engagements(game: Record, outcomes: Records, count: int) -> None:
-    """Carry out outcomes in their order: guards and colliders move, shooters lose a round, the destroyed their fuel."""
+    """Carry out outcomes in their order.
+
+    A guard moves to the sector of its HVA, and a collider to that of its target, successful or not. A shooter loses a
+    round. Destroyed satellites lose their fuel.
+    """
     for i in range(count):
         outcome = outcomes[i]
         side, enemy = outcome.side, 1 - outcome.side
@@ -291,3 +443,60 @@ def enact_engagements(game: Record, outcomes: Records, count: int) -> None:
             if outcome.success:
                 destroy(game, side, outcome.attacker)
                 destroy(game, enemy, outcome.target)
+
+
+@jit
+def play_engagement(game: Record, rules: Record, orders: IntArray, recorded: Records, outcomes: Records) -> int:
+    """Play the engagement phase with legal orders, up to the drift; return the number of outcomes."""
+    count = 0
+    if has_orders(orders):
+        pay_for_engagements(game, rules, orders)
+        count = resolve_engagements(game, rules, orders, recorded, outcomes)
+        enact_engagements(game, outcomes, count)
+    game.phase = DRIFT
+    return count
+
+
+# The odds of an engagement, by resolving it many times
+
+
+@jitable
+def destroyed_bits(outcomes: Records, count: int) -> int:
+    """Return the satellites that outcomes destroy, as bits: 11 * side + number."""
+    bits = 0
+    for i in range(count):
+        outcome = outcomes[i]
+        side, attacker, target = int(outcome.side), int(outcome.attacker), int(outcome.target)
+        if outcome.success and outcome.kind != GUARDING:
+            bits |= 1 << ((1 - side) * SATELLITES + target)
+            if outcome.kind == COLLISION:
+                bits |= 1 << (side * SATELLITES + attacker)
+    return bits
+
+
+@jit
+def resolve_repeatedly(
+    game: Record,
+    rules: Record,
+    orders: IntArray,
+    outcomes: Records,
+    destroyed: NDArray[np.int64],
+    kinds: NDArray[np.int64],
+) -> None:
+    """Resolve an engagement as often as ``destroyed`` is long.
+
+    Args:
+        game: the position after paying, of which only the random stream changes.
+        rules: rules of the game.
+        orders: (2, 11) legal orders that have been paid for.
+        outcomes: (128,), overwritten.
+        destroyed: (n,), overwritten with the destroyed satellites of each resolution, see ``destroyed_bits``.
+        kinds: (n, 3), overwritten with the number of shots, collisions and guard outcomes.
+    """
+    for draw in range(len(destroyed)):
+        count = resolve_engagements(game, rules, orders, outcomes[:0], outcomes)
+        destroyed[draw] = destroyed_bits(outcomes, count)
+        for kind in (SHOT, COLLISION, GUARDING):
+            kinds[draw, kind] = 0
+        for i in range(count):
+            kinds[draw, outcomes[i].kind] += 1

@@ -4,6 +4,8 @@ Every game has a stream of its own, whose key and counter are fields of its reco
 key and n alone, so a game plays the same by itself, in a batch of any size, or restored from a save.
 """
 
+from typing import Any
+
 import numba
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,6 @@ _SHIFT_30, _SHIFT_27, _SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
 _SHIFT_11, _SHIFT_32 = np.uint64(11), np.uint64(32)
 _ONE = np.uint64(1)
 _UNIT = 1.0 / (1 << 53)
-_FORK = np.uint64(0x666F726B00000000)
 
 
 @jit
@@ -49,17 +50,27 @@ def next_key(stream: NDArray[np.uint64]) -> np.uint64:
     return number
 
 
-@jitable
-def seed_stream(game: Record, seed: np.uint64) -> None:
-    """Restart a game's stream from a seed."""
-    game.rng_key = mix(seed ^ _GAMMA)
-    game.rng_counter = np.uint64(0)
+# Keys of streams. Streams with different purposes are unrelated, even if they have the same seed.
+
+GAME_STREAM, ACTION_STREAM, OPPONENT_STREAM, FORK_STREAM = (
+    _GAMMA,
+    np.uint64(0x6F72646572730000),
+    np.uint64(0x6F70706F6E656E74),
+    np.uint64(0x666F726B00000000),
+)
+_mix_arrays: Any = getattr(mix, "py_func", mix)  # plain NumPy: these run once for each reset, and compile nothing
 
 
-def fork_stream(game: Record, seed: int) -> None:
-    """Give a game the stream that forks have for a seed, which is unrelated to the stream of a game with that seed."""
-    game.rng_key = mix(np.uint64(mix(np.uint64(seed % 2**64) ^ _FORK)))
-    game.rng_counter = np.uint64(0)
+def stream_keys(seeds: NDArray[np.uint64], purpose: np.uint64) -> NDArray[np.uint64]:
+    """Return the keys of the streams that seeds, (n,), start for a purpose, such as ``GAME_STREAM``."""
+    keys: NDArray[np.uint64] = _mix_arrays(seeds ^ purpose)
+    return keys
+
+
+def fork_keys(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the keys of the streams that forks of games have for seeds, (n,)."""
+    keys: NDArray[np.uint64] = _mix_arrays(stream_keys(seeds, FORK_STREAM))
+    return keys
 
 
 @jitable

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from geo_patrol.board import EARTH, sector_at
 from geo_patrol.config.ranges import Choice, Range
 from geo_patrol.config.schema import GameConfig, SideConfig
-from geo_patrol.engine.drift import fuel_points
 from geo_patrol.engine.observe import write_rule_features
 from geo_patrol.engine.rng import random_below, random_bits, random_unit
 from geo_patrol.engine.state import (
@@ -31,6 +30,7 @@ from geo_patrol.engine.state import (
     Records,
     records,
 )
+from geo_patrol.engine.turn import fuel_points
 from geo_patrol.jit import jit, jitable
 from geo_patrol.sides import SIDES as SIDE_NAMES
 
@@ -299,6 +299,7 @@ def clear_game(game: Record) -> None:
     game.phase = MOVEMENT
     game.done = 0
     game.reasons = 0
+    game.outcome_count = 0
     for side in range(SIDES):
         game.goal_points[side] = 0
         game.score[side] = 0

@@ -1,13 +1,18 @@
-"""Record layouts: a game, its rules, an engagement outcome; and the codes that stand in them.
+"""What compiled code works on: the records of a game, its rules and an outcome, and the arrays of many games.
 
-All arrays of a layout are fixed in size: two sides, eleven satellites a side. Satellites that a side does not have
-are absent: sector 0 (the Earth), no fuel. One record is one game, so a copy of a record is a snapshot of a game.
+A game is one structured record with two sides of eleven satellites, whatever its configuration. Satellites that a side
+does not have are absent: sector 0 (the Earth), no fuel. A copy of a record is a copy of the game.
+
+Compiled functions take many arrays. They are grouped in NamedTuples, whose fields compiled code reads by name at no
+cost: ``State`` for the games, ``Workspace`` for temporary arrays.
 """
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from geo_patrol.jit import jitable
 
 SIDES = 2
 SATELLITES = 11
@@ -46,9 +51,10 @@ GAME = np.dtype(
         ("rng_counter", "u8"),
         ("setup_key", "u8"),  # key of the separate stream from which the last reset sampled the rules
         ("turn", "i4"),  # turns completed; the turn being played is one more
+        ("outcome_count", "i4"),  # outcomes of the phase last played
         ("goal_points", "i4", (SIDES,)),  # so far
         ("score", "i4", (SIDES,)),  # goal points so far + fuel points when last scored
-        ("illegal_orders", "i4", (SIDES,)),  # in the phase last played
+        ("illegal_orders", "i2", (SIDES,)),  # in the phase last played
         ("phase", "i2"),
         ("done", "i2"),
         ("reasons", "i2"),  # bits, see above
@@ -110,7 +116,7 @@ OUTCOME = np.dtype(
 MAX_OUTCOMES = 128
 """Capacity for the outcomes of one engagement: ten guards facing eleven attackers, and their attacks, are 121."""
 
-# Inside compiled code a record's fields are attributes with types of their own, which only the layouts above know.
+# Inside compiled code the fields of a record are attributes, whose types only the layouts above know.
 Record: TypeAlias = Any
 Records: TypeAlias = NDArray[np.void]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
@@ -119,6 +125,66 @@ IntArray: TypeAlias = NDArray[np.integer[Any]]
 def records(layout: np.dtype[Any], count: int) -> Records:
     """Allocate records, all zero, whose fields are attributes in compiled and in plain Python code.
 
-    They are a plain array of ``np.record``: passing a ``np.recarray`` to compiled code takes eight times as long.
+    They are a plain array of ``np.record``: unpacking a ``np.recarray`` for compiled code takes far longer.
     """
     return np.zeros(count, np.dtype((np.record, layout)))
+
+
+class State(NamedTuple):
+    """Games side by side, as compiled code takes them."""
+
+    games: Records
+    """(n,) of layout ``GAME``."""
+    rules: Records
+    """(n,) of layout ``RULES``; (1,) where all games have the same."""
+    legal: NDArray[np.int32]
+    """(n, 2, 11): the legal orders of each satellite as a set of bits, bit k for order code k."""
+    action_streams: NDArray[np.uint64]
+    """(n, 2): key and counter of the random stream from which the actions of a game are sampled."""
+    outcomes: Records
+    """(128,) of layout ``OUTCOME``: those of the engagement last played, of the last game."""
+    recorded: Records
+    """(k,) of layout ``OUTCOME``: outcomes that the next engagement takes instead of sampling them; usually none."""
+
+
+def make_state(num_games: int, num_rules: int) -> State:
+    """Allocate the arrays of games, all zero."""
+    return State(
+        records(GAME, num_games),
+        records(RULES, num_rules),
+        np.zeros((num_games, SIDES, SATELLITES), np.int32),
+        np.zeros((num_games, 2), np.uint64),
+        records(OUTCOME, MAX_OUTCOMES),
+        records(OUTCOME, 0),
+    )
+
+
+class Workspace(NamedTuple):
+    """Temporary arrays, allocated once for a loop over games. Functions of one game leave them as they find them."""
+
+    occupancy: NDArray[np.int32]
+    """(sectors,), zero: the satellites in each sector, as bits."""
+    neighbours: NDArray[np.int64]
+    """(2, 11, 2), overwritten: the satellites in the sector of each satellite, and in those adjacent to it, as bits."""
+    nearness: NDArray[np.int8]
+    """(sectors,), zero: flags of the sectors that hold an HVA or are adjacent to one."""
+    positions: NDArray[np.int64]
+    """(2, 11, 3), overwritten: relative sectors and nearness flags of each satellite, see ``observe``."""
+    random_bits: NDArray[np.uint64]
+    """(2, 11), overwritten."""
+    orders: NDArray[np.int64]
+    """(2, 11), overwritten: the orders of both sides of one game."""
+
+
+@jitable
+def make_workspace(outer_ring: int) -> Workspace:
+    """Allocate the temporary arrays for games on a board with so many rings."""
+    sectors = 1 << (outer_ring + 2)  # two rings more than there are: reads beyond the outer ring need no test
+    return Workspace(
+        np.zeros(sectors, np.int32),
+        np.empty((SIDES, SATELLITES, 2), np.int64),
+        np.zeros(sectors, np.int8),
+        np.empty((SIDES, SATELLITES, 3), np.int64),
+        np.empty((SIDES, SATELLITES), np.uint64),
+        np.empty((SIDES, SATELLITES), np.int64),
+    )

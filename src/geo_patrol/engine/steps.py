@@ -1,48 +1,281 @@
-"""The step of a batch: play one phase of each game and write its outputs, in one call.
+"""Many games at once: episodes, and the compiled step that plays one phase of each game and writes what follows from it.
 
-It is the only entry point that plays games, for a single game and for thousands. The rows of a batch do not affect each
-other and the GIL is released, so threads may step different rows at the same time.
+``step_games`` is the only function that plays games, for a single one and for thousands, with the bookkeeping of
+environments or without. The games of a batch do not affect each other and the GIL is released, so threads may step
+different rows of the same arrays at the same time.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.drift import winner_of
-from geo_patrol.engine.episodes import alphas_reward, clear_statistics, gather_orders, write_statistics
-from geo_patrol.engine.legal_sets import write_legal_sets, write_mask, write_masks
+from geo_patrol.engine.legal import sample_side, sample_sides, write_legal_orders, write_mask, write_masks
 from geo_patrol.engine.observe import find_positions, observe_onehot, observe_tokens
-from geo_patrol.engine.rng import next_key
-from geo_patrol.engine.sample import sample_side, sample_sides
-from geo_patrol.engine.state import ALPHA, ORDERS, SATELLITES, SIDES, IntArray, Record, Records
-from geo_patrol.engine.turn import play_orders
-from geo_patrol.engine.workspace import Workspace, make_workspace
+from geo_patrol.engine.rng import next_key, random_bits
+from geo_patrol.engine.setup import set_up_game
+from geo_patrol.engine.state import (
+    ALPHA,
+    BRAVO,
+    NOBODY,
+    NOOP,
+    ORDERS,
+    SATELLITES,
+    SIDES,
+    IntArray,
+    Record,
+    Records,
+    State,
+    Workspace,
+    make_workspace,
+    records,
+)
+from geo_patrol.engine.turn import play_orders, winner_of
 from geo_patrol.jit import jit, jitable
+
+EPISODE = np.dtype(
+    [
+        ("opponent_stream", "u8", (2,)),  # key and counter of the stream of the opponent's keys, and of its choice
+        ("opponent_key", "u8"),  # the opponent's random key in this phase
+        ("total_reward", "f8"),  # alpha's return so far; bravo's is the negative
+        ("length", "i8"),  # phases played
+        ("score_difference", "i8"),  # alpha's score minus bravo's after the last phase
+        ("illegal_orders", "i8", (SIDES,)),  # so far
+        ("seat", "i8"),  # the side that is not the opponent's
+        ("next_seat", "i8"),
+        ("opponent", "i8"),  # its index among the opponents
+        ("winner", "i8"),  # of a finished game: 0 alpha, 1 bravo, -1 nobody
+        ("is_over", "i8"),  # 1: terminated or truncated
+        ("is_new", "i8"),  # 1: reset at the start of this step, in which it is not played
+        ("opponent_actions", "i8", (SATELLITES,)),
+    ],
+    align=True,
+)
+"""One episode of an environment, beside the record of its game."""
+
+SETTINGS = np.dtype(
+    [
+        ("sides", "i8"),  # environments per game: 2, or 1 against an opponent
+        ("rewards_outcome", "i8"),  # 1: rewards are -1, 0 or 1 at the end; 0: the change of the score difference
+        ("max_cycles", "i8"),  # phases after which an unfinished game is truncated; 0: never
+        ("first_seat", "i8"),
+        ("alternates", "i8"),  # 1: the seat alternates between games, and between the episodes of a game
+        ("observes_opponent", "i8"),  # 1: outputs are those of the opponent's side
+    ],
+    align=True,
+)
+"""What all episodes of a batch have in common; one record."""
+
+RESULT = np.dtype(
+    [
+        ("reward", "f8"),
+        ("terminated", "?"),
+        ("truncated", "?"),
+        ("is_finished", "?"),  # the episode ended in this step: there are statistics of it
+        ("illegal_orders", "i8"),  # in the phase just played
+        ("score", "i8"),
+        ("enemy_score", "i8"),
+        ("turn", "i8"),  # completed turns
+        ("phase", "i8"),  # 0 movement, 1 engagement, 2 over
+        ("reasons", "i8"),  # bit flags
+        ("seat", "i8"),  # 0 alpha, 1 bravo
+        ("opponent", "i8"),  # its index among the opponents; -1: none
+    ],
+    align=True,
+)
+"""What a step returns of one environment, besides arrays."""
+
+INFO_FIELDS = ("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent")
+"""Those fields of ``RESULT`` that infos consist of."""
+
+STATISTICS = np.dtype(
+    [
+        ("return", "f8"),
+        ("length", "i8"),  # phases
+        ("score", "i8"),
+        ("enemy_score", "i8"),
+        ("reasons", "i8"),
+        ("outcome", "i8"),  # 1 won, 0 drawn, -1 lost
+        ("illegal_orders", "i8"),  # in the whole episode
+        ("seat", "i8"),
+        ("opponent", "i8"),
+    ],
+    align=True,
+)
+"""Statistics of a finished episode, of one environment."""
+
+
+class EpisodeState(NamedTuple):
+    """The bookkeeping of environments beside the ``State`` of their games. Games by themselves have no episodes."""
+
+    episodes: Records
+    """(n,) of layout ``EPISODE``, or (0,)."""
+    settings: Records
+    """(1,) of layout ``SETTINGS``."""
+
+
+class Outputs(NamedTuple):
+    """The arrays that a step writes; those without rows are not written.
+
+    There is a row for each environment: two for each game, alpha's and bravo's, or one if an opponent plays the other side.
+    """
+
+    results: Records
+    """(rows,) of layout ``RESULT``."""
+    statistics: Records
+    """(rows,) of layout ``STATISTICS``: of episodes that ended in this step, zero elsewhere."""
+    sampled: NDArray[np.int64]
+    """(rows, 11), random legal actions."""
+    masks: NDArray[np.int8]
+    """(rows, 11, 28), 1 where an order is legal."""
+    onehot: NDArray[np.float32]
+    """(rows, size), observations."""
+    tokens: NDArray[np.int16]
+    """(rows, size), observations."""
+
+
+class Opponents(NamedTuple):
+    """The opponents that new episodes choose from."""
+
+    indices: NDArray[np.int64]
+    """(choices,): their indices among all opponents."""
+    cumulative: NDArray[np.float64]
+    """(choices,): the cumulative sum of their probabilities; the last is 1."""
+    kinds: NDArray[np.int64]
+    """(opponents,): IDLE, RANDOM or EXTERNAL, of all opponents."""
+
+
+IDLE, RANDOM, EXTERNAL = range(3)
+"""How an opponent's actions are found: all noop, sampled, or by code outside the engine."""
+
+NO_OPPONENTS = Opponents(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+NO_EPISODES = EpisodeState(records(EPISODE, 0), records(SETTINGS, 1))
+NO_EPISODES.settings["sides"] = SIDES
+
+_SHIFT_11 = np.uint64(11)
+_UNIT = 1.0 / (1 << 53)
+
+
+# Starting episodes
+
+
+@jitable
+def choose_opponent(episode: Record, opponents: Opponents) -> int:
+    """Choose the opponent of an episode, NOBODY if there is none; a single one takes no random number."""
+    if len(opponents.indices) <= 1:
+        return opponents.indices[0] if len(opponents.indices) == 1 else NOBODY
+    unit = int(next_key(episode.opponent_stream) >> _SHIFT_11) * _UNIT
+    choice = 0
+    while unit >= opponents.cumulative[choice]:
+        choice += 1
+    return opponents.indices[choice]
+
+
+@jitable
+def start_episode(episode: Record, alternates: bool, opponents: Opponents) -> None:
+    """Start a new episode of a game that was just reset."""
+    episode.total_reward = 0.0
+    episode.length = 0
+    episode.score_difference = 0
+    episode.illegal_orders[ALPHA] = 0
+    episode.illegal_orders[BRAVO] = 0
+    episode.seat = episode.next_seat
+    if alternates:
+        episode.next_seat = 1 - episode.seat
+    episode.opponent = choose_opponent(episode, opponents)
+    episode.winner = NOBODY
+    episode.is_over = 0
+    episode.is_new = 0
+
+
+@jit
+def reset_games(
+    rows: NDArray[np.int64], state: State, episodes: EpisodeState, opponents: Opponents, draws_setup_keys: bool
+) -> None:
+    """Set up the games at ``rows``, and start new episodes of them.
+
+    Args:
+        rows: indices of the games.
+        state: the games, modified in place; their rules are complete.
+        episodes: their episodes, modified in place.
+        opponents: the opponents that new episodes choose from.
+        draws_setup_keys: whether setup keys have to be drawn; otherwise the rules were sampled from them.
+    """
+    for k in range(len(rows)):
+        i = rows[k]
+        if draws_setup_keys:
+            state.games[i].setup_key = random_bits(state.games[i])
+        set_up_game(state.games[i], state.rules[i if len(state.rules) > 1 else 0])
+        if len(episodes.episodes) > 0:
+            start_episode(episodes.episodes[i], episodes.settings[0].alternates != 0, opponents)
+
+
+# Playing
+
+
+@jit
+def choose_opponent_actions(
+    rows: NDArray[np.int64], legal: NDArray[np.int32], episodes: Records, opponents: Opponents
+) -> None:
+    """Write the actions of those opponents that the engine plays itself, and every opponent's key of this phase."""
+    bits = np.empty(SATELLITES, np.uint64)
+    for i in rows:
+        episode = episodes[i]
+        if episode.is_over:
+            continue
+        episode.opponent_key = next_key(episode.opponent_stream)
+        kind = opponents.kinds[episode.opponent]
+        if kind == IDLE:
+            for number in range(SATELLITES):
+                episode.opponent_actions[number] = NOOP
+        elif kind == RANDOM:
+            sample_side(legal[i, 1 - episode.seat], episode.opponent_key, 0, bits, episode.opponent_actions)
+
+
+@jitable
+def alphas_reward(game: Record, episode: Record, rewards_outcome: int) -> float:
+    """Return alpha's reward of the phase just played, and update the score difference."""
+    difference = int(game.score[ALPHA]) - int(game.score[BRAVO])
+    change = difference - episode.score_difference
+    episode.score_difference = difference
+    if not rewards_outcome:
+        return float(change)
+    return 0.0 if episode.winner == NOBODY else 1.0 - 2.0 * episode.winner
+
+
+@jitable
+def write_statistics(game: Record, episode: Record, side: int, statistics: Record) -> None:
+    """Write the statistics of a finished episode for one side."""
+    statistics["return"] = episode.total_reward if side == ALPHA else 0.0 - episode.total_reward
+    statistics.length = episode.length
+    statistics.score = game.score[side]
+    statistics.enemy_score = game.score[1 - side]
+    statistics.reasons = game.reasons
+    statistics.outcome = 0 if episode.winner == NOBODY else (1 if episode.winner == side else -1)
+    statistics.illegal_orders = episode.illegal_orders[side]
+    statistics.seat = side
+    statistics.opponent = episode.opponent
+
+
+@jitable
+def clear_statistics(statistics: Record) -> None:
+    """Write zeros."""
+    statistics["return"] = 0.0
+    statistics.length = 0
+    statistics.score = 0
+    statistics.enemy_score = 0
+    statistics.reasons = 0
+    statistics.outcome = 0
+    statistics.illegal_orders = 0
+    statistics.seat = 0
+    statistics.opponent = 0
 
 
 @jitable
 def side_at_seat(episode: Record, settings: Record) -> int:
     """Return the side of a game's only environment; ``& 1`` tells the compiler that it is a valid index."""
     return (episode.seat ^ settings.observes_opponent) & 1
-
-
-@jitable
-def play_episode(
-    game: Record, rules: Record, episode: Record, settings: Record, orders: IntArray, outcomes: Records
-) -> float:
-    """Play one decision phase with the orders of both sides, (2, 11); return alpha's reward."""
-    episode.outcome_count = play_orders(game, rules, episode.legal, orders, outcomes)
-    episode.length += 1
-    for side in range(SIDES):
-        episode.illegal_orders[side] += game.illegal_orders[side]
-    episode.winner = winner_of(game)
-    reward = alphas_reward(game, episode, settings.rewards_outcome)
-    episode.total_reward += reward
-    is_truncated = settings.max_cycles > 0 and episode.length >= settings.max_cycles
-    episode.is_over = game.done != 0 or is_truncated
-    return reward
 
 
 @jitable
@@ -62,41 +295,78 @@ def write_result(
 
 
 @jitable
+def gather_orders(actions: IntArray, row: int, orders: IntArray) -> None:
+    """Copy the actions of both sides from two rows into ``orders``, (2, 11)."""
+    for side in range(SIDES):
+        for number in range(SATELLITES):
+            orders[side, number] = actions[row + side, number]
+
+
+@jitable
+def gather_orders_against_opponent(episode: Record, action: IntArray, orders: IntArray) -> None:
+    """Copy the action of an environment, (11,), and that of its opponent into ``orders``, (2, 11)."""
+    seat = episode.seat & 1
+    for number in range(SATELLITES):
+        orders[seat, number] = action[number]
+        orders[1 - seat, number] = episode.opponent_actions[number]
+
+
+@jitable
+def count_phase(game: Record, episode: Record, settings: Record) -> float:
+    """Bring the bookkeeping of an episode up to date after a phase was played; return alpha's reward."""
+    episode.length += 1
+    for side in range(SIDES):
+        episode.illegal_orders[side] += game.illegal_orders[side]
+    episode.winner = winner_of(game)
+    reward = alphas_reward(game, episode, settings.rewards_outcome)
+    episode.total_reward += reward
+    is_truncated = settings.max_cycles > 0 and episode.length >= settings.max_cycles
+    episode.is_over = game.done != 0 or is_truncated
+    return reward
+
+
+@jitable
 def play_games(
     start: int,
     stop: int,
-    games: Records,
-    rules: Records,
-    episodes: Records,
-    settings: Record,
+    state: State,
+    episodes: EpisodeState,
     workspace: Workspace,
-    outcomes: Records,
     actions: IntArray,
-    results: Records,
-    statistics: Records,
+    outputs: Outputs,
 ) -> int:
-    """Play one phase of games ``start`` to ``stop`` - 1 and write their results; return how many episodes ended.
+    """Play one phase of the games ``start`` to ``stop`` - 1 and write their results; return how many episodes ended.
 
-    An episode that is new starts with the next step, one that is over stays as it is.
+    An episode that is new starts with the next step, one that is over stays as it is; so does a finished game.
     """
-    orders, count, two_sides, per_game = workspace.orders, 0, settings.sides == SIDES, len(rules) > 1
+    settings, orders, count = episodes.settings[0], workspace.orders, 0
+    has_episodes, two_sides, per_game = len(episodes.episodes) > 0, settings.sides == SIDES, len(state.rules) > 1
     for i in range(start, stop):
-        game, episode = games[i], episodes[i]
+        game, rules = state.games[i], state.rules[i if per_game else 0]
+        if not has_episodes:
+            gather_orders(actions, SIDES * i, orders)
+            play_orders(game, rules, state.legal[i], orders, state.recorded, state.outcomes)
+            continue
+        episode = episodes.episodes[i]
         reward, is_played = 0.0, episode.is_new == 0 and episode.is_over == 0
         if is_played:
-            gather_orders(episode, two_sides, i, actions, orders)
-            reward = play_episode(game, rules[i if per_game else 0], episode, settings, orders, outcomes)
+            if two_sides:
+                gather_orders(actions, SIDES * i, orders)
+            else:
+                gather_orders_against_opponent(episode, actions[i], orders)
+            play_orders(game, rules, state.legal[i], orders, state.recorded, state.outcomes)
+            reward = count_phase(game, episode, settings)
         episode.is_new = 0
         is_finished = is_played and episode.is_over != 0
         count += is_finished
-        if two_sides:
-            for side in range(SIDES):
-                row = SIDES * i + side
-                write_result(game, episode, side, reward, is_finished, results[row], statistics[row])
-        else:
-            side = side_at_seat(episode, settings)
-            write_result(game, episode, side, reward, is_finished, results[i], statistics[i])
+        first, rows = (SIDES * i, SIDES) if two_sides else (i, 1)
+        for row in range(first, first + rows):
+            side = row - first if two_sides else side_at_seat(episode, settings)
+            write_result(game, episode, side, reward, is_finished, outputs.results[row], outputs.statistics[row])
     return count
+
+
+# Writing what environments return
 
 
 @jitable
@@ -117,37 +387,33 @@ def describe_games(
     start: int,
     stop: int,
     selected: NDArray[np.bool_],
-    games: Records,
-    rules: Records,
-    episodes: Records,
-    settings: Record,
+    state: State,
+    episodes: EpisodeState,
     workspace: Workspace,
-    results: Records,
-    sampled: IntArray,
+    outputs: Outputs,
 ) -> None:
-    """Write legal orders, infos and (unless ``sampled`` is empty) sampled actions of the selected games."""
-    two_sides, per_game, samples, random_bits = (
-        settings.sides == SIDES,
-        len(rules) > 1,
-        len(sampled) > 0,
-        workspace.random_bits,
-    )
+    """Write legal orders, infos and sampled actions of the selected games."""
+    settings, bits = episodes.settings[0], workspace.random_bits
+    two_sides, per_game = settings.sides == SIDES, len(state.rules) > 1
+    has_results, samples = len(outputs.results) > 0, len(outputs.sampled) > 0
     for i in range(start, stop):
         if not selected[i]:
             continue
-        game, episode = games[i], episodes[i]
-        legal, opponent = episode.legal, episode.opponent
-        write_legal_sets(game, rules[i if per_game else 0], workspace, legal)
+        game, legal = state.games[i], state.legal[i]
+        write_legal_orders(game, state.rules[i if per_game else 0], workspace, legal)
         if two_sides:
-            for side in range(SIDES):
-                write_info(game, side, opponent, results[SIDES * i + side])
+            if has_results:
+                opponent = episodes.episodes[i].opponent
+                for side in range(SIDES):
+                    write_info(game, side, opponent, outputs.results[SIDES * i + side])
             if samples:
-                sample_sides(legal, next_key(episode.action_stream), random_bits, sampled, SIDES * i)
+                sample_sides(legal, next_key(state.action_streams[i]), bits, outputs.sampled, SIDES * i)
         else:
+            episode = episodes.episodes[i]
             side = side_at_seat(episode, settings)
-            write_info(game, side, opponent, results[i])
+            write_info(game, side, episode.opponent, outputs.results[i])
             if samples:
-                sample_side(legal[side], next_key(episode.action_stream), side, random_bits[0], sampled[i])
+                sample_side(legal[side], next_key(state.action_streams[i]), side, bits[0], outputs.sampled[i])
 
 
 @jitable
@@ -155,94 +421,91 @@ def observe_games(
     start: int,
     stop: int,
     selected: NDArray[np.bool_],
-    games: Records,
-    rules: Records,
-    episodes: Records,
-    settings: Record,
+    state: State,
+    episodes: EpisodeState,
     workspace: Workspace,
     observations: NDArray[Any],
     observe: Callable[..., None],
 ) -> None:
-    """Write the observations of the selected games by ``observe_onehot`` or ``observe_tokens``."""
-    two_sides, per_game, positions = settings.sides == SIDES, len(rules) > 1, workspace.positions
+    """Write the observations of the selected games by ``observe_onehot`` or ``observe_tokens``.
+
+    The function is a parameter, so that there is a compiled loop for each: one that tests for the encoding is far slower.
+    """
+    settings, positions = episodes.settings[0], workspace.positions
+    two_sides, per_game = settings.sides == SIDES, len(state.rules) > 1
     for i in range(start, stop):
         if not selected[i]:
             continue
-        game, rule = games[i], rules[i if per_game else 0]
-        find_positions(game, rule, workspace)
+        game, rules = state.games[i], state.rules[i if per_game else 0]
+        find_positions(game, rules, workspace)
         if two_sides:
             for side in range(SIDES):
-                observe(game, rule, side, positions, observations[SIDES * i + side])
+                observe(game, rules, side, positions, observations[SIDES * i + side])
         else:
-            observe(game, rule, side_at_seat(episodes[i], settings), positions, observations[i])
+            observe(game, rules, side_at_seat(episodes.episodes[i], settings), positions, observations[i])
 
 
 @jitable
 def mask_games(
-    start: int, stop: int, selected: NDArray[np.bool_], episodes: Records, settings: Record, masks: NDArray[np.int8]
+    start: int,
+    stop: int,
+    selected: NDArray[np.bool_],
+    legal: NDArray[np.int32],
+    episodes: EpisodeState,
+    masks: NDArray[np.int8],
 ) -> None:
-    """Write the action masks of the selected games; ``masks``: (num_envs, 11, 28), contiguous."""
+    """Write the action masks of the selected games; ``masks``: (rows, 11, 28), contiguous."""
+    settings = episodes.settings[0]
     if settings.sides == SIDES:
         size = SIDES * SATELLITES * ORDERS // 8
         words = masks.reshape(masks.size).view(np.uint64)
         for i in range(start, stop):
             if selected[i]:
-                write_masks(episodes[i].legal, words[i * size : (i + 1) * size])
+                write_masks(legal[i], words[i * size : (i + 1) * size])
     else:
         narrow_words = masks.view(np.int32)
         for i in range(start, stop):
             if selected[i]:
-                write_mask(episodes[i].legal[side_at_seat(episodes[i], settings)], narrow_words[i])
+                write_mask(legal[i, side_at_seat(episodes.episodes[i], settings)], narrow_words[i])
+
+
+PLAY, DESCRIBE, OBSERVE = range(3)
+"""What ``step_games`` does: play a phase and write everything that follows from it; write it for the games as they are;
+write their observations and masks alone."""
 
 
 @jit
 def step_games(
+    task: int,
     start: int,
     stop: int,
     selected: NDArray[np.bool_],
-    plays: bool,
-    games: Records,
-    rules: Records,
-    episodes: Records,
-    settings: Records,
-    outcomes: Records,
+    state: State,
+    episodes: EpisodeState,
     actions: IntArray,
-    results: Records,
-    statistics: Records,
-    sampled: IntArray,
-    masks: NDArray[np.int8],
-    onehot: NDArray[np.float32],
-    tokens: NDArray[np.int16],
+    outputs: Outputs,
 ) -> int:
     """Play one decision phase of games, write what follows from it, and return how many episodes ended.
 
     Args:
-        start: index of the first game. Row i of the outputs is game i's; with two sides, rows 2i and 2i + 1 are.
+        task: PLAY, DESCRIBE or OBSERVE. Fields of results that are no infos are only written when playing.
+        start: index of the first game.
         stop: one more than the index of the last game.
-        selected: (n,), the games to describe.
-        plays: whether to play; otherwise results other than infos stay.
-        games: (n,), modified in place, like episodes.
-        rules: (n,), or (1,) for all games.
-        episodes: (n,).
-        settings: (1,).
-        outcomes: (128,), receives the outcomes of an engagement; afterwards those of the last game.
-        actions: (num_envs, 11) order codes.
-        results: (num_envs,).
-        statistics: (num_envs,), of episodes that end in this step, zero elsewhere.
-        sampled: (num_envs, 11), random legal actions; here and below, arrays without rows are not written.
-        masks: (num_envs, 11, 28).
-        onehot: (num_envs, size).
-        tokens: (num_envs, size).
+        selected: (n,), the games whose outputs are written.
+        state: the games, modified in place.
+        episodes: their episodes, modified in place.
+        actions: (rows, 11) order codes.
+        outputs: the arrays to write.
     """
-    workspace, setting, count = make_workspace(rules[0].outer_ring), settings[0], 0
-    if plays:
-        buffers = results, statistics
-        count = play_games(start, stop, games, rules, episodes, setting, workspace, outcomes, actions, *buffers)
-    describe_games(start, stop, selected, games, rules, episodes, setting, workspace, results, sampled)
-    if len(tokens) > 0:
-        observe_games(start, stop, selected, games, rules, episodes, setting, workspace, tokens, observe_tokens)
-    if len(onehot) > 0:
-        observe_games(start, stop, selected, games, rules, episodes, setting, workspace, onehot, observe_onehot)
-    if len(masks) > 0:
-        mask_games(start, stop, selected, episodes, setting, masks)
+    workspace, count = make_workspace(state.rules[0].outer_ring), 0
+    if task == PLAY:
+        count = play_games(start, stop, state, episodes, workspace, actions, outputs)
+    if task != OBSERVE:
+        describe_games(start, stop, selected, state, episodes, workspace, outputs)
+    if len(outputs.tokens) > 0:
+        observe_games(start, stop, selected, state, episodes, workspace, outputs.tokens, observe_tokens)
+    if len(outputs.onehot) > 0:
+        observe_games(start, stop, selected, state, episodes, workspace, outputs.onehot, observe_onehot)
+    if len(outputs.masks) > 0:
+        mask_games(start, stop, selected, state.legal, episodes, outputs.masks)
     return count

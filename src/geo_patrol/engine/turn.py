@@ -1,54 +1,249 @@
-"""The order of phases in a turn (rule book, Turn)."""
+"""A turn: movement, engagement, drift (rule book, Turn; Movement Phase; Drift Phase and Scoring; End of the Game).
 
-from geo_patrol.engine.drift import forfeit_game, play_drift
-from geo_patrol.engine.engagement import enact_engagements, has_orders, pay_for_engagements, resolve_engagements
-from geo_patrol.engine.movement import move_satellites, replace_illegal_orders
-from geo_patrol.engine.state import DRIFT, ENGAGEMENT, MOVEMENT, IntArray, Record, Records
+The engagement phase has a file of its own, ``engagement.py``.
+"""
+
+import math
+
+from geo_patrol.board import EARTH, are_adjacent, prograde, radial_in, radial_out, retrograde
+from geo_patrol.engine.engagement import play_engagement
+from geo_patrol.engine.state import (
+    ALPHA,
+    BRAVO,
+    DRIFT,
+    ENGAGEMENT,
+    FORFEIT,
+    HVA,
+    HVA_DESTROYED,
+    HVA_OUT_OF_FUEL,
+    MOVEMENT,
+    NOBODY,
+    NOOP,
+    ORDERS,
+    PROGRADE,
+    RADIAL_IN,
+    SATELLITES,
+    SIDES,
+    TURN_LIMIT,
+    WIN_SCORE,
+    IntArray,
+    Record,
+    Records,
+)
 from geo_patrol.jit import jitable
 
-
-@jitable
-def play_movement(game: Record, rules: Record, orders: IntArray) -> None:
-    """Play the movement phase with legal orders."""
-    move_satellites(game, rules, orders)
-    game.phase = ENGAGEMENT
+# Movement
 
 
 @jitable
-def play_engagement(game: Record, rules: Record, orders: IntArray, outcomes: Records) -> int:
-    """Play the engagement phase with legal orders, up to the drift; return the number of outcomes."""
-    count = 0
-    if has_orders(orders):
-        pay_for_engagements(game, rules, orders)
-        count = resolve_engagements(game, rules, orders, outcomes)
-        enact_engagements(game, outcomes, count)
+def replace_illegal_orders(game: Record, legal: IntArray, orders: IntArray) -> None:
+    """Replace illegal orders by noop in place, and count them in the game's record.
+
+    Args:
+        game: the game before anything is paid for: an enemy that spends its last fuel on an order of this phase is still
+            a legal target in it.
+        legal: (2, 11), the sets of legal orders.
+        orders: (2, 11), any integers.
+    """
+    for side in range(SIDES):
+        illegal = 0
+        for number in range(SATELLITES):
+            order = orders[side, number]
+            if order < NOOP or order >= ORDERS or not (legal[side, number] >> order) & 1:
+                orders[side, number] = NOOP
+                illegal += 1
+        game.illegal_orders[side] = illegal
+
+
+@jitable
+def destination(sector: int, order: int) -> int:
+    """Return the sector where a move leads.
+
+    All four are computed and one is selected: a mispredicted branch would take longer.
+    """
+    along = prograde(sector) if order == PROGRADE else retrograde(sector)
+    across = radial_in(sector) if order == RADIAL_IN else radial_out(sector)
+    moved = across if order >= RADIAL_IN else along
+    return sector if order == NOOP else moved
+
+
+@jitable
+def move_satellites(game: Record, rules: Record, orders: IntArray) -> None:
+    """Pay for the legal moves of both sides and carry them out; a noop costs nothing and stays."""
+    for side in range(SIDES):
+        for number in range(SATELLITES):
+            order = orders[side, number]
+            game.fuel[side, number] -= rules.move_cost[side, order]
+            game.sector[side, number] = destination(int(game.sector[side, number]), order)
+
+
+# Drift: scoring, the end of the game, station keeping
+
+
+@jitable
+def exact_fuel_points(game: Record, rules: Record, side: int) -> int:
+    """Return a side's fuel points: the floor of the exact weighted sum, in integers."""
+    patrol_fuel = 0
+    for number in range(1, SATELLITES):
+        patrol_fuel += int(game.fuel[side, number])
+    hva_denominator = rules.weight_denominator[side, 0]
+    patrol_denominator = rules.weight_denominator[side, 1]
+    hva_points = rules.weight_numerator[side, 0] * int(game.fuel[side, HVA]) * patrol_denominator
+    patrol_points = rules.weight_numerator[side, 1] * patrol_fuel * hva_denominator
+    return (hva_points + patrol_points) // (hva_denominator * patrol_denominator)
+
+
+@jitable
+def float_fuel_points(game: Record, rules: Record, side: int) -> int:
+    """Return a side's fuel points as the published code adds them up: in float64, satellite by satellite."""
+    points = game.fuel[side, HVA] * rules.weight[side, 0]
+    for number in range(1, SATELLITES):
+        points += game.fuel[side, number] * rules.weight[side, 1]
+    return math.floor(points)
+
+
+@jitable
+def fuel_points(game: Record, rules: Record, side: int) -> int:
+    """Return a side's fuel points by the rules of the game: book or code."""
+    if rules.code_rules:
+        return float_fuel_points(game, rules, side)
+    return exact_fuel_points(game, rules, side)
+
+
+@jitable
+def earned_goal_points(game: Record, rules: Record, side: int) -> int:
+    """Return the goal points that a side's HVA earns where it is."""
+    if game.fuel[side, HVA] <= 0 and not rules.code_rules:
+        return 0
+    if game.sector[side, HVA] == game.goal[side]:
+        return rules.goal_points[side]
+    if are_adjacent(game.sector[side, HVA], game.goal[side]):
+        return rules.adjacent_points[side]
+    return 0
+
+
+@jitable
+def score_turn(game: Record, rules: Record) -> None:
+    """Add this turn's goal points and count the fuel points anew."""
+    for side in range(SIDES):
+        game.goal_points[side] += earned_goal_points(game, rules, side)
+        game.score[side] = game.goal_points[side] + fuel_points(game, rules, side)
+
+
+@jitable
+def hva_end_reasons(game: Record) -> int:
+    """Return the reasons of an end that lie in the HVAs, as bits."""
+    reasons = 0
+    for side in range(SIDES):
+        if game.destroyed[side, HVA]:
+            reasons |= HVA_DESTROYED << side
+        elif game.fuel[side, HVA] <= 0:
+            reasons |= HVA_OUT_OF_FUEL << side
+    return reasons
+
+
+@jitable
+def end_reasons(game: Record, rules: Record) -> int:
+    """Return the reasons why the game ends after scoring, as bits; 0 while it goes on."""
+    reasons = hva_end_reasons(game)
+    for side in range(SIDES):
+        if game.score[side] >= rules.win_score[side]:
+            reasons |= WIN_SCORE << side
+    # The published code looks at its turn counter before raising it, and so plays one turn more.
+    turns_played = game.turn if rules.code_rules else game.turn + 1
+    if turns_played >= rules.turn_limit:
+        reasons |= TURN_LIMIT
+    return reasons
+
+
+@jitable
+def end_game(game: Record, reasons: int) -> None:
+    """End a game."""
+    game.done = 1
+    game.reasons = reasons
     game.phase = DRIFT
-    return count
 
 
 @jitable
-def play_orders(game: Record, rules: Record, legal: IntArray, orders: IntArray, outcomes: Records) -> int:
+def winner_of(game: Record) -> int:
+    """Return the side that has won a finished game, or NOBODY: more points win; a side that forfeits alone loses."""
+    alpha_forfeits = game.reasons & FORFEIT != 0
+    bravo_forfeits = game.reasons & (FORFEIT << 1) != 0
+    if not game.done:
+        return NOBODY
+    if alpha_forfeits != bravo_forfeits:
+        return BRAVO if alpha_forfeits else ALPHA
+    if game.score[ALPHA] == game.score[BRAVO]:
+        return NOBODY
+    return ALPHA if game.score[ALPHA] > game.score[BRAVO] else BRAVO
+
+
+@jitable
+def forfeit_game(game: Record) -> None:
+    """End the game at once against every side that gave illegal orders: it loses its whole score."""
+    reasons = 0
+    for side in range(SIDES):
+        if game.illegal_orders[side] > 0:
+            reasons |= FORFEIT << side
+            game.goal_points[side] = 0
+            game.score[side] = 0
+    end_game(game, reasons)
+
+
+@jitable
+def drift_satellites(game: Record, rules: Record) -> None:
+    """Move every satellite and both goal sectors one sector prograde, and charge for station keeping."""
+    for side in range(SIDES):
+        for number in range(SATELLITES):
+            if game.sector[side, number] != EARTH:
+                game.sector[side, number] = prograde(game.sector[side, number])
+                game.fuel[side, number] = max(game.fuel[side, number] - rules.station_keeping_cost[side], 0)
+        game.goal[side] = prograde(game.goal[side])
+
+
+@jitable
+def play_drift(game: Record, rules: Record) -> None:
+    """Play the drift phase: score, end the game or drift on into the next turn."""
+    score_turn(game, rules)
+    reasons = end_reasons(game, rules)
+    if reasons:
+        end_game(game, reasons)
+        return
+    drift_satellites(game, rules)
+    reasons = hva_end_reasons(game)
+    if reasons and not rules.code_rules:
+        end_game(game, reasons)
+        return
+    game.turn += 1
+    game.phase = MOVEMENT
+
+
+# A whole phase
+
+
+@jitable
+def play_orders(
+    game: Record, rules: Record, legal: IntArray, orders: IntArray, recorded: Records, outcomes: Records
+) -> None:
     """Play one decision phase of a game; an engagement is followed by the drift.
 
     Args:
-        game: modified in place; a finished one stays as it is.
+        game: the game, modified in place; a finished one stays as it is.
         rules: its rules.
-        legal: (2, 11), the sets of legal orders.
+        legal: (2, 11) sets of legal orders.
         orders: (2, 11) order codes of both sides, any integers; illegal ones are replaced by noop in place.
-        outcomes: receives the outcomes of an engagement.
-
-    Returns:
-        The number of outcomes; 0 in the movement phase.
+        recorded: (k,) outcomes that decide an engagement; none to sample them.
+        outcomes: (128,), overwritten with the outcomes of an engagement, ``game.outcome_count`` of them.
     """
     if game.done:
-        return 0
+        return
     replace_illegal_orders(game, legal, orders)
+    game.outcome_count = 0
     if rules.forfeit and (game.illegal_orders[0] > 0 or game.illegal_orders[1] > 0):
         forfeit_game(game)
-        return 0
-    if game.phase == MOVEMENT:
-        play_movement(game, rules, orders)
-        return 0
-    count = play_engagement(game, rules, orders, outcomes)
-    play_drift(game, rules)
-    return count
+    elif game.phase == MOVEMENT:
+        move_satellites(game, rules, orders)
+        game.phase = ENGAGEMENT
+    else:
+        game.outcome_count = play_engagement(game, rules, orders, recorded, outcomes)
+        play_drift(game, rules)

@@ -16,12 +16,12 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.envs.arguments import GameOptions, MaskIn, check_orders
 from geo_patrol.envs.display import Rendered
+from geo_patrol.envs.episodes import ALPHA, BRAVO
 from geo_patrol.envs.parallel import ParallelGeoPatrol
-from geo_patrol.envs.single_game import ALPHA, BRAVO
 from geo_patrol.envs.spaces import OrderSpace
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
-from geo_patrol.saving import check_saved
+from geo_patrol.position import check_saved
 
 _Code = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Numbers = dict[str, FiniteFloat]

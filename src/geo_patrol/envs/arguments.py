@@ -8,10 +8,10 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from geo_patrol.config.presets import Overrides
-from geo_patrol.engine.batch import check_seed
-from geo_patrol.engine.encodings import Encoding
+from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import show, suggest
+from geo_patrol.games import check_seed
 
 Reward: TypeAlias = Literal["score", "outcome"]
 MaskIn: TypeAlias = Literal["obs", "info", "none"]
@@ -29,14 +29,13 @@ class GameOptions(TypedDict, total=False):
     render_size: tuple[int, int]
 
 
-MAX_GAMES = 1 << 20
 MAX_THREADS = 256
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise ValueError for a value that is not among the choices."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} = {value!r}: give {' or '.join(map(repr, choices))}")
+        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}")
 
 
 def check_names(options: Mapping[str, Any], kind: type[Any]) -> None:
@@ -54,7 +53,7 @@ def check_options(mask_in: Any, reward: Any, max_cycles: Any) -> None:
     check_choice("mask_in", mask_in, get_args(MaskIn))
     check_choice("reward", reward, get_args(Reward))
     if max_cycles is not None and (isinstance(max_cycles, bool) or not isinstance(max_cycles, int) or max_cycles < 1):
-        raise ValueError(f"max_cycles = {max_cycles!r}: give a whole number from 1, or None")
+        raise ValueError(f"max_cycles must be a positive integer or None, got {max_cycles!r}")
 
 
 def check_orders(actions: Any, agent: str) -> NDArray[np.int64]:
@@ -92,7 +91,7 @@ def check_count(name: str, value: Any, maximum: int) -> int:
         ValueError: it is not one.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not 1 <= value <= maximum:
-        raise ValueError(f"{name} = {value!r}: give a whole number from 1 to {maximum:,}")
+        raise ValueError(f"{name} must be an integer from 1 to {maximum:,}, got {value!r}")
     return int(value)
 
 
@@ -178,7 +177,7 @@ def read_seeds(seed: Any, games: int) -> list[int | None]:
         return [first + i for i in range(games)]
     is_list = isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim > 0)
     if not is_list or isinstance(seed, (str, bytes)):
-        raise ValueError(f"seed = {seed!r}: give a whole number from 0 on, or one for each game")
+        raise ValueError(f"seed must be a non-negative integer, or one for each game, got {seed!r}")
     if len(seed) != games:
         raise ValueError(f"seed: {len(seed)} seeds: give one for each of the {games} games")
     return [None if single is None else check_seed(single) for single in seed]

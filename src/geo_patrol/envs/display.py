@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.envs.single_game import SingleGame
+from geo_patrol.envs.episodes import SingleGame
 
 if TYPE_CHECKING:
     from geo_patrol.rendering.viewer import Viewer

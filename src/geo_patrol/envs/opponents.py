@@ -20,9 +20,9 @@ from geo_patrol.agents.protocol import (
     reset_agent,
 )
 from geo_patrol.config.presets import Overrides
-from geo_patrol.engine.batch import Batch
-from geo_patrol.engine.encodings import Encoding
-from geo_patrol.engine.episodes import (
+from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.state import NOOP, SATELLITES
+from geo_patrol.engine.steps import (
     EXTERNAL,
     IDLE,
     NO_OPPONENTS,
@@ -30,8 +30,8 @@ from geo_patrol.engine.episodes import (
     Opponents,
     choose_opponent_actions,
 )
-from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.envs.arguments import MaskIn, Reward, Seats
+from geo_patrol.envs.episodes import Episodes
 from geo_patrol.envs.threads import WorkerPool
 from geo_patrol.errors import show
 
@@ -137,18 +137,18 @@ class OpponentTable:
         assert agent is not None, f"opponent {index} was released while it played"
         return agent
 
-    def reset(self, batch: Batch, new_games: NDArray[np.bool_]) -> None:
+    def reset(self, episodes: Episodes, new_games: NDArray[np.bool_]) -> None:
         """Notify the opponents that have a memory of their new games.
 
         Args:
-            batch: all games.
+            episodes: all games.
             new_games: (num_games,), those that started since; False afterwards, except for an opponent that failed.
 
         Raises:
             AgentError: an opponent raised an exception.
         """
         if new_games.any() and not all(agent is None or is_stateless(agent) for agent in self._agents):
-            indices = batch.episodes["opponent"]
+            indices = episodes.records["opponent"]
             for index, agent, name in self._players(indices):
                 new = new_games & (indices == index)
                 if not is_stateless(agent) and new.any():
@@ -157,12 +157,12 @@ class OpponentTable:
         new_games[:] = False
 
     def act(
-        self, batch: Batch, shards: Sequence[NDArray[np.int64]], pool: WorkerPool, generator: np.random.Generator
+        self, episodes: Episodes, shards: Sequence[NDArray[np.int64]], pool: WorkerPool, generator: np.random.Generator
     ) -> None:
         """Write the actions of all opponents to the batch's episodes, before anything is played.
 
         Args:
-            batch: all games.
+            episodes: all games.
             shards: the indices of the games of each thread.
             pool: the threads.
             generator: random generator of agents that take no keys.
@@ -172,16 +172,16 @@ class OpponentTable:
         """
         players: list[_Player] = []
         if (self.choices.kinds == EXTERNAL).any():
-            players = self._players(batch.episodes["opponent"])
-        views = {encoding: batch.observe_opponents(encoding) for encoding in {p.agent.observation for p in players}}
+            players = self._players(episodes.records["opponent"])
+        views = {encoding: episodes.observe_opponents(encoding) for encoding in {p.agent.observation for p in players}}
         for player in players:
             if not isinstance(player.agent, SeededAgent):
-                self._act_at_once(batch, player, *views[player.agent.observation], generator)
-        pool.run(lambda shard: self._act_seeded(batch, shards[shard], players, views))
+                self._act_at_once(episodes, player, *views[player.agent.observation], generator)
+        pool.run(lambda shard: self._act_seeded(episodes, shards[shard], players, views))
 
     def _act_at_once(
         self,
-        batch: Batch,
+        episodes: Episodes,
         player: _Player,
         observations: NDArray[Any],
         masks: NDArray[np.int8],
@@ -191,49 +191,49 @@ class OpponentTable:
 
         In the rows of games that are not its own only noop is legal, which saves agents that look at the masks work.
         """
-        rows = _games_against(batch, player.opponent, np.arange(len(batch)))
+        rows = _games_against(episodes, player.opponent, np.arange(len(episodes)))
         if len(rows) == 0:
             return
         played = rows
         if not is_stateless(player.agent):
-            played, own_masks = np.arange(len(batch)), masks[rows]
+            played, own_masks = np.arange(len(episodes)), masks[rows]
             masks = np.zeros_like(masks)
             masks[..., NOOP] = 1
             masks[rows] = own_masks
-        actions = np.zeros((len(batch), SATELLITES), np.int64)
+        actions = np.zeros((len(episodes), SATELLITES), np.int64)
         actions[played] = compute_actions(
             player.agent,
             player.name,
             observations[played],
             masks[played],
             generator,
-            lambda: copy_games(batch, played),
-            1 - batch.episodes["seat"][played],
+            lambda: copy_games(episodes.games, played),
+            1 - episodes.records["seat"][played],
         )
-        batch.episodes["opponent_actions"][rows] = actions[rows]
+        episodes.records["opponent_actions"][rows] = actions[rows]
 
     def _act_seeded(
         self,
-        batch: Batch,
+        episodes: Episodes,
         shard: NDArray[np.int64],
         players: list[_Player],
         views: dict[Encoding, tuple[NDArray[Any], NDArray[np.int8]]],
     ) -> None:
         """Get the actions of those opponents of a shard's games that act in the engine, or by keys."""
-        choose_opponent_actions(shard, batch.episodes, self.choices)
+        choose_opponent_actions(shard, episodes.games.state.legal, episodes.records, self.choices)
         for opponent, agent, name in players:
-            rows = _games_against(batch, opponent, shard)
+            rows = _games_against(episodes, opponent, shard)
             if len(rows) > 0 and isinstance(agent, SeededAgent):
                 observations, masks = views[agent.observation]
-                keys = batch.episodes["opponent_key"][rows]
+                keys = episodes.records["opponent_key"][rows]
                 actions = call_agent(agent, name, "act_seeded", observations[rows], masks[rows], keys)
-                batch.episodes["opponent_actions"][rows] = actions
+                episodes.records["opponent_actions"][rows] = actions
 
 
-def _games_against(batch: Batch, opponent: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _games_against(episodes: Episodes, opponent: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return those of the games at ``rows`` that go on and are played against an opponent."""
-    episodes = batch.episodes[rows]
-    selected: NDArray[np.int64] = rows[(episodes["is_over"] == 0) & (episodes["opponent"] == opponent)]
+    records = episodes.records[rows]
+    selected: NDArray[np.int64] = rows[(records["is_over"] == 0) & (records["opponent"] == opponent)]
     return selected
 
 

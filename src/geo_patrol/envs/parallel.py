@@ -12,11 +12,11 @@ from pettingzoo import ParallelEnv
 
 from geo_patrol.config.presets import ConfigSource, Overrides
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.encodings import Encoding
+from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.envs.arguments import MaskIn, Reward, check_choice, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
-from geo_patrol.envs.single_game import ALPHA, BRAVO, SingleGame
+from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.game import Game
 
@@ -228,7 +228,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""
-        mask: NDArray[np.int8] = self.single.batch.masks()[0, agent_index(agent)]
+        mask: NDArray[np.int8] = self.single.episodes.games.action_masks()[0, agent_index(agent)]
         return mask
 
     def sample_actions(self) -> dict[str, NDArray[np.int64]]:
@@ -238,7 +238,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     def state(self) -> NDArray[np.float32]:
         """Return the whole position for a centralised critic: alpha's observation, encoded as "onehot"."""
-        state: NDArray[np.float32] = self.single.batch.observe("onehot")[0, 0]
+        state: NDArray[np.float32] = self.single.episodes.games.observe("onehot")[0, 0]
         return state
 
     def game(self) -> Game:

@@ -13,14 +13,14 @@ from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.protocol import SeededAgent, call_agent, check_agent, compute_actions
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import check_seed
 from geo_patrol.engine.state import SATELLITES, SIDES
 from geo_patrol.envs.arguments import GameOptions, MaskIn, check_choice, check_names, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
-from geo_patrol.envs.single_game import ALPHA, BRAVO, SingleGame, View
+from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, View
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.game import Game
-from geo_patrol.saving import SavedGenerator, check_saved
+from geo_patrol.games import check_seed
+from geo_patrol.position import SavedGenerator, check_saved
 
 Seat: TypeAlias = Literal["alpha", "bravo", "random"]
 _SEATS = (ALPHA, BRAVO)
@@ -173,9 +173,9 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
 
     def _opponent_action(self) -> NDArray[Any]:
         other = 1 - self._seat
-        batch = self._single.batch
-        observation = batch.observe(self.opponent.observation)[:, other]
-        masks = batch.masks()[:, other]
+        games = self._single.episodes.games
+        observation = games.observe(self.opponent.observation)[:, other]
+        masks = games.action_masks()[:, other]
         if isinstance(self.opponent, SeededAgent):
             keys = np.array([self._single.opponent_key()])
             orders = call_agent(self.opponent, self.opponent.name, "act_seeded", observation, masks, keys)
@@ -188,7 +188,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal orders as MaskablePPO expects them: (308,) bool, 28 for each of eleven satellites."""
-        mask: NDArray[np.bool_] = self._single.batch.masks()[0, self._seat].reshape(-1).astype(np.bool_)
+        mask: NDArray[np.bool_] = self._single.episodes.games.action_masks()[0, self._seat].reshape(-1).astype(np.bool_)
         return mask
 
     def sample_action(self) -> NDArray[np.int64]:

@@ -9,8 +9,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.encodings import Encoding, observation_bounds
-from geo_patrol.engine.sample import sample_legal
+from geo_patrol.engine.legal import sample_legal
+from geo_patrol.engine.observe import Encoding, observation_bounds
 from geo_patrol.engine.state import ORDERS, SATELLITES
 
 MASK_SHAPE = (SATELLITES, ORDERS)

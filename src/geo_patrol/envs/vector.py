@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import Batch, fresh_seed
-from geo_patrol.engine.buffers import Buffers
-from geo_patrol.engine.encodings import check_encoding
-from geo_patrol.engine.state import SIDES
+from geo_patrol.engine import steps
+from geo_patrol.engine.observe import check_encoding
+from geo_patrol.engine.state import SATELLITES, SIDES
+from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.arguments import (
-    MAX_GAMES,
     MAX_THREADS,
+    MaskIn,
     check_actions,
     check_count,
     check_names,
@@ -28,12 +28,13 @@ from geo_patrol.envs.arguments import (
     read_reset_mask,
     read_seeds,
 )
+from geo_patrol.envs.episodes import Episodes
 from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.threads import WorkerPool, split
-from geo_patrol.envs.vector_outputs import Packer
 from geo_patrol.errors import show
 from geo_patrol.game import Game
+from geo_patrol.games import MAX_GAMES, fresh_seed
 
 _FIRST_SEAT = {"both": 0, "alpha": 0, "bravo": 1, "alternate": 0}
 
@@ -107,10 +108,10 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._opponents = OpponentTable()
         if opponent is not None:
             self._opponents.set(opponent)
-        self._batch = Batch(
+        self._episodes = Episodes(
             self._config,
             self.num_games,
-            encoding=observation,
+            observation,
             sides=SIDES if seats == "both" else 1,
             reward=reward,
             max_cycles=max_cycles,
@@ -118,7 +119,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             alternates=seats == "alternate",
         )
         self._sides = SIDES if seats == "both" else 1
-        self.num_envs = self._batch.num_envs
+        self.num_envs = self._episodes.num_envs
         self.metadata = {"autoreset_mode": self._mode, "render_modes": [], "name": "geo_patrol_v0"}
         vector = box(self._config, observation)
         self.single_observation_space = masked(vector) if mask_in == "obs" else vector
@@ -126,17 +127,18 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._observation_space: spaces.Space[Any] | None = None
         shards = split(self.num_games, check_count("threads", options.get("threads", 1), MAX_THREADS))
-        self._shards = [self._batch.shard(start, stop) for start, stop in shards]
+        self._shards = [self._episodes.shard(start, stop) for start, stop in shards]
         self._shard_rows = [np.arange(start, stop) for start, stop in shards]
         self._pool = WorkerPool(len(shards))
         has_final = self._returns_final and self._mode is AutoresetMode.SAME_STEP
-        self._packer = Packer(self._batch, mask_in, has_final=has_final, copy=self._copy)
+        self._packer = _Packer(self._episodes, mask_in, has_final=has_final, copy=self._copy)
         self._is_started = False
         self._is_seeded = np.zeros(self.num_games, np.bool_)
         self._new_games = np.zeros(self.num_games, np.bool_)  # that the opponents have not been notified of
         self._num_over = 0
         self._samples = False  # whether actions were asked for since the last step
-        self._has_sampled = False
+        self._sampled: NDArray[np.int64] | None = None  # actions for the next step, if it sampled them
+        self._sampled_array = np.empty((self.num_envs, SATELLITES), np.int64)
         self.closed = False
 
     @property
@@ -158,20 +160,18 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal orders of every environment, flat: (num_envs, 308) bool."""
-        return self._current.masks.reshape(self.num_envs, *FLAT_MASK_SHAPE).view(np.bool_)
+        self._check_started()
+        return self._episodes.outputs.masks.reshape(self.num_envs, *FLAT_MASK_SHAPE).view(np.bool_)
 
     def sample_actions(self) -> NDArray[np.int64]:
         """Sample random legal orders for every environment, (num_envs, 11) int64, from streams of their own.
 
         If they are sampled after every step, the step itself samples them, which is cheapest.
         """
-        buffers = self._current
+        self._check_started()
         self._samples = True
-        if not self._has_sampled:
-            buffers.sampled = np.empty_like(buffers.sampled)
-            self._batch.sample_actions()
-        self._has_sampled = False
-        return buffers.sampled
+        sampled, self._sampled = self._sampled, None
+        return self._episodes.sample_actions() if sampled is None else sampled
 
     def game(self, index: int) -> Game:
         """Return a copy of one game, to inspect, or to plan with after ``fork``.
@@ -181,18 +181,13 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             RuntimeError: ``reset`` was not called.
         """
         if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or not 0 <= index < self.num_games:
-            raise ValueError(f"game {index!r}: give a whole number from 0 to {self.num_games - 1}")
+            raise ValueError(f"game must be an integer from 0 to {self.num_games - 1}, got {index!r}")
         self._check_started()
-        return Game.from_batch(self._batch.single(int(index)))
+        return self._episodes.games[int(index)]
 
     def _check_started(self) -> None:
         if not self._is_started:
             raise RuntimeError("the environment is closed" if self.closed else "no games are being played: call reset")
-
-    @property
-    def _current(self) -> Buffers:
-        self._check_started()
-        return self._batch.buffers
 
     def set_opponents(self, opponent: Mixture) -> None:
         """Let episodes that start from now on choose their opponents from another mixture; games in progress go on.
@@ -234,30 +229,37 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         if first_seed is not None:
             super().reset(seed=first_seed % 2**63)
         self._new_games |= mask
-        self._batch.reset(np.flatnonzero(mask), self._opponents.choices)
-        self._num_over = int(np.count_nonzero(self._batch.episodes["is_over"]))
-        before, buffers = self._batch.buffers, self._new_buffers()
-        buffers.clear()
-        self._batch.describe(buffers)
-        self._has_sampled = self._samples and (resets_all or self._has_sampled)
-        if self._has_sampled:
-            buffers.sampled[:] = before.sampled  # of games that go on
-            self._batch.sample_actions(mask)
+        self._episodes.reset(np.flatnonzero(mask), self._opponents.choices)
+        self._num_over = int(np.count_nonzero(self._episodes.records["is_over"]))
+        outputs = self._new_outputs()
+        for array in (outputs.results, outputs.statistics):
+            array.view(np.uint8)[:] = 0
+        self._episodes.describe(outputs)
+        before, self._sampled = self._sampled, None
+        if self._samples and (resets_all or before is not None):
+            sampled = self._episodes.sample_actions(mask)
+            if before is not None and not resets_all:  # games that go on keep theirs
+                rows = np.repeat(~mask, self._sides)
+                sampled[rows] = before[rows]
+            self._sampled = sampled
         self._is_started = True
-        return self._packer.observations(buffers), self._packer.infos(buffers)
+        return self._packer.observations(outputs), self._packer.infos(outputs)
 
-    def _new_buffers(self) -> Buffers:
-        """Return the buffers that the next step writes to: new arrays, or with ``copy=False`` the same ones."""
+    def _new_outputs(self, *, samples: bool = False) -> Outputs:
+        """Return the arrays that the next step writes: new ones, or with ``copy=False`` the same every time."""
         if self._copy:
-            self._batch.buffers = self._batch.make_buffers()
-        return self._batch.buffers
+            self._episodes.outputs = self._episodes.new_outputs(samples=samples)
+        else:
+            sampled = self._sampled_array if samples else self._sampled_array[:0]
+            self._episodes.outputs = self._episodes.outputs._replace(sampled=sampled)
+        return self._episodes.outputs
 
     def _seed_games(self, seeds: list[int | None], mask: NDArray[np.bool_]) -> None:
         """Restart the streams of selected games that have a seed, and of those that never had one."""
         has_seed = np.array([seed is not None for seed in seeds])
         rows = np.flatnonzero(mask & (has_seed | ~self._is_seeded))
         numbers = [seeds[row] for row in rows]
-        self._batch.seed([fresh_seed() if number is None else number for number in numbers], rows)
+        self._episodes.seed([fresh_seed() if number is None else number for number in numbers], rows)
         self._is_seeded[rows] = True
 
     def step(
@@ -279,41 +281,41 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         """
         self._check_started()
         orders = check_actions(actions, self.num_envs)
-        self._samples &= not self._has_sampled  # those of the last step were not used
+        self._samples &= self._sampled is None  # those of the last step were not used
         if self._mode is AutoresetMode.DISABLED and self._num_over:
-            over = np.flatnonzero(self._batch.episodes["is_over"])
+            over = np.flatnonzero(self._episodes.records["is_over"])
             raise RuntimeError(f"{len(over)} games are over, the first is game {over[0]}: reset them with reset_mask")
         if self._sides == 1:
-            self._opponents.reset(self._batch, self._new_games)
-            self._opponents.act(self._batch, self._shard_rows, self._pool, self.np_random)
+            self._opponents.reset(self._episodes, self._new_games)
+            self._opponents.act(self._episodes, self._shard_rows, self._pool, self.np_random)
         self._is_started = False  # until all is done: if it is interrupted, only some games have been played
-        buffers = self._new_buffers()
-        self._play(orders, buffers)
-        infos = self._packer.infos(buffers)
+        outputs = self._new_outputs(samples=self._samples)
+        self._play(orders, outputs)
+        infos = self._packer.infos(outputs)
         if self._mode is AutoresetMode.SAME_STEP and self._num_over:  # after the infos, which copy the final ones
-            self._batch.describe(buffers, samples=self._samples, selected=self._reset_over(is_new=False))
+            self._episodes.describe(outputs, self._reset_over(is_new=False))
             self._num_over = 0
-        self._is_started, self._has_sampled, results = True, self._samples, buffers.results
-        observations = self._packer.observations(buffers)
+        self._is_started, self._sampled, results = True, outputs.sampled if self._samples else None, outputs.results
+        observations = self._packer.observations(outputs)
         return observations, results["reward"], results["terminated"], results["truncated"], infos
 
-    def _play(self, orders: NDArray[np.int64], buffers: Buffers) -> None:
+    def _play(self, orders: NDArray[np.int64], outputs: Outputs) -> None:
         """Reset the games that wait for it, and play the others, on all threads."""
         if self._num_over:
             self._reset_over(is_new=True)
         counts = [0] * len(self._shards)
 
         def step_shard(shard: int) -> None:
-            counts[shard] = self._batch.step(orders, buffers, samples=self._samples, shard=self._shards[shard])
+            counts[shard] = self._episodes.step(orders, outputs, self._shards[shard])
 
         self._pool.run(step_shard)
         self._num_over = sum(counts)
 
     def _reset_over(self, *, is_new: bool) -> NDArray[np.bool_]:
         """Reset the games whose episodes are over, and return a mask of them; new ones are not played in this step."""
-        over: NDArray[np.bool_] = self._batch.episodes["is_over"] != 0
-        self._batch.reset(np.flatnonzero(over), self._opponents.choices)
-        self._batch.episodes["is_new"][over] = is_new
+        over: NDArray[np.bool_] = self._episodes.records["is_over"] != 0
+        self._episodes.reset(np.flatnonzero(over), self._opponents.choices)
+        self._episodes.records["is_new"][over] = is_new
         self._new_games |= over
         return over
 
@@ -347,3 +349,84 @@ def make_vec(
     ((512, 249), (512, 11, 28))
     """
     return VectorGeoPatrol(config, num_games, **options)
+
+
+def make_gymnasium_vec(*, num_envs: int, opponent: Mixture | None = "random", **arguments: Any) -> VectorGeoPatrol:
+    """Create what ``gymnasium.make_vec`` asks for: ``num_envs`` environments, a game each, or in self-play two per game.
+
+    Raises:
+        ValueError: self-play with an odd number of environments, or what ``VectorGeoPatrol`` raises.
+    """
+    games = check_count("num_envs", num_envs, MAX_GAMES)
+    if opponent is None:
+        if games % SIDES:
+            raise ValueError(f"num_envs must be even in self-play, where a game has two environments, got {num_envs}")
+        games //= SIDES
+    return VectorGeoPatrol(num_games=games, opponent=opponent, **arguments)
+
+
+class _Packer:
+    """Packs the outputs of a step as Gymnasium wants them: observations and infos.
+
+    Args:
+        episodes: the games that write them.
+        mask_in: where action masks are returned.
+        has_final: whether finished episodes are reset in the same step, so that their last observations and infos are
+            returned beside the others.
+        copy: whether every step returns new arrays.
+    """
+
+    def __init__(self, episodes: Episodes, mask_in: MaskIn, *, has_final: bool, copy: bool) -> None:
+        self._episodes, self._mask_in, self._has_final, self._copy = episodes, mask_in, has_final, copy
+        self._all_envs = np.ones(episodes.num_envs, np.bool_)
+        self._all_envs.flags.writeable = False
+        self._final: Outputs | None = None
+        self._final_rows = np.empty(0, np.int64)
+
+    def observations(self, outputs: Outputs) -> Any:
+        """Return observations, with masks if they are part of them."""
+        if self._mask_in == "obs":
+            return {"observation": self._episodes.observations(outputs), "action_mask": outputs.masks}
+        return self._episodes.observations(outputs)
+
+    def infos(self, outputs: Outputs) -> dict[str, Any]:
+        """Return infos, each with a mask of the environments that it is valid for."""
+        finished = outputs.results["is_finished"]
+        infos = self._info(outputs, self._all_envs)
+        infos |= {"finished_episode": _with_masks(outputs.statistics, steps.STATISTICS.names, finished)}
+        infos |= {"_finished_episode": finished}
+        if self._has_final:
+            final = self._copy_final(outputs)
+            infos |= {"final_obs": self.observations(final), "_final_obs": finished}
+            infos |= {"final_info": self._info(final, finished), "_final_info": finished}
+        return infos
+
+    def _info(self, outputs: Outputs, mask: NDArray[np.bool_]) -> dict[str, Any]:
+        infos = _with_masks(outputs.results, steps.INFO_FIELDS, mask)
+        if self._mask_in == "info":
+            infos["action_mask"], infos["_action_mask"] = outputs.masks, mask
+        return infos
+
+    def _copy_final(self, outputs: Outputs) -> Outputs:
+        """Return what finished episodes ended with, zero in other rows."""
+        if self._copy or self._final is None:
+            self._final = self._episodes.new_outputs(zeros=True)
+        else:
+            for array in self._final:
+                if len(array) > 0:
+                    array[self._final_rows] = 0
+        rows = self._final_rows = np.flatnonzero(outputs.results["is_finished"])
+        self._final.results[rows] = outputs.results[rows]
+        self._final.masks[rows] = outputs.masks[rows]
+        self._episodes.observations(self._final)[rows] = self._episodes.observations(outputs)[rows]
+        return self._final
+
+
+def _with_masks(
+    records: NDArray[np.void], names: tuple[str, ...] | None, mask: NDArray[np.bool_]
+) -> dict[str, NDArray[Any]]:
+    """Return fields by their names, each followed by a mask of the rows that it is valid for."""
+    fields: dict[str, NDArray[Any]] = {}
+    for name in names or ():
+        fields[name], fields[f"_{name}"] = records[name], mask
+    return fields

@@ -10,13 +10,13 @@ from typing import Any, TypedDict
 
 from geo_patrol.agents.isolation.guard import MOVE_TIME, check_move_time, is_own_agent, try_agent
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import check_seed
 from geo_patrol.evaluation.executors import ProcessExecutor, check_processes, play_tasks
 from geo_patrol.evaluation.journal import FolderError, Journal, digest_files, read_plan
 from geo_patrol.evaluation.match import Progress, new_seed, play_match
 from geo_patrol.evaluation.results import MatchResult, join_results
 from geo_patrol.evaluation.tasks import PlannedMatch, Record, Task, Tasks, to_match_result
 from geo_patrol.evaluation.workers import play_in_worker
+from geo_patrol.games import check_seed
 from geo_patrol.versions import __version__
 
 ONE_TURN = {"turn_limit": 1}

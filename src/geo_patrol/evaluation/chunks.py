@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.protocol import Agent, compute_actions, copy_games, reset_agent
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.rng import mix, stream_number
-from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, ORDERS, SATELLITES, SIDES
+from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, SATELLITES, SIDES
 from geo_patrol.errors import AgentError
 from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult
+from geo_patrol.games import Games
 
 CHUNK_PAIRS = 128
 """Pairs of a chunk. The agents' random streams depend on it, so it is not an option."""
@@ -203,16 +203,12 @@ class _BatchOfGames:
 
     def __init__(self, config: GameConfig, seeds: Sequence[int], players: list[_Player], *, keeps_orders: bool) -> None:
         self._players, self._keeps_orders = players, keeps_orders
-        self._encoding = players[ALPHA].agent.observation
-        self._batch = batch = Batch(config, len(seeds), encoding=self._encoding)
-        batch.seed(seeds)
-        batch.reset()
-        batch.describe()
+        self._games = Games(config, len(seeds), seed=seeds)
 
     def play(self, on_failure: OnFailure, progress: Callable[[int], None]) -> _BatchResult:
         """Play all games to the end."""
-        count, first_game_phases = len(self._batch), 0
-        games, episodes, running = self._batch.games, self._batch.episodes, np.ones(count, np.bool_)
+        games, count, first_game_phases = self._games, len(self._games), 0
+        running, illegal_orders = np.ones(count, np.bool_), np.zeros((count, SIDES), np.int64)
         log: list[NDArray[np.int8]] = []
         errors = self._reset_agents()
         while running.any():
@@ -223,18 +219,19 @@ class _BatchOfGames:
             first_game_phases += bool(running[0])
             if self._keeps_orders or running[0]:
                 log.append((orders if self._keeps_orders else orders[:1]).astype(np.int8))
-            self._batch.step(orders.reshape(-1, SATELLITES))
-            running = games["done"] == 0
+            games.step(orders)
+            illegal_orders += games.state.games["illegal_orders"] * running[:, None]
+            running = ~games.is_over
             progress(count - int(running.sum()))
         if errors and on_failure == "raise":
             raise next(iter(errors.values()))
         first_game = np.array([orders[0] for orders in log[:first_game_phases]], np.int64)
         result = _BatchResult(
-            scores=games["score"].astype(np.int64),
-            turns=games["turn"].astype(np.int64) + 1,
-            reasons=games["reasons"].astype(np.int64),
-            winner=episodes["winner"].copy(),
-            illegal_orders=episodes["illegal_orders"].copy(),
+            scores=games.scores.astype(np.int64),
+            turns=games.turn.astype(np.int64),
+            reasons=games.reasons.astype(np.int64),
+            winner=games.winner,
+            illegal_orders=illegal_orders,
             orders=log,
             first_game=first_game.reshape(-1, SIDES, SATELLITES),  # without a phase if an agent fails at once
         )
@@ -248,28 +245,28 @@ class _BatchOfGames:
         errors = {}
         for player in self._players:
             try:
-                reset_agent(player.agent, player.name, np.ones(len(self._batch), np.bool_))
+                reset_agent(player.agent, player.name, np.ones(len(self._games), np.bool_))
             except AgentError as error:
                 errors[player.side] = error
         return errors
 
     def _compute_orders(self) -> tuple[NDArray[np.int64], dict[int, AgentError]]:
         """Return the orders of both sides, (n, 2, 11), and the errors by side. Agents may keep the arrays they get."""
-        orders, errors = np.zeros((len(self._batch), SIDES, SATELLITES), np.int64), {}
+        orders, errors = np.zeros((len(self._games), SIDES, SATELLITES), np.int64), {}
+        masks, observed = self._games.action_masks(), {}
         for player in self._players:
             encoding, side = player.agent.observation, player.side
-            buffers = self._batch.buffers
-            seen = buffers.observations if encoding == self._encoding else self._batch.observe(encoding)
-            observations = seen.reshape(len(self._batch), SIDES, -1)[:, side].copy()
-            masks = buffers.masks.reshape(-1, SIDES, SATELLITES, ORDERS)[:, side].copy()
+            if encoding not in observed:
+                observed[encoding] = self._games.observe(encoding)
+            observations, own_masks = observed[encoding][:, side].copy(), masks[:, side].copy()
             try:
                 orders[:, side] = compute_actions(
                     player.agent,
                     player.name,
                     observations,
-                    masks,
+                    own_masks,
                     player.generator,
-                    lambda: copy_games(self._batch),
+                    lambda: copy_games(self._games),
                     side,
                 )
             except AgentError as error:

@@ -15,7 +15,6 @@ from geo_patrol.agents.protocol import Agent, check_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import check_seed, fresh_seed
 from geo_patrol.errors import show
 from geo_patrol.evaluation.chunks import (
     CHUNK_PAIRS,
@@ -30,6 +29,7 @@ from geo_patrol.evaluation.executors import in_order, play_tasks
 from geo_patrol.evaluation.results import MatchResult, join_results
 from geo_patrol.evaluation.tasks import Task
 from geo_patrol.evaluation.workers import RecordedChunk, record_chunk, record_in_worker
+from geo_patrol.games import check_seed, fresh_seed
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of finished games and of all games."""

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
-from geo_patrol.engine.batch import check_seed
 from geo_patrol.evaluation.campaign import WorkerOptions, Workers, check_agents, warm_up
 from geo_patrol.evaluation.executors import in_order
 from geo_patrol.evaluation.match import check_games, new_seed
@@ -26,6 +25,7 @@ from geo_patrol.evaluation.statistics import (
     student_quantile,
 )
 from geo_patrol.evaluation.tasks import PlannedMatch, Tasks, to_match_result
+from geo_patrol.games import check_seed
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
 from geo_patrol.config.toml_files import Overrides
-from geo_patrol.engine.batch import check_seed
 from geo_patrol.envs.arguments import check_choice
 from geo_patrol.errors import ConfigError, OrderError, show
 from geo_patrol.flight.engine import game as engine
@@ -21,6 +20,7 @@ from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.mission import GameName, Mission, MissionSource, load_mission
 from geo_patrol.flight.orders import parse_code
 from geo_patrol.flight.pictures.scene import flight_drawing
+from geo_patrol.games import check_seed
 
 MaskIn: TypeAlias = Literal["info", "obs", "none"]
 Reward: TypeAlias = Literal["auto", "score", "rank"]

@@ -85,7 +85,7 @@ def replay_timeline(replay: Replay) -> tuple[Timeline, str]:
     timeline = Timeline(start(replay), replay.agents)
     try:
         for phase in play(replay):
-            timeline.append(phase.orders, phase.game)
+            timeline.append(phase.orders, phase.after)
     except RecordingError as error:
         return timeline, str(error)
     return timeline, ""

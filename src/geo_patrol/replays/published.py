@@ -17,29 +17,30 @@ from geo_patrol.config.schema import GameConfig, PatrolsConfig, Title
 from geo_patrol.engine import state
 from geo_patrol.errors import GeoPatrolError, RecordingError
 from geo_patrol.notation import ENGAGEMENTS, MOVES, PHASES, Order, Outcome, PhaseName, SatelliteId
-from geo_patrol.replays.replay import FLEET_FIELDS, SIDE_FIELDS, Position, Replay, ReplayPhase
+from geo_patrol.position import FLEET_FIELDS, VISIBLE_FIELDS, Position
+from geo_patrol.replays.replay import RecordedPhase, Replay
 from geo_patrol.sides import SIDES, Side
 
 Number = Annotated[int, Field(ge=0, lt=state.SATELLITES)]
-RecordedOrder = str | tuple[str, Number]
+PublishedOrder = str | tuple[str, Number]
 _Satellite = Annotated[tuple[Side, Number], AfterValidator(lambda pair: SatelliteId(*pair))]
 _Values = Annotated[list[float], Field(max_length=state.SATELLITES)]
 _BothSides = Annotated[list[_Values], Field(min_length=2, max_length=2)]
 _Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
-_SideOrders = Annotated[list[RecordedOrder], Field(max_length=state.SATELLITES)]
+_SideOrders = Annotated[list[PublishedOrder], Field(max_length=state.SATELLITES)]
 _SideLegal = Annotated[
-    list[Annotated[list[RecordedOrder], Field(max_length=state.ORDERS)]], Field(max_length=state.SATELLITES)
+    list[Annotated[list[PublishedOrder], Field(max_length=state.ORDERS)]], Field(max_length=state.SATELLITES)
 ]
 BothOrders = Annotated[list[_SideOrders], Field(min_length=2, max_length=2)]
 
 
-class Record(BaseModel):
+class PublishedTable(BaseModel):
     """A table of a recording."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class RecordedState(Record):
+class PublishedState(PublishedTable):
     """A recorded position."""
 
     sector: _BothSides
@@ -52,7 +53,7 @@ class RecordedState(Record):
     done: bool
 
 
-class RecordedOutcome(Record):
+class PublishedOutcome(PublishedTable):
     """A recorded engagement outcome, with the fields of ``Outcome``; satellites are recorded as (side, number)."""
 
     action: Literal["shoot", "collide", "guard"]
@@ -63,7 +64,7 @@ class RecordedOutcome(Record):
     success: bool
 
 
-class RecordedPhase(Record):
+class PublishedPhase(PublishedTable):
     """A recorded phase: legal orders, orders, outcomes, and the position after it.
 
     A drift has neither orders nor outcomes, a movement has no outcomes. Legal orders may be left out.
@@ -72,8 +73,8 @@ class RecordedPhase(Record):
     phase: PhaseName
     legal: Annotated[list[_SideLegal], Field(min_length=2, max_length=2)] | None = None
     orders: BothOrders | None = None
-    outcomes: Annotated[list[RecordedOutcome], Field(max_length=state.MAX_OUTCOMES)] | None = None
-    after: RecordedState
+    outcomes: Annotated[list[PublishedOutcome], Field(max_length=state.MAX_OUTCOMES)] | None = None
+    after: PublishedState
 
     @model_validator(mode="after")
     def _check_fields(self) -> Self:
@@ -84,19 +85,19 @@ class RecordedPhase(Record):
         return self
 
 
-class RecordedGame(Record):
+class PublishedGame(PublishedTable):
     """A recorded game."""
 
     config: dict[str, Any]
     config_name: Title = ""
     seed: int | None = None
     style: str = ""
-    initial: RecordedState
-    phases: Annotated[list[RecordedPhase], Field(min_length=1)]
+    initial: PublishedState
+    phases: Annotated[list[PublishedPhase], Field(min_length=1)]
     """All phases, or the first ones of a longer game."""
 
 
-def order_code(order: RecordedOrder) -> int:
+def order_code(order: PublishedOrder) -> int:
     """Return the code of a recorded order.
 
     Raises:
@@ -108,7 +109,7 @@ def order_code(order: RecordedOrder) -> int:
     return Order(0, action, target).code
 
 
-def order_codes(recorded: list[list[RecordedOrder]]) -> NDArray[np.int64]:
+def order_codes(recorded: list[list[PublishedOrder]]) -> NDArray[np.int64]:
     """Return the recorded orders of both sides as (2, 11) order codes.
 
     Raises:
@@ -168,7 +169,7 @@ def _read_side(recorded: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_published(recorded: RecordedGame, number: int = 0, line: int = 1) -> Replay:
+def read_published(recorded: PublishedGame, number: int = 0, line: int = 1) -> Replay:
     """Convert a recorded game; a drift becomes part of the engagement before it.
 
     Phases up to the first one whose parts do not fit together are converted; ``fault`` names the rest.
@@ -203,7 +204,7 @@ def _fleet(patrols: PatrolsConfig) -> int:
     return 1 + sum(count for _, count in patrols.formation)
 
 
-def _read_phases(replay: Replay, recorded: RecordedGame, fleets: tuple[int, int]) -> str | None:
+def _read_phases(replay: Replay, recorded: PublishedGame, fleets: tuple[int, int]) -> str | None:
     """Add the phases to a replay; return what does not fit together, if anything."""
     if fault := _find_size_fault(_fleet_lists("", recorded.initial), fleets):
         return f"initial: {fault}"
@@ -224,7 +225,7 @@ def _read_phases(replay: Replay, recorded: RecordedGame, fleets: tuple[int, int]
     return None
 
 
-def _find_order_fault(index: int, phase: RecordedPhase, before: RecordedState) -> str | None:
+def _find_order_fault(index: int, phase: PublishedPhase, before: PublishedState) -> str | None:
     """Return why a phase cannot come after those before it: a movement, an engagement, a drift, and so on."""
     expected = "drift" if before.done else PHASES[index % len(PHASES)]
     if phase.phase != expected:
@@ -232,7 +233,7 @@ def _find_order_fault(index: int, phase: RecordedPhase, before: RecordedState) -
     return "done: recorded False, replayed True" if before.done else None
 
 
-def _fleet_lists(prefix: str, recorded: RecordedState) -> list[tuple[str, Any]]:
+def _fleet_lists(prefix: str, recorded: PublishedState) -> list[tuple[str, Any]]:
     return [(f"{prefix}number of {field} values", getattr(recorded, field)) for field in FLEET_FIELDS]
 
 
@@ -245,12 +246,12 @@ def _find_size_fault(lists: Iterable[tuple[str, Any]], fleets: tuple[int, int]) 
     return None
 
 
-def _read_phase(line: int, turn: int, phase: RecordedPhase) -> ReplayPhase:
+def _read_phase(line: int, turn: int, phase: PublishedPhase) -> RecordedPhase:
     is_movement = phase.phase == "movement"
-    return ReplayPhase(
+    return RecordedPhase(
         line=line,
         turn=turn,
-        phase=phase.phase,
+        name=phase.phase,
         codes=order_codes(phase.orders or []).astype(np.int8),
         outcomes=tuple(Outcome(**vars(outcome)) for outcome in phase.outcomes or ()),
         after=_position(phase.after) if is_movement else None,  # an engagement's is read with its drift
@@ -259,7 +260,9 @@ def _read_phase(line: int, turn: int, phase: RecordedPhase) -> ReplayPhase:
     )
 
 
-def _position(recorded: RecordedState) -> Position:
-    """Return a recorded position, whose values may be any numbers."""
-    fields = recorded.model_dump(include={*FLEET_FIELDS, *SIDE_FIELDS})
-    return Position(fields, (recorded.turn, recorded.phase, recorded.done))
+def _position(recorded: PublishedState) -> Position:
+    """Return a recorded position; its numbers may be any, so that they are compared and not refused."""
+    return Position.model_construct(
+        _fields_set={*VISIBLE_FIELDS, "turn", "phase", "done"},
+        **{name: getattr(recorded, name) for name in (*VISIBLE_FIELDS, "turn", "phase", "done")},
+    )

@@ -14,9 +14,8 @@ from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_TURNS
 from geo_patrol.errors import GeoPatrolError, RecordingError, show
 from geo_patrol.notation import Outcome
-from geo_patrol.replays.published import RecordedGame, read_published
-from geo_patrol.replays.replay import Position, Replay, ReplayPhase
-from geo_patrol.replays.schema import VERSION, EndLine, GameLine, PhaseLine, read_orders
+from geo_patrol.replays.published import PublishedGame, read_published
+from geo_patrol.replays.replay import VERSION, EndLine, GameLine, PhaseLine, RecordedPhase, Replay, read_orders
 from geo_patrol.replays.streams import read_lines
 from geo_patrol.validation import parse_model
 
@@ -99,7 +98,7 @@ class ReplayReader:
                 raise RecordingError(f"{where}: type = {show(kind)}: give 'game', 'phase' or 'end'")
             finished = self._finish_game()
             if kind is None:
-                replay = read_published(parse_model(RecordedGame, data, where), self._num_games, number)
+                replay = read_published(parse_model(PublishedGame, data, where), self._num_games, number)
                 if replay.fault:
                     self._add_fault(f"{where}: {replay.fault}")
                 finished.append(replay)
@@ -155,14 +154,14 @@ def _read_game(number: int, data: dict[str, Any], index: int) -> Replay:
     return Replay(index, number, config, line.seed, (line.agents.alpha, line.agents.bravo), line.versions)
 
 
-def _read_phase(number: int, line: PhaseLine) -> ReplayPhase:
-    return ReplayPhase(
+def _read_phase(number: int, line: PhaseLine) -> RecordedPhase:
+    return RecordedPhase(
         line=number,
         turn=line.turn,
-        phase=line.phase,
+        name=line.phase,
         codes=read_orders(line.orders, f"line {number}"),
         outcomes=tuple(Outcome(**vars(outcome)) for outcome in line.outcomes),
-        after=Position(vars(line.after)),
+        after=line.after,
     )
 
 

@@ -15,15 +15,13 @@ from pydantic_core import to_json
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
-from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.setup import sampled_variant
 from geo_patrol.errors import OrderError, RecordingError
-from geo_patrol.game import Game, order_codes
-from geo_patrol.notation import ENGAGEMENTS, MOVES, Orders, Outcome
-from geo_patrol.replays.replay import Position, Replay, read_position
-from geo_patrol.replays.schema import FORMAT, MAX_NAME, VERSION, PositionLine, write_orders, write_outcome
+from geo_patrol.game import Game
+from geo_patrol.notation import ENGAGEMENTS, MOVES, Orders, Outcome, order_codes
+from geo_patrol.position import VISIBLE_FIELDS, Position
+from geo_patrol.replays.replay import FORMAT, MAX_NAME, VERSION, Replay, write_orders, write_outcome
 from geo_patrol.replays.streams import open_stream
-from geo_patrol.runner import GameRunner
 from geo_patrol.sides import SIDES
 from geo_patrol.versions import versions
 
@@ -54,7 +52,8 @@ class Recorder:
     """
 
     def __init__(self, path: str | Path, config: GameConfig, *, append: bool = False, sync: bool = True) -> None:
-        self._runner = GameRunner(config, 0)
+        self._config = config
+        self._game = Game(config, seed=0)
         self._sync_each = sync
         self._versions = versions()
         self._plain_config = None if config.is_randomized else config.to_dict()
@@ -66,12 +65,12 @@ class Recorder:
     @property
     def game(self) -> Game:
         """The current position of the game that is being recorded, a copy."""
-        return self._runner.game
+        return self._game.copy()
 
     @property
     def is_over(self) -> bool:
         """Whether the game that is being recorded has ended."""
-        return self._runner.is_over
+        return self._game.is_over
 
     def begin(self, *, seed: int, alpha: str, bravo: str) -> None:
         """Begin a game; it is written together with its first phase.
@@ -81,16 +80,15 @@ class Recorder:
             alpha: name of alpha's agent.
             bravo: name of bravo's agent.
         """
-        self._runner.reset(seed)
-        batch = self._runner.batch
-        config = self._plain_config or sampled_config(batch).to_dict()
+        self._game = Game(self._config, seed=seed)
+        config = self._plain_config or sampled_config(self._game).to_dict()
         self._first_line = _as_bytes(_game_line((alpha, bravo), seed % 2**64, config, self._versions))
 
     def resume(self, seed: int, phases: "list[NDArray[np.int8]]") -> None:
         """Continue a game whose first phases are at the end of the file, given as (2, 11) order codes."""
-        self._runner.reset(seed)
+        self._game = Game(self._config, seed=seed)
         for codes in phases:
-            self._runner.play(codes)
+            self._game.step_actions(codes)
 
     def record(self, alpha: Orders = None, bravo: Orders = None) -> None:
         """Record a phase from the orders of both sides, and the result if the game has ended.
@@ -108,14 +106,13 @@ class Recorder:
         """
         if self.is_over:
             raise OrderError("the game is over: there is nothing more to record of it")
-        turn, phase = self._runner.turn, self._runner.phase
-        outcomes = self._runner.play(codes)
-        self._write(_phase_line(turn, phase, codes, outcomes, read_position(self._runner.batch).fields))
+        phase = self._game.step_actions(codes)
+        self._write(_phase_line(phase.turn, phase.name, codes, phase.outcomes, _visible(self._game.position)))
         if self.is_over:
             self._write(self._end())
 
     def _end(self) -> dict[str, Any]:
-        game = self.game
+        game = self._game
         return {
             "type": "end",
             "winner": game.winner,
@@ -160,7 +157,7 @@ def write_replays(path: str | Path, replays: Iterable[Replay]) -> int:
 
     Raises:
         OSError: the file cannot be written; ``FileExistsError`` if it exists already.
-        RecordingError: a position has values that are not whole numbers.
+        RecordingError: a position has values that are not integers.
     """
     count = 0
     with closing(open_stream(Path(path), "x")) as stream:
@@ -175,21 +172,26 @@ def _lines(replay: Replay) -> Iterator[dict[str, Any]]:
     yield _game_line(replay.agents, replay.seed, replay.config.to_dict(), replay.versions)
     for phase in replay.phases:
         if phase.after is not None:
-            yield _phase_line(phase.turn, phase.phase, phase.codes, phase.outcomes, _whole_numbers(phase.after))
+            yield _phase_line(phase.turn, phase.name, phase.codes, phase.outcomes, _integers(phase.after))
     if replay.end is not None:
         yield replay.end.model_dump()
 
 
-def _whole_numbers(position: Position) -> dict[str, Any]:
-    """Return the fields of a position, which may be of the published implementation, as whole numbers.
+def _visible(position: Position) -> dict[str, Any]:
+    """Return what the line of a phase holds of a position."""
+    return {name: getattr(position, name) for name in VISIBLE_FIELDS}
+
+
+def _integers(position: Position) -> dict[str, Any]:
+    """Return the same of a position of the published implementation, whose numbers may be any.
 
     Raises:
-        RecordingError: a value is not a whole number, or too large.
+        RecordingError: a value is not an integer, or out of range.
     """
     try:
-        return PositionLine.model_validate(position.fields, strict=False).model_dump()
+        return _visible(Position.model_validate(_visible(position), strict=False))
     except ValidationError:
-        raise RecordingError("a position has values that are not whole numbers from 0") from None
+        raise RecordingError("a position must hold non-negative integers") from None
 
 
 def _game_line(
@@ -227,20 +229,20 @@ def _as_bytes(data: dict[str, Any]) -> bytes:
     return to_json(data) + b"\n"
 
 
-def sampled_config(batch: Batch) -> GameConfig:
-    """Return the configuration of a batch of one in which sampled values replace ranges, choices and variants.
+def sampled_config(game: Game) -> GameConfig:
+    """Return the configuration of a game in which sampled values replace ranges, choices and variants.
 
     A game set up from it with the same seed is the same game, random stream included: values are sampled from a stream
     of their own.
     """
-    config = batch.config
+    config, games = game.config, game.as_games()
     if not config.is_randomized:
         return config
     data: dict[str, Any] = config.to_dict() | {"variants": [], "mirror": False}
     if config.variants:
-        data["variant"] = config.variants[sampled_variant(batch.games[0], batch.scenario)].name
+        data["variant"] = config.variants[sampled_variant(games.state.games[0], games.scenario)].name
     for side, name in enumerate(SIDES):
-        data[name] = _side(batch.rules[0], side)
+        data[name] = _side(games.state.rules[0], side)
     return load_config(data)
 
 

@@ -1,69 +1,186 @@
-"""Recorded games as they are read from files."""
+"""Recorded games, and the lines of a replay file that they stand in.
+
+A game is a line of type "game", a line of type "phase" for every decision phase, and a line of type "end" when it is
+over. A file may hold many games, one after the other. ``docs/replays.md`` describes the fields.
+"""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstraints
+from pydantic_core import PydanticCustomError
 
-from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import Batch
-from geo_patrol.errors import printable
-from geo_patrol.notation import PHASES, Outcome, PhaseName, short_name
-from geo_patrol.replays.schema import MAX_NAME, EndLine
-from geo_patrol.sides import SIDES
+from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT, GameConfig
+from geo_patrol.engine import state
+from geo_patrol.errors import OrderError, RecordingError, printable
+from geo_patrol.notation import Order, Outcome, PhaseName, SatelliteId, short_name
+from geo_patrol.position import Position
+from geo_patrol.sides import SIDES, Side
 
-FLEET_FIELDS = ("sector", "fuel", "ammo")
-SIDE_FIELDS = ("goal", "score")
+FORMAT = "geo_patrol replay"
+VERSION = 1
+MAX_NAME = 200
+"""Maximum number of characters of an agent's name."""
+
+_Name = Annotated[str, StringConstraints(max_length=MAX_NAME)]
+_Short = Annotated[str, StringConstraints(max_length=80)]
+_Score = Annotated[int, Field(ge=0, le=MAX_TURNS * MAX_POINTS + MAX_WEIGHT * MAX_FUEL * state.SATELLITES)]
+_Scores = Annotated[list[_Score], Field(min_length=2, max_length=2)]
+_Turn = Annotated[int, Field(ge=1, le=MAX_TURNS + 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A visible position.
+class ReplayLine(BaseModel):
+    """A line of a replay."""
 
-    Attributes:
-        fields: sector, fuel and ammo of the satellites, each by side (alpha, bravo) and number, and the goal sectors and
-            scores by side, as in ``schema.PositionLine``.
-        progress: completed turns, phase, and whether the game is over; None where a recording does not say so.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class AgentNames(ReplayLine):
+    """The names of the agents."""
+
+    alpha: _Name
+    bravo: _Name
+
+
+class GameLine(ReplayLine):
+    """The first line of a game: its configuration, agents and seed."""
+
+    type: Literal["game"]
+    format: Literal["geo_patrol replay"]
+    version: Literal[1]
+    versions: Annotated[dict[_Short, _Short], Field(max_length=20)]
+    agents: AgentNames
+    seed: Annotated[int, Field(ge=0, lt=2**64)] | None
+    """None: the recorded outcomes are carried out and must be possible; otherwise they are sampled again."""
+    config: dict[str, Any]
+
+
+class SideOrders(ReplayLine):
+    """The orders of both sides, without noops."""
+
+    alpha: Annotated[list[_Short], Field(max_length=state.SATELLITES)]
+    bravo: Annotated[list[_Short], Field(max_length=state.SATELLITES)]
+
+
+_SATELLITES = {
+    str(satellite): satellite
+    for satellite in (SatelliteId(side, number) for side in SIDES for number in range(state.SATELLITES))
+}
+
+
+def _parse_satellite(text: Any) -> SatelliteId:
+    if not isinstance(text, str) or text not in _SATELLITES:
+        raise PydanticCustomError("satellite", "give a satellite such as alpha:HVA:0 or bravo:Patrol:3")
+    return _SATELLITES[text]
+
+
+_Satellite = Annotated[SatelliteId, PlainValidator(_parse_satellite)]
+
+
+class OutcomeLine(ReplayLine):
+    """The outcome of one shot, collision or attempt to guard, with the fields of ``Outcome``."""
+
+    action: Literal["shoot", "collide", "guard"]
+    attacker: _Satellite | None = None
+    guardian: _Satellite | None = None
+    target: _Satellite
+    probability: Annotated[float, Field(ge=0, le=1, strict=False)]
+    success: bool
+
+
+class PhaseLine(ReplayLine):
+    """A decision phase: orders, outcomes, and the position after it."""
+
+    type: Literal["phase"]
+    turn: _Turn
+    phase: Literal["movement", "engagement"]
+    orders: SideOrders
+    outcomes: Annotated[list[OutcomeLine], Field(max_length=state.MAX_OUTCOMES)] = []
+    after: Position
+
+
+class EndLine(ReplayLine):
+    """The last line of a finished game: its result."""
+
+    type: Literal["end"]
+    winner: Side | None
+    score: _Scores
+    turns: _Turn
+    reasons: Annotated[list[_Short], Field(min_length=1, max_length=9)]
+
+
+_UNKNOWN = -1
+"""Stands for order codes that do not exist; a game counts them as illegal orders."""
+
+_TEXTS = {
+    (number, code): str(Order.from_code(number, code))
+    for number in range(state.SATELLITES)
+    for code in range(state.ORDERS)
+} | {(number, _UNKNOWN): f"{short_name(number)} unknown" for number in range(state.SATELLITES)}
+_CODES = {text: key for key, text in _TEXTS.items()}
+
+
+def write_orders(codes: NDArray[np.integer[Any]]) -> list[str]:
+    """Return the eleven order codes of a side as texts, without noops; codes that do not exist become "unknown"."""
+    return [
+        _TEXTS.get((number, code)) or _TEXTS[number, _UNKNOWN]
+        for number, code in enumerate(codes.tolist())
+        if code != state.NOOP
+    ]
+
+
+def read_orders(orders: SideOrders, where: str) -> NDArray[np.int8]:
+    """Return the orders of both sides as (2, 11) order codes, -1 for those that do not exist.
+
+    Raises:
+        RecordingError: one cannot be read, or a satellite has two.
     """
-
-    fields: dict[str, list[Any]]
-    progress: tuple[int, PhaseName, bool] | None = None
-
-    def named_values(self) -> dict[str, float]:
-        """Return all values by their names, such as "fuel of alpha P3"."""
-        values = {
-            f"{field} of {side} {short_name(number)}": value
-            for field in FLEET_FIELDS
-            for side, fleet in zip(SIDES, self.fields[field], strict=True)
-            for number, value in enumerate(fleet)
-        }
-        for name in SIDE_FIELDS:
-            values |= {f"{name} of {side}": value for side, value in zip(SIDES, self.fields[name], strict=True)}
-        return values
+    codes = np.zeros((state.SIDES, state.SATELLITES), np.int8)
+    for side, texts in enumerate((orders.alpha, orders.bravo)):
+        named = set()
+        for index, text in enumerate(texts):
+            field = f"{where}: orders.{SIDES[side]}.{index}"
+            number, code = _CODES.get(text) or _parse_order(text, field)
+            if number in named:
+                raise RecordingError(f"{field} = {text!r}: {short_name(number)} has an order already")
+            named.add(number)
+            codes[side, number] = code
+    return codes
 
 
-def read_position(batch: Batch) -> Position:
-    """Return the current position of a batch of one."""
-    games = batch.games
-    alpha, bravo = (1 + batch.rules["patrol_count"][0]).tolist()
-    fields: dict[str, list[Any]] = {}
-    for name in FLEET_FIELDS:
-        rows = games[name][0].tolist()
-        fields[name] = [rows[0][:alpha], rows[1][:bravo]]
-    for name in SIDE_FIELDS:
-        fields[name] = games[name][0].tolist()
-    return Position(fields, (int(games["turn"][0]), PHASES[games["phase"][0]], bool(games["done"][0])))
+def _parse_order(text: str, field: str) -> tuple[int, int]:
+    """Return satellite and code of an order that is not written as this program writes it."""
+    try:
+        order = Order.parse(text)
+    except OrderError as error:
+        raise RecordingError(f"{field} = {text!r}: {error}") from None
+    return order.satellite, order.code
+
+
+def write_outcome(outcome: Outcome) -> dict[str, Any]:
+    """Return an outcome as plain data, without the satellites that it does not have."""
+    satellites = {"attacker": outcome.attacker, "guardian": outcome.guardian, "target": outcome.target}
+    return {
+        "action": outcome.action,
+        **{role: str(satellite) for role, satellite in satellites.items() if satellite is not None},
+        "probability": outcome.probability,
+        "success": outcome.success,
+    }
+
+
+# Recorded games
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayPhase:
-    """A recorded decision phase. The published implementation recorded more of it than replay files hold.
+class RecordedPhase:
+    """What a recording says of a decision phase, before it is checked; the published implementation says more than files do.
 
     Attributes:
         line: number of its line, from 1.
         turn: turn number, from 1.
-        phase: "movement" or "engagement".
+        name: "movement" or "engagement".
         codes: (2, 11) int8 order codes of alpha and bravo, -1 for one that does not exist.
         outcomes: outcomes of an engagement.
         after: the position after it, and after the drift that follows an engagement; None if the recording ends before
@@ -74,7 +191,7 @@ class ReplayPhase:
 
     line: int
     turn: int
-    phase: PhaseName
+    name: PhaseName
     codes: NDArray[np.int8]
     outcomes: tuple[Outcome, ...]
     after: Position | None
@@ -108,7 +225,7 @@ class Replay:
     agents: tuple[str, str]
     versions: dict[str, str] = field(default_factory=dict)
     initial: Position | None = None
-    phases: list[ReplayPhase] = field(default_factory=list)
+    phases: list[RecordedPhase] = field(default_factory=list)
     end: EndLine | None = None
     refuses_illegal_orders: bool = False
     fault: str | None = None
@@ -120,7 +237,7 @@ class Replay:
     def is_finished(self) -> bool:
         """Whether the game was recorded to its end."""
         last = self.phases[-1].after if self.phases else None
-        return self.end is not None or (last is not None and last.progress is not None and last.progress[2])
+        return self.end is not None or (last is not None and last.done)
 
     def _repr_html_(self) -> str:
         """Show the game in notebooks, as ``geo-patrol replay --html`` does."""

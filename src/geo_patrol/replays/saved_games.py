@@ -66,7 +66,7 @@ def unfinished_game(path: str | Path) -> Replay:
     if replay.seed is None:
         raise RecordingError(f"{path}: its last game, {replay.number}, has no seed: it cannot be continued")
     last_phase = deque(play(replay), maxlen=1)
-    if replay.is_finished or any(phase.game.is_over for phase in last_phase):
+    if replay.is_finished or any(phase.after.is_over for phase in last_phase):
         raise RecordingError(f"{path}: its last game, {replay.number}, is over; geo-patrol replay shows it")
     return replay
 

@@ -6,11 +6,10 @@ from typing import Any, Literal, TypeAlias
 
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import GeoPatrolError
-from geo_patrol.game import Game
+from geo_patrol.game import Game, Phase
 from geo_patrol.notation import ENGAGEMENTS, Outcome, SatelliteId
 from geo_patrol.replays.checking import play, start
 from geo_patrol.replays.replay import Replay
-from geo_patrol.runner import PlayedPhase
 from geo_patrol.sides import SIDES, Side
 
 Cause: TypeAlias = Literal["shoot", "collide", "fuel"]
@@ -69,7 +68,7 @@ class GameSummary:
         return next((loss.turn for loss in self.losses if loss.satellite == SatelliteId(side, 0)), None)
 
 
-def summarise(replay: Replay, watch: Callable[[Game, PlayedPhase], None] | None = None) -> GameSummary:
+def summarise(replay: Replay, watch: Callable[[Game, Phase], None] | None = None) -> GameSummary:
     """Play a recorded game again and return its statistics, up to the first disagreement with the rules.
 
     Args:
@@ -84,7 +83,7 @@ def summarise(replay: Replay, watch: Callable[[Game, PlayedPhase], None] | None 
             _add_phase(summary, game, played)
             if watch is not None:
                 watch(game, played)
-            game = played.game
+            game = played.after
         summary.status = "finished" if game.is_over else "damaged" if replay.fault else "unfinished"
         summary.fault = replay.fault
     except GeoPatrolError as error:
@@ -92,8 +91,8 @@ def summarise(replay: Replay, watch: Callable[[Game, PlayedPhase], None] | None 
     return summary
 
 
-def _add_phase(summary: GameSummary, before: Game, played: PlayedPhase) -> None:
-    game = played.game
+def _add_phase(summary: GameSummary, before: Game, played: Phase) -> None:
+    game = played.after
     summary.turns = played.turn
     alpha, bravo = map(sum, zip(summary.illegal_orders, played.illegal_orders, strict=True))
     summary.illegal_orders = alpha, bravo
@@ -109,9 +108,9 @@ def _add_phase(summary: GameSummary, before: Game, played: PlayedPhase) -> None:
         summary.reasons = tuple(map(str, game.reasons))
 
 
-def _losses(before: Game, played: PlayedPhase) -> Iterator[Loss]:
+def _losses(before: Game, played: Phase) -> Iterator[Loss]:
     for side in SIDES:
-        fleets = before.satellites(side), played.game.satellites(side)
+        fleets = before.satellites(side), played.after.satellites(side)
         for old, new in zip(*fleets, strict=True):
             if (old.is_active and not new.is_active) or (new.destroyed and not old.destroyed):
                 yield Loss(played.turn, new.id, _cause(new.id, played.outcomes) if new.destroyed else "fuel")
@@ -141,7 +140,7 @@ def table_rows(replay: Replay, rows: Rows) -> tuple[GameSummary, list[dict[str, 
     """
     table: list[dict[str, Any]] = []
 
-    def add(_before: Game, played: PlayedPhase) -> None:
+    def add(_before: Game, played: Phase) -> None:
         if rows == "phases":
             table.append(_phase_row(replay.number, played))
         elif rows == "engagements":
@@ -158,12 +157,12 @@ def table_columns(replay: Replay, rows: Rows) -> list[str]:
     return list(_PHASE_COLUMNS + _ORDER_COLUMNS if rows == "phases" else _ENGAGEMENT_COLUMNS)
 
 
-def _phase_row(number: int, played: PlayedPhase) -> dict[str, Any]:
+def _phase_row(number: int, played: Phase) -> dict[str, Any]:
     """Return a phase as a row; scores, fuel and active satellites are those after it."""
     after = []
     for side in SIDES:
-        fleet = played.game.satellites(side)
-        after += [played.game.scores[side], sum(one.fuel for one in fleet), sum(one.is_active for one in fleet)]
+        fleet = played.after.satellites(side)
+        after += [played.after.scores[side], sum(one.fuel for one in fleet), sum(one.is_active for one in fleet)]
     orders = [
         number for side in range(len(SIDES)) for number in (len(played.orders[side]), played.illegal_orders[side])
     ]

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from geo_patrol.board import azimuth_of, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.evaluation.statistics import clustered_interval
-from geo_patrol.game import Game
+from geo_patrol.game import Game, Phase
 from geo_patrol.replays.replay import Replay
 from geo_patrol.replays.summaries import GameSummary, summarise
-from geo_patrol.runner import PlayedPhase
 from geo_patrol.sides import SIDES
 
 MAX_GAMES = 100_000
@@ -197,17 +196,17 @@ class _Observer:
         self.snapshots: list[Snapshot] = []
         self._keeps_snapshots = keeps_snapshots
 
-    def observe(self, before: Game, played: PlayedPhase) -> None:
+    def observe(self, before: Game, played: Phase) -> None:
         """Count a phase."""
         if before.phase == "movement":
             self._count_presence(before)
-        lost = self._count_losses(before, played.game)
-        if self._keeps_snapshots and (lost or played.game.is_over):
-            end = "The end" if played.game.is_over else f"After turn {played.turn}"
+        lost = self._count_losses(before, played.after)
+        if self._keeps_snapshots and (lost or played.after.is_over):
+            end = "The end" if played.after.is_over else f"After turn {played.turn}"
             occasion = f"{end}: {', '.join(lost)} lost" if lost else end
             if len(self.snapshots) == MAX_SNAPSHOTS:  # the first ones and the last are kept
                 self.snapshots.pop()
-            self.snapshots.append(Snapshot(played.game, occasion, tuple(map(str, played.outcomes))))
+            self.snapshots.append(Snapshot(played.after, occasion, tuple(map(str, played.outcomes))))
 
     def _count_presence(self, game: Game) -> None:
         board, goal = game.config.board, game.goals["alpha"]

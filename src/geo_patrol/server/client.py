@@ -16,6 +16,7 @@ from geo_patrol.config.presets import read_saved_config
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
+from geo_patrol.position import FLEET_FIELDS
 from geo_patrol.server.models import Ended, Message
 from geo_patrol.server.protocol import Error, Event, Hello, Left, Orders, Welcome, YourTurn, read_server_message
 from geo_patrol.sides import SIDES
@@ -190,11 +191,11 @@ class AgentPlayer:
         assert self._welcome.you is not None
         side = self._welcome.you
         game = self._game()
-        batch = game.to_batch()
+        games = game.as_games()
         number = SIDES.index(side)
         rng = np.random.default_rng([self._seed, number, 2 * game.turn + (game.phase == "engagement")])
-        observation = batch.observe(self._agent.observation)[:, number].copy()
-        mask = batch.masks()[:, number].copy()
+        observation = games.observe(self._agent.observation)[:, number].copy()
+        mask = games.action_masks()[:, number].copy()
         codes = compute_actions(self._agent, self._agent.name, observation, mask, rng, lambda: [game], number)[0]
         orders = [Order.from_code(i, int(code)) for i, code in enumerate(codes) if code > 0]
         legal = [str(order) for order in orders if game.is_legal(side, order)]
@@ -205,20 +206,16 @@ class AgentPlayer:
         """Build the position as a game; its future differs from the real one's, which nobody knows."""
         assert self._welcome is not None
         position = self._position
-        saved = Game(read_saved_config(self._welcome.config), seed=self._seed).save()
-        saved |= {"turn": position.turn - 1, "phase": position.phase}
-        for side in SIDES:
-            fleet = getattr(position.satellites, side)
-            saved[side] |= {
-                "goal": getattr(position.goals, side),
-                "goal_points": getattr(position.goal_points, side),
-                "score": getattr(position.score, side),
-                "sector": [one.sector for one in fleet],
-                "fuel": [one.fuel for one in fleet],
-                "ammo": [one.ammo for one in fleet],
-                "destroyed": [int(one.destroyed) for one in fleet],
-            }
-        return Game.restore(saved)
+        fleets = [getattr(position.satellites, side) for side in SIDES]
+        by_side = {name: getattr(position, name) for name in ("score", "goal_points")} | {"goal": position.goals}
+        data = {
+            "turn": position.turn - 1,
+            "phase": position.phase,
+            **{name: [getattr(both, side) for side in SIDES] for name, both in by_side.items()},
+            **{name: [[getattr(one, name) for one in fleet] for fleet in fleets] for name in FLEET_FIELDS},
+            "destroyed": [[int(one.destroyed) for one in fleet] for fleet in fleets],
+        }
+        return Game.from_position(data, read_saved_config(self._welcome.config), seed=self._seed)
 
 
 def play_seat(client: Client, player: Player) -> Ended | None:

@@ -12,11 +12,11 @@ from geo_patrol.config.preset_files import preset_names
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import MAX_FILE_BYTES
-from geo_patrol.engine.batch import fresh_seed
 from geo_patrol.errors import GeoPatrolError, printable, show
 from geo_patrol.files import read_limited
+from geo_patrol.game import Game
+from geo_patrol.games import fresh_seed
 from geo_patrol.replays.recorder import sampled_config
-from geo_patrol.runner import GameRunner
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.saved_tables import SavedTable
 from geo_patrol.server.scenarios import read_scenario
@@ -141,8 +141,7 @@ class Hall:
             raise ProtocolError("too_many", f"{self.max_tables} games are in progress: try again later", 60.0)
         seed = fresh_seed() >> 1 if new.seed is None else new.seed
         config = self.load_setup(new)
-        runner = GameRunner(config, seed)
-        sampled = sampled_config(runner.batch)
+        sampled = sampled_config(Game(config, seed=seed))
         seats: list[Seat] = []
         links: dict[Side, str] = {}
         for side, name in zip(SIDES, (new.alpha, new.bravo), strict=True):

@@ -10,8 +10,7 @@ from geo_patrol.agents import Agent
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.errors import OrderError, RecordingError, printable
 from geo_patrol.files import atomic_write
-from geo_patrol.game import order_codes
-from geo_patrol.notation import Order, read_orders
+from geo_patrol.notation import Order, order_codes, read_orders
 from geo_patrol.replays import Recorder, read_replay
 from geo_patrol.replays.saved_games import reopen
 from geo_patrol.server.models import Ended, Played

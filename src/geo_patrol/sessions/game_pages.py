@@ -51,7 +51,7 @@ def aim_tab(game: Game) -> Tab:
 
 def _rules(game: Game) -> dict[str, Any]:
     """Return the fields of a game's rules as plain values and lists, alpha's and bravo's side by side."""
-    rules = game.to_batch().rules
+    rules = game.as_games().state.rules
     return {name: rules[name][0].tolist() for name in rules.dtype.names or ()}
 
 

@@ -18,8 +18,8 @@ from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import read_toml
 from geo_patrol.engine.state import SATELLITES
-from geo_patrol.game import Game, order_codes
-from geo_patrol.notation import Order, PhaseName, short_name
+from geo_patrol.game import Game
+from geo_patrol.notation import Order, PhaseName, order_codes, short_name
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import describe
 from geo_patrol.sessions.play_session import PlaySession
@@ -179,13 +179,12 @@ class GameStep(Step):
 
     def position(self, config: GameConfig) -> Game:
         """Return the position that the step begins with."""
-        saved = Game(config, seed=self.seed).save()
-        saved["phase"] = self.phase
-        for side, changes in (("alpha", self.alpha), ("bravo", self.bravo)):
+        position = Game(config, seed=self.seed).position.model_dump() | {"phase": self.phase}
+        for side, changes in enumerate((self.alpha, self.bravo)):
             for name, state in changes.items():
                 for field, value in state.model_dump(exclude_none=True).items():
-                    saved[side][field][_NUMBERS[name]] = value
-        return Game.restore(saved)
+                    position[field][side][_NUMBERS[name]] = value
+        return Game.from_position(position, config, seed=self.seed)
 
 
 class _GameLessonData(Table):

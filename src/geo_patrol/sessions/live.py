@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from geo_patrol.agents import Agent
 from geo_patrol.agents.protocol import compute_actions, is_stateless, reset_agent
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import check_seed, fresh_seed
 from geo_patrol.engine.state import NOOP, SATELLITES
-from geo_patrol.game import Game
+from geo_patrol.game import Game, Phase
+from geo_patrol.games import check_seed, fresh_seed
 from geo_patrol.notation import Order
-from geo_patrol.runner import GameRunner, PlayedPhase
 from geo_patrol.sessions.timeline import BothOrders, Moment, Timeline
 from geo_patrol.sessions.waiting import Wait, wait_blocking
 
@@ -41,7 +40,7 @@ class LiveGame:
     """
 
     last_codes: NDArray[np.int64]
-    last_phase: PlayedPhase
+    last_phase: Phase
 
     def __init__(
         self,
@@ -55,9 +54,7 @@ class LiveGame:
         self.config = config
         self.agents = agents
         self.observers = list(observers)
-        self._runner = GameRunner(config, self.seed)
-        if start is not None:
-            self._runner.batch = start.to_batch()
+        self._game = Game(config, seed=self.seed) if start is None else start.copy()
         for agent in agents:
             if agent is not None:
                 reset_agent(agent, agent.name, np.ones(1, np.bool_))
@@ -67,7 +64,7 @@ class LiveGame:
     @property
     def game(self) -> Game:
         """The current position, a copy."""
-        return self._runner.game
+        return self._game.copy()
 
     @property
     def title(self) -> str:
@@ -125,8 +122,8 @@ class LiveGame:
 
     def _play(self, codes: NDArray[np.int64]) -> None:
         self.last_codes = codes
-        self.last_phase = phase = self._runner.step(codes)
-        moment = self.timeline.append(phase.orders, phase.game)
+        self.last_phase = phase = self._game.step_actions(codes)
+        moment = self.timeline.append(phase.orders, phase.after)
         for observer in self.observers:
             observer(self, moment)
 
@@ -140,8 +137,8 @@ class LiveGame:
         return codes
 
     def _compute(self, agent: Agent, side: int, wait: Wait) -> NDArray[np.int64]:
-        observation = self._runner.batch.observe(agent.observation)[:, side].copy()
-        mask = self._runner.batch.masks()[:, side].copy()
+        observation = self._game.as_games().observe(agent.observation)[:, side].copy()
+        mask = self._game.as_games().action_masks()[:, side].copy()
         rng = np.random.default_rng([self.seed % 2**64, side, len(self.timeline)])
         games = [self.game]
         return wait(

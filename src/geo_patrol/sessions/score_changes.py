@@ -64,7 +64,7 @@ def _change(before: Moment, after: Game, index: int) -> ScoreChange:
     side = SIDES[index]
     goal = after.goal_points[side] - before.game.goal_points[side]
     fuel = after.scores[side] - before.game.scores[side] - goal
-    weights = after.to_batch().rules["weight"][0, index].tolist()
+    weights = after.as_games().state.rules["weight"][0, index].tolist()
     orders = {order.satellite: order for order in before.orders[index]}
     lost = [
         weights[one.id.number > 0] * (then.fuel - _cost(before.game, side, orders.get(one.id.number)))

@@ -83,7 +83,7 @@ def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat |
     if not attacks:
         return None
     hva = positions[0].satellite(side, 0)
-    points = round(hva.fuel * float(game.to_batch().rules["weight"][0, SIDES.index(side), 0]))
+    points = round(hva.fuel * float(game.as_games().state.rules["weight"][0, SIDES.index(side), 0]))
     return Threat(hva, _likeliest(attacks), _likeliest(guards), points)
 
 
@@ -108,7 +108,7 @@ def hva_choices(game: Game, side: Side, orders: Sequence[Order] = ()) -> tuple[H
 
 def _goal_points(game: Game, side: Side, sector: int) -> int:
     """Return the goal points that an HVA earns in a sector."""
-    rules, index = game.to_batch().rules, SIDES.index(side)
+    rules, index = game.as_games().state.rules, SIDES.index(side)
     if sector == game.goals[side]:
         return int(rules["goal_points"][0, index])
     return int(rules["adjacent_points"][0, index]) if are_adjacent(sector, game.goals[side]) else 0

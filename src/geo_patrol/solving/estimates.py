@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from geo_patrol.board import adjacent_sectors, are_adjacent, prograde, ring_of
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import (
     COLLISION,
     GUARDING,
@@ -17,6 +16,7 @@ from geo_patrol.engine.state import (
     SIDES,
     Record,
 )
+from geo_patrol.engine.turn import destination
 from geo_patrol.solving.layers import start_of
 
 ENOUGH = 10**12

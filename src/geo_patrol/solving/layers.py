@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from geo_patrol.board import prograde
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, ORDERS, SATELLITES, SIDES, Records, records
 from geo_patrol.errors import SolvingError
+from geo_patrol.games import Games
 from geo_patrol.solving.codes import encode_side, make_codec
 from geo_patrol.solving.effects import make_effects
 from geo_patrol.solving.matrices import Floats
@@ -85,12 +85,10 @@ def start_of(config: GameConfig) -> tuple[Records, Records]:
     """
     if config.is_randomized:
         raise SolvingError(f"{config.title}: values are sampled at each reset; give single values")
-    batch = Batch(config)
-    batch.seed([0])
-    batch.reset()
+    games, rules, *_ = Games(config, seed=0).state
     for field in ("rng_key", "rng_counter", "setup_key"):
-        batch.games[field] = 0
-    return batch.games, batch.rules
+        games[field] = 0
+    return games, rules
 
 
 def _sort(pairs: NDArray[np.int64]) -> tuple[Codes, NDArray[np.int32]]:

@@ -5,10 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.drift import play_drift, winner_of
 from geo_patrol.engine.engagement import pay_for_engagements
-from geo_patrol.engine.legal_sets import write_legal_sets
-from geo_patrol.engine.movement import move_satellites
+from geo_patrol.engine.legal import write_legal_orders
 from geo_patrol.engine.state import (
     ALPHA,
     BRAVO,
@@ -24,8 +22,10 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
     Records,
+    Workspace,
+    make_workspace,
 )
-from geo_patrol.engine.workspace import Workspace, make_workspace
+from geo_patrol.engine.turn import move_satellites, play_drift, winner_of
 from geo_patrol.jit import jit, jitable
 from geo_patrol.solving.codes import Codec, decode_side, encode_side
 from geo_patrol.solving.effects import Effects, pattern_of
@@ -90,7 +90,7 @@ def set_position(games: Records, board: Board, codes: NDArray[np.int64]) -> None
 def write_sets(games: Records, board: Board, workspace: Workspace) -> NDArray[np.int32]:
     """Return the sets of legal orders of the first of ``games``, (2, 11)."""
     legal = np.empty((SIDES, SATELLITES), np.int32)
-    write_legal_sets(games[0], board.rules[0], workspace, legal)
+    write_legal_orders(games[0], board.rules[0], workspace, legal)
     return legal
 
 

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.state import ALPHA, BRAVO, SATELLITES, SIDES, IntArray, Records
-from geo_patrol.engine.workspace import make_workspace
+from geo_patrol.engine.state import ALPHA, BRAVO, SATELLITES, SIDES, IntArray, Records, make_workspace
 from geo_patrol.jit import jit, jitable
 from geo_patrol.solving.matrices import Floats, best_payoff, solve_matrix, worst_payoff
 from geo_patrol.solving.transitions import Board, joint_orders_of, list_transitions, set_position

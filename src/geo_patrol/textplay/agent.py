@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError
-from geo_patrol.game import Game, order_codes
+from geo_patrol.game import Game
+from geo_patrol.notation import order_codes
 from geo_patrol.sides import SIDES, Side
 from geo_patrol.textplay.seats import legal_orders_text, observe_text, parse_orders, rules_text
 

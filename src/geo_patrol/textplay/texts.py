@@ -4,9 +4,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from geo_patrol.board_text import outcomes_text, position_text
-from geo_patrol.game import Game
+from geo_patrol.game import Game, Phase
 from geo_patrol.notation import Order
-from geo_patrol.runner import PlayedPhase
 from geo_patrol.sessions.order_entry import describe
 from geo_patrol.sides import SIDES, Side
 
@@ -77,7 +76,7 @@ def target_lines(game: Game, side: Side, orders: Sequence[Order]) -> Iterator[st
         )
 
 
-def game_text(start: Game, phases: Iterable[PlayedPhase], names: tuple[str, str]) -> Iterator[str]:
+def game_text(start: Game, phases: Iterable[Phase], names: tuple[str, str]) -> Iterator[str]:
     """Yield a game paragraph by paragraph: orders, engagements and scores, and the board at the start and the end.
 
     Args:
@@ -89,11 +88,11 @@ def game_text(start: Game, phases: Iterable[PlayedPhase], names: tuple[str, str]
     game = start
     for phase in phases:
         yield ("\n" if phase.name == "movement" else "") + phase_text(phase)
-        game = phase.game
+        game = phase.after
     yield f"\n{position_text(game)}\n\n{result_text(game, *names)}\n"
 
 
-def phase_text(phase: PlayedPhase) -> str:
+def phase_text(phase: Phase) -> str:
     """Return the orders or outcomes of a phase; after an engagement, also the score."""
     lines = []
     if phase.name == "movement":
@@ -105,8 +104,8 @@ def phase_text(phase: PlayedPhase) -> str:
     for side, count in zip(SIDES, phase.illegal_orders, strict=True):
         if count:
             lines.append(f"    {side}: {count} illegal order{'s' * (count > 1)}")
-    if phase.name == "engagement" or phase.game.is_over:
-        scores = phase.game.scores
+    if phase.name == "engagement" or phase.after.is_over:
+        scores = phase.after.scores
         lines.append(f"SCORE: alpha {scores['alpha']}, bravo {scores['bravo']}")
     return "\n".join(lines)
 

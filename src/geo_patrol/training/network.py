@@ -18,7 +18,7 @@ from geo_patrol.agents.policy.network import (
     SATELLITE_SCALES,
 )
 from geo_patrol.agents.policy.weights import ATTACKS, SECTORS, SIMPLE_ORDERS, Weights
-from geo_patrol.engine.encodings import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_TABLE_SIZE, Encoding
+from geo_patrol.engine.observe import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_TABLE_SIZE, Encoding
 from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import ConfigError
 

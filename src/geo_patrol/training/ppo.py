@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from geo_patrol.engine.encodings import TOKEN_SIZE
+from geo_patrol.engine.observe import TOKEN_SIZE
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.envs import TrainingEnvs

@@ -34,7 +34,7 @@ from geo_patrol.errors import AgentError
 from geo_patrol.game import Game
 
 if TYPE_CHECKING:
-    from geo_patrol.engine.encodings import Encoding
+    from geo_patrol.engine.observe import Encoding
 
 MOVE_TIME = 0.1
 """Seconds that an agent of a user may take by default for a decision in one game."""

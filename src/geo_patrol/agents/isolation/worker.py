@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict
 
 from geo_patrol.agents.protocol import Agent, call_agent, is_planner, reset_agent
 from geo_patrol.agents.registry import make_agent
-from geo_patrol.engine.encodings import Encoding
+from geo_patrol.engine.observe import Encoding
 from geo_patrol.errors import AgentError
-from geo_patrol.saving import SavedGenerator
+from geo_patrol.position import SavedGenerator
 
 LENGTH = struct.Struct("!Q")
 """The length of a message, before its content."""

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.policy.network import choose_orders, order_probabilities
-from geo_patrol.engine.encodings import ENCODINGS, Encoding
-from geo_patrol.engine.sample import check_masks
+from geo_patrol.engine.legal import check_masks
+from geo_patrol.engine.observe import ENCODINGS, Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import AgentError, PolicyError, show
 

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from geo_patrol.agents.networks.agent import ACTION_MASK, LOGIT_SHAPES, SHAPES_OF_LOGITS
 from geo_patrol.agents.protocol import describe_error
 from geo_patrol.board import MAX_RING
-from geo_patrol.engine.encodings import ENCODINGS, observation_size
+from geo_patrol.engine.observe import ENCODINGS, observation_size
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import PolicyError, optional_import, show
 from geo_patrol.files import read_limited

@@ -17,7 +17,7 @@ from geo_patrol.agents.policy.network import (
 )
 from geo_patrol.agents.policy.weights import Weights, check_weights, read_policies, read_shipped, shipped_names
 from geo_patrol.agents.scripted.perception import check_observations
-from geo_patrol.engine.sample import check_masks
+from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.errors import PolicyError
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.policy.agent import GREEDY, PolicyAgent, load_policies
 from geo_patrol.agents.policy.network import probabilities, score_orders
-from geo_patrol.engine.encodings import Encoding
-from geo_patrol.engine.sample import check_masks
+from geo_patrol.engine.legal import check_masks
+from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.errors import PolicyError
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.policy.weights import ATTACKS, KINDS, SECTORS, SIMPLE_ORDERS, Weights
-from geo_patrol.engine.encodings import (
+from geo_patrol.engine.observe import (
     GAME_FEATURES,
     OBSERVED_SATELLITES,
     SATELLITE_FEATURES,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from geo_patrol.engine.encodings import GAME_FEATURES, SATELLITE_FEATURES
+from geo_patrol.engine.observe import GAME_FEATURES, SATELLITE_FEATURES
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import PolicyError, show
 from geo_patrol.files import atomic_path, read_limited

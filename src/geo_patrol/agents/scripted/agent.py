@@ -13,7 +13,7 @@ from geo_patrol.agents.scripted.perception import MOVEMENT_PHASE, check_observat
 from geo_patrol.agents.scripted.raids import Plans, make_plans
 from geo_patrol.agents.scripted.seeded import SeededScript
 from geo_patrol.agents.scripted.valuation import Style
-from geo_patrol.engine.sample import check_masks
+from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.state import GAME, NOOP, RULES, SATELLITES, IntArray, Record, records
 from geo_patrol.jit import jit
 

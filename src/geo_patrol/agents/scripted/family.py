@@ -17,9 +17,8 @@ from geo_patrol.agents.scripted.perception import (
 from geo_patrol.agents.scripted.raid_orders import make_raid_plan, order_side
 from geo_patrol.agents.scripted.seeded import DeterministicScript, SeededScript, sample_keys
 from geo_patrol.agents.scripted.tactics import TACTICS, Raid, raid_tactics, sample_raid, turtle_tactics, write_raid
-from geo_patrol.engine.encodings import Encoding
-from geo_patrol.engine.legal_sets import write_legal_sets
-from geo_patrol.engine.sample import check_masks, read_mask
+from geo_patrol.engine.legal import check_masks, read_mask, write_legal_orders
+from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import (
     ENGAGEMENT,
     GAME,
@@ -31,9 +30,9 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
     Records,
+    make_workspace,
     records,
 )
-from geo_patrol.engine.workspace import make_workspace
 from geo_patrol.jit import jit
 
 _OWN = 0
@@ -64,7 +63,7 @@ def order_rows(
         read_rules(observations[row], rules)
         read_game(observations[row], game, rules)
         game.phase = MOVEMENT if observations[row, MOVEMENT_PHASE] else ENGAGEMENT
-        write_legal_sets(game, rules, workspace, legal)
+        write_legal_orders(game, rules, workspace, legal)
         for number in range(SATELLITES):
             legal[_OWN, number] &= read_mask(masks[row, number])
         tactic = tactics[row if len(tactics) > 1 else 0]

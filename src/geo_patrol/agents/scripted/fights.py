@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.raids import diverted_fraction
 from geo_patrol.agents.scripted.valuation import ENEMY, NOBODY, OWN, Style, is_active, kill_worth, sector_of
-from geo_patrol.engine.legality import range_between
+from geo_patrol.engine.engagement import range_between
 from geo_patrol.engine.state import (
     COLLIDE,
     COLLISION,

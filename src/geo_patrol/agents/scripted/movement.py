@@ -18,9 +18,9 @@ from geo_patrol.agents.scripted.valuation import (
     sector_of,
     turns_to_end,
 )
-from geo_patrol.engine.legality import range_between
-from geo_patrol.engine.movement import destination
+from geo_patrol.engine.engagement import range_between
 from geo_patrol.engine.state import HVA, NOOP, OUT_OF_RANGE, SATELLITES, IntArray, Record
+from geo_patrol.engine.turn import destination
 from geo_patrol.jit import jitable_call
 
 PROBABILITY_PER_POINT = 0.02

@@ -17,8 +17,8 @@ from geo_patrol.board import (
     ring_of,
     sector_at,
 )
-from geo_patrol.engine.movement import destination
 from geo_patrol.engine.state import NOOP, RADIAL_IN, RADIAL_OUT, IntArray, Record
+from geo_patrol.engine.turn import destination
 from geo_patrol.jit import jitable_call
 
 UNREACHABLE = 1 << 30

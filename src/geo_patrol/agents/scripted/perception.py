@@ -7,13 +7,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.paths import PathCosts
 from geo_patrol.board import EARTH, MAX_RING, azimuth_of, ring_of, sector_at
-from geo_patrol.engine.encodings import (
-    GOAL_AZIMUTH_BITS,
-    TOKEN_COLUMNS,
-    TOKEN_SIZE,
-    TOKEN_TABLE_SIZE,
-    observation_names,
-)
+from geo_patrol.engine.observe import GOAL_AZIMUTH_BITS, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE_SIZE, observation_names
 from geo_patrol.engine.state import RADIAL_OUT, SATELLITES, SIDES, IntArray, Record
 from geo_patrol.jit import jitable_call
 

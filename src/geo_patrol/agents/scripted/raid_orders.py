@@ -10,8 +10,7 @@ from geo_patrol.agents.scripted.pathfinding import MOVES
 from geo_patrol.agents.scripted.paths import FAR, IN_SECTOR, NEARBY, Paths
 from geo_patrol.agents.scripted.raids import attack_kind
 from geo_patrol.agents.scripted.seeded import uniform
-from geo_patrol.engine.legality import range_between
-from geo_patrol.engine.movement import destination
+from geo_patrol.engine.engagement import range_between
 from geo_patrol.engine.state import (
     ADJACENT_SECTOR,
     COLLIDE,
@@ -29,6 +28,7 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
 )
+from geo_patrol.engine.turn import destination
 from geo_patrol.jit import jitable, jitable_call
 
 ALARM_TURNS = 2

@@ -112,8 +112,7 @@ class SearchAgent(Searcher):
 
     def _open(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> Decision:
         """Collect the candidates and the models of the enemy."""
-        batch = game.to_batch()
-        root, rules = batch.games, batch.rules
+        root, rules, *_ = game.as_games().state
         paths = find_table(path_costs_of(rules[0]))
         num_candidates = self.search.candidates
         candidates, tactics = np.zeros((num_candidates, SATELLITES), np.int64), np.zeros(num_candidates, np.int64)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,13 @@ from geo_patrol.agents.protocol import Agent, compute_actions
 from geo_patrol.agents.scripted import ScriptedAgent
 from geo_patrol.agents.search.budget import Search
 from geo_patrol.agents.search.searcher import Searcher, choose, halve, rounds_for, sample_actions
-from geo_patrol.engine.batch import Batch
 from geo_patrol.engine.rng import mix, stream_number
-from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, NOBODY, ORDERS, SATELLITES, SIDES
+from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, SATELLITES, SIDES
 from geo_patrol.game import Game
+from geo_patrol.notation import PHASES
+
+if TYPE_CHECKING:
+    from geo_patrol.games import Games
 
 _MAX_SAMPLES = 4096  # of one candidate
 _MIN_SAMPLES = 2  # of one candidate in each round
@@ -65,19 +68,19 @@ class Branches:
     """Copies of one position, played in parallel.
 
     Args:
-        batch: the position, a batch of one; not modified.
+        game: the position.
         side: the planning side.
         key: the random key of all branches.
     """
 
-    def __init__(self, batch: Batch, side: int, key: np.uint64) -> None:
-        self._root, self.side, self._key = batch, side, key
-        self.phase = int(batch.games["phase"][0])
+    def __init__(self, game: Game, side: int, key: np.uint64) -> None:
+        self._root, self.side, self._key = game, side, key
+        self.phase = PHASES.index(game.phase)
         """The phase that is played first, MOVEMENT or ENGAGEMENT."""
         self.begin(0, 0, 1)
 
     def __len__(self) -> int:
-        return len(self._batch)
+        return len(self._games)
 
     def begin(self, first: int, samples: int, copies: int) -> None:
         """Take samples * copies copies of the position; the copies of one sample have the same random stream.
@@ -87,30 +90,28 @@ class Branches:
             samples: how many samples.
             copies: copies of each.
         """
-        self._batch = self._root.repeat(samples * copies, "tokens")
+        self._games: Games = self._root.repeat(samples * copies)
         keys = [mix(np.uint64(stream_number(self._key, np.uint64(first + i)))) for i in range(samples)]
-        self._batch.games["rng_key"] = np.repeat(np.array(keys, np.uint64), copies)
-        self._batch.games["rng_counter"] = 0
+        self._games.state.games["rng_key"] = np.repeat(np.array(keys, np.uint64), copies)
+        self._games.state.games["rng_counter"] = 0
 
     @property
     def observations(self) -> NDArray[np.int16]:
         """The observations of both sides of each copy after the last phase, (n, 2, size), in tokens."""
-        return self._batch.buffers.tokens.reshape(len(self), SIDES, -1)
+        return self._games.observe("tokens")
 
     @property
     def masks(self) -> NDArray[np.int8]:
         """The legal orders of both sides of each copy after the last phase, (n, 2, 11, 28)."""
-        return self._batch.buffers.masks.reshape(len(self), SIDES, SATELLITES, ORDERS)
+        return self._games.action_masks()
 
     def play(self, orders: NDArray[np.int64]) -> None:
         """Play one phase of all copies with the orders of both sides, (n, 2, 11)."""
-        self._batch.step(orders.reshape(-1, SATELLITES))
+        self._games.step(orders)
 
     def put_outcomes(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return estimates, (n,), replaced by 1 (won), 0 (drawn) or -1 (lost) where the game is over."""
-        winner = self._batch.episodes["winner"]
-        outcomes = np.where(winner == NOBODY, 0.0, np.where(winner == self.side, 1.0, -1.0))
-        values[:] = np.where(self._batch.games["done"] != 0, outcomes, values)
+        values[:] = np.where(self._games.is_over, self._games.returns[:, self.side], values)
         return values
 
 
@@ -141,11 +142,11 @@ class LookaheadAgent(Searcher):
         """Return the orders of one side in one game."""
         deadline = time.perf_counter() + self.seconds
         generator = np.random.default_rng(int(np.uint64(stream_number(key, _PROPOSALS))))
-        batch = game.to_batch()
-        observations, masks = batch.observe("tokens")[0], batch.masks()[0]
+        games = game.as_games()
+        observations, masks = games.observe("tokens")[0], games.action_masks()[0]
         candidates, log_probs = self._propose(observations[side], mask, generator)
         expected = self._expect(game, 1 - side, observations[1 - side], masks[1 - side], generator)
-        branches = Branches(batch, side, np.uint64(stream_number(key, _BRANCHES)))
+        branches = Branches(game, side, np.uint64(stream_number(key, _BRANCHES)))
         answers = np.random.default_rng(int(np.uint64(stream_number(key, _ANSWERS))))
 
         survivors = np.arange(num_to_evaluate(len(candidates), self._affordable(deadline, 0, branches.phase)))

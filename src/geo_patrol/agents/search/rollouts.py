@@ -7,13 +7,20 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.scripted.paths import Paths
 from geo_patrol.agents.scripted.raid_orders import RaidPlan, make_raid_plan, order_side
-from geo_patrol.engine.drift import winner_of
-from geo_patrol.engine.legal_sets import write_legal_sets
+from geo_patrol.engine.legal import count_legal, nth_legal, write_legal_orders
 from geo_patrol.engine.rng import mix, stream_number
-from geo_patrol.engine.sample import count_legal, nth_legal
-from geo_patrol.engine.state import NOBODY, NOOP, SATELLITES, SIDES, IntArray, Record, Records
-from geo_patrol.engine.turn import play_orders
-from geo_patrol.engine.workspace import Workspace, make_workspace
+from geo_patrol.engine.state import (
+    NOBODY,
+    NOOP,
+    SATELLITES,
+    SIDES,
+    IntArray,
+    Record,
+    Records,
+    Workspace,
+    make_workspace,
+)
+from geo_patrol.engine.turn import play_orders, winner_of
 from geo_patrol.jit import jit, jitable, jitable_call
 
 MAX_CHANGES = 3
@@ -108,7 +115,7 @@ def propose_by_scripts(
     ``mask``: (11,), sets of the orders that the agent may give; ``num_proposals``: how often a script is called.
     """
     legal, plan = np.empty((SIDES, SATELLITES), np.int32), make_raid_plan()
-    write_legal_sets(game, rules, make_workspace(rules.outer_ring), legal)
+    write_legal_orders(game, rules, make_workspace(rules.outer_ring), legal)
     for number in range(SATELLITES):
         legal[side, number] &= mask[number]
     count = 0
@@ -154,10 +161,10 @@ def play_out(decision: Decision, own: Record, enemy: Record, key: np.uint64, buf
     """Play the game in ``work`` by scripts from the orders in ``buffers`` to its end; return its value."""
     game, rules = decision.work[0], decision.rules[0]
     while True:
-        play_orders(game, rules, buffers.legal, buffers.orders, decision.outcomes)
+        play_orders(game, rules, buffers.legal, buffers.orders, decision.outcomes[:0], decision.outcomes)
         if game.done:
             return value_of(game, decision.side)
-        write_legal_sets(game, rules, buffers.workspace, buffers.legal)
+        write_legal_orders(game, rules, buffers.workspace, buffers.legal)
         for side in range(SIDES):
             key = mix(key + _ONE)
             tactics = own if side == decision.side else enemy
@@ -176,7 +183,7 @@ def roll_out(decision: Decision, survivors: IntArray, first: int, count: int) ->
     workspace, plan = make_workspace(rules.outer_ring), make_raid_plan()
     legal, orders = np.empty((SIDES, SATELLITES), np.int32), np.empty((SIDES, SATELLITES), np.int64)
     buffers = RolloutBuffers(np.empty_like(legal), orders, workspace, plan)
-    write_legal_sets(root, rules, workspace, legal)
+    write_legal_orders(root, rules, workspace, legal)
     game, num_scripts = decision.work[0], len(decision.enemy_tactics)
     enemy_orders = np.zeros(SATELLITES, np.int64)
     for number in range(first, first + count):

@@ -12,7 +12,7 @@ from geo_patrol.agents.basic import StatelessPlanner
 from geo_patrol.agents.protocol import Agent, compute_actions
 from geo_patrol.agents.scripted.seeded import sample_keys
 from geo_patrol.agents.search.budget import Search, describe_search, read_budget
-from geo_patrol.engine.sample import check_masks
+from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.state import NOOP
 from geo_patrol.game import Game
 
@@ -102,9 +102,9 @@ def sample_actions(
     agent: Agent, game: Game, side: int, num_samples: int, generator: np.random.Generator
 ) -> NDArray[np.int64]:
     """Sample an agent's orders of a side in a game a few times, (num_samples, 11)."""
-    batch = game.to_batch()
-    observations = np.repeat(batch.observe(agent.observation)[:, side], num_samples, axis=0)
-    masks = np.repeat(batch.masks()[:, side], num_samples, axis=0)
+    position = game.as_games()
+    observations = np.repeat(position.observe(agent.observation)[:, side], num_samples, axis=0)
+    masks = np.repeat(position.action_masks()[:, side], num_samples, axis=0)
     agent.reset(np.ones(num_samples, np.bool_))
     games = [game] * num_samples
     return compute_actions(agent, agent.name, observations, masks, generator, lambda: games, side).clip(0)

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.envs.parallel import ParallelGeoPatrol
-from geo_patrol.envs.registered import make_registered
-from geo_patrol.envs.vector import VectorGeoPatrol
+from geo_patrol.envs.vector import VectorGeoPatrol, make_gymnasium_vec
 from geo_patrol.errors import optional_import
 
 with optional_import("rllib"):
@@ -152,7 +151,7 @@ def _mask(output: dict[str, Any], batch: dict[str, Any]) -> dict[str, Any]:
 
 def _make_games(context: Mapping[str, Any]) -> VectorGeoPatrol:
     """Make the games of a runner."""
-    return make_registered(mask_in="obs", autoreset="same_step", **context)
+    return make_gymnasium_vec(mask_in="obs", autoreset="same_step", **context)
 
 
 def add_games(base: Config, config: ConfigSource, num_envs: int, **options: Any) -> Config:

@@ -7,8 +7,8 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from geo_patrol.config.presets import ConfigSource
-from geo_patrol.engine.episodes import INFO_FIELDS
 from geo_patrol.engine.state import ORDERS, SATELLITES
+from geo_patrol.engine.steps import INFO_FIELDS
 from geo_patrol.envs.vector import VectorGeoPatrol
 from geo_patrol.errors import optional_import
 

@@ -1,11 +1,8 @@
-"""The cost and legality of one order (rule book, Movement Phase and Engagement Phase).
+"""Legality judged one order at a time, in the words of the rule books: the oracle of ``geo_patrol.engine.legal``."""
 
-An order that the satellite cannot pay for is not legal. ``legal_sets.py`` finds all legal orders of a game at once.
-"""
-
-from geo_patrol.board import are_adjacent, ring_of
+from geo_patrol.board import ring_of
+from geo_patrol.engine.engagement import range_between
 from geo_patrol.engine.state import (
-    ADJACENT_SECTOR,
     COLLIDE,
     COLLISION,
     GUARD,
@@ -13,32 +10,18 @@ from geo_patrol.engine.state import (
     HVA,
     MOVEMENT,
     NOOP,
-    ORDERS,
     OUT_OF_RANGE,
     RADIAL_IN,
     RADIAL_OUT,
-    SAME_SECTOR,
     SATELLITES,
     SHOOT,
     SHOT,
-    SIDES,
-    IntArray,
     Record,
 )
-from geo_patrol.jit import jit, jitable
+from geo_patrol.jit import jitable
 
 ILLEGAL = -1
 """The cost of an order that the rules do not allow."""
-
-
-@jitable
-def range_between(sector: int, other: int) -> int:
-    """Return SAME_SECTOR, ADJACENT_SECTOR or OUT_OF_RANGE."""
-    if sector == other:
-        return SAME_SECTOR
-    if are_adjacent(sector, other):
-        return ADJACENT_SECTOR
-    return OUT_OF_RANGE
 
 
 @jitable
@@ -114,19 +97,3 @@ def is_legal(game: Record, rules: Record, side: int, number: int, order: int) ->
         return False
     cost = order_cost(game, rules, side, number, order)
     return cost != ILLEGAL and cost <= fuel
-
-
-@jit
-def write_order_costs(game: Record, rules: Record, costs: IntArray) -> None:
-    """Write the cost of every order of both sides, or ILLEGAL, whether it is affordable or not.
-
-    ``costs``: (2, 11, 28), overwritten. Satellites without fuel take no order but noop.
-    """
-    for side in range(SIDES):
-        for number in range(SATELLITES):
-            is_active = game.fuel[side, number] > 0
-            for order in range(ORDERS):
-                if is_active or order == NOOP:
-                    costs[side, number, order] = order_cost(game, rules, side, number, order)
-                else:
-                    costs[side, number, order] = ILLEGAL

@@ -1,0 +1,335 @@
+"""Episodes: games with what environments add to them, and the one game of a single environment with its saves.
+
+``Episodes`` is n games with rewards, truncation, seats, opponents and observations; the vector environment is made of it.
+``SingleGame`` is an ``Episodes`` of one game, which the parallel, AEC and Gymnasium environments share.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from geo_patrol.config.presets import ConfigSource, Overrides, load_config
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine import rng, state, steps
+from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
+from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
+from geo_patrol.envs.arguments import MaskIn, Reward, check_options
+from geo_patrol.errors import RecordingError
+from geo_patrol.game import Game
+from geo_patrol.games import Games, check_seed, compiled_step, fresh_seed, make_outputs
+from geo_patrol.position import check_saved, restore_game, save_game
+
+ALPHA, BRAVO = "alpha", "bravo"
+
+_RESULT, _STATISTICS = np.dtype((np.record, steps.RESULT)), np.dtype((np.record, steps.STATISTICS))
+# NumPy finds types given as objects faster than by their classes.
+_MASK_TYPE, _TOKEN_TYPE, _ONEHOT_TYPE = np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.float32)
+_ACTION_TYPE = np.dtype(np.int64)
+_NO_ACTIONS = np.empty((0, state.SATELLITES), np.int64)
+_NO_MASKS = np.empty((0, state.SATELLITES, state.ORDERS), _MASK_TYPE)
+_NO_ONEHOT, _NO_TOKENS = np.empty((0, 0), _ONEHOT_TYPE), np.empty((0, 0), _TOKEN_TYPE)
+
+
+class Episodes:
+    """Games of environments, with the record of the episode that is being played in each.
+
+    Args:
+        config: the configuration.
+        num_games: number of games.
+        encoding: encoding of the observations.
+        sides: 2 if both sides of each game are environments (rows 2i and 2i + 1); 1 if one of them is.
+        reward: "score" or "outcome".
+        max_cycles: phases after which an unfinished game is truncated; None never does.
+        first_seat: side of the environment of the first game if there is one environment a game: 0 alpha, 1 bravo.
+        alternates: whether the seat alternates from game to game, and from episode to episode.
+
+    Attributes:
+        games: the games.
+        records: (num_games,) records of layout ``steps.EPISODE``.
+        outputs: what the last step or reset wrote.
+    """
+
+    def __init__(
+        self,
+        config: GameConfig,
+        num_games: int,
+        encoding: Encoding,
+        *,
+        sides: int = state.SIDES,
+        reward: Reward = "score",
+        max_cycles: int | None = None,
+        first_seat: int = 0,
+        alternates: bool = False,
+    ) -> None:
+        self.games = Games.unseeded(config, num_games)
+        self.encoding = encoding
+        self.num_envs = num_games * sides
+        self.sides = sides
+        settings = state.records(steps.SETTINGS, 1)
+        settings[0] = (sides, reward == "outcome", min(max_cycles or 0, 1 << 62), first_seat, alternates, 0)
+        self.max_cycles = max_cycles
+        self.episodes = EpisodeState(state.records(steps.EPISODE, num_games), settings)
+        self.records = self.episodes.episodes
+        self._size = observation_size(encoding, config.board.outer_ring)
+        self._all = np.ones(num_games, np.bool_)
+        self.outputs = self.new_outputs()
+
+    def __len__(self) -> int:
+        return len(self.games)
+
+    def new_outputs(self, *, zeros: bool = False, samples: bool = False, reuse: Outputs | None = None) -> Outputs:
+        """Allocate the arrays that a step writes, uninitialized but for results and statistics, or all zero.
+
+        Args:
+            zeros: whether all arrays are zero.
+            samples: whether there is an array for sampled actions.
+            reuse: outputs whose results and statistics are taken over.
+        """
+        rows = self.num_envs
+        empty = np.zeros if zeros else np.empty
+        is_onehot = self.encoding == "onehot"
+        return Outputs(  # by position: by name it would take as long as the allocation of the arrays
+            np.zeros(rows, _RESULT) if reuse is None else reuse.results,
+            np.zeros(rows, _STATISTICS) if reuse is None else reuse.statistics,
+            empty((rows, state.SATELLITES), _ACTION_TYPE) if samples else _NO_ACTIONS,
+            empty((rows, state.SATELLITES, state.ORDERS), _MASK_TYPE),
+            empty((rows, self._size), _ONEHOT_TYPE) if is_onehot else _NO_ONEHOT,
+            _NO_TOKENS if is_onehot else empty((rows, self._size), _TOKEN_TYPE),
+        )
+
+    def observations(self, outputs: Outputs) -> NDArray[Any]:
+        """Return the observations among outputs, (num_envs, size)."""
+        return outputs.onehot if self.encoding == "onehot" else outputs.tokens
+
+    def seed(self, seeds: Sequence[int], rows: NDArray[np.int64] | None = None) -> None:
+        """Restart all random streams of the games at ``rows``, or of all, and the order of their seats."""
+        rows = np.arange(len(self)) if rows is None else rows
+        numbers = self.games.seed_streams(seeds, rows)
+        settings = self.episodes.settings[0]
+        self.records["opponent_stream"][rows, 0] = rng.stream_keys(numbers, rng.OPPONENT_STREAM)
+        self.records["opponent_stream"][rows, 1] = 0
+        self.records["next_seat"][rows] = (settings.first_seat + settings.alternates * rows) % state.SIDES
+
+    def reset(self, rows: NDArray[np.int64] | None = None, opponents: Opponents = steps.NO_OPPONENTS) -> None:
+        """Start new episodes of the games at ``rows``, or of all; their random streams go on."""
+        self.games.set_up(rows, self.episodes, opponents)
+
+    def step(self, actions: NDArray[np.int64], outputs: Outputs, shard: "Shard | None" = None) -> int:
+        """Play one decision phase, and write everything that follows from it.
+
+        Args:
+            actions: (num_envs, 11) order codes; illegal ones become noop.
+            outputs: the arrays to write.
+            shard: the games to play, all by default; threads may step different shards at the same time.
+
+        Returns:
+            How many episodes ended.
+        """
+        if actions.dtype is not _ACTION_TYPE or not actions.flags.c_contiguous:
+            actions = np.require(actions, np.int64, ["C"])
+        start, stop, arrays = shard or (0, len(self.games), self.games.state)
+        return compiled_step()(steps.PLAY, start, stop, self._all, arrays, self.episodes, actions, outputs)
+
+    def shard(self, start: int, stop: int) -> "Shard":
+        """Return a part of the games that one thread steps, with an array of its own for outcomes."""
+        return start, stop, self.games.state._replace(outcomes=state.records(state.OUTCOME, state.MAX_OUTCOMES))
+
+    def describe(self, outputs: Outputs, selected: NDArray[np.bool_] | None = None) -> None:
+        """Write legal orders, infos, masks and observations of the games as they are.
+
+        Args:
+            outputs: the arrays to write. The fields of results that are no infos are left as they are.
+            selected: (n,), a mask of the games whose outputs are written; all by default.
+        """
+        selected = self._all if selected is None else selected
+        arrays = self.games.state
+        compiled_step()(steps.DESCRIBE, 0, len(self), selected, arrays, self.episodes, _NO_ACTIONS, outputs)
+
+    def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Sample legal actions, (num_envs, 11); rows of games that are not selected are uninitialized."""
+        sampled = np.empty((self.num_envs, state.SATELLITES), np.int64)
+        results, statistics = self.outputs.results, self.outputs.statistics
+        self.describe(Outputs(results, statistics, sampled, _NO_MASKS, _NO_ONEHOT, _NO_TOKENS), selected)
+        return sampled
+
+    def observe_opponents(self, encoding: Encoding) -> tuple[NDArray[Any], NDArray[np.int8]]:
+        """Return observations, (n, size), and action masks, (n, 11, 28), of the side opposite to each game's seat."""
+        outer_ring = self.games.config.board.outer_ring
+        outputs = make_outputs(len(self), encoding, outer_ring, masks=True)
+        settings = self.episodes.settings.copy()
+        settings["sides"], settings["observes_opponent"] = 1, 1
+        episodes, arrays = EpisodeState(self.records, settings), self.games.state
+        compiled_step()(steps.OBSERVE, 0, len(self), self._all, arrays, episodes, _NO_ACTIONS, outputs)
+        return outputs.onehot if encoding == "onehot" else outputs.tokens, outputs.masks
+
+
+Shard: TypeAlias = tuple[int, int, state.State]
+"""The games that one thread plays: the first index, the one after the last, and their arrays."""
+
+
+# A single game
+
+View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], NDArray[np.void]]
+"""Observations (2, size), action masks (2, 11, 28), and results (2,) of layout ``steps.RESULT``."""
+
+_Stream = Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
+_Code = Annotated[int, Field(ge=0, lt=state.ORDERS)]
+_Orders = Annotated[list[_Code], Field(min_length=state.SATELLITES, max_length=state.SATELLITES)]
+
+
+class _SavedEnvironment(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal["geo_patrol environment"]
+    version: Annotated[int, Field(ge=1, le=1)]
+    game: dict[str, Any]
+    sampler: _Stream
+    opponent: _Stream
+    sampled: Annotated[list[_Orders], Field(min_length=2, max_length=2)] | None
+    cycles: Annotated[int, Field(ge=0, lt=2**31)]
+    difference: Annotated[int, Field(gt=-(2**31), lt=2**31)]
+
+
+class SingleGame:
+    """The game of an environment: its options, its current episode, and its saves.
+
+    Args:
+        config: a preset's name, a path, a mapping or a ``GameConfig``.
+        overrides: single values of the configuration.
+        encoding: encoding of the observations.
+        reward: "score" (change of the score difference) or "outcome" (-1, 0 or 1 at the end).
+        mask_in: where the environment returns action masks.
+        max_cycles: phases after which an unfinished game is truncated; None never does.
+
+    Raises:
+        ConfigError, ValueError: an argument is invalid.
+    """
+
+    def __init__(
+        self,
+        config: ConfigSource,
+        overrides: Overrides | None,
+        encoding: Encoding,
+        reward: Reward,
+        mask_in: MaskIn,
+        max_cycles: int | None,
+    ) -> None:
+        check_encoding(encoding)
+        check_options(mask_in, reward, max_cycles)
+        self.config = load_config(config, overrides)
+        self.mask_in = mask_in
+        self.episodes = Episodes(self.config, 1, encoding, reward=reward, max_cycles=max_cycles)
+        self.is_seeded = False
+        self._sampled: NDArray[np.int64] | None = None  # actions for the next phase: a step samples them at little cost
+
+    def reset(self, seed: int | None) -> View:
+        """Start a new game; without a seed, the random streams of the game before go on.
+
+        Raises:
+            ValueError: the seed is negative or not an integer.
+        """
+        if seed is not None or not self.is_seeded:
+            self.episodes.seed([fresh_seed() if seed is None else check_seed(seed)])
+            self.is_seeded = True
+        self.episodes.reset()
+        self._sampled = None
+        return self.view()
+
+    def view(self) -> View:
+        """Return observations, masks and results of the game as it is; the arrays are new ones."""
+        outputs = self.episodes.outputs = self.episodes.new_outputs(reuse=self.episodes.outputs)
+        self.episodes.describe(outputs)
+        return self.episodes.observations(outputs), outputs.masks, outputs.results
+
+    def step(self, actions: NDArray[np.int64]) -> View:
+        """Play a phase with the actions of both sides, (2, 11), and return what ``view`` does."""
+        outputs = self.episodes.outputs = self.episodes.new_outputs(samples=True, reuse=self.episodes.outputs)
+        self.episodes.step(actions, outputs)
+        self._sampled = outputs.sampled
+        return self.episodes.observations(outputs), outputs.masks, outputs.results
+
+    def sample_actions(self) -> NDArray[np.int64]:
+        """Sample legal actions for both sides, (2, 11), from a stream of their own: the game's stream is not used."""
+        sampled, self._sampled = self._sampled, None
+        if sampled is None:
+            self.check_reset()
+            sampled = self.episodes.sample_actions()
+        return sampled
+
+    def game(self) -> Game:
+        """Return a copy of the game, with the outcomes of the last engagement.
+
+        Raises:
+            RuntimeError: ``reset`` was not called.
+        """
+        self.check_reset()
+        return self.episodes.games[0]
+
+    def check_reset(self) -> None:
+        """Raise RuntimeError if ``reset`` was never called."""
+        if not self.is_seeded:
+            raise RuntimeError("reset must be called first")
+
+    @property
+    def is_terminated(self) -> bool:
+        """Whether the game has ended by the rules."""
+        return bool(self.episodes.games.is_over[0])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the episode is terminated or truncated."""
+        return bool(self.episodes.records[0].is_over)
+
+    def opponent_key(self) -> np.uint64:
+        """Return the opponent's random key in this phase: the next number of a stream of its own."""
+        return np.uint64(rng.next_key(self.episodes.records[0].opponent_stream))
+
+    def save(self) -> dict[str, Any]:
+        """Return the game and all random streams as plain data that ``json.dumps`` takes.
+
+        Raises:
+            RecordingError: ``reset`` was not called.
+        """
+        if not self.is_seeded:
+            raise RecordingError("nothing to save: reset must be called first")
+        games, episode = self.episodes.games, self.episodes.records[0]
+        return {
+            "format": "geo_patrol environment",
+            "version": 1,
+            "game": save_game(games),
+            "sampler": games.state.action_streams[0].tolist(),
+            "opponent": episode.opponent_stream.tolist(),
+            "sampled": None if self._sampled is None else self._sampled.tolist(),
+            "cycles": int(episode.length),
+            "difference": int(episode.score_difference),
+        }
+
+    def restored(self, saved: Mapping[str, Any]) -> "SingleGame":
+        """Return a game like this one in a saved state; it must have been saved with the same configuration.
+
+        Raises:
+            RecordingError: the data are damaged, or those of another configuration.
+        """
+        data = check_saved(_SavedEnvironment, saved, "saved environment")
+        restored = restore_game(data.game)
+        if restored.config != self.config:
+            raise RecordingError("saved environment: it was saved with another configuration")
+        twin = copy.copy(self)
+        twin.episodes = copy.copy(self.episodes)
+        twin.episodes.games = restored
+        restored.state.action_streams[0] = data.sampler
+        old = self.episodes.episodes
+        twin.episodes.episodes = EpisodeState(old.episodes.copy(), old.settings)
+        episode = twin.episodes.episodes.episodes[0]
+        twin.episodes.records = twin.episodes.episodes.episodes
+        episode.opponent_stream[:] = data.opponent
+        episode.length, episode.score_difference = data.cycles, data.difference
+        max_cycles = self.episodes.max_cycles or 0
+        episode.is_over = bool(restored.is_over[0]) or (0 < max_cycles <= data.cycles)
+        twin._sampled = None if data.sampled is None else np.array(data.sampled, np.int64)
+        twin.is_seeded = True
+        return twin

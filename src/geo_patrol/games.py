@@ -1,0 +1,406 @@
+"""``Games``: positions of one configuration side by side, each with random streams of its own."""
+
+import functools
+import operator
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.config.presets import ConfigSource, Overrides, load_config
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine import rng, setup, state, steps
+from geo_patrol.engine.legal import to_masks
+from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
+from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
+from geo_patrol.jit import resolve
+
+if TYPE_CHECKING:
+    from geo_patrol.game import Game
+
+MAX_GAMES = 1 << 20
+
+_ACTION_TYPE = np.dtype(np.int64)
+_NO_ACTIONS = np.empty((0, state.SATELLITES), np.int64)
+
+
+def fresh_seed() -> int:
+    """Return a seed from the operating system's source of randomness."""
+    return secrets.randbits(63)
+
+
+def check_seed(seed: Any) -> int:
+    """Return a seed as an int.
+
+    Raises:
+        ValueError: it is negative or not an integer.
+    """
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        number = -1
+    if isinstance(seed, (bool, np.bool_)) or number < 0:
+        raise ValueError(f"seed must be a non-negative integer, got {seed!r}")
+    return number
+
+
+def make_outputs(
+    rows: int, encoding: Encoding | None = None, outer_ring: int = 1, *, results: bool = False, masks: bool = False
+) -> Outputs:
+    """Allocate the arrays that a step writes, uninitialized but for results and statistics; ``sampled`` has no rows."""
+    onehot, tokens = (rows if encoding == name else 0 for name in ("onehot", "tokens"))
+    return Outputs(
+        state.records(steps.RESULT, rows if results else 0),
+        state.records(steps.STATISTICS, rows if results else 0),
+        _NO_ACTIONS,
+        np.empty((rows if masks else 0, state.SATELLITES, state.ORDERS), np.int8),
+        np.empty((onehot, observation_size("onehot", outer_ring) if onehot else 0), np.float32),
+        np.empty((tokens, observation_size("tokens", outer_ring) if tokens else 0), np.int16),
+    )
+
+
+_NO_OUTPUTS = make_outputs(0)
+
+
+@functools.cache
+def compiled_step() -> Callable[..., int]:
+    """Return ``step_games`` as compiled for the types of arguments that all callers have.
+
+    All of them are fixed, so the types need not be looked at in every call, which would take longer than a step of one
+    game.
+    """
+    arguments = 0, 0, 1, np.ones(1, np.bool_), state.make_state(1, 1), steps.NO_EPISODES, _NO_ACTIONS, _NO_OUTPUTS
+    return resolve(steps.step_games, *arguments)
+
+
+@functools.cache
+def _compiled_reset() -> Callable[..., None]:
+    rows, arrays = np.empty(0, np.int64), state.make_state(1, 1)
+    return resolve(steps.reset_games, rows, arrays, steps.NO_EPISODES, steps.NO_OPPONENTS, True)
+
+
+class Games:
+    """Positions of one configuration, side by side.
+
+    Game i plays, bit for bit, what a ``Game`` with its seed plays, whatever the number of games. All arrays have a row for
+    each game; those by side have alpha first, those by satellite the HVA first, then Patrols 1 to 10.
+
+    >>> games = Games("geo_patrol", 1000, seed=7)
+    >>> while not games.is_over.all():
+    ...     games.step(games.sample_actions())
+    >>> games.returns.shape
+    (1000, 2)
+
+    Args:
+        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
+        n: number of games.
+        seed: an integer s (game i gets s + i), or one for each game; None takes seeds from the operating system.
+        overrides: single values of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
+
+    Raises:
+        ConfigError: the configuration is invalid.
+        ValueError: another argument is invalid.
+    """
+
+    def __init__(
+        self,
+        config: ConfigSource = "geo_patrol",
+        n: int = 1,
+        *,
+        seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None,
+        overrides: Overrides | None = None,
+    ) -> None:
+        if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)) or not 1 <= n <= MAX_GAMES:
+            raise ValueError(f"n must be an integer from 1 to {MAX_GAMES:,}, got {n!r}")
+        seeds = read_seeds(seed, int(n))
+        self._allocate(load_config(config, overrides), int(n))
+        self.seed_streams(seeds)
+        self.set_up()
+        self.describe()
+
+    def _allocate(self, config: GameConfig, n: int) -> None:
+        self.config = config
+        self.scenario = setup.make_scenario(config)
+        self.state = state.make_state(n, n if config.is_randomized else 1)
+        self._all = np.ones(n, np.bool_)
+        if not config.is_randomized:
+            words = setup.as_words(self.state.rules)
+            setup.sample_rules(self.state.games[0], self.scenario, self.state.rules[0], words[0])
+
+    @classmethod
+    def unseeded(cls, config: GameConfig, n: int) -> Self:
+        """Return games that still have to be seeded and set up."""
+        games = object.__new__(cls)
+        games._allocate(config, n)
+        return games
+
+    @classmethod
+    def from_games(cls, games: "Iterable[Game]") -> "Games":
+        """Return games as a batch, with their random streams. All must have the same configuration.
+
+        Raises:
+            ValueError: there are no games, or they have different configurations.
+        """
+        singles = [game.as_games() for game in games]
+        if not singles or any(single.config != singles[0].config for single in singles):
+            raise ValueError("games must be one or more games of the same configuration")
+        joined = singles[0]._take(np.zeros(len(singles), np.int64))
+        for field in ("games", "legal", "action_streams", *(["rules"] if len(joined.state.rules) > 1 else [])):
+            getattr(joined.state, field)[:] = np.concatenate([getattr(single.state, field) for single in singles])
+        return joined
+
+    # What the positions are
+
+    def __len__(self) -> int:
+        return len(self.state.games)
+
+    @property
+    def turn(self) -> NDArray[np.int32]:
+        """(n,) number of the turn being played, from 1; of a finished game, of its last turn."""
+        turns: NDArray[np.int32] = self.state.games["turn"] + 1
+        return turns
+
+    @property
+    def phase(self) -> NDArray[np.int16]:
+        """(n,) what is to be ordered now: 0 movement, 1 engagement; 2 when the game is over."""
+        return self._field("phase")
+
+    @property
+    def is_over(self) -> NDArray[np.bool_]:
+        """(n,) whether each game has ended."""
+        over: NDArray[np.bool_] = self.state.games["done"] != 0
+        return over
+
+    @property
+    def winner(self) -> NDArray[np.int64]:
+        """(n,) side that has won: 0 alpha, 1 bravo; -1 for a draw, or while the game goes on."""
+        games = self.state.games
+        forfeits = (games["reasons"][:, None] & (state.FORFEIT << np.arange(2))) != 0
+        points = np.where(forfeits.any(axis=1, keepdims=True), -1 * forfeits, games["score"])
+        difference = points[:, 0].astype(np.int64) - points[:, 1]
+        return np.where((games["done"] == 0) | (difference == 0), -1, np.where(difference > 0, 0, 1))
+
+    @property
+    def returns(self) -> NDArray[np.int64]:
+        """(n, 2) outcome of each game for both sides: 1 won, -1 lost, 0 drawn or not finished."""
+        alpha = np.choose(self.winner + 1, (0, 1, -1))
+        return np.stack([alpha, -alpha], axis=1)
+
+    @property
+    def reasons(self) -> NDArray[np.int16]:
+        """(n,) why each game ended, as bits, see ``geo_patrol.read_reasons``; 0 while it goes on."""
+        return self._field("reasons")
+
+    @property
+    def scores(self) -> NDArray[np.int32]:
+        """(n, 2) points when they were last counted: goal points so far and fuel points."""
+        return self._field("score")
+
+    @property
+    def goals(self) -> NDArray[np.int16]:
+        """(n, 2) goal sectors."""
+        return self._field("goal")
+
+    @property
+    def sector(self) -> NDArray[np.int16]:
+        """(n, 2, 11) sector of each satellite; 0 for one that the side does not have."""
+        return self._field("sector")
+
+    @property
+    def fuel(self) -> NDArray[np.int16]:
+        """(n, 2, 11) fuel of each satellite."""
+        return self._field("fuel")
+
+    @property
+    def ammo(self) -> NDArray[np.int16]:
+        """(n, 2, 11) rounds left."""
+        return self._field("ammo")
+
+    @property
+    def destroyed(self) -> NDArray[np.int8]:
+        """(n, 2, 11) 1 where a satellite was shot or collided."""
+        return self._field("destroyed")
+
+    def _field(self, name: str) -> NDArray[Any]:
+        view: NDArray[Any] = self.state.games[name].view()
+        view.flags.writeable = False  # legal orders follow from the positions
+        return view
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return the legal orders of both sides: (n, 2, 11, 28), 1 where a satellite may be given an order code."""
+        return to_masks(self.state.legal)
+
+    def observe(self, encoding: Encoding = "onehot") -> NDArray[Any]:
+        """Return the observations of both sides, (n, 2, size): float32 ("onehot") or int16 ("tokens").
+
+        ``geo_patrol.observation_names`` names their features.
+
+        Raises:
+            ValueError: there is no such encoding.
+        """
+        outputs = make_outputs(2 * len(self), check_encoding(encoding), self.config.board.outer_ring)
+        self.run(steps.OBSERVE, outputs=outputs)
+        observations = outputs.tokens if encoding == "tokens" else outputs.onehot
+        return observations.reshape(len(self), 2, -1)
+
+    # Playing
+
+    def sample_actions(self) -> NDArray[np.int64]:
+        """Sample legal actions, (n, 2, 11), uniformly and independently for each satellite, from streams of their own."""
+        sampled = np.empty((2 * len(self), state.SATELLITES), np.int64)
+        self.run(steps.DESCRIBE, outputs=_NO_OUTPUTS._replace(sampled=sampled))
+        return sampled.reshape(len(self), 2, state.SATELLITES)
+
+    def step(self, actions: NDArray[np.integer[Any]]) -> None:
+        """Play one decision phase of every game: movement, or engagement with the drift that follows it.
+
+        Args:
+            actions: (n, 2, 11) order codes. Illegal orders become noop; finished games stay as they are.
+
+        Raises:
+            ValueError: the actions have another shape or are not integers.
+        """
+        codes = np.asarray(actions)
+        if codes.shape != (len(self), 2, state.SATELLITES) or codes.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be integers of shape ({len(self)}, 2, {state.SATELLITES}), "
+                f"got {codes.shape} of {codes.dtype}"
+            )
+        self.run(steps.PLAY, actions=codes.reshape(-1, state.SATELLITES))
+
+    def legal_actions(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return actions, (n, 2, 11), with illegal orders replaced by noop."""
+        codes = np.asarray(actions, np.int64)
+        is_code = (codes >= 0) & (codes < state.ORDERS)
+        is_legal = is_code & (self.state.legal >> np.where(is_code, codes, 0) & 1 != 0)
+        return np.where(is_legal, codes, state.NOOP)
+
+    # Copies
+
+    @overload
+    def __getitem__(self, rows: int) -> "Game": ...
+
+    @overload
+    def __getitem__(self, rows: slice | NDArray[Any] | Sequence[int]) -> "Games": ...
+
+    def __getitem__(self, rows: Any) -> "Game | Games":
+        """Return a copy of one game (an integer), or of several (a slice, indices or a mask)."""
+        if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
+            from geo_patrol.game import Game  # noqa: PLC0415 - a game is made of games
+
+            return Game.from_games(self._take(np.array([range(len(self))[rows]])))
+        return self._take(np.arange(len(self))[rows])
+
+    def _take(self, rows: NDArray[np.int64]) -> Self:
+        twin = object.__new__(type(self))
+        twin.config, twin.scenario = self.config, self.scenario
+        games, rules, legal, action_streams, outcomes, recorded = self.state
+        twin.state = state.State(
+            games[rows],
+            rules[rows] if len(rules) > 1 else rules.copy(),
+            legal[rows],
+            action_streams[rows],
+            outcomes.copy(),
+            recorded,
+        )
+        twin._all = np.ones(len(rows), np.bool_)
+        return twin
+
+    def copy(self) -> Self:
+        """Return independent copies with the same random streams: given the same orders, they play the same."""
+        twin = object.__new__(type(self))
+        twin.config, twin.scenario, twin._all = self.config, self.scenario, self._all
+        games, rules, legal, action_streams, outcomes, recorded = self.state
+        # Rules only change in a reset, which replaces them.
+        twin.state = state.State(games.copy(), rules, legal.copy(), action_streams.copy(), outcomes.copy(), recorded)
+        return twin
+
+    def reseed(self, seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None) -> Self:
+        """Give the games new random streams, so that their chance is sampled anew; return self.
+
+        Args:
+            seed: an integer s (game i gets s + i), or one for each game; None takes seeds from the operating system.
+        """
+        keys = rng.fork_keys(np.array([number % 2**64 for number in read_seeds(seed, len(self))], np.uint64))
+        self.state.games["rng_key"], self.state.games["rng_counter"] = keys, 0
+        return self
+
+    # For environments and agents inside the package
+
+    def seed_streams(self, seeds: Sequence[int], rows: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
+        """Restart the random streams of the games at ``rows``, or of all; return the seeds as uint64."""
+        numbers = np.array([int(seed) % 2**64 for seed in seeds], np.uint64)
+        where: Any = slice(None) if rows is None else rows
+        games, action_streams = self.state.games, self.state.action_streams
+        games["rng_key"][where] = rng.stream_keys(numbers, rng.GAME_STREAM)
+        games["rng_counter"][where] = 0
+        action_streams[where, 0] = rng.stream_keys(numbers, rng.ACTION_STREAM)
+        action_streams[where, 1] = 0
+        return numbers
+
+    def set_up(
+        self,
+        rows: NDArray[np.int64] | None = None,
+        episodes: EpisodeState = steps.NO_EPISODES,
+        opponents: Opponents = steps.NO_OPPONENTS,
+    ) -> None:
+        """Set up the games at ``rows``, or all, for a new game; their random streams go on."""
+        rows = np.arange(len(self)) if rows is None else rows
+        is_randomized = self.config.is_randomized
+        if is_randomized:
+            rules = self.state.rules
+            setup.sample_rules_of_games(rows, self.state.games, rules, setup.as_words(rules), self.scenario)
+        _compiled_reset()(rows, self.state, episodes, opponents, not is_randomized)
+
+    def set_up_again(self) -> None:
+        """Set up all games from their setup keys, which decide what the configuration leaves to chance."""
+        rules = self.state.rules
+        words = setup.as_words(rules)
+        for i in range(len(self)):
+            row = i if len(rules) > 1 else 0
+            if self.config.is_randomized:
+                setup.sample_rules(self.state.games[i], self.scenario, rules[row], words[row])
+            setup.set_up_game(self.state.games[i], rules[row])
+
+    def describe(self) -> None:
+        """Find the legal orders of the positions as they are."""
+        self.run(steps.DESCRIBE)
+
+    def run(
+        self,
+        task: int,
+        *,
+        actions: NDArray[np.integer[Any]] = _NO_ACTIONS,
+        outputs: Outputs = _NO_OUTPUTS,
+        recorded: state.Records | None = None,
+    ) -> None:
+        """Call the compiled step for all games, see ``engine.steps.step_games``.
+
+        Args:
+            task: PLAY, DESCRIBE or OBSERVE.
+            actions: (2 * n, 11) order codes.
+            outputs: arrays to write.
+            recorded: (k,) outcomes that decide an engagement instead of the random stream.
+        """
+        if actions.dtype is not _ACTION_TYPE or not actions.flags.c_contiguous:
+            actions = np.require(actions, np.int64, ["C"])
+        arrays = self.state if recorded is None else self.state._replace(recorded=recorded)
+        compiled_step()(task, 0, len(self), self._all, arrays, steps.NO_EPISODES, actions, outputs)
+
+
+def read_seeds(seed: Any, n: int) -> list[int]:
+    """Return a seed for each of n games: s, s + 1, ... for an integer s.
+
+    Raises:
+        ValueError: it is neither a non-negative integer nor a sequence of n such.
+    """
+    if seed is None:
+        return [fresh_seed() for _ in range(n)]
+    if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, (str, bytes)):
+        first = check_seed(seed)
+        return [first + i for i in range(n)]
+    if len(seed) != n:
+        raise ValueError(f"seed must have one element for each of the {n} games, got {len(seed)}")
+    return [check_seed(number) for number in seed]
