@@ -214,7 +214,7 @@ class Game:
     def is_legal(self, side: Side, order: Order | str) -> bool:
         """Return whether a side may give an order now: the phase, range and fuel allow it."""
         order = as_order(order)
-        return bool(self._games.state.legal[0, _side_index(side), order.satellite] >> order.code & 1)
+        return bool(self._games.state.actions["legal"][0, _side_index(side), order.satellite] >> order.code & 1)
 
     def cost(self, side: Side, order: Order | str) -> int:
         """Return the fuel that an order would cost now.
@@ -240,7 +240,7 @@ class Game:
             fuel = full.state.games["fuel"]
             fuel[fuel > 0] = np.iinfo(fuel.dtype).max
             full.describe()
-            self._allowed = full.state.legal[0]
+            self._allowed = full.state.actions["legal"][0]
         return self._allowed
 
     def probability(self, side: Side, order: Order | str) -> float:
@@ -319,7 +319,7 @@ class Game:
 
     def _codes(self, side: Side, orders: Orders) -> list[int]:
         codes = order_codes(orders, side)
-        legal, index = self._games.state.legal[0], _side_index(side)
+        legal, index = self._games.state.actions["legal"][0], _side_index(side)
         for number, code in enumerate(codes):
             if not legal[index, number] >> code & 1:
                 order = Order.from_code(number, code)

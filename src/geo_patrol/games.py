@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import rng, setup, state, steps
-from geo_patrol.engine.legal import to_masks
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
 from geo_patrol.jit import resolve
@@ -46,22 +45,26 @@ def check_seed(seed: Any) -> int:
     return number
 
 
-def make_outputs(
-    rows: int, encoding: Encoding | None = None, outer_ring: int = 1, *, results: bool = False, masks: bool = False
-) -> Outputs:
-    """Allocate the arrays that a step writes, uninitialized but for results and statistics; ``sampled`` has no rows."""
-    onehot, tokens = (rows if encoding == name else 0 for name in ("onehot", "tokens"))
-    return Outputs(
-        state.records(steps.RESULT, rows if results else 0),
-        state.records(steps.STATISTICS, rows if results else 0),
-        _NO_ACTIONS,
-        np.empty((rows if masks else 0, state.SATELLITES, state.ORDERS), np.int8),
-        np.empty((onehot, observation_size("onehot", outer_ring) if onehot else 0), np.float32),
-        np.empty((tokens, observation_size("tokens", outer_ring) if tokens else 0), np.int16),
-    )
+_NO_OUTPUTS = Outputs(
+    results=state.records(steps.RESULT, 0),
+    statistics=state.records(steps.STATISTICS, 0),
+    sampled=_NO_ACTIONS,
+    masks=np.empty((0, state.SATELLITES, state.ORDERS), np.int8),
+    onehot=np.empty((0, 0), np.float32),
+    tokens=np.empty((0, 0), np.int16),
+)
 
 
-_NO_OUTPUTS = make_outputs(0)
+def make_outputs(rows: int, encoding: Encoding | None = None, outer_ring: int = 1, *, masks: bool = False) -> Outputs:
+    """Allocate arrays for observations and masks, uninitialized."""
+    outputs = _NO_OUTPUTS
+    if masks:
+        outputs = outputs._replace(masks=np.empty((rows, state.SATELLITES, state.ORDERS), np.int8))
+    if encoding == "onehot":
+        outputs = outputs._replace(onehot=np.empty((rows, observation_size(encoding, outer_ring)), np.float32))
+    elif encoding == "tokens":
+        outputs = outputs._replace(tokens=np.empty((rows, observation_size(encoding, outer_ring)), np.int16))
+    return outputs
 
 
 @functools.cache
@@ -123,9 +126,10 @@ class Games:
     def _allocate(self, config: GameConfig, n: int) -> None:
         self.config = config
         self.scenario = setup.make_scenario(config)
-        self.state = state.make_state(n, n if config.is_randomized else 1)
-        self._all = np.ones(n, np.bool_)
-        if not config.is_randomized:
+        self.is_randomized = config.is_randomized  # a walk through the whole configuration
+        self.state = state.make_state(n, n if self.is_randomized else 1)
+        self._rows, self._all = np.arange(n), np.ones(n, np.bool_)
+        if not self.is_randomized:
             words = setup.as_words(self.state.rules)
             setup.sample_rules(self.state.games[0], self.scenario, self.state.rules[0], words[0])
 
@@ -147,7 +151,7 @@ class Games:
         if not singles or any(single.config != singles[0].config for single in singles):
             raise ValueError("games must be one or more games of the same configuration")
         joined = singles[0]._take(np.zeros(len(singles), np.int64))
-        for field in ("games", "legal", "action_streams", *(["rules"] if len(joined.state.rules) > 1 else [])):
+        for field in ("games", "actions", *(["rules"] if len(joined.state.rules) > 1 else [])):
             getattr(joined.state, field)[:] = np.concatenate([getattr(single.state, field) for single in singles])
         return joined
 
@@ -230,7 +234,9 @@ class Games:
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return the legal orders of both sides: (n, 2, 11, 28), 1 where a satellite may be given an order code."""
-        return to_masks(self.state.legal)
+        outputs = make_outputs(2 * len(self), masks=True)
+        self.run(steps.OBSERVE, outputs=outputs)
+        return outputs.masks.reshape(len(self), 2, state.SATELLITES, state.ORDERS)
 
     def observe(self, encoding: Encoding = "onehot") -> NDArray[Any]:
         """Return the observations of both sides, (n, 2, size): float32 ("onehot") or int16 ("tokens").
@@ -274,7 +280,7 @@ class Games:
         """Return actions, (n, 2, 11), with illegal orders replaced by noop."""
         codes = np.asarray(actions, np.int64)
         is_code = (codes >= 0) & (codes < state.ORDERS)
-        is_legal = is_code & (self.state.legal >> np.where(is_code, codes, 0) & 1 != 0)
+        is_legal = is_code & (self.state.actions["legal"] >> np.where(is_code, codes, 0) & 1 != 0)
         return np.where(is_legal, codes, state.NOOP)
 
     # Copies
@@ -295,26 +301,26 @@ class Games:
 
     def _take(self, rows: NDArray[np.int64]) -> Self:
         twin = object.__new__(type(self))
-        twin.config, twin.scenario = self.config, self.scenario
-        games, rules, legal, action_streams, outcomes, recorded = self.state
+        twin.config, twin.scenario, twin.is_randomized = self.config, self.scenario, self.is_randomized
+        games, rules, actions, outcomes, recorded = self.state
         twin.state = state.State(
             games[rows],
             rules[rows] if len(rules) > 1 else rules.copy(),
-            legal[rows],
-            action_streams[rows],
+            actions[rows],
             outcomes.copy(),
             recorded,
         )
-        twin._all = np.ones(len(rows), np.bool_)
+        twin._rows, twin._all = np.arange(len(rows)), np.ones(len(rows), np.bool_)
         return twin
 
     def copy(self) -> Self:
         """Return independent copies with the same random streams: given the same orders, they play the same."""
         twin = object.__new__(type(self))
-        twin.config, twin.scenario, twin._all = self.config, self.scenario, self._all
-        games, rules, legal, action_streams, outcomes, recorded = self.state
+        twin.config, twin.scenario, twin.is_randomized = self.config, self.scenario, self.is_randomized
+        twin._rows, twin._all = self._rows, self._all
+        games, rules, actions, outcomes, recorded = self.state
         # Rules only change in a reset, which replaces them.
-        twin.state = state.State(games.copy(), rules, legal.copy(), action_streams.copy(), outcomes.copy(), recorded)
+        twin.state = state.State(games.copy(), rules, actions.copy(), outcomes.copy(), recorded)
         return twin
 
     def reseed(self, seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None) -> Self:
@@ -333,11 +339,11 @@ class Games:
         """Restart the random streams of the games at ``rows``, or of all; return the seeds as uint64."""
         numbers = np.array([int(seed) % 2**64 for seed in seeds], np.uint64)
         where: Any = slice(None) if rows is None else rows
-        games, action_streams = self.state.games, self.state.action_streams
+        games, streams = self.state.games, self.state.actions["stream"]
         games["rng_key"][where] = rng.stream_keys(numbers, rng.GAME_STREAM)
         games["rng_counter"][where] = 0
-        action_streams[where, 0] = rng.stream_keys(numbers, rng.ACTION_STREAM)
-        action_streams[where, 1] = 0
+        streams[where, 0] = rng.stream_keys(numbers, rng.ACTION_STREAM)
+        streams[where, 1] = 0
         return numbers
 
     def set_up(
@@ -347,12 +353,11 @@ class Games:
         opponents: Opponents = steps.NO_OPPONENTS,
     ) -> None:
         """Set up the games at ``rows``, or all, for a new game; their random streams go on."""
-        rows = np.arange(len(self)) if rows is None else rows
-        is_randomized = self.config.is_randomized
-        if is_randomized:
+        rows = self._rows if rows is None else rows
+        if self.is_randomized:
             rules = self.state.rules
             setup.sample_rules_of_games(rows, self.state.games, rules, setup.as_words(rules), self.scenario)
-        _compiled_reset()(rows, self.state, episodes, opponents, not is_randomized)
+        _compiled_reset()(rows, self.state, episodes, opponents, not self.is_randomized)
 
     def set_up_again(self) -> None:
         """Set up all games from their setup keys, which decide what the configuration leaves to chance."""
@@ -360,7 +365,7 @@ class Games:
         words = setup.as_words(rules)
         for i in range(len(self)):
             row = i if len(rules) > 1 else 0
-            if self.config.is_randomized:
+            if self.is_randomized:
                 setup.sample_rules(self.state.games[i], self.scenario, rules[row], words[row])
             setup.set_up_game(self.state.games[i], rules[row])
 

@@ -57,7 +57,7 @@ def expected_cost(game, side, order):
 
 
 def engine(game):
-    arrays = game.as_games().state
+    arrays = game.repeat(1).state
     return arrays.games[0], arrays.rules[0]
 
 
@@ -100,7 +100,7 @@ def test_masks_and_costs_follow_the_rules(game):
 def test_legal_orders_are_accepted_and_charged_exactly(game, seed):
     assume(not game.is_over)
     orders = random_orders(game, np.random.default_rng(seed))
-    record, rules = engine(game.copy())
+    record, rules = engine(game)
     codes = np.array([orders["alpha"], orders["bravo"]])
     costs = [
         [
@@ -147,7 +147,7 @@ def test_fuel_and_ammo_never_rise_and_satellites_stay_on_the_board(config, seed,
     max_turns = config.turn_limit + (config.rules == "code")
     phases = 0
     while not game.is_over:
-        before = engine(game.copy())[0]
+        before = engine(game)[0]
         game.step(**random_orders(game, generator))
         after = engine(game)[0]
         phases += 1

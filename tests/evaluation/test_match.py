@@ -108,9 +108,19 @@ def test_a_mirror_match_of_random_agents_is_even_and_its_pairs_differ():
     result = play_match("random", "random", games=1000, seed=5)
     summary = result.summary()
     assert result.agents == ("random", "random (2)")
+
     low, high = wilson_interval(summary.total.wins, summary.total.wins + summary.total.losses, 0.9999)
     assert low < 0.5 < high
     assert (result.scores[::2] != result.scores[1::2, ::-1]).any(axis=1).mean() > 0.9
+
+
+def test_an_agent_that_is_called_like_a_second_one_is_no_self_play():
+    """Its games are paired, as those of any two agents."""
+    other = make_agent("idle")
+    other.name = "random (2)"
+    result = play_match("random", other, config="duel", games=4, seed=3)
+    assert result.agents == ("random", "random (2)")
+    assert result.seeds.tolist() == [game_seed(3, pair) for pair in range(2) for _ in range(2)]
 
 
 def test_a_deterministic_mirror_match_is_the_same_from_both_sides():
@@ -463,7 +473,7 @@ def test_collisions_with_absent_enemies_are_illegal_not_fatal():
 
 
 def test_chunks_cover_all_pairs():
-    chunks = split_into_chunks(("a", "b"), load_config("geo_patrol"), 1, 2 * CHUNK_PAIRS + 1)
+    chunks = split_into_chunks("a", "b", load_config("geo_patrol"), 1, 2 * CHUNK_PAIRS + 1)
     assert [chunk.num_pairs for chunk in chunks] == [CHUNK_PAIRS, CHUNK_PAIRS, 1]
     seeds = play_match("idle", "random", overrides={"turn_limit": 1}, games=600, seed=1).seeds
     assert seeds[::2].tolist() == seeds[1::2].tolist() == [game_seed(1, pair) for pair in range(300)]

@@ -113,6 +113,15 @@ OUTCOME = np.dtype(
 )
 """One outcome of an engagement. Attackers and targets are enemies of each other, a guard stands on the target's side."""
 
+ACTIONS = np.dtype(
+    [
+        ("stream", "u8", (2,)),  # key and counter of the random stream from which actions are sampled
+        ("legal", "i4", (SIDES, SATELLITES)),  # legal orders of each satellite as a set of bits, bit k for order code k
+    ],
+    align=True,
+)
+"""The actions of one game, beside its record: which are legal, and where random ones come from."""
+
 MAX_OUTCOMES = 128
 """Capacity for the outcomes of one engagement: ten guards facing eleven attackers, and their attacks, are 121."""
 
@@ -131,16 +140,19 @@ def records(layout: np.dtype[Any], count: int) -> Records:
 
 
 class State(NamedTuple):
-    """Games side by side, as compiled code takes them."""
+    """Games side by side, as compiled code takes them.
+
+    Loops over games take the fields out of it once: every access counts a reference of the array, atomically, which makes
+    threads wait for each other. For the same reason the arrays of one game are fields of records: a view of a record
+    counts no references, a view of an array does.
+    """
 
     games: Records
     """(n,) of layout ``GAME``."""
     rules: Records
     """(n,) of layout ``RULES``; (1,) where all games have the same."""
-    legal: NDArray[np.int32]
-    """(n, 2, 11): the legal orders of each satellite as a set of bits, bit k for order code k."""
-    action_streams: NDArray[np.uint64]
-    """(n, 2): key and counter of the random stream from which the actions of a game are sampled."""
+    actions: Records
+    """(n,) of layout ``ACTIONS``."""
     outcomes: Records
     """(128,) of layout ``OUTCOME``: those of the engagement last played, of the last game."""
     recorded: Records
@@ -152,8 +164,7 @@ def make_state(num_games: int, num_rules: int) -> State:
     return State(
         records(GAME, num_games),
         records(RULES, num_rules),
-        np.zeros((num_games, SIDES, SATELLITES), np.int32),
-        np.zeros((num_games, 2), np.uint64),
+        records(ACTIONS, num_games),
         records(OUTCOME, MAX_OUTCOMES),
         records(OUTCOME, 0),
     )

@@ -202,22 +202,21 @@ def reset_games(
         opponents: the opponents that new episodes choose from.
         draws_setup_keys: whether setup keys have to be drawn; otherwise the rules were sampled from them.
     """
+    games, rules, all_episodes = state.games, state.rules, episodes.episodes
     for k in range(len(rows)):
         i = rows[k]
         if draws_setup_keys:
-            state.games[i].setup_key = random_bits(state.games[i])
-        set_up_game(state.games[i], state.rules[i if len(state.rules) > 1 else 0])
-        if len(episodes.episodes) > 0:
-            start_episode(episodes.episodes[i], episodes.settings[0].alternates != 0, opponents)
+            games[i].setup_key = random_bits(games[i])
+        set_up_game(games[i], rules[i if len(rules) > 1 else 0])
+        if len(all_episodes) > 0:
+            start_episode(all_episodes[i], episodes.settings[0].alternates != 0, opponents)
 
 
 # Playing
 
 
 @jit
-def choose_opponent_actions(
-    rows: NDArray[np.int64], legal: NDArray[np.int32], episodes: Records, opponents: Opponents
-) -> None:
+def choose_opponent_actions(rows: NDArray[np.int64], actions: Records, episodes: Records, opponents: Opponents) -> None:
     """Write the actions of those opponents that the engine plays itself, and every opponent's key of this phase."""
     bits = np.empty(SATELLITES, np.uint64)
     for i in rows:
@@ -230,7 +229,7 @@ def choose_opponent_actions(
             for number in range(SATELLITES):
                 episode.opponent_actions[number] = NOOP
         elif kind == RANDOM:
-            sample_side(legal[i, 1 - episode.seat], episode.opponent_key, 0, bits, episode.opponent_actions)
+            sample_side(actions[i].legal[1 - episode.seat], episode.opponent_key, 0, bits, episode.opponent_actions)
 
 
 @jitable
@@ -303,11 +302,11 @@ def gather_orders(actions: IntArray, row: int, orders: IntArray) -> None:
 
 
 @jitable
-def gather_orders_against_opponent(episode: Record, action: IntArray, orders: IntArray) -> None:
-    """Copy the action of an environment, (11,), and that of its opponent into ``orders``, (2, 11)."""
+def gather_orders_against_opponent(episode: Record, actions: IntArray, row: int, orders: IntArray) -> None:
+    """Copy the action of an environment from its row, and that of its opponent, into ``orders``, (2, 11)."""
     seat = episode.seat & 1
     for number in range(SATELLITES):
-        orders[seat, number] = action[number]
+        orders[seat, number] = actions[row, number]
         orders[1 - seat, number] = episode.opponent_actions[number]
 
 
@@ -339,30 +338,42 @@ def play_games(
 
     An episode that is new starts with the next step, one that is over stays as it is; so does a finished game.
     """
+    games, all_rules, legal, outcomes, recorded = (
+        state.games,
+        state.rules,
+        state.actions,
+        state.outcomes,
+        state.recorded,
+    )
+    all_episodes, results, statistics = episodes.episodes, outputs.results, outputs.statistics
     settings, orders, count = episodes.settings[0], workspace.orders, 0
-    has_episodes, two_sides, per_game = len(episodes.episodes) > 0, settings.sides == SIDES, len(state.rules) > 1
+    has_episodes, two_sides, per_game = len(all_episodes) > 0, settings.sides == SIDES, len(all_rules) > 1
     for i in range(start, stop):
-        game, rules = state.games[i], state.rules[i if per_game else 0]
-        if not has_episodes:
-            gather_orders(actions, SIDES * i, orders)
-            play_orders(game, rules, state.legal[i], orders, state.recorded, state.outcomes)
-            continue
-        episode = episodes.episodes[i]
-        reward, is_played = 0.0, episode.is_new == 0 and episode.is_over == 0
+        game, rules = games[i], all_rules[i if per_game else 0]
+        is_played, reward = True, 0.0
+        if has_episodes:
+            is_played = all_episodes[i].is_new == 0 and all_episodes[i].is_over == 0
         if is_played:
             if two_sides:
                 gather_orders(actions, SIDES * i, orders)
             else:
-                gather_orders_against_opponent(episode, actions[i], orders)
-            play_orders(game, rules, state.legal[i], orders, state.recorded, state.outcomes)
+                gather_orders_against_opponent(all_episodes[i], actions, i, orders)
+            play_orders(game, rules, legal[i].legal, orders, recorded, outcomes)
+        if not has_episodes:
+            continue
+        episode = all_episodes[i]
+        if is_played:
             reward = count_phase(game, episode, settings)
         episode.is_new = 0
         is_finished = is_played and episode.is_over != 0
         count += is_finished
-        first, rows = (SIDES * i, SIDES) if two_sides else (i, 1)
-        for row in range(first, first + rows):
-            side = row - first if two_sides else side_at_seat(episode, settings)
-            write_result(game, episode, side, reward, is_finished, outputs.results[row], outputs.statistics[row])
+        if two_sides:
+            for side in range(SIDES):
+                row = SIDES * i + side
+                write_result(game, episode, side, reward, is_finished, results[row], statistics[row])
+        else:
+            side = side_at_seat(episode, settings)
+            write_result(game, episode, side, reward, is_finished, results[i], statistics[i])
     return count
 
 
@@ -393,27 +404,29 @@ def describe_games(
     outputs: Outputs,
 ) -> None:
     """Write legal orders, infos and sampled actions of the selected games."""
+    games, all_rules, actions, all_episodes = state.games, state.rules, state.actions, episodes.episodes
+    results, sampled = outputs.results, outputs.sampled
     settings, bits = episodes.settings[0], workspace.random_bits
-    two_sides, per_game = settings.sides == SIDES, len(state.rules) > 1
-    has_results, samples = len(outputs.results) > 0, len(outputs.sampled) > 0
+    two_sides, per_game = settings.sides == SIDES, len(all_rules) > 1
+    has_results, samples = len(results) > 0, len(sampled) > 0
     for i in range(start, stop):
         if not selected[i]:
             continue
-        game, legal = state.games[i], state.legal[i]
-        write_legal_orders(game, state.rules[i if per_game else 0], workspace, legal)
+        game, legal, stream = games[i], actions[i].legal, actions[i].stream
+        write_legal_orders(game, all_rules[i if per_game else 0], workspace, legal)
         if two_sides:
             if has_results:
-                opponent = episodes.episodes[i].opponent
+                opponent = all_episodes[i].opponent
                 for side in range(SIDES):
-                    write_info(game, side, opponent, outputs.results[SIDES * i + side])
+                    write_info(game, side, opponent, results[SIDES * i + side])
             if samples:
-                sample_sides(legal, next_key(state.action_streams[i]), bits, outputs.sampled, SIDES * i)
+                sample_sides(legal, next_key(stream), bits, sampled, SIDES * i)
         else:
-            episode = episodes.episodes[i]
+            episode = all_episodes[i]
             side = side_at_seat(episode, settings)
-            write_info(game, side, episode.opponent, outputs.results[i])
+            write_info(game, side, episode.opponent, results[i])
             if samples:
-                sample_side(legal[side], next_key(state.action_streams[i]), side, bits[0], outputs.sampled[i])
+                sample_side(legal[side], next_key(stream), side, bits[0], sampled[i])
 
 
 @jitable
@@ -431,18 +444,19 @@ def observe_games(
 
     The function is a parameter, so that there is a compiled loop for each: one that tests for the encoding is far slower.
     """
+    games, all_rules, all_episodes = state.games, state.rules, episodes.episodes
     settings, positions = episodes.settings[0], workspace.positions
-    two_sides, per_game = settings.sides == SIDES, len(state.rules) > 1
+    two_sides, per_game = settings.sides == SIDES, len(all_rules) > 1
     for i in range(start, stop):
         if not selected[i]:
             continue
-        game, rules = state.games[i], state.rules[i if per_game else 0]
+        game, rules = games[i], all_rules[i if per_game else 0]
         find_positions(game, rules, workspace)
         if two_sides:
             for side in range(SIDES):
                 observe(game, rules, side, positions, observations[SIDES * i + side])
         else:
-            observe(game, rules, side_at_seat(episodes.episodes[i], settings), positions, observations[i])
+            observe(game, rules, side_at_seat(all_episodes[i], settings), positions, observations[i])
 
 
 @jitable
@@ -450,23 +464,23 @@ def mask_games(
     start: int,
     stop: int,
     selected: NDArray[np.bool_],
-    legal: NDArray[np.int32],
+    actions: Records,
     episodes: EpisodeState,
     masks: NDArray[np.int8],
 ) -> None:
     """Write the action masks of the selected games; ``masks``: (rows, 11, 28), contiguous."""
-    settings = episodes.settings[0]
+    settings, all_episodes = episodes.settings[0], episodes.episodes
     if settings.sides == SIDES:
         size = SIDES * SATELLITES * ORDERS // 8
         words = masks.reshape(masks.size).view(np.uint64)
         for i in range(start, stop):
             if selected[i]:
-                write_masks(legal[i], words[i * size : (i + 1) * size])
+                write_masks(actions[i].legal, words[i * size : (i + 1) * size])
     else:
         narrow_words = masks.view(np.int32)
         for i in range(start, stop):
             if selected[i]:
-                write_mask(legal[i, side_at_seat(episodes.episodes[i], settings)], narrow_words[i])
+                write_mask(actions[i].legal[side_at_seat(all_episodes[i], settings)], narrow_words[i])
 
 
 PLAY, DESCRIBE, OBSERVE = range(3)
@@ -507,5 +521,5 @@ def step_games(
     if len(outputs.onehot) > 0:
         observe_games(start, stop, selected, state, episodes, workspace, outputs.onehot, observe_onehot)
     if len(outputs.masks) > 0:
-        mask_games(start, stop, selected, state.legal, episodes, outputs.masks)
+        mask_games(start, stop, selected, state.actions, episodes, outputs.masks)
     return count

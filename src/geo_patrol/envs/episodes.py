@@ -74,9 +74,14 @@ class Episodes:
         self.max_cycles = max_cycles
         self.episodes = EpisodeState(state.records(steps.EPISODE, num_games), settings)
         self.records = self.episodes.episodes
-        self._size = observation_size(encoding, config.board.outer_ring)
+        size = observation_size(encoding, config.board.outer_ring)
+        self._is_onehot = encoding == "onehot"
+        self._action_shape = self.num_envs, state.SATELLITES
+        self._mask_shape = self.num_envs, state.SATELLITES, state.ORDERS
+        self._observation_shape = self.num_envs, size
         self._all = np.ones(num_games, np.bool_)
         self.outputs = self.new_outputs()
+        self._shard: Shard = 0, num_games, self.games.state
 
     def __len__(self) -> int:
         return len(self.games)
@@ -89,21 +94,23 @@ class Episodes:
             samples: whether there is an array for sampled actions.
             reuse: outputs whose results and statistics are taken over.
         """
-        rows = self.num_envs
         empty = np.zeros if zeros else np.empty
-        is_onehot = self.encoding == "onehot"
-        return Outputs(  # by position: by name it would take as long as the allocation of the arrays
-            np.zeros(rows, _RESULT) if reuse is None else reuse.results,
-            np.zeros(rows, _STATISTICS) if reuse is None else reuse.statistics,
-            empty((rows, state.SATELLITES), _ACTION_TYPE) if samples else _NO_ACTIONS,
-            empty((rows, state.SATELLITES, state.ORDERS), _MASK_TYPE),
-            empty((rows, self._size), _ONEHOT_TYPE) if is_onehot else _NO_ONEHOT,
-            _NO_TOKENS if is_onehot else empty((rows, self._size), _TOKEN_TYPE),
+        is_onehot = self._is_onehot
+        arrays = (
+            np.zeros(self.num_envs, _RESULT) if reuse is None else reuse.results,
+            np.zeros(self.num_envs, _STATISTICS) if reuse is None else reuse.statistics,
+            empty(self._action_shape, _ACTION_TYPE) if samples else _NO_ACTIONS,
+            empty(self._mask_shape, _MASK_TYPE),
+            empty(self._observation_shape, _ONEHOT_TYPE) if is_onehot else _NO_ONEHOT,
+            _NO_TOKENS if is_onehot else empty(self._observation_shape, _TOKEN_TYPE),
         )
+        return tuple.__new__(
+            Outputs, arrays
+        )  # skips the call of a Python function, which takes as long as an allocation
 
     def observations(self, outputs: Outputs) -> NDArray[Any]:
         """Return the observations among outputs, (num_envs, size)."""
-        return outputs.onehot if self.encoding == "onehot" else outputs.tokens
+        return outputs.onehot if self._is_onehot else outputs.tokens
 
     def seed(self, seeds: Sequence[int], rows: NDArray[np.int64] | None = None) -> None:
         """Restart all random streams of the games at ``rows``, or of all, and the order of their seats."""
@@ -131,7 +138,7 @@ class Episodes:
         """
         if actions.dtype is not _ACTION_TYPE or not actions.flags.c_contiguous:
             actions = np.require(actions, np.int64, ["C"])
-        start, stop, arrays = shard or (0, len(self.games), self.games.state)
+        start, stop, arrays = shard or self._shard
         return compiled_step()(steps.PLAY, start, stop, self._all, arrays, self.episodes, actions, outputs)
 
     def shard(self, start: int, stop: int) -> "Shard":
@@ -247,10 +254,11 @@ class SingleGame:
 
     def step(self, actions: NDArray[np.int64]) -> View:
         """Play a phase with the actions of both sides, (2, 11), and return what ``view`` does."""
-        outputs = self.episodes.outputs = self.episodes.new_outputs(samples=True, reuse=self.episodes.outputs)
-        self.episodes.step(actions, outputs)
+        episodes = self.episodes
+        outputs = episodes.outputs = episodes.new_outputs(samples=True, reuse=episodes.outputs)
+        episodes.step(actions, outputs)
         self._sampled = outputs.sampled
-        return self.episodes.observations(outputs), outputs.masks, outputs.results
+        return episodes.observations(outputs), outputs.masks, outputs.results
 
     def sample_actions(self) -> NDArray[np.int64]:
         """Sample legal actions for both sides, (2, 11), from a stream of their own: the game's stream is not used."""
@@ -301,7 +309,7 @@ class SingleGame:
             "format": "geo_patrol environment",
             "version": 1,
             "game": save_game(games),
-            "sampler": games.state.action_streams[0].tolist(),
+            "sampler": games.state.actions["stream"][0].tolist(),
             "opponent": episode.opponent_stream.tolist(),
             "sampled": None if self._sampled is None else self._sampled.tolist(),
             "cycles": int(episode.length),
@@ -321,7 +329,8 @@ class SingleGame:
         twin = copy.copy(self)
         twin.episodes = copy.copy(self.episodes)
         twin.episodes.games = restored
-        restored.state.action_streams[0] = data.sampler
+        twin.episodes._shard = 0, 1, restored.state
+        restored.state.actions["stream"][0] = data.sampler
         old = self.episodes.episodes
         twin.episodes.episodes = EpisodeState(old.episodes.copy(), old.settings)
         episode = twin.episodes.episodes.episodes[0]

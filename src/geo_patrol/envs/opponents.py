@@ -220,7 +220,7 @@ class OpponentTable:
         views: dict[Encoding, tuple[NDArray[Any], NDArray[np.int8]]],
     ) -> None:
         """Get the actions of those opponents of a shard's games that act in the engine, or by keys."""
-        choose_opponent_actions(shard, episodes.games.state.legal, episodes.records, self.choices)
+        choose_opponent_actions(shard, episodes.games.state.actions, episodes.records, self.choices)
         for opponent, agent, name in players:
             rows = _games_against(episodes, opponent, shard)
             if len(rows) > 0 and isinstance(agent, SeededAgent):

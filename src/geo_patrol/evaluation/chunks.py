@@ -26,11 +26,12 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.protocol import Agent, compute_actions, copy_games, reset_agent
 from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine import steps
 from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, SATELLITES, SIDES
 from geo_patrol.errors import AgentError
 from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult
-from geo_patrol.games import Games
+from geo_patrol.games import Games, make_outputs
 
 CHUNK_PAIRS = 128
 """Pairs of a chunk. The agents' random streams depend on it, so it is not an option."""
@@ -50,8 +51,9 @@ class Chunk:
     """Consecutive pairs of a match.
 
     Attributes:
-        names: the two agents' names; the agents' random streams depend on them. Those of an agent against itself are
-            told apart as ``distinct_names`` does.
+        names: two different names of the agents, see ``distinct_names``; their random streams depend on them.
+        is_self_play: whether both are the same agent. The games of a pair then have a seed each: with the same seed and
+            sides swapped they would be near duplicates. Names do not tell, anybody may be called "scripted (2)".
         config: of the games.
         seed: of the match.
         index: of the chunk; its first pair is number ``CHUNK_PAIRS * index`` of the match.
@@ -59,6 +61,7 @@ class Chunk:
     """
 
     names: tuple[str, str]
+    is_self_play: bool
     config: GameConfig
     seed: int
     index: int
@@ -68,7 +71,7 @@ class Chunk:
     def seeds(self) -> list[tuple[int, int]]:
         """The seeds of both games of each pair."""
         first = CHUNK_PAIRS * self.index
-        swapped = _SWAPPED if self.names == distinct_names(self.names[0], self.names[0]) else 0
+        swapped = _SWAPPED if self.is_self_play else 0
         return [
             (game_seed(self.seed, pair), game_seed(self.seed, pair + swapped))
             for pair in range(first, first + self.num_pairs)
@@ -89,9 +92,13 @@ def chunk_size(num_pairs: int, index: int) -> int:
     return min(CHUNK_PAIRS, num_pairs - CHUNK_PAIRS * index)
 
 
-def split_into_chunks(names: tuple[str, str], config: GameConfig, seed: int, num_pairs: int) -> list[Chunk]:
-    """Return the chunks of a match."""
-    return [Chunk(names, config, seed, index, chunk_size(num_pairs, index)) for index in range(count_chunks(num_pairs))]
+def split_into_chunks(first: Any, second: Any, config: GameConfig, seed: int, num_pairs: int) -> list[Chunk]:
+    """Return the chunks of a match between the agents of two names, which are equal in self-play."""
+    names, is_self_play = distinct_names(first, second), str(first) == str(second)
+    return [
+        Chunk(names, is_self_play, config, seed, index, chunk_size(num_pairs, index))
+        for index in range(count_chunks(num_pairs))
+    ]
 
 
 def distinct_names(first: Any, second: Any) -> tuple[str, str]:
@@ -204,6 +211,11 @@ class _BatchOfGames:
     def __init__(self, config: GameConfig, seeds: Sequence[int], players: list[_Player], *, keeps_orders: bool) -> None:
         self._players, self._keeps_orders = players, keeps_orders
         self._games = Games(config, len(seeds), seed=seeds)
+        rows, outer_ring = SIDES * len(seeds), config.board.outer_ring
+        self._outputs = {  # written in every phase, so that they are allocated once
+            encoding: make_outputs(rows, encoding, outer_ring, masks=True)
+            for encoding in {player.agent.observation for player in players}
+        }
 
     def play(self, on_failure: OnFailure, progress: Callable[[int], None]) -> _BatchResult:
         """Play all games to the end."""
@@ -253,18 +265,20 @@ class _BatchOfGames:
     def _compute_orders(self) -> tuple[NDArray[np.int64], dict[int, AgentError]]:
         """Return the orders of both sides, (n, 2, 11), and the errors by side. Agents may keep the arrays they get."""
         orders, errors = np.zeros((len(self._games), SIDES, SATELLITES), np.int64), {}
-        masks, observed = self._games.action_masks(), {}
+        for outputs in self._outputs.values():
+            self._games.run(steps.OBSERVE, outputs=outputs)
         for player in self._players:
             encoding, side = player.agent.observation, player.side
-            if encoding not in observed:
-                observed[encoding] = self._games.observe(encoding)
-            observations, own_masks = observed[encoding][:, side].copy(), masks[:, side].copy()
+            outputs = self._outputs[encoding]
+            both_sides = outputs.tokens if encoding == "tokens" else outputs.onehot
+            observations = both_sides.reshape(len(orders), SIDES, -1)[:, side].copy()
+            masks = outputs.masks.reshape(-1, SIDES, *outputs.masks.shape[1:])[:, side].copy()
             try:
                 orders[:, side] = compute_actions(
                     player.agent,
                     player.name,
                     observations,
-                    own_masks,
+                    masks,
                     player.generator,
                     lambda: copy_games(self._games),
                     side,

@@ -22,7 +22,6 @@ from geo_patrol.evaluation.chunks import (
     Chunk,
     ChunkCallback,
     OnFailure,
-    distinct_names,
     split_into_chunks,
 )
 from geo_patrol.evaluation.executors import in_order, play_tasks
@@ -95,7 +94,7 @@ def play_match(
     seats, record_options = _take_seats(first, second, **options)
     num_pairs = check_games(games) // 2
     seed = new_seed() if seed is None else check_seed(seed)
-    chunks = split_into_chunks(seats.names, load_config(config, overrides), seed, num_pairs)
+    chunks = split_into_chunks(*seats.agent_names, load_config(config, overrides), seed, num_pairs)
     return _play_chunks(seats, chunks, **record_options)
 
 
@@ -148,7 +147,7 @@ class _Here:
         self._agents = agents = _check_agent(first, "first"), _check_agent(second, "second")
         if agents[0] is agents[1]:
             raise ValueError(f"first and second are the same object, agent {agents[0].name!r}: give two")
-        self.names = distinct_names(agents[0].name, agents[1].name)
+        self.agent_names = agents[0].name, agents[1].name
 
     def play(
         self, chunks: Sequence[Chunk], on_failure: OnFailure, progress: Callable[[int], None], *, keeps_orders: bool
@@ -171,7 +170,7 @@ class _OnExecutor:
             agent = second if isinstance(first, str) else first
             raise ValueError(f"agent {show(agent)}: an executor makes the agents itself, give their names")
         self._agents, self._executor, self._move_time = (first, second), executor, move_time
-        self.names = distinct_names(try_agent(first, move_time), try_agent(second, move_time))
+        self.agent_names = try_agent(first, move_time), try_agent(second, move_time)
 
     def play(
         self, chunks: Sequence[Chunk], on_failure: OnFailure, progress: Callable[[int], None], *, keeps_orders: bool

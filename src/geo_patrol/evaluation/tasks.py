@@ -87,8 +87,8 @@ class Tasks:
         """Return a task by its number."""
         match_index, chunk_index = divmod(number, self.tasks_per_match)
         match = self.matches[match_index]
-        names = distinct_names(match.first, match.second)
-        chunk = Chunk(names, match.config, self.seed, chunk_index, chunk_size(self.pairs, chunk_index))
+        names, is_self_play = distinct_names(match.first, match.second), match.first == match.second
+        chunk = Chunk(names, is_self_play, match.config, self.seed, chunk_index, chunk_size(self.pairs, chunk_index))
         return Task(number, (match.first, match.second), chunk, self.move_time)
 
     def __iter__(self) -> Iterator[Task]:
