@@ -90,7 +90,7 @@ test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts o
 	$(CLUSTER)/bin/python -m pytest -n 0 tests/cluster
 
 policy: $(TRAINING)/installed  ## train the policy of the package anew: seven hours on one thread
-	$(TRAINING)/bin/python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/policy/data/base.safetensors
+	$(TRAINING)/bin/python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
 curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/training.md
 	$(TRAIN_SEEDS)

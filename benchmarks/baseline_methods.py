@@ -107,7 +107,7 @@ def _exact_board(config: str) -> "ExactBoard":
 def train_policy(job: Job, folder: Path) -> Trained:
     """Train by a method of ``geo_patrol.training``."""
     from geo_patrol.training import train
-    from geo_patrol.training.methods import configure
+    from geo_patrol.training.config import configure
 
     curve = train(configure(job.method, out=folder, save_policies=True, **_settings(job, 1)))
     rows = [point.to_row() for point in curve]
@@ -219,8 +219,7 @@ def _maskable_ppo(config: "TrainingConfig") -> Any:
     from sb3_contrib import MaskablePPO
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from geo_patrol.envs.adapters.sb3 import make_sb3_vec
-    from geo_patrol.envs.adapters.sb3_policy import OrderPolicy
+    from geo_patrol.envs.adapters.sb3 import OrderPolicy, make_sb3_vec
 
     opponents = dict.fromkeys(config.opponents, 1.0)
     env = make_sb3_vec(config.config[0], config.num_envs, opponent=opponents, seats="alternate", reward="score")

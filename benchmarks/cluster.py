@@ -4,7 +4,7 @@
     python benchmarks/cluster.py equal       # tournament and sweep on two and four nodes, beside worker processes
     python benchmarks/cluster.py lost        # a node is killed while it works, five times in one tournament
     python benchmarks/cluster.py scaling     # games a second on one and on two nodes
-    python benchmarks/cluster.py overhead    # Ray beside worker processes for tasks of 2, 10 and 100 games
+    python benchmarks/cluster.py overhead    # Ray beside worker processes for chunks of 2, 10 and 100 games
 
 Scaling needs as many idle cores as nodes. docs/cluster.md has the results.
 """
@@ -24,10 +24,8 @@ from ray.cluster_utils import Cluster
 
 from geo_patrol import load_config
 from geo_patrol.evaluation import RayExecutor, play_sweep, play_tournament
-from geo_patrol.evaluation.chunks import Chunk
-from geo_patrol.evaluation.executors import ProcessExecutor, run_tasks
-from geo_patrol.evaluation.tasks import Task
-from geo_patrol.evaluation.workers import play_in_worker
+from geo_patrol.evaluation.chunks import Chunks, PlannedMatch
+from geo_patrol.evaluation.executors import ProcessExecutor, play_in_worker, run_tasks
 
 AGENTS = ("scripted", "raider", "turtle", "random")
 NUM_LOST = 5
@@ -109,24 +107,22 @@ def measure_scaling() -> None:
 
 
 def measure_overhead() -> None:
-    """Measure the time of small tasks on one worker of both kinds, after as many of them to begin with."""
+    """Measure the time of small chunks on one worker of both kinds, after as many of them to begin with."""
     config = load_config("case4")
 
     def measure(executor: Executor, games: int) -> float:
-        tasks = [
-            Task(i, ("random", "turtle"), Chunk(("random", "turtle"), config, 1, i, games // 2), 1.0)
-            for i in range(NUM_OVERHEAD_GAMES // games)
-        ]
+        matches = [PlannedMatch(("random", "turtle"), config)] * (NUM_OVERHEAD_GAMES // games)
+        chunks = list(Chunks(matches, games // 2, seed=1, move_time=1.0))
         for repetition in range(2):
             start = time.perf_counter()
-            list(run_tasks(executor, play_in_worker, tasks[: len(tasks) // (2 - repetition)]))
-        return (time.perf_counter() - start) / len(tasks)
+            list(run_tasks(executor, play_in_worker, chunks[: len(chunks) // (2 - repetition)]))
+        return (time.perf_counter() - start) / len(chunks)
 
     with open_cluster(1) as cluster, RayExecutor(cluster.address) as ray_executor, ProcessExecutor(1) as processes:
         for games in (2, 10, 100):
             on_ray, in_process = measure(ray_executor, games), measure(processes, games)
             print(
-                f"{games:3} games a task: Ray {1e3 * on_ray:.1f} ms, a process {1e3 * in_process:.1f} ms a task:"
+                f"{games:3} games a chunk: Ray {1e3 * on_ray:.1f} ms, a process {1e3 * in_process:.1f} ms a chunk:"
                 f" {1e3 * (on_ray - in_process):+.1f} ms, {on_ray / in_process - 1:+.0%}",
                 flush=True,
             )

@@ -18,7 +18,7 @@ import typer
 
 from geo_patrol import play_match
 from geo_patrol.agents.scripted import Raid, Style
-from geo_patrol.agents.scripted.parameters import describe_parameters
+from geo_patrol.agents.scripted.script import describe_parameters
 from geo_patrol.engine.state import PATROLS
 from geo_patrol.versions import versions
 

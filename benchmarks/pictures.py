@@ -15,8 +15,7 @@ import gymnasium
 
 from geo_patrol import GameConfig, geo_patrol_v0, load_config, make_agent
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sessions.timeline import Snapshot
+from geo_patrol.sessions.live import LiveGame, Snapshot
 
 ROUNDS, FRAMES = 5, 100
 Draw = Callable[[int], Any]

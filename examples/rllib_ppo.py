@@ -14,8 +14,7 @@ from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
 from geo_patrol import play_match
 from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
-from geo_patrol.envs.adapters.rllib import ppo_config
-from geo_patrol.envs.adapters.rllib_runner import BatchEnvRunner
+from geo_patrol.envs.adapters.rllib import BatchEnvRunner, ppo_config
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
 

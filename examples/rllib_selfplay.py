@@ -15,8 +15,8 @@ from pathlib import Path
 
 import ray
 
-from geo_patrol.training.evaluation import Evaluation, write_curve
 from geo_patrol.training.rllib import LeaguePPO, evaluate_against, league_config
+from geo_patrol.training.selfplay import Evaluation, write_curve
 
 OPPONENTS = ("random", "raider:path=cheap,reach=sector", "scripted")
 

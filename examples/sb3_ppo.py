@@ -15,8 +15,7 @@ from torch import nn
 
 from geo_patrol import play_match
 from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
-from geo_patrol.envs.adapters.sb3 import make_sb3_vec
-from geo_patrol.envs.adapters.sb3_policy import OrderPolicy
+from geo_patrol.envs.adapters.sb3 import OrderPolicy, make_sb3_vec
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
 

@@ -27,8 +27,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 from torch import nn
 
 from geo_patrol import play_match
-from geo_patrol.envs.adapters.sb3 import make_sb3_vec
-from geo_patrol.envs.adapters.sb3_policy import OrderPolicy
+from geo_patrol.envs.adapters.sb3 import OrderPolicy, make_sb3_vec
 
 EVAL_OPPONENTS = ("random", "scripted")
 STAGES = ((0.0, {"random": 1}), (0.07, {"scripted": 3, "idle": 1}))

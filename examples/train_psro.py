@@ -17,7 +17,7 @@ import argparse
 import sys
 
 from geo_patrol.errors import GeoPatrolError
-from geo_patrol.training.options import parse_settings
+from geo_patrol.training.config import parse_settings
 from geo_patrol.training.population import train_population
 
 

@@ -17,7 +17,7 @@ import sys
 
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.training import train
-from geo_patrol.training.options import parse_settings
+from geo_patrol.training.config import parse_settings
 
 if __name__ == "__main__":
     try:

@@ -9,7 +9,7 @@ Fine-tuning forgets some of what was learned before; policies between the two ha
 import argparse
 from pathlib import Path
 
-from geo_patrol.agents.policy.weights import read_weights, write_weights
+from geo_patrol.agents.policy import read_weights, write_weights
 
 
 def average(before: Path, after: Path, weight: float, out: Path) -> None:

@@ -24,7 +24,7 @@ from rich.progress import Progress
 from geo_patrol import GameConfig, load_config
 from geo_patrol.board import EARTH
 from geo_patrol.engine.observe import ENCODINGS, observation_bounds
-from geo_patrol.engine.state import DRIFT, FORFEIT, MAX_OUTCOMES, ORDERS, SATELLITES, SIDES, Records
+from geo_patrol.engine.state import DRIFT, FORFEIT, MAX_OUTCOMES, NUM_SIDES, ORDERS, SATELLITES, Records
 from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.episodes import Episodes
 
@@ -129,7 +129,7 @@ def judge_every_order(games: Records, rules: Records, legality: NDArray[np.int8]
     """Write the legality of each order by itself, (n, 2, 11, 28), as the rules define it."""
     for i in range(len(games)):
         game, rule = games[i], rules[i if len(rules) > 1 else 0]
-        for side in range(SIDES):
+        for side in range(NUM_SIDES):
             for number in range(SATELLITES):
                 for code in range(ORDERS):
                     legality[i, side, number, code] = is_legal(game, rule, side, number, code)
@@ -177,7 +177,7 @@ def check_games(before: Records, games: Records, rules: Records) -> Iterator[Che
 
 def check_results(batch: Episodes, masks: NDArray[np.int8], actions: NDArray[np.int64]) -> Iterator[Check]:
     """Check what a step reports, after it was played with actions of which masks allow some."""
-    games, results = batch.games.state.games, batch.outputs.results.reshape(len(batch), SIDES)
+    games, results = batch.games.state.games, batch.outputs.results.reshape(len(batch), NUM_SIDES)
     illegal = np.count_nonzero(~allows(masks, actions), axis=-1)
     is_miscounted = (games["illegal_orders"] != illegal) | (results["illegal_orders"] != illegal)
     yield "illegal orders were miscounted", is_miscounted
@@ -188,11 +188,11 @@ def check_results(batch: Episodes, masks: NDArray[np.int8], actions: NDArray[np.
 
 def check_legality(batch: Episodes) -> Iterator[Check]:
     """Check masks and sampled actions by the legality of each order."""
-    masks = batch.outputs.masks.reshape(len(batch), SIDES, SATELLITES, ORDERS)
+    masks = batch.outputs.masks.reshape(len(batch), NUM_SIDES, SATELLITES, ORDERS)
     legality = np.empty_like(masks)
     judge_every_order(batch.games.state.games, batch.games.state.rules, legality)
     yield "a mask and the legality of an order disagree", masks != legality
-    sampled = batch.outputs.sampled.reshape(len(batch), SIDES, SATELLITES)
+    sampled = batch.outputs.sampled.reshape(len(batch), NUM_SIDES, SATELLITES)
     yield "a sampled order is not legal", ~allows(legality, sampled)
 
 
@@ -205,7 +205,7 @@ def check_observations(batch: Episodes, bounds: list[NDArray[Any]], single: Outp
         yield "an observation is out of its bounds", is_outside(observations, highest)
     batch.describe(single, np.arange(len(batch)) == len(batch) - 1)
     for all_rows, rows in ((own, batch.observations(single)), (batch.outputs.masks, single.masks)):
-        yield "a game's outputs depend on the games before it", all_rows[-SIDES:] != rows[-SIDES:]
+        yield "a game's outputs depend on the games before it", all_rows[-NUM_SIDES:] != rows[-NUM_SIDES:]
 
 
 def is_outside(observations: NDArray[Any], highest: NDArray[Any]) -> NDArray[np.bool_]:
@@ -235,8 +235,8 @@ def play_board(seed: int, board: int, phases: int, tally: Tally) -> str | None:
         if len(over) > 0:
             batch.reset(over)
             batch.describe(batch.outputs)
-        masks = batch.outputs.masks.reshape(GAMES, SIDES, SATELLITES, ORDERS).copy()
-        actions = scramble(rng, batch.outputs.sampled.reshape(GAMES, SIDES, SATELLITES))
+        masks = batch.outputs.masks.reshape(GAMES, NUM_SIDES, SATELLITES, ORDERS).copy()
+        actions = scramble(rng, batch.outputs.sampled.reshape(GAMES, NUM_SIDES, SATELLITES))
         before = games.copy()
         tally.finished += batch.step(actions.reshape(batch.num_envs, SATELLITES), batch.outputs)
         violation = first_violation(

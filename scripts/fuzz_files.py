@@ -34,7 +34,7 @@ from rich.console import Console
 from rich.progress import track
 
 from geo_patrol import Game, GeoPatrolError, ReplayReader, geo_patrol_v0, load_config, make_agent, play_match
-from geo_patrol.agents.policy.weights import Widths, read_weights, shapes, write_weights
+from geo_patrol.agents.policy import Widths, read_weights, shapes, write_weights
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.verify import check_file
 

@@ -1,6 +1,6 @@
 """Train the weights that ``policy:base`` plays anew, in about seven hours on one thread.
 
-python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/policy/data/base.safetensors
+python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
 Each stage has its own folder in --out, and the same command continues after any interruption. docs/training.md tells what
 each stage is for, and in what the shipped weights differ. ``--scale 0.001`` runs all stages in a few minutes.

@@ -1,7 +1,7 @@
 """Positions of the golden images and of other tests. Odds of 0 and 1 make their engagements deterministic."""
 
 from geo_patrol import Game
-from geo_patrol.sessions.timeline import Timeline
+from geo_patrol.sessions.live import Timeline
 
 SIDES = ("alpha", "bravo")
 CERTAIN = {

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from geo_patrol import load_config
-from geo_patrol.evaluation.campaign import describe_plan
-from geo_patrol.evaluation.journal import GAMES, FolderError, Journal
-from geo_patrol.evaluation.tasks import AgentCache, PlannedMatch, Tasks, play_task
+from geo_patrol.evaluation.campaign import GAMES, FolderError, Journal, describe_plan
+from geo_patrol.evaluation.chunks import ChunkRecord, Chunks, PlannedMatch
+from geo_patrol.evaluation.executors import play_in_worker
 from geo_patrol.files import atomic_write
 from geo_patrol.replays import ReplayReader
 
@@ -90,18 +90,18 @@ def test_atomic_writes_name_the_file(tmp_path):
 
 @pytest.fixture
 def finished():
-    """Return tasks of a plan, and the record of each."""
-    tasks = Tasks([PlannedMatch("idle", "random", load_config("case1"))], 300, 1, 1.0)
-    return tasks, [play_task(task, AgentCache()) for task in tasks]
+    """Return the chunks of a plan, and the record of each."""
+    chunks = Chunks([PlannedMatch(("idle", "random"), load_config("case1"))], 300, 1, 1.0)
+    return chunks, [ChunkRecord.of(chunk, play_in_worker(chunk).result) for chunk in chunks]
 
 
-def open_journal(folder, tasks):
-    return Journal(folder, describe_plan("test", ["idle"], load_config("case1"), 600, 1), tasks)
+def open_journal(folder, chunks):
+    return Journal(folder, describe_plan("test", ["idle"], load_config("case1"), 600, 1), chunks)
 
 
 def test_a_journal_holds_whole_lines_only(finished, tmp_path):
-    tasks, (first, *rest) = finished
-    journal = open_journal(tmp_path, tasks)
+    chunks, (first, *rest) = finished
+    journal = open_journal(tmp_path, chunks)
     journal.append(first)
     before = (tmp_path / GAMES).read_bytes()
     with largest_file(len(before) + 100), pytest.raises(OSError, match="File too large") as caught:
@@ -112,14 +112,14 @@ def test_a_journal_holds_whole_lines_only(finished, tmp_path):
     for record in rest:
         journal.append(record)
     journal.close()
-    assert list(open_journal(tmp_path, tasks).read()) == [first, *rest]
+    assert list(open_journal(tmp_path, chunks).read()) == [first, *rest]
 
 
 def test_a_folder_is_used_by_one_process_at_a_time(finished, tmp_path):
-    tasks, records = finished
-    journal = open_journal(tmp_path, tasks)
+    chunks, records = finished
+    journal = open_journal(tmp_path, chunks)
     with pytest.raises(FolderError, match=f"{tmp_path} is in use by another process: wait until it ends"):
-        open_journal(tmp_path, tasks)
+        open_journal(tmp_path, chunks)
     journal.append(records[0])
     journal.close()
-    assert list(open_journal(tmp_path, tasks).read()) == [records[0]]
+    assert list(open_journal(tmp_path, chunks).read()) == [records[0]]

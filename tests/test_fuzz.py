@@ -12,7 +12,7 @@ import pytest
 
 from geo_patrol import load_config
 from geo_patrol.engine.observe import ENCODINGS, observation_bounds
-from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SIDES
+from geo_patrol.engine.state import GUARD, NUM_SIDES, ORDERS, SATELLITES
 from geo_patrol.envs.episodes import Episodes
 from geo_patrol.games import Games
 
@@ -128,8 +128,8 @@ def played(script):
     batch.seed([1, 2])
     batch.reset()
     batch.describe(batch.outputs)
-    masks = batch.outputs.masks.reshape(2, SIDES, SATELLITES, ORDERS).copy()
-    actions = batch.outputs.sampled.reshape(2, SIDES, SATELLITES).copy()
+    masks = batch.outputs.masks.reshape(2, NUM_SIDES, SATELLITES, ORDERS).copy()
+    actions = batch.outputs.sampled.reshape(2, NUM_SIDES, SATELLITES).copy()
     actions[1, 0, :3] = GUARD, -1, 2**40
     batch.step(actions.reshape(batch.num_envs, SATELLITES), batch.outputs)
     return batch, masks, actions

@@ -17,8 +17,7 @@ from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
 from geo_patrol import ConfigError, Game, GeoPatrolError, load_config
-from geo_patrol.agents.policy import PolicyAgent
-from geo_patrol.agents.policy.weights import read_weights, write_weights
+from geo_patrol.agents.policy import PolicyAgent, read_weights, write_weights
 from geo_patrol.cli.app import app
 from geo_patrol.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, SolvingError, printable
 from geo_patrol.files import read_limited

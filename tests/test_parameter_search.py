@@ -10,7 +10,7 @@ from benchmarks import parameter_search
 from benchmarks.parameter_search import FAMILIES, sample_candidate, search
 from geo_patrol import make_agent
 from geo_patrol.agents.scripted import Raid
-from geo_patrol.agents.scripted.parameters import describe_parameters
+from geo_patrol.agents.scripted.script import describe_parameters
 
 
 def test_candidates_are_agents_and_take_parameters_from_parents():

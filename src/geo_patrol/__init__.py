@@ -12,9 +12,9 @@ from geo_patrol.versions import __version__
 
 if TYPE_CHECKING:
     from geo_patrol.agents import Agent, agent_names, make_agent
-    from geo_patrol.config.preset_files import preset_names
     from geo_patrol.config.presets import load_config
     from geo_patrol.config.schema import GameConfig
+    from geo_patrol.config.toml_files import preset_names
     from geo_patrol.engine.observe import observation_names
     from geo_patrol.envs.adapters.sb3 import make_sb3_vec as make_sb3_vec
     from geo_patrol.envs.vector import make_vec
@@ -90,8 +90,7 @@ _MODULES = {
     "geo_patrol.games": ("Games",),
     "geo_patrol.notation": ("EndReason", "Order", "Outcome", "Satellite", "SatelliteId", "read_reasons"),
     "geo_patrol.replays": ("Recorder", "Replay", "ReplayReader", "read_replay"),
-    "geo_patrol.config.preset_files": ("preset_names",),
-    "geo_patrol.config.presets": ("load_config",),
+    "geo_patrol.config.presets": ("load_config", "preset_names"),
     "geo_patrol.envs.adapters.sb3": ("make_sb3_vec",),  # not in __all__: needs an extra
 }
 

@@ -3,7 +3,7 @@
 import gymnasium
 import pettingzoo
 
-from geo_patrol.config.preset_files import preset_names
+from geo_patrol.config.toml_files import preset_names
 
 FLIGHT_IDS = {
     "GeoPatrol/PlanetaryProbe-v0": "geo_patrol.flight.envs:PlanetaryProbe",

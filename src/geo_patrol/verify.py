@@ -28,6 +28,7 @@ from geo_patrol.games import Games
 from geo_patrol.notation import PHASES
 from geo_patrol.position import Position
 from geo_patrol.replays import Disagreement, play
+from geo_patrol.replays.files import read_lines
 from geo_patrol.replays.published import (
     BothOrders,
     PublishedGame,
@@ -37,7 +38,6 @@ from geo_patrol.replays.published import (
     read_published,
     read_published_config,
 )
-from geo_patrol.replays.streams import read_lines
 from geo_patrol.sides import SIDES
 from geo_patrol.validation import parse_model
 
@@ -125,7 +125,7 @@ def count_outcomes(recorded: PublishedOdds, seed: int = _SEED) -> tuple[Counter[
 
 
 def _label(bits: int) -> str:
-    indices = [index for index in range(state.SIDES * state.SATELLITES) if bits >> index & 1]
+    indices = [index for index in range(state.NUM_SIDES * state.SATELLITES) if bits >> index & 1]
     return ",".join(f"{SIDES[index // state.SATELLITES][0]}{index % state.SATELLITES}" for index in indices)
 
 

@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from geo_patrol.config.presets import load_config
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.vector import make_vec
-from geo_patrol.evaluation.match import play_match
+from geo_patrol.evaluation.match import warm_up
 from geo_patrol.flight.envs import SpaceshipCommander
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.flight.solver import solve
@@ -41,14 +42,12 @@ def _compile_environments() -> None:
 
 
 def _compile_scripted_agents() -> None:
-    for name in ("scripted", "raider", "turtle"):
-        play_match(name, "random", games=2, seed=0)
+    warm_up(("scripted", "raider", "turtle"), load_config("geo_patrol"))
 
 
 def compile_search() -> None:
     """Compile what the agent ``search`` and hints need."""
-    for name in ("search:1ms", "search:1ms,propose=policy:base"):
-        play_match(name, "idle", config="geo_patrol", overrides={"turn_limit": 1}, games=2, seed=0)
+    warm_up(("search:1ms", "search:1ms,propose=policy:base"), load_config("geo_patrol"))
 
 
 def compile_flight_games() -> None:

@@ -35,6 +35,6 @@ def main() -> None:
     """Run the command line with the arguments of the process."""
     leave_on_interrupt()
     use_one_thread()
-    from geo_patrol.cli.main import main as run
+    from geo_patrol.cli.app import main as run
 
     run()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from geo_patrol import AgentError, make_agent, play_match
+from geo_patrol.agents import networks
 from geo_patrol.agents.isolation.guard import seat_agent
-from geo_patrol.agents.networks import onnx_network
 from geo_patrol.evaluation.results import PER_GAME
 
 onnx = pytest.importorskip("onnx")
@@ -172,7 +172,7 @@ def test_files_that_are_no_models(tmp_path, monkeypatch):
         path.write_bytes(content)
         with pytest.raises(AgentError, match=r"it is no ONNX file|ONNX Runtime does not load it"):
             make_agent(f"onnx:{path}")
-    monkeypatch.setattr(onnx_network, "MAX_FILE_SIZE", 999)
+    monkeypatch.setattr(networks, "MAX_FILE_SIZE", 999)
     with pytest.raises(AgentError, match="the file has more than 999 bytes"):
         make_agent(f"onnx:{path}")
     with pytest.raises(AgentError, match="it is no regular file"):

@@ -283,7 +283,7 @@ def test_wrong_move_times(move_time):
 
 
 def test_unknown_values_of_on_failure():
-    with pytest.raises(ValueError, match="on_failure = 'ignore': give 'raise' or 'forfeit'"):
+    with pytest.raises(ValueError, match="on_failure must be 'raise' or 'forfeit', got 'ignore'"):
         play_match("idle", "random", games=2, on_failure="ignore")
 
 

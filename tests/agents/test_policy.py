@@ -15,12 +15,14 @@ import pytest
 from safetensors.numpy import save
 
 from geo_patrol import load_config, make_agent, make_vec, play_match, preset_names
-from geo_patrol.agents.policy import PolicyAgent
-from geo_patrol.agents.policy.network import initial_weights, probabilities, score_orders
-from geo_patrol.agents.policy.weights import (
+from geo_patrol.agents.policy import (
     MAX_FILE_SIZE,
+    PolicyAgent,
     Widths,
+    initial_weights,
+    probabilities,
     read_weights,
+    score_orders,
     shapes,
     shipped_names,
     write_weights,
@@ -50,7 +52,7 @@ def position():
 
 
 def test_weights_in_the_package_are_small_and_plain():
-    folder = resources.files("geo_patrol.agents.policy") / "data"
+    folder = resources.files("geo_patrol.agents") / "data"
     files = [file for file in folder.iterdir() if not file.name.startswith("__")]
     assert "base" in shipped_names()
     assert all(file.name.endswith(".safetensors") for file in files)

@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 from geo_patrol import make_agent, play_match
-from geo_patrol.agents.policy import MixtureAgent, PolicyAgent
-from geo_patrol.agents.policy.network import initial_weights
-from geo_patrol.agents.policy.weights import MIXTURE_WEIGHTS, Widths, read_policies, read_weights, shapes, write_mixture
+from geo_patrol.agents.policy import (
+    MIXTURE_WEIGHTS,
+    MixtureAgent,
+    PolicyAgent,
+    Widths,
+    initial_weights,
+    read_policies,
+    read_weights,
+    shapes,
+    write_mixture,
+)
 from geo_patrol.errors import PolicyError
 from geo_patrol.game import Game
 

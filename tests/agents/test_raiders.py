@@ -8,7 +8,7 @@ from geo_patrol import load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, TurtleAgent
 from geo_patrol.agents.scripted.paths import IN_SECTOR, PathCosts, find_table
 from geo_patrol.board import sector_at
-from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GUARD, NOOP, SHOOT, SIDES
+from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GUARD, NOOP, NUM_SIDES, SHOOT
 from geo_patrol.games import Games
 
 COSTS = (5, 5, 10, 10)
@@ -159,7 +159,7 @@ def test_a_displaced_hva_returns():
 @pytest.mark.parametrize("preset", FULL_SIZE_PRESETS)
 def test_every_preset_from_either_side_against_random(preset, name, lowest):
     result = play_match(name, "random", config=preset, games=160, seed=5)
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         assert (result.winner[result.first_side == side] == 0).mean() >= lowest
 
 
@@ -188,10 +188,10 @@ def test_mirrored_positions_get_the_same_orders(name, phases):
     for game, twin in zip(batch.state.games, mirror.state.games, strict=True):
         for field in ("score", "goal_points", "fuel", "ammo", "destroyed"):
             twin[field] = game[field][::-1]
-        for side in range(SIDES):
+        for side in range(NUM_SIDES):
             twin["goal"][side] = half_turn(int(game["goal"][1 - side]))
             twin["sector"][side] = [half_turn(int(sector)) for sector in game["sector"][1 - side]]
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         orders = orders_of(make_agent(name), batch, side, seed=3)
         np.testing.assert_array_equal(orders, orders_of(make_agent(name), mirror, 1 - side, seed=3))
 

@@ -8,11 +8,11 @@ from strategies import FULL_SIZE_PRESETS
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import ScriptedAgent
-from geo_patrol.agents.scripted.pathfinding import MOVE, MOVES, PRICE, UNREACHABLE, find_paths, make_paths, write_steps
+from geo_patrol.agents.scripted.paths import MOVE, MOVES, PRICE, UNREACHABLE, find_paths, make_paths, write_steps
 from geo_patrol.board import prograde, sector_at
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, RULES, SATELLITES, SIDES, records
+from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, NUM_SIDES, RULES, SATELLITES, records
 from geo_patrol.engine.turn import destination
 from geo_patrol.games import Games
 
@@ -29,7 +29,7 @@ def start(config: GameConfig, count: int, seed: int = 0) -> Games:
 
 def give_orders(agents: list[Agent], batch: Games, generator: np.random.Generator) -> NDArray[np.int64]:
     masks, observations = masks_of(batch), batch.observe("tokens")
-    orders = np.zeros((len(batch), SIDES, SATELLITES), np.int64)
+    orders = np.zeros((len(batch), NUM_SIDES, SATELLITES), np.int64)
     for side, agent in enumerate(agents):
         orders[:, side] = agent.act(observations[:, side], masks[:, side], generator)
     return orders
@@ -126,11 +126,11 @@ def test_mirrored_positions_get_the_same_orders(phases: int) -> None:
     for game, twin in zip(batch.state.games, mirror.state.games, strict=True):
         for field in ("score", "goal_points", "fuel", "ammo", "destroyed"):
             twin[field] = game[field][::-1]
-        for side in range(SIDES):
+        for side in range(NUM_SIDES):
             twin["goal"][side] = half_turn(int(game["goal"][1 - side]))
             twin["sector"][side] = [half_turn(int(sector)) for sector in game["sector"][1 - side]]
     agent = ScriptedAgent()
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         seen, mirrored = batch.observe("tokens")[:, side], mirror.observe("tokens")[:, 1 - side]
         masks, mirrored_masks = masks_of(batch)[:, side], masks_of(mirror)[:, 1 - side]
         orders = agent.act(seen, masks, np.random.default_rng(1))

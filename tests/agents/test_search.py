@@ -9,19 +9,17 @@ from geo_patrol import AgentError, load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.protocol import compute_actions, copy_games
 from geo_patrol.agents.scripted import Raid, RaiderAgent
-from geo_patrol.agents.search import LookaheadAgent, Search, SearchAgent
-from geo_patrol.agents.search.lookahead import Branches, num_to_evaluate
-from geo_patrol.agents.search.searcher import rounds_for
+from geo_patrol.agents.search import Branches, LookaheadAgent, Search, SearchAgent, num_to_evaluate, rounds_for
 from geo_patrol.board import sector_at
 from geo_patrol.engine.state import (
     COLLIDE,
     ENGAGEMENT,
     MOVEMENT,
     NOOP,
+    NUM_SIDES,
     PROGRADE,
     RADIAL_IN,
     SHOOT,
-    SIDES,
 )
 from geo_patrol.games import Games
 
@@ -41,7 +39,7 @@ def play(batch, phases, seed=0):
     generator = np.random.default_rng(seed)
     for _ in range(phases):
         seen, masks = batch.observe("tokens"), masks_of(batch)
-        orders = np.stack([RaiderAgent().act(seen[:, s], masks[:, s], generator) for s in range(SIDES)], axis=1)
+        orders = np.stack([RaiderAgent().act(seen[:, s], masks[:, s], generator) for s in range(NUM_SIDES)], axis=1)
         batch.step(orders)
 
 
@@ -283,8 +281,8 @@ def test_looking_ahead_sees_a_blow_that_decides():
 
 
 def test_a_hurried_search_has_the_smallest_budget(lookahead):
-    hurried = lookahead.hurried()
-    assert (hurried.seconds, hurried.num_rollouts) == (0.0, 1)
+    with_minimal_budget = lookahead.with_minimal_budget()
+    assert (with_minimal_budget.seconds, with_minimal_budget.num_rollouts) == (0.0, 1)
     assert (lookahead.seconds, lookahead.num_rollouts) == (0.0, 64)
 
 
@@ -300,7 +298,7 @@ def test_lookahead_respects_and_uses_its_time(monkeypatch, budget, phase):
             now += 50e-6 * len(observations) / 2  # both sides of it are
             return super().value(observations)
 
-    monkeypatch.setattr("geo_patrol.agents.search.lookahead.time.perf_counter", lambda: now)
+    monkeypatch.setattr("geo_patrol.agents.search.time.perf_counter", lambda: now)
     batch = contact() if phase == "engagement" else start()
     agent = LookaheadAgent(Search(f"{budget}ms", samples=64, candidates=64), Slow())
     for seed in range(3):

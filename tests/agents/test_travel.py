@@ -8,8 +8,7 @@ import pytest
 
 from geo_patrol import GeoPatrolError
 from geo_patrol.agents import make_agent, travel
-from geo_patrol.agents.policy import PolicyAgent
-from geo_patrol.agents.policy.weights import write_weights
+from geo_patrol.agents.policy import PolicyAgent, write_weights
 
 BOT = """
 from pathlib import Path

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from geo_patrol.agents import make_agent
-from geo_patrol.browser.choices import choices_record
-from geo_patrol.browser.scenes import SceneEncoder
+from geo_patrol.browser.records import SceneEncoder, choices_record
 from geo_patrol.config.presets import load_config
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sides import SIDES

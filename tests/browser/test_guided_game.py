@@ -3,7 +3,7 @@
 import pytest
 from driving import click_area, press_until, until
 
-from geo_patrol.browser.lessons import attempt_record, step_record
+from geo_patrol.browser.records import attempt_record, step_record
 from geo_patrol.sessions.lesson import GameLesson
 
 STEPS = GameLesson().steps

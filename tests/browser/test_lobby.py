@@ -5,8 +5,8 @@ import re
 import pytest
 from driving import check_page, open_table, ordering, until
 
-from geo_patrol.server.offers import agent_offers, game_offers
-from geo_patrol.server.seats import make_seat_agent
+from geo_patrol.server.requests import agent_offers, game_offers
+from geo_patrol.server.tables import make_seat_agent
 
 SHORT = 'extends = "case1"\nturn_limit = 1\n'
 

@@ -1,4 +1,4 @@
-"""Compiled code is loaded before a game begins: a Ctrl-C that arrives while LLVM loads code may be lost."""
+"""What is compiled or loaded before a game begins, and interrupts of commands."""
 
 import os
 import signal
@@ -11,8 +11,7 @@ import pytest
 import typer
 from pydantic import BaseModel, PlainSerializer
 
-from geo_patrol import play_match
-from geo_patrol.cli.errors import plain_errors
+from geo_patrol.cli.output import plain_errors
 
 COUNT = """
 import gc, random
@@ -25,7 +24,7 @@ def loaded():
 ENGINE = {f"geo_patrol.engine.steps.{name}" for name in ("reset_games", "step_games")}
 """What Python calls of the engine; all other compiled functions are parts of these."""
 PLAYING = """
-from geo_patrol.cli.games import GameSaver, load_agent, start_game
+from geo_patrol.cli.play import GameSaver, load_agent, start_game
 from geo_patrol.rendering.play import PlayWindow
 
 live = start_game("case1", None, (None, load_agent("scripted")), 3)
@@ -46,33 +45,11 @@ while not live.is_over:
 print(" ".join(before))
 print(sorted(set(loaded()) - set(before)))
 """
-REPLAYING = """
-from pathlib import Path
-from geo_patrol.cli.games import load_rules
-from geo_patrol.sessions.timeline import Timeline
-from geo_patrol.replays import ReplayReader, check, play, start
-from geo_patrol.report import write_report
-
-load_rules()
-before = loaded()
-path = Path({path!r})
-for replay in ReplayReader(path):
-    check(replay)
-    timeline = Timeline(start(replay), replay.agents)
-    for phase in play(replay):
-        timeline.append(phase.orders, phase.after)
-write_report([ReplayReader(path)], "games", 3)
-print(" ".join(before))
-print(sorted(set(loaded()) - set(before)))
-"""
 
 
-@pytest.mark.parametrize("what", [PLAYING, REPLAYING])
-def test_all_compiled_code_is_loaded_before(what, tmp_path):
-    path = tmp_path / "games.jsonl"
-    play_match("scripted", "random", config="case1", games=2, seed=1, save=path)
+def test_all_that_a_game_needs_is_compiled_before_it_begins(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
-    command = [sys.executable, "-c", COUNT + what.replace("{path!r}", repr(str(path)))]
+    command = [sys.executable, "-c", COUNT + PLAYING]
     ran = subprocess.run(
         command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )

@@ -9,11 +9,10 @@ from typer.testing import CliRunner
 from geo_patrol import Game, load_config, preset_names
 from geo_patrol.cli.app import app
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
-from geo_patrol.flight.grid import point_name
+from geo_patrol.flight.mission import point_name
 from geo_patrol.flight.pictures.sheets import mission_sheets
 from geo_patrol.scenes.shapes import Circle, Polygon, Polyline, Text
-from geo_patrol.scenes.sheet_layout import PAPERS, fit
-from geo_patrol.scenes.sheets import game_sheets
+from geo_patrol.scenes.sheets import PAPERS, fit, game_sheets
 
 pytest.importorskip("matplotlib")
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from geo_patrol import load_config
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.cli.app import app
-from geo_patrol.cli.games import start_game
+from geo_patrol.cli.play import start_game
 from geo_patrol.rendering import play as play_window
 from geo_patrol.rendering import screen, watch
 from geo_patrol.replays import Recorder, ReplayReader, check

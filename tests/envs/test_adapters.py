@@ -10,7 +10,6 @@ from geo_patrol import MissingPackageError
 LIBRARIES = {
     "pufferlib": "pufferlib",
     "sb3": "stable_baselines3",
-    "sb3_policy": "sb3_contrib",
     "tianshou": "tianshou",
     "torchrl": "torchrl",
 }
@@ -20,6 +19,5 @@ LIBRARIES = {
 def test_a_missing_library_is_named_with_its_extra(adapter):
     if importlib.util.find_spec(LIBRARIES[adapter]):
         pytest.skip(f"{LIBRARIES[adapter]} is installed")
-    extra = adapter.removesuffix("_policy")
-    with pytest.raises(MissingPackageError, match=rf"is not installed: pip install 'geo_patrol\[{extra}\]'"):
+    with pytest.raises(MissingPackageError, match=rf"is not installed: pip install 'geo_patrol\[{adapter}\]'"):
         importlib.import_module(f"geo_patrol.envs.adapters.{adapter}")

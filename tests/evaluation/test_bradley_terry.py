@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from geo_patrol.evaluation import fit_ratings
-from geo_patrol.evaluation.bradley_terry import ELO
+from geo_patrol.evaluation.statistics import ELO
 
 
 def expected(elo, advantage):

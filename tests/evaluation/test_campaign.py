@@ -8,8 +8,8 @@ import pytest
 
 from geo_patrol import AgentError, load_config, play_match
 from geo_patrol.evaluation import FolderError, play_sprt, play_sweep, play_tournament
+from geo_patrol.evaluation.campaign import GAMES, PLAN, digest_files
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
-from geo_patrol.evaluation.journal import GAMES, PLAN, digest_files
 from geo_patrol.evaluation.results import DRAW, PER_GAME
 
 pytestmark = pytest.mark.usefixtures("without_workers")
@@ -65,7 +65,7 @@ def test_finished_matches_are_not_played_again(tmp_path, monkeypatch):
     def refuse(*_):
         raise AssertionError("played again")
 
-    monkeypatch.setattr("geo_patrol.evaluation.campaign.play_tasks", refuse)
+    monkeypatch.setattr("geo_patrol.evaluation.campaign.play_chunks", refuse)
     again = play_tournament(["random", "idle"], **arguments, progress=lambda *counts: reported.append(counts))
     assert tables(again) == tables(first)
     assert reported == [(4, 4)]

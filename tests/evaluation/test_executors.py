@@ -11,9 +11,9 @@ from executors import InlineExecutor
 
 from geo_patrol import AgentError, play_match
 from geo_patrol.evaluation import Sprt, WorkerError, play_sprt, play_sweep, play_tournament
+from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 from geo_patrol.evaluation.executors import run_tasks
-from geo_patrol.evaluation.journal import GAMES
 from geo_patrol.evaluation.results import PER_GAME
 
 SETTINGS = {"config": "case4", "overrides": {"turn_limit": 2}, "games": 4 * CHUNK_PAIRS + 4, "seed": 5}
@@ -159,7 +159,5 @@ def test_wrong_arguments(arguments, message):
 def test_an_executor_needs_names(without_workers):
     from geo_patrol.agents import make_agent
 
-    with pytest.raises(
-        ValueError, match=r"agent <.*RandomAgent.*>: an executor makes the agents itself, give their names"
-    ):
+    with pytest.raises(ValueError, match=r"agents must be names where an executor makes them, got <.*RandomAgent"):
         play_match("idle", make_agent("random"), executor=InlineExecutor())

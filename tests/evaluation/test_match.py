@@ -10,7 +10,7 @@ from geo_patrol import ConfigError, Game, GeoPatrolError, load_config, make_agen
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS, PROGRADE
 from geo_patrol.errors import AgentError
-from geo_patrol.evaluation.chunks import CHUNK_PAIRS, agent_generator, game_seed, split_into_chunks
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, Chunks, PlannedMatch, agent_generator, game_seed
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import DRAW, FIRST, REASONS, SECOND, MatchResult
 from geo_patrol.evaluation.statistics import clustered_interval, student_quantile, wilson_interval
@@ -322,7 +322,7 @@ def test_invalid_agents():
         play_match("idle", 3, games=2)
     with pytest.raises(ValueError, match="agent 'idle' has observation = 'pixels': it must be 'onehot' or 'tokens'"):
         play_match(odd, "idle", games=2)
-    with pytest.raises(ValueError, match="first and second are the same object, agent 'random'"):
+    with pytest.raises(ValueError, match="first and second must be two objects, got agent 'random' twice"):
         play_match(same, same, games=2)
     with pytest.raises(ConfigError, match="no preset 'case9'"):
         play_match("idle", "idle", config="case9", games=2)
@@ -473,7 +473,8 @@ def test_collisions_with_absent_enemies_are_illegal_not_fatal():
 
 
 def test_chunks_cover_all_pairs():
-    chunks = split_into_chunks("a", "b", load_config("geo_patrol"), 1, 2 * CHUNK_PAIRS + 1)
+    match = PlannedMatch(("idle", "random"), load_config("geo_patrol"))
+    chunks = Chunks([match], 2 * CHUNK_PAIRS + 1, seed=1, move_time=1.0)
     assert [chunk.num_pairs for chunk in chunks] == [CHUNK_PAIRS, CHUNK_PAIRS, 1]
     seeds = play_match("idle", "random", overrides={"turn_limit": 1}, games=600, seed=1).seeds
     assert seeds[::2].tolist() == seeds[1::2].tolist() == [game_seed(1, pair) for pair in range(300)]

@@ -9,15 +9,21 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from geo_patrol.config.presets import load_config
 from geo_patrol.evaluation import WorkerError, play_tournament
-from geo_patrol.evaluation.chunks import CHUNK_PAIRS
-from geo_patrol.evaluation.executors import ProcessExecutor, _worker_environment, run_tasks, usable_cores
-from geo_patrol.evaluation.journal import GAMES
-from geo_patrol.evaluation.tasks import AgentCache, PlannedMatch, Tasks, play_task
-from geo_patrol.evaluation.workers import play_in_worker
+from geo_patrol.evaluation.campaign import GAMES
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, Chunks, PlannedMatch, play_chunk
+from geo_patrol.evaluation.executors import (
+    AgentCache,
+    ProcessExecutor,
+    _worker_environment,
+    play_in_worker,
+    run_tasks,
+    usable_cores,
+)
 
 OWN = Path(__file__).parents[1] / "agents" / "own_agents.py"
 SETTINGS = {"config": "case4", "games": 2 * CHUNK_PAIRS + 4, "seed": 5}
@@ -111,8 +117,8 @@ def test_ctrl_c_is_not_lost_while_a_worker_starts():
 @needs_signals
 def test_a_worker_that_is_killed_is_reported():
     """The system kills workers when memory runs out; agents of users, in their own processes, cannot."""
-    match = PlannedMatch("scripted", "scripted", load_config("geo_patrol"))
-    tasks = Tasks([match], CHUNK_PAIRS * 200, seed=1, move_time=1.0)
+    match = PlannedMatch(("scripted", "scripted"), load_config("geo_patrol"))
+    chunks = Chunks([match], CHUNK_PAIRS * 200, seed=1, move_time=1.0)
 
     def kill():
         for child in multiprocessing.active_children():
@@ -120,7 +126,7 @@ def test_a_worker_that_is_killed_is_reported():
 
     message = "a worker process was killed, or ran out of memory; finished games are stored"
     with pytest.raises(WorkerError, match=message), ProcessExecutor(1) as executor:
-        list(run_tasks(executor, play_in_worker, tasks, kill))
+        list(run_tasks(executor, play_in_worker, chunks, kill))
     assert multiprocessing.active_children() == []
 
 
@@ -136,20 +142,19 @@ def test_an_agent_whose_process_dies_loses_and_is_named():
     assert multiprocessing.active_children() == []
 
 
-def test_a_stateful_agent_plays_every_task_as_if_it_were_the_first():
+def test_a_stateful_agent_plays_every_chunk_as_if_it_were_the_first():
     """Counter plays differently after its first batch."""
-    match = PlannedMatch(f"{OWN}:Counter", "random", load_config("geo_patrol"))
-    first, second = Tasks([match], CHUNK_PAIRS + 2, seed=3, move_time=1.0)
-
-    def columns(task, cache):
-        return play_task(task, cache).model_dump(exclude={"seconds"})
+    match = PlannedMatch((f"{OWN}:Counter", "random"), load_config("geo_patrol"))
+    first, second = Chunks([match], CHUNK_PAIRS + 2, seed=3, move_time=1.0)
 
     used, fresh = AgentCache(), AgentCache()
-    play_task(first, used)
-    after_another = columns(second, used)
+    play_chunk(used.pair(first), first)
+    after_another = play_chunk(used.pair(second), second).result
     used.close()
-    assert after_another == columns(second, fresh)
+    alone = play_chunk(fresh.pair(second), second).result
     fresh.close()
+    np.testing.assert_array_equal(after_another.scores, alone.scores)
+    np.testing.assert_array_equal(after_another.first_game, alone.first_game)
 
 
 def test_cores():

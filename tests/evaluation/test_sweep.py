@@ -6,7 +6,7 @@ import pytest
 
 from geo_patrol import ConfigError, play_match
 from geo_patrol.evaluation import play_sweep
-from geo_patrol.evaluation.journal import GAMES
+from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.results import DRAW
 from geo_patrol.evaluation.sweep import parse_variation
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from geo_patrol import ConfigError
 from geo_patrol.flight import Flight, load_mission
-from geo_patrol.flight.engine.state import Mode
-from geo_patrol.flight.grid import point_name, read_point
+from geo_patrol.flight.mission import point_name, read_point
+from geo_patrol.flight.rules import Mode
 
 SAMPLE = {"E6": "strong", "E16": "weak", "F22": "weak"}
 

@@ -12,7 +12,7 @@ from geo_patrol.flight import load_mission, mission_names, observation_names
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.pictures.scene import flight_drawing
 from geo_patrol.rendering.svg_writer import svg_text
-from geo_patrol.scenes.sheet_layout import PAPERS, fit
+from geo_patrol.scenes.sheets import PAPERS, fit
 
 ROOT = Path(__file__).parents[2]
 DOCS = {

@@ -4,10 +4,10 @@ import pygame
 import pytest
 
 from geo_patrol.flight import Flight
+from geo_patrol.flight.flight import Ending
 from geo_patrol.flight.lesson import FlightLesson
-from geo_patrol.flight.pictures.chart import Layout
 from geo_patrol.flight.pictures.learn import LessonWindow
-from geo_patrol.flight.status import Ending
+from geo_patrol.flight.pictures.scene import Layout
 
 STEPS = ["launch", "velocity", "gravity", "engines", "limits", "score"]
 SIZES = [(1280, 720), (480, 360), (400, 724)]

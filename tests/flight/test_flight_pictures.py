@@ -15,7 +15,6 @@ from ships import mission, ship
 
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
 from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
-from geo_patrol.flight.pictures.chart import Layout, blank_map, score_lines, score_sheet
 from geo_patrol.flight.pictures.scene import (
     BLUE,
     COASTED,
@@ -24,11 +23,15 @@ from geo_patrol.flight.pictures.scene import (
     PULLED,
     SKY,
     VERMILION,
+    Layout,
+    blank_map,
     flight_drawing,
+    score_lines,
+    score_sheet,
 )
 from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.scenes.shapes import Circle, Polyline, Text
-from geo_patrol.scenes.sheet_layout import PAPERS, fit
+from geo_patrol.scenes.sheets import PAPERS, fit
 
 SAMPLE = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
 

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from ships import fly_at_random, maps, missions
 
 from geo_patrol.flight import Flight, load_mission
-from geo_patrol.flight.engine.state import Mode, make_params
-from geo_patrol.flight.engine.turn import gravity_at, well_at
-from geo_patrol.flight.grid import LAUNCHES, distance, point_name, read_point
+from geo_patrol.flight.mission import LAUNCHES, distance, point_name, read_point
+from geo_patrol.flight.rules import Mode, gravity_at, make_params, well_at
 
 seeds = st.integers(0, 2**32)
 

@@ -7,9 +7,8 @@ from ships import ends, mission, ship
 
 from geo_patrol import OrderError
 from geo_patrol.flight import Flight, rank
-from geo_patrol.flight.engine.state import make_params
-from geo_patrol.flight.engine.turn import gravity_at, passes_planet, well_at
-from geo_patrol.flight.grid import DIRECTION_NAMES, DIRECTIONS, distance, point_name, read_point
+from geo_patrol.flight.mission import DIRECTION_NAMES, DIRECTIONS, distance, point_name, read_point
+from geo_patrol.flight.rules import gravity_at, make_params, passes_planet, well_at
 
 
 def points_of(turn):

@@ -4,7 +4,7 @@ import pytest
 from ships import ends
 
 from geo_patrol.flight import Flight
-from geo_patrol.flight.grid import point_name
+from geo_patrol.flight.mission import point_name
 
 PROBE = [  # endpoint, coasted to, gravity, move, well, points
     ("D13", "E16", (0, 0), (-3, -1), None, {}),

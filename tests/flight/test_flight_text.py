@@ -9,8 +9,8 @@ from ships import mission, ship
 
 from geo_patrol import OrderError
 from geo_patrol.flight import Flight, flight
-from geo_patrol.flight.grid import LAUNCHES, point_name, read_point
-from geo_patrol.flight.text import map_text, move_text
+from geo_patrol.flight.flight import map_text, move_text
+from geo_patrol.flight.mission import LAUNCHES, point_name, read_point
 
 
 def test_examples_of_flight():

@@ -13,8 +13,8 @@ from geo_patrol.agents.search import Search, SearchAgent
 from geo_patrol.rendering import order_window
 from geo_patrol.scenes.orders import hint_shapes
 from geo_patrol.scenes.shapes import Polyline
-from geo_patrol.sessions import hints
-from geo_patrol.sessions.hints import Hint, find_hint
+from geo_patrol.sessions import advice
+from geo_patrol.sessions.advice import Hint, find_hint
 
 SUGGESTED = Hint((Order(9, "prograde"), Order(10, "radial_in")), 0.625, 80)
 
@@ -23,7 +23,7 @@ SUGGESTED = Hint((Order(9, "prograde"), Order(10, "radial_in")), 0.625, 80)
 def quick(monkeypatch):
     """Search with few rollouts; return the agent."""
     agent = SearchAgent(Search(rollouts=48, candidates=4))
-    monkeypatch.setattr(hints, "HINT_AGENT", agent)
+    monkeypatch.setattr(advice, "HINT_AGENT", agent)
     return agent
 
 

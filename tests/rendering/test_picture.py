@@ -13,8 +13,7 @@ from geo_patrol.rendering import painter
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.engagements import result_text, select_outcomes
-from geo_patrol.scenes.motion import Motion
-from geo_patrol.scenes.satellites import full_fuel
+from geo_patrol.scenes.satellites import Motion, full_fuel
 from geo_patrol.scenes.shapes import rgb
 
 
@@ -98,7 +97,7 @@ def test_the_board_turns_with_the_drift():
 
 def test_half_a_turn_moves_in_the_direction_of_the_order():
     from geo_patrol import Order
-    from geo_patrol.sessions.timeline import Timeline
+    from geo_patrol.sessions.live import Timeline
 
     game = arranged(alpha={1: {"sector": 1}, 2: {"sector": 2}})
     timeline = Timeline(game)

@@ -4,13 +4,13 @@ import pygame
 import pytest
 
 from geo_patrol import make_agent, play_match, preset_names
-from geo_patrol.agents.difficulty import DIFFICULTIES
+from geo_patrol.agents.registry import DIFFICULTIES
 from geo_patrol.rendering import games as games_window
 from geo_patrol.rendering.games import GamesWindow
 from geo_patrol.rendering.screen import Screen
 from geo_patrol.rendering.start import StartWindow
 from geo_patrol.replays import ReplayReader
-from geo_patrol.replays.game_list import GameList
+from geo_patrol.replays.files import GameList
 from geo_patrol.sessions.menu import (
     ChosenGame,
     Entry,

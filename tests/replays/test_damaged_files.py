@@ -15,7 +15,7 @@ import pytest
 from replay_files import ENDINGS, read, read_tolerantly, short_game, short_lines, write_lines
 
 from geo_patrol import RecordingError, load_config
-from geo_patrol.replays import Disagreement, Recorder, ReplayReader, check, play, read_replay, streams, write_replays
+from geo_patrol.replays import Disagreement, Recorder, ReplayReader, check, files, play, read_replay, write_replays
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 
@@ -405,8 +405,8 @@ def test_hostile_files_are_bounded_in_memory_and_time(tmp_path):
 
 
 def test_files_that_unpack_to_too_much_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "_MIN_UNPACKED_LIMIT", 1 << 16)
-    monkeypatch.setattr(streams, "_MAX_RATIO", 40)
+    monkeypatch.setattr(files, "_MIN_UNPACKED_LIMIT", 1 << 16)
+    monkeypatch.setattr(files, "_MAX_RATIO", 40)
     path = tmp_path / "games.jsonl.gz"
     path.write_bytes(gzip_of(b"".join(short_lines()), 2000))
     reader = ReplayReader(path)

@@ -19,7 +19,7 @@ from geo_patrol.agents import basic
 from geo_patrol.notation import read_reasons
 from geo_patrol.position import VISIBLE_FIELDS
 from geo_patrol.replays import Recorder, ReplayReader, check, play, read_replay, save_path, start, write_replays
-from geo_patrol.replays.recorder import sampled_config
+from geo_patrol.replays.files import sampled_config
 from geo_patrol.replays.summaries import table_rows
 
 ROOT = Path(__file__).parents[2]

@@ -12,10 +12,16 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from geo_patrol import make_agent, play_match
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.evaluation.statistics import Sprt
-from geo_patrol.training.rllib import LeaguePPO, PolicyModule, evaluate_against, league_config
-from geo_patrol.training.rllib.algorithm import PastPolicy
-from geo_patrol.training.rllib.evaluation import get_state, play_sequentially
-from geo_patrol.training.rllib.runner import SELF
+from geo_patrol.training.rllib import (
+    SELF,
+    LeaguePPO,
+    PastPolicy,
+    PolicyModule,
+    evaluate_against,
+    get_state,
+    league_config,
+    play_sequentially,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*Overriding environment")
 torch.set_num_threads(1)

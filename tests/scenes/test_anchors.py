@@ -8,9 +8,8 @@ from positions import arranged, everywhere
 
 from geo_patrol.board import ring_of
 from geo_patrol.config.schema import BoardConfig
-from geo_patrol.scenes.geometry import BoardGeometry, sector_angle
-from geo_patrol.scenes.layout import make_layout
-from geo_patrol.scenes.lenses import find_lenses
+from geo_patrol.scenes.layout import BoardGeometry, make_layout, sector_angle
+from geo_patrol.scenes.picture import find_lenses
 from geo_patrol.scenes.satellites import all_satellites, satellite_anchors, sector_anchors
 from geo_patrol.scenes.shapes import Rect
 

@@ -12,7 +12,7 @@ pytest.importorskip("httpx2")
 from starlette.testclient import TestClient
 
 from geo_patrol.server.app import Server
-from geo_patrol.server.class_models import MAX_PUPILS
+from geo_patrol.server.classes import MAX_PUPILS
 from geo_patrol.server.hall import Hall
 
 SHORT = 'extends = "case1"\nturn_limit = 1\n'

@@ -25,8 +25,7 @@ from geo_patrol.replays import check, play, read_replay
 from geo_patrol.server.app import Server
 from geo_patrol.server.client import AgentPlayer, Client, play_seat
 from geo_patrol.server.hall import Hall, NewTable
-from geo_patrol.server.models import Played
-from geo_patrol.server.protocol import Accepted, Answer, Error, Event, Hello, Left, Status, Welcome, YourTurn
+from geo_patrol.server.protocol import Accepted, Answer, Error, Event, Hello, Left, Played, Status, Welcome, YourTurn
 from geo_patrol.textplay import TextAgent
 
 SEED = 9

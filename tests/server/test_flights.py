@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from geo_patrol.flight import Flight, Mission, load_mission, random_flight
 from geo_patrol.server import flights
 from geo_patrol.server.app import Server
-from geo_patrol.server.flight_models import MAX_PILOTS
+from geo_patrol.server.flights import MAX_PILOTS
 from geo_patrol.server.hall import Hall
 
 SHORT = 'extends = "sample"\nturns = 3\n'

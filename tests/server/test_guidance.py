@@ -11,9 +11,8 @@ from geo_patrol.notation import read_orders
 from geo_patrol.server import guidance
 from geo_patrol.server.app import Server
 from geo_patrol.server.hall import Hall
-from geo_patrol.sessions.hints import Hint
+from geo_patrol.sessions.advice import Hint, hva_threat
 from geo_patrol.sessions.lesson import GameLesson, LessonSession
-from geo_patrol.sessions.threats import hva_threat
 
 DANGEROUS = 'extends = "case1"\n[bravo.patrols]\nformation = [[7, 2]]\n'
 

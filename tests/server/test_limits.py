@@ -14,11 +14,11 @@ pytest.importorskip("httpx2")
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from geo_patrol.server import app, bodies, hall, limits
+from geo_patrol.server import app, hall, requests
 from geo_patrol.server.app import Server
 from geo_patrol.server.hall import Hall
-from geo_patrol.server.limits import AddressLimits, MessageLimit
 from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.server.requests import AddressLimits, MessageLimit
 
 TABLE = {"preset": "king_of_the_hill", "seed": 4, "alpha": "link", "bravo": "link"}
 
@@ -134,7 +134,7 @@ def test_replays_as_html_are_refused_when_too_many_are_written(serve, monkeypatc
 
 
 def test_too_many_requests_get_429_and_a_time(serve, monkeypatch):
-    monkeypatch.setattr(limits, "_REQUESTS", (0.2, 3))
+    monkeypatch.setattr(requests, "_REQUESTS", (0.2, 3))
     client = serve()
     for _ in range(3):
         assert client.post("/api/tables", json=TABLE).status_code == 201
@@ -231,7 +231,7 @@ def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(serve, monkeypatch
 
 
 def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.05)
+    monkeypatch.setattr(requests, "_BODY_SECONDS", 0.05)
     messages = [{"type": "http.request", "body": b"{", "more_body": True}]
 
     async def receive():
@@ -239,4 +239,4 @@ def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
 
     request = Request({"type": "http", "method": "POST", "headers": []}, receive)
     with ThreadPoolExecutor() as in_thread, pytest.raises(ProtocolError, match=r"did not arrive in 0\.05 s"):
-        in_thread.submit(asyncio.run, bodies.read_body(request, bodies.Body)).result()
+        in_thread.submit(asyncio.run, requests.read_body(request, requests.Body)).result()

@@ -5,8 +5,8 @@ import pytest
 from positions import arranged
 
 from geo_patrol import Game, Order
+from geo_patrol.sessions.advice import hva_choices, hva_threat
 from geo_patrol.sessions.game_pages import danger_tab
-from geo_patrol.sessions.threats import hva_choices, hva_threat
 
 
 def attackers(threat):

@@ -6,10 +6,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 from geo_patrol import Game
-from geo_patrol.engine.state import MOVEMENT, SIDES
+from geo_patrol.engine.state import MOVEMENT, NUM_SIDES
 from geo_patrol.games import Games
-from geo_patrol.solving.codes import encode_side
-from geo_patrol.solving.transitions import write_positions
+from geo_patrol.solving.transitions import encode_side, write_positions
 
 REWARDS = ("score", "outcome")
 
@@ -97,7 +96,7 @@ def solved_values(solution, game):
     """Return the values that a solution gives a position: of the score difference at the end, and of the outcome."""
     record = game.as_games().state.games[0]
     phase = solution.phases[2 * int(record.turn) + (record.phase != MOVEMENT)]
-    alpha, bravo = (np.array([encode_side(record, phase.positions.board.codec, side)]) for side in range(SIDES))
+    alpha, bravo = (np.array([encode_side(record, phase.positions.board.codec, side)]) for side in range(NUM_SIDES))
     points = game.goal_points
     return phase.find(alpha, bravo)[0] + [points["alpha"] - points["bravo"], 0]
 

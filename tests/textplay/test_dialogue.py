@@ -6,19 +6,15 @@ import numpy as np
 import pytest
 from strategies import arrange, small
 
-from geo_patrol import AgentError, Game, Order, load_config, make_agent
+from geo_patrol import AgentError, Game, Order, load_config, make_agent, textplay
 from geo_patrol.agents import basic
 from geo_patrol.board_text import board_text
-from geo_patrol.cli.games import GameSaver
+from geo_patrol.cli.play import GameSaver
 from geo_patrol.replays import check, read_replay
-from geo_patrol.replays.saved_games import unfinished_game
-from geo_patrol.sessions.hints import Hint
+from geo_patrol.replays.files import unfinished_game
+from geo_patrol.sessions.advice import Hint
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.textplay import Leave, dialogue, play_text
-from geo_patrol.textplay.commands import read_command
-from geo_patrol.textplay.console import Console
-from geo_patrol.textplay.dialogue import OrderDialogue
-from geo_patrol.textplay.texts import HELP
+from geo_patrol.textplay import HELP, Console, Leave, OrderDialogue, play_text, read_command
 
 ILLEGAL = "Invalid selection. Please select a legal action"
 
@@ -260,7 +256,7 @@ def test_undecodable_answers_are_wrong_answers():
 def test_a_hint_is_printed_and_taken(monkeypatch):
     game = Game("case1", seed=3)
     suggested = Hint((Order.parse("P2 prograde"),), 0.75, 1200)
-    monkeypatch.setattr(dialogue, "find_hint", lambda *_: suggested)
+    monkeypatch.setattr(textplay, "find_hint", lambda *_: suggested)
     entered, text = orders(game, "alpha", "take", "hint", "rest", "undo", "hint", "t", "")
     assert entered == ["P2 prograde"]
     assert "Ask for a hint first." in text

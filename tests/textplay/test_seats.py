@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geo_patrol import Game, OrderError, load_config, play_match, preset_names
-from geo_patrol.textplay import TextAgent, legal_orders_text, observe_text, parse_orders, prompt_text, seats
-from geo_patrol.textplay.seats import MAX_ANSWER
+from geo_patrol import Game, OrderError, load_config, play_match, preset_names, textplay
+from geo_patrol.textplay import MAX_ANSWER, TextAgent, legal_orders_text, observe_text, parse_orders, prompt_text
 
 
 def later(preset, seed, phases):
@@ -151,6 +150,6 @@ def test_bad_arguments():
 
 
 def test_example_of_the_module():
-    result = doctest.testmod(seats)
+    result = doctest.testmod(textplay)
     assert result.attempted == 3
     assert result.failed == 0

@@ -5,8 +5,7 @@ import pytest
 from rich.console import Console
 
 from geo_patrol import make_vec
-from geo_patrol.agents.policy.network import initial_weights
-from geo_patrol.agents.policy.weights import Widths, shapes
+from geo_patrol.agents.policy import Widths, initial_weights, shapes
 
 
 @pytest.fixture

@@ -5,9 +5,7 @@ import pytest
 pytest.importorskip("torch")
 
 from geo_patrol.errors import ConfigError
-from geo_patrol.training.config import TrainingConfig
-from geo_patrol.training.methods import METHODS, configure
-from geo_patrol.training.options import parse_settings
+from geo_patrol.training.config import METHODS, TrainingConfig, configure, parse_settings
 
 
 def test_settings_replace_those_of_the_method():

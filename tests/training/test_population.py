@@ -10,7 +10,7 @@ pytest.importorskip("scipy")
 
 from rich.console import Console
 
-from geo_patrol.agents.policy.weights import read_policies, read_weights
+from geo_patrol.agents.policy import read_policies, read_weights
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.training import population, selfplay
 from geo_patrol.training.population import MetaGame, train_population
@@ -18,7 +18,8 @@ from geo_patrol.training.population import MetaGame, train_population
 
 def result(score):
     wins = round(100 * score)
-    return WinRate(wins=wins, draws=0, losses=100 - wins, clusters={(1, 0): 100 - wins, (1, 1): wins})
+    won = np.arange(100) < wins
+    return WinRate.from_games(won, np.zeros(100, bool), np.arange(100))
 
 
 def test_the_equilibrium_of_a_circle():

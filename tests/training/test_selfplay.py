@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 from rich.console import Console
 from safetensors import safe_open
 
-from geo_patrol.agents.policy.weights import Widths, read_weights, shapes
+from geo_patrol.agents.policy import Widths, read_weights, shapes
 from geo_patrol.errors import PolicyError
 from geo_patrol.training import selfplay, train, train_best_response
 from geo_patrol.training.selfplay import ScalarWriter

@@ -1,4 +1,4 @@
-"""Agents by name, with parameters after a colon: ``random``, ``raider:defenders=2,path=cheap``, ``search:10ms``."""
+"""Opponents by difficulty, for people who do not know the agents."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -6,15 +6,44 @@ from typing import Any, NamedTuple
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.networks import is_network, load_network
-from geo_patrol.agents.policy.mixture import read_policy
+from geo_patrol.agents.policy import read_policy
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, Style, TurtleAgent, make_raider
-from geo_patrol.agents.scripted.parameters import read_parameters
-from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent
-from geo_patrol.agents.search.budget import read_search
+from geo_patrol.agents.scripted.script import read_parameters
+from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent, read_search
 from geo_patrol.agents.solved import read_solved
 from geo_patrol.agents.travel import local_name
 from geo_patrol.errors import suggest
+
+
+class Difficulty(NamedTuple):
+    """An opponent.
+
+    Attributes:
+        name: "easy", "medium" or "hard".
+        agent: the name of the agent.
+        elo: its rating on ``geo_patrol``.
+        note: how it plays.
+    """
+
+    name: str
+    agent: str
+    elo: int
+    note: str
+
+    @property
+    def summary(self) -> str:
+        """Its rating, and how it plays."""
+        return f"rating {self.elo:+}; {self.note}"
+
+
+# Ratings: geo-patrol tournament random turtle raider scripted policy:base --games 400 --seed 1. The 95 % intervals are about
+# 100 to either side; the order is the same on od2d and king_of_the_hill.
+DIFFICULTIES = (
+    Difficulty("easy", "turtle", -159, "guards its HVA and never attacks"),
+    Difficulty("medium", "scripted", 378, "weighs every engagement by the points that it gains"),
+    Difficulty("hard", "policy:base", 736, "a neural network, trained by self-play"),
+)
 
 
 class _Entry(NamedTuple):

@@ -1,16 +1,152 @@
-"""Recorded and live games as JSON for a browser: what the panels beside the board say, and the board's frames."""
+"""Drawings as data for a browser: shapes as JSON, which ``static/scene.js`` draws as SVG and moves.
 
+The board of a phase is sent as a few frames, lists of shapes. A script moves from one to the next by interpolating
+numbers of shapes that correspond, so that it needs to know nothing of the game.
+"""
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from functools import cache
+from itertools import chain
 from typing import Any
+from xml.etree import ElementTree as ET
 
 from geo_patrol.board_text import reasons_text
-from geo_patrol.browser.scenes import SIZE, SceneEncoder
+from geo_patrol.config.schema import BoardConfig, GameConfig
 from geo_patrol.game import Game
-from geo_patrol.notation import Outcome, Satellite
-from geo_patrol.scenes.satellites import full_fuel
+from geo_patrol.notation import Outcome, Satellite, SatelliteId, read_orders
+from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.board import highlight_shapes
+from geo_patrol.scenes.layout import Layout, make_layout
+from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_shapes, ring_shape
+from geo_patrol.scenes.picture import fleet_size, moving_shapes, static_shapes
+from geo_patrol.scenes.satellites import Anchors, Motion, all_satellites, full_fuel, satellite_anchors
+from geo_patrol.scenes.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
+from geo_patrol.sessions.advice import Hint, score_changes
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, outcome_text, result_tab
-from geo_patrol.sessions.score_changes import score_changes
-from geo_patrol.sessions.timeline import Timeline
-from geo_patrol.sides import SIDES
+from geo_patrol.sessions.lesson import PLAYER, GameLesson, LessonSession
+from geo_patrol.sessions.live import Snapshot, Timeline
+from geo_patrol.sessions.order_entry import Option, OrderEntry
+from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
+from geo_patrol.sides import SIDES, Side
+
+SIZE = 720
+"""Side of the board's square, in pixels."""
+FRAMES_PER_SECOND = 10
+"""Between which a browser interpolates."""
+
+
+class SceneEncoder:
+    """Encodes the boards of games of one configuration; every shape and every symbol once.
+
+    Args:
+        config: of the games.
+
+    Attributes:
+        shapes: the shapes that frames refer to by their index.
+        symbols: markup of the symbols that shapes refer to by name.
+        layout: of the board.
+    """
+
+    def __init__(self, config: GameConfig) -> None:
+        self._board, self._fleet = config.board, fleet_size(config)
+        self.layout = _board_layout(self._board, self._fleet)
+        self.shapes: list[list[Any]] = []
+        self.symbols: dict[str, str] = {}
+        self._indices: dict[Shape, int] = {}
+        self._rounded: dict[str, int] = {}
+
+    def board(self, *, is_turning: bool = False) -> str:
+        """Return what stays of the board as SVG markup."""
+        return _board_markup(self._board, self._fleet, is_turning)
+
+    def frames(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Return the phase that led to a snapshot as frames at equal distances in time.
+
+        Returns:
+            ``seconds``: its duration; ``frames``: indices of the shapes of each frame, the first at the start and the
+            last at the end of the phase, a single one if nothing led there; ``turning``: indices of the first and the
+            last frame in which the board turns, or None.
+        """
+        motion = Motion(self.layout.geometry, snapshot)
+        seconds = phase_seconds(snapshot) * MOVING_FRACTION
+        steps = round(seconds * FRAMES_PER_SECOND) if snapshot.before is not None else 0
+        clocks = [motion.clock(i / steps if steps else 1.0) for i in range(steps + 1)]
+        turning = [i for i, clock in enumerate(clocks) if clock.is_drifting]
+        return {
+            "seconds": round(seconds, 3),
+            "frames": [self.encode(moving_shapes(self.layout, motion, clock)) for clock in clocks],
+            "turning": [turning[0], turning[-1]] if turning else None,
+        }
+
+    def encode(self, shapes: Iterable[Shape]) -> list[int]:
+        """Return the indices of shapes, which are added to ``shapes`` if they are new."""
+        return [self._index(shape) for shape in shapes]
+
+    def _index(self, shape: Shape) -> int:
+        index = self._indices.get(shape)
+        if index is None:
+            index = self._indices[shape] = self._add(shape)
+        return index
+
+    def _add(self, shape: Shape) -> int:
+        """Return the index of a shape that is new, or differs from one by less than the rounding of numbers."""
+        if isinstance(shape, Use):
+            self.symbols[symbol_name(shape.symbol)] = symbol_markup(shape.symbol)
+        data = shape_data(shape)
+        index = self._rounded.setdefault(repr(data), len(self.shapes))
+        if index == len(self.shapes):
+            self.shapes.append(data)
+        return index
+
+
+@functools.lru_cache(maxsize=64)
+def _board_layout(board: BoardConfig, fleet: int) -> Layout:
+    return make_layout(2 * SIZE, SIZE, board, fleet)
+
+
+@functools.lru_cache(maxsize=64)
+def _board_markup(board: BoardConfig, fleet: int, is_turning: bool) -> str:
+    return markup(static_shapes(_board_layout(board, fleet), is_turning))
+
+
+def markup(shapes: Iterable[Shape]) -> str:
+    """Return shapes as SVG elements."""
+    return "".join(ET.tostring(element, encoding="unicode") for element in elements(shapes))
+
+
+def shape_data(shape: Shape) -> list[Any]:
+    """Return a shape as JSON: the first letter of its class, then its numbers and texts in their order."""
+    match shape:
+        case Polygon(points, fill, stroke, width, opacity):
+            return ["P", *_paint(fill, stroke, width, opacity), *_flat(points)]
+        case Polyline(points, color, width, dashed):
+            return ["L", color, _number(width), int(dashed), *_flat(points)]
+        case Circle(center, radius, fill, stroke, width, opacity):
+            return ["C", *_paint(fill, stroke, width, opacity), *_flat([center]), _number(radius)]
+        case Box(left, top, width, height, fill, stroke, stroke_width, rounding):
+            numbers = map(_number, (left, top, width, height, rounding))
+            return ["B", *_paint(fill, stroke, stroke_width, 1.0), *numbers]
+        case Text(position, text, size, color, anchor, rotation, bold):
+            return ["T", text, color, anchor, int(bold), _number(size), *_flat([position]), _number(rotation)]
+        case Use(symbol, center, size, rotation):
+            return ["U", symbol_name(symbol), *_flat([center]), _number(size), _number(rotation or 0.0)]
+
+
+def _paint(fill: str | None, stroke: str | None, width: float, opacity: float) -> list[Any]:
+    return [fill, stroke, _number(width), round(opacity, 3)]
+
+
+def _flat(points: Iterable[tuple[float, float]]) -> list[float]:
+    return [_number(value) for value in chain.from_iterable(points)]
+
+
+def _number(value: float) -> float:
+    """Return a coordinate in tenths of a pixel, whole ones as integers, which are shorter."""
+    rounded = round(float(value), 1)
+    return int(rounded) if rounded.is_integer() else rounded
 
 
 def game_record(timeline: Timeline, title: str) -> dict[str, Any]:
@@ -74,3 +210,178 @@ def _outcome(outcome: Outcome) -> list[Any]:
     """Return an outcome in words, whether it succeeded, and whether it is a guard without an attack."""
     text = f"{outcome.actor.side} {outcome.actor.short} {outcome_text(outcome)}"
     return [text, outcome.success, outcome.action == "guard" and outcome.attacker is None]
+
+
+_MIN_REACH = 16.0
+"""Radius of the circle around a satellite that takes clicks, at least, in pixels."""
+
+
+def choices_record(game: Game, side: Side, layout: Layout) -> dict[str, Any]:
+    """Return what a person of a side may order now.
+
+    Args:
+        game: the position; it is not changed.
+        side: who orders.
+        layout: of the board, as in ``SceneEncoder.layout``.
+
+    Returns:
+        ``satellites``: those with a legal order, each with its options and the shapes that mark them; ``areas``: of
+        satellites ("bravo:HVA") and of sectors ("13"), its name, the shape that takes clicks and the shapes that light
+        it up; ``symbols``: markup by name.
+    """
+    encoder = _ChoiceEncoder(game, side, layout)
+    return {
+        "side": side,
+        "turn": game.turn,
+        "phase": game.phase,
+        "satellites": encoder.choices(),
+        "areas": encoder.areas,
+        "symbols": encoder.symbols,
+    }
+
+
+def hint_record(game: Game, side: Side, layout: Layout, hint: Hint) -> dict[str, Any]:
+    """Return a hint for the side: its ``orders``, ``text``, and the ``shapes`` and ``symbols`` that show it."""
+    encoder = _ChoiceEncoder(game, side, layout)
+    shapes = hint_shapes(layout, encoder.anchors, encoder.entry, hint.orders)
+    return {
+        "orders": [str(order) for order in hint.orders],
+        "text": f"Hint: {hint.estimate}",
+        "shapes": encoder.encode(shapes),
+        "symbols": encoder.symbols,
+    }
+
+
+class _ChoiceEncoder:
+    def __init__(self, game: Game, side: Side, layout: Layout) -> None:
+        self.layout = layout
+        self.entry = OrderEntry(game, side)
+        self.satellites: Sequence[Satellite] = all_satellites(game)
+        self.sectors = {one.id: one.sector for one in self.satellites}
+        self.anchors: Anchors = satellite_anchors(layout.geometry, self.satellites)
+        self.areas: dict[str, dict[str, Any]] = {}
+        self.symbols: dict[str, str] = {}
+
+    def choices(self) -> list[dict[str, Any]]:
+        """Return the choices of every satellite that has any."""
+        own = [one for one in self.satellites if one.id.side == self.entry.side]
+        return [self._choice(one) for one in own if self.entry.options(one.id.number)]
+
+    def _choice(self, satellite: Satellite) -> dict[str, Any]:
+        options = self.entry.options(satellite.id.number)
+        free = ring_shape(self.layout, self.anchors[satellite.id], self.layout.stroke(1.4))
+        return {
+            "name": satellite.id.short,
+            "label": f"sector {satellite.sector}, {satellite.fuel} fuel, {satellite.ammo} ammo",
+            "area": self._satellite_area(satellite.id),
+            "ring": self.encode([free]),
+            "costs": self.encode(cost_shapes(self.layout, self.satellites, self.anchors, options)),
+            "options": [self._option(satellite.id, option) for option in options],
+        }
+
+    def _option(self, actor: SatelliteId, option: Option) -> dict[str, Any]:
+        color = theme.SIDES_BRIGHT[actor.side]
+        return {
+            "order": str(option.order),
+            "action": option.order.action,
+            "text": option.text,
+            "cost": option.cost_text,
+            "area": self._sector_area(option.sector) if option.target is None else self._satellite_area(option.target),
+            "arrow": self.encode(pending_order_shapes(self.layout, self.anchors, actor, option, color)),
+        }
+
+    def _satellite_area(self, satellite: SatelliteId) -> str:
+        anchor = self.anchors[satellite]
+        center = self.layout.geometry.point(anchor.position)
+        ring = ring_shape(self.layout, anchor, max(round(3 * self.layout.scale), 2))
+        name = f"{satellite.side} {satellite.short}, sector {self.sectors[satellite]}"
+        hit = Circle(center, max(anchor.radius, _MIN_REACH), theme.CHOICE)
+        return self._area(f"{satellite.side}:{satellite.short}", name, hit, [ring])
+
+    def _sector_area(self, sector: int | None) -> str:
+        assert sector is not None
+        outline = self.layout.geometry.outline(sector)
+        lit = highlight_shapes(self.layout.geometry, sector, theme.CHOICE, 40 / 255)
+        return self._area(str(sector), f"sector {sector}", Polygon(outline, theme.CHOICE), lit)
+
+    def _area(self, key: str, name: str, hit: Shape, lit: Iterable[Shape]) -> str:
+        self.areas[key] = {"name": name, "hit": shape_data(hit), "lit": self.encode(lit)}
+        return key
+
+    def encode(self, shapes: Iterable[Shape]) -> list[list[Any]]:
+        """Return shapes as data; their symbols are added to ``symbols``."""
+        shapes = list(shapes)
+        for shape in shapes:
+            if isinstance(shape, Use):
+                self.symbols[symbol_name(shape.symbol)] = symbol_markup(shape.symbol)
+        return [shape_data(shape) for shape in shapes]
+
+
+@cache
+def num_steps() -> int:
+    """Return the number of steps."""
+    return len(GameLesson().steps)
+
+
+@cache
+def step_record(index: int) -> dict[str, Any]:
+    """Return a step as it begins.
+
+    Args:
+        index: of the step, from 0.
+
+    Returns:
+        ``title`` of the lesson; ``steps``, their number; ``card``, what the player reads; ``selects``, whether a satellite is to be selected and
+        not orders to be committed; ``record`` as ``game_record`` and ``choices`` as ``choices_record`` return them.
+    """
+    session = _begin(index)
+    game = session.live.game
+    return {
+        "title": session.lesson.title,
+        "steps": len(session.lesson.steps),
+        "card": asdict(session.card),
+        "selects": session.lesson.step.select is not None,
+        "record": game_record(session.live.timeline, session.lesson.title),
+        "choices": choices_record(game, PLAYER, SceneEncoder(game.config).layout),
+    }
+
+
+def attempt_record(index: int, select: str | None, orders: Sequence[str]) -> dict[str, Any]:
+    """Return what becomes of the player's attempt at a step.
+
+    Args:
+        index: of the step, from 0.
+        select: the name of the satellite that was selected; None if orders were committed.
+        orders: the orders.
+
+    Returns:
+        ``done``, whether it is what the step requires; ``card``, what the player reads then; ``record``, the phases that
+        were played, or None.
+
+    Raises:
+        OrderError: one of the orders is none.
+    """
+    session = _begin(index)
+    entry = session.entry
+    assert entry is not None
+    if select is not None:
+        own = session.live.game.satellites(PLAYER)
+        entry.select(next((one.id.number for one in own if one.id.short == select), None))
+        session.check_selection()
+    else:
+        entry.give_all(read_orders(orders))
+        session.commit()
+        while session.stage == "showing":
+            session.end_showing()
+    timeline = session.live.timeline
+    return {
+        "done": session.lesson.is_done,
+        "card": asdict(session.card),
+        "record": game_record(timeline, session.lesson.title) if len(timeline) > 1 else None,
+    }
+
+
+def _begin(index: int) -> LessonSession:
+    lesson = GameLesson()
+    lesson.go(index)
+    return LessonSession.begin(lesson)

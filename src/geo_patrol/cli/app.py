@@ -1,28 +1,21 @@
 """The command ``geo-patrol``: its commands and its first page of help."""
 
+import sys
 from typing import Annotated
 
 import typer
 
-from geo_patrol.cli.configs import configs
+from geo_patrol.cli.configs import configs, warmup
 from geo_patrol.cli.exploit import exploit
 from geo_patrol.cli.fly import fly
-from geo_patrol.cli.join import join
-from geo_patrol.cli.learn import learn
 from geo_patrol.cli.match import match
-from geo_patrol.cli.odds import odds
-from geo_patrol.cli.play import play
+from geo_patrol.cli.play import learn, play, watch
 from geo_patrol.cli.print import print_sheets
-from geo_patrol.cli.replay import replay
-from geo_patrol.cli.report import report
-from geo_patrol.cli.serve import serve
-from geo_patrol.cli.solve import solve
-from geo_patrol.cli.sprt import sprt
-from geo_patrol.cli.sweep import sweep
-from geo_patrol.cli.tournament import tournament
-from geo_patrol.cli.verify import verify
-from geo_patrol.cli.warmup import warmup
-from geo_patrol.cli.watch import watch
+from geo_patrol.cli.replay import replay, report, verify
+from geo_patrol.cli.serve import join, serve
+from geo_patrol.cli.solve import odds, solve
+from geo_patrol.cli.tournament import sprt, sweep, tournament
+from geo_patrol_command import leave_on_interrupt
 
 _EXAMPLES = """\
 [bold]Examples[/bold]
@@ -93,3 +86,21 @@ app.command(short_help="Solve a small game exactly.")(solve)
 app.command(short_help="Print the exact odds of an engagement.")(odds)
 app.command(short_help="Play NASA's flight games: in a window, as text, or solved.")(fly)
 app.command(short_help="Compile ahead what the first use would compile.")(warmup)
+
+
+def main() -> None:
+    """Run the command ``geo-patrol`` with the arguments of the process."""
+    leave_on_interrupt()  # a running command handles Ctrl-C itself
+    from geo_patrol.cli.output import discard_output
+
+    status: str | int | None = 0
+    try:
+        app(prog_name="geo-patrol")
+    except SystemExit as exit_request:
+        status = exit_request.code
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
+        status = status or 1
+    sys.exit(status)

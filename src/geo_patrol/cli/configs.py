@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geo_patrol.cli.errors import InputError, bad_input, plain_errors
-from geo_patrol.cli.output import plain_table
+from geo_patrol.cli.output import InputError, bad_input, plain_errors, plain_table
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from geo_patrol.config.schema import GameConfig, SideConfig
+
 
 _WIDTH = 80
 _BASE = "geo_patrol"
@@ -60,8 +60,8 @@ def print_presets() -> None:
     """Print all presets, and the differences of each to geo_patrol."""
     from rich.console import Console
 
-    from geo_patrol.config.preset_files import preset_names
     from geo_patrol.config.presets import load_config
+    from geo_patrol.config.toml_files import preset_names
 
     names = sorted(preset_names(), key=lambda name: (name != _BASE, name))
     presets = {name: load_config(name) for name in names}
@@ -94,7 +94,7 @@ def _print_tables(console: "Console", presets: "dict[str, GameConfig]") -> None:
 
 
 def _fleet(side: "SideConfig") -> str:
-    from geo_patrol.config.ranges import Choice
+    from geo_patrol.config.toml_files import Choice
 
     patrols = side.patrols
     formation = patrols.formation
@@ -106,7 +106,7 @@ def _fleet(side: "SideConfig") -> str:
 
 def _short(value: Any) -> str:
     """Return a value, or a short text for a range or a choice."""
-    from geo_patrol.config.ranges import Choice, Range
+    from geo_patrol.config.toml_files import Choice, Range
 
     if isinstance(value, Range):
         return f"{value.low}-{value.high}"
@@ -157,7 +157,7 @@ def _compare(before: "GameConfig", after: "GameConfig") -> Pairs:
 
 def _flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield dotted keys and values; a range or a choice is a value."""
-    from geo_patrol.config.ranges import is_range_table
+    from geo_patrol.config.toml_files import is_range_table
 
     for key, value in data.items():
         if isinstance(value, Mapping) and not is_range_table(value):
@@ -177,3 +177,19 @@ def _toml(value: Any) -> str:
     if isinstance(value, (bool, str)):
         return json.dumps(value, ensure_ascii=False)
     return repr(value)
+
+
+@plain_errors
+def warmup() -> None:
+    """Compile the engine, the agents and the flight games for this machine, and keep the result.
+
+    The first use of the package compiles what it needs, which takes half a minute in all. Run this where that should
+    not happen: when an image is built, before tests in parallel, before a class. It takes a second where all is compiled.
+    """
+    from geo_patrol.compile_cache import CACHE_FOLDER
+    from geo_patrol.warmup import warmup as compile_pieces
+
+    for name, seconds in compile_pieces():
+        print(f"{name}: ready after {seconds:.1f} s")
+        if CACHE_FOLDER is None:
+            print("Nothing was kept: no folder is writable. Set NUMBA_CACHE_DIR to one that is.")

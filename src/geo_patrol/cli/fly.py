@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
 from geo_patrol.cli.options import OverridesOption
-from geo_patrol.cli.output import output_file, progress_bar
+from geo_patrol.cli.output import InputError, bad_input, output_file, plain_errors, progress_bar
 
 if TYPE_CHECKING:
     from geo_patrol.flight import Flight, Mission, Solution
@@ -145,7 +144,7 @@ def _solve(mission: "Mission", max_states: int | None) -> "Solution":
 
     if max_states is None:
         max_states = MAX_STATES
-    with progress_bar("searching") as progress, bad_input(), leave_at_once():
+    with progress_bar("searching") as progress, bad_input():
         return solve(mission, max_states=max_states, progress=lambda turn, turns: progress(turn - 1, turns))
 
 
@@ -182,8 +181,8 @@ def _play_window(flight: "Flight", *, replay: bool = False) -> "Flight":
 def play_text(flight: "Flight") -> "Flight":
     """Let the user fly by typing orders until they quit or standard input ends; return the flight."""
     from geo_patrol.errors import OrderError
-    from geo_patrol.flight.text import heading_text, map_text, result_text
-    from geo_patrol.textplay.commands import read_command
+    from geo_patrol.flight.flight import heading_text, map_text, result_text
+    from geo_patrol.textplay import read_command
 
     print(f"{heading_text(flight)}\n\n{map_text(flight)}\n\n{_TEXT_HELP}")
     while True:
@@ -204,8 +203,8 @@ def play_text(flight: "Flight") -> "Flight":
 def _execute(flight: "Flight", words: str) -> "Flight":
     """Execute a line of input, print its result, and return the flight after it."""
     from geo_patrol.flight import Flight
-    from geo_patrol.flight.text import log_text, map_text, score_text
-    from geo_patrol.textplay.commands import read_command
+    from geo_patrol.flight.flight import log_text, map_text, score_text
+    from geo_patrol.textplay import read_command
 
     match read_command(words):
         case "help":
@@ -247,7 +246,7 @@ def _legal_text(flight: "Flight") -> str:
 def print_missions() -> None:
     """Print the missions of the package."""
     from geo_patrol.flight import load_mission, mission_names
-    from geo_patrol.flight.text import goals_text
+    from geo_patrol.flight.flight import goals_text
 
     for name in mission_names():
         mission = load_mission(name)
@@ -261,9 +260,9 @@ def print_missions() -> None:
 def _write_sheets(mission: "Mission", blank_map: str | None, score_sheet: str | None) -> None:
     if blank_map is None and score_sheet is None:
         return
-    from geo_patrol.flight.pictures import chart
+    from geo_patrol.flight.pictures import scene
 
-    for target, draw in ((blank_map, chart.blank_map), (score_sheet, chart.score_sheet)):
+    for target, draw in ((blank_map, scene.blank_map), (score_sheet, scene.score_sheet)):
         if target is not None:
             with output_file(target) as stream:
                 stream.buffer.write(_encode_drawing(draw(mission), target))
@@ -280,12 +279,12 @@ def _encode_flight(flight: "Flight", target: str) -> bytes:
 
 def _encode_drawing(drawing: "Drawing", target: str) -> bytes:
     if Path(target).suffix.lower() == ".pdf":
-        from geo_patrol.rendering.matplotlib_writer import pdf_bytes
+        from geo_patrol.rendering.paper import pdf_bytes
 
         return pdf_bytes([drawing])
     if Path(target).suffix.lower() == ".svg":
         from geo_patrol.rendering.svg_writer import svg_text
-        from geo_patrol.scenes.sheet_layout import PAPERS, fit
+        from geo_patrol.scenes.sheets import PAPERS, fit
 
         return svg_text(drawing, millimeters=fit(drawing, PAPERS["a4"])).encode()
     from geo_patrol.rendering.painter import png_bytes

@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli import options
-from geo_patrol.cli.campaign import Campaign
-from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
-from geo_patrol.cli.games import quick
+from geo_patrol.cli.options import Campaign, open_workers
 from geo_patrol.cli.output import (
     STDOUT,
+    InputError,
+    bad_input,
     check_output,
     output_stream,
     percent_interval,
+    plain_errors,
     plain_table,
     print_heading,
     write_json,
 )
-from geo_patrol.cli.workers import open_workers
 from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from rich.table import Table
@@ -121,17 +120,18 @@ def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
 def _play(campaign: Campaign, config: "GameConfig", replay_file: "Path | None") -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
     from geo_patrol.agents.isolation.guard import seat_agent
-    from geo_patrol.evaluation.match import play_match
+    from geo_patrol.evaluation.match import play_match, warm_up
 
-    first, second = campaign.agents
-    with leave_at_once():  # compiles or loads what is needed before the clock starts
-        _warm_up(campaign.agents, config)
-    title = f"{first} against {second}"
-    with open_workers(title, campaign.ray, campaign.agents, quiet=campaign.quiet) as (executor, progress):
-        is_here = executor is None
+    first, second = campaign.agents  # by name on a cluster, whose workers make them
+    with bad_input():
+        agents = campaign.agents if campaign.ray else [seat_agent(name, campaign.move_time) for name in (first, second)]
+    warm_up(agents, config)  # before the clock starts
+    with open_workers(f"{first} against {second}", campaign.ray, (first, second), quiet=campaign.quiet) as (
+        executor,
+        progress,
+    ):
         return play_match(
-            seat_agent(first, campaign.move_time) if is_here else first,
-            seat_agent(second, campaign.move_time) if is_here else second,
+            *agents,
             executor=executor,
             move_time=campaign.move_time,
             config=config,
@@ -141,19 +141,6 @@ def _play(campaign: Campaign, config: "GameConfig", replay_file: "Path | None") 
             progress=progress,
             on_failure="forfeit",
         )
-
-
-def _warm_up(agents: "Sequence[str]", config: "GameConfig") -> None:
-    """Play two games of one turn, without users' own agents, in which nothing is compiled here; and replay one."""
-    from geo_patrol.agents import make_agent
-    from geo_patrol.agents.isolation.guard import is_own_agent
-    from geo_patrol.evaluation.campaign import ONE_TURN
-    from geo_patrol.evaluation.match import play_match
-    from geo_patrol.game import replay_orders
-
-    first, second = ("random" if is_own_agent(name) else quick(make_agent(name)) for name in agents)
-    result = play_match(first, second, config=config, overrides=ONE_TURN, games=2, seed=0, on_failure="forfeit")
-    list(replay_orders(result.config, int(result.seeds[0]), result.first_game))
 
 
 def _write_json(target: str, result: "MatchResult", campaign: Campaign) -> None:
@@ -199,7 +186,7 @@ def _write_csv(target: str, result: "MatchResult", _campaign: Campaign) -> None:
 
 def _print_first_game(result: "MatchResult") -> None:
     from geo_patrol.game import Game, replay_orders
-    from geo_patrol.textplay.texts import game_text
+    from geo_patrol.textplay import game_text
 
     first, second = result.agents
     seed = int(result.seeds[0])

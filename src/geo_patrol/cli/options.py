@@ -1,9 +1,25 @@
 """Options shared by several commands."""
 
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+
+from geo_patrol.cli.output import STDOUT, InputError, bad_input, check_output, progress_bar, write_json
+from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.files import atomic_path
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from geo_patrol.config.schema import GameConfig
+    from geo_patrol.evaluation.ray_executor import RayExecutor
+
 
 ANY_AGENT = (
     "random, idle, turtle, raider, mixed, scripted, search or policy; with parameters: raider:defenders=5, "
@@ -42,3 +58,149 @@ Out: TypeAlias = Annotated[
 ]
 Json: TypeAlias = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
+
+
+def check_workers(ray: str | None, processes: int | None) -> None:
+    """Check the options ``--ray`` and ``--processes`` before any work is done.
+
+    Raises:
+        InputError: an option is invalid.
+        MissingPackageError: Ray is not installed.
+    """
+    from geo_patrol.evaluation.executors import check_processes
+
+    check_processes(processes)
+    if ray is None:
+        return
+    if processes is not None:
+        raise InputError(f"--processes {processes}: a Ray cluster has its own number, leave it out")
+    with optional_import("ray"):
+        import ray as _  # noqa: F401
+
+
+@contextmanager
+def open_workers(
+    title: str, ray: str | None, agents: Sequence[str], *, quiet: bool
+) -> Iterator[tuple["RayExecutor | None", Callable[[int, int], None]]]:
+    """Connect to a Ray cluster if there is an address, and show a progress bar during the block.
+
+    Yields:
+        The executor, None for worker processes, and a function of the number of finished games and of all games.
+    """
+    if ray is None:
+        with progress_bar(title, quiet=quiet) as progress:
+            yield None, progress
+        return
+    from geo_patrol.evaluation.ray_executor import RayExecutor
+
+    with RayExecutor(ray, agents) as executor:
+        with progress_bar(lambda: f"{title} ({_list_nodes(executor)})", quiet=quiet) as progress:
+            yield executor, progress
+        if not quiet:
+            print(f"geo-patrol: finished tasks by node: {_list_nodes(executor)}", file=sys.stderr)
+
+
+def _list_nodes(executor: "RayExecutor") -> str:
+    return ", ".join(f"{node}: {tasks:,}" for node, tasks in sorted(executor.tasks_by_node.items())) or "starting"
+
+
+_PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Campaign:
+    """The options of a command that plays matches."""
+
+    agents: Sequence[str]
+    config: str
+    overrides: list[str] | None
+    games: int
+    seed: int | None
+    move_time: float
+    processes: int | None = None
+    ray: str | None = None
+    out: Path | None = None
+    json: str | None = None
+    quiet: bool = False
+
+    @property
+    def source(self) -> str:
+        """The configuration as the user named it, with the values that were replaced."""
+        return ", ".join([self.config, *(self.overrides or [])])
+
+    @cached_property
+    def resolved(self) -> "GameConfig":
+        """The configuration, after a check of everything but the agents that can be checked before a game is played.
+
+        Raises:
+            InputError: an option is invalid, or the JSON file cannot be written.
+        """
+        from geo_patrol.config.presets import load_config
+        from geo_patrol.evaluation.match import check_games
+        from geo_patrol.games import check_seed
+
+        with bad_input():
+            check_games(self.games)
+            check_output(self.json)
+            resolved = load_config(self.config, self.overrides)
+            if self.seed is not None:
+                check_seed(self.seed)
+            check_workers(self.ray, self.processes)
+        return resolved
+
+    def run(
+        self,
+        name: str,
+        title: str,
+        play: Callable[..., Any],
+        print_tables: Callable[[Any, str], None],
+        write_files: Callable[[Path, Any, dict[str, Any]], None] | None = None,
+    ) -> Any:
+        """Play with a progress bar, output the result, and return it.
+
+        Args:
+            name: the command.
+            title: the title of the progress bar.
+            play: returns the result; takes the keyword arguments of ``evaluation.campaign.WorkerOptions``.
+            print_tables: prints the result; takes it and the source of the configuration.
+            write_files: writes files beside the JSON file in ``out``; takes the folder, the result and the JSON data.
+        """
+        from geo_patrol.evaluation.campaign import check_agents
+        from geo_patrol.evaluation.match import warm_up
+
+        config = self.resolved
+        with bad_input():
+            check_agents(self.agents, self.move_time)
+        warm_up(self.agents, config)  # before the progress bar is drawn
+        try:
+            with open_workers(title, self.ray, self.agents, quiet=self.quiet) as (executor, progress):
+                workers = {"processes": self.processes, "executor": executor}
+                result = play(move_time=self.move_time, progress=progress, **workers)
+        except KeyboardInterrupt:
+            if self.out is not None:
+                print(f"geo-patrol: finished games are kept in {self.out}: the same command goes on", file=sys.stderr)
+            raise
+        data = {"format": f"geo_patrol {name}", "version": 1, "config": self.config_data(), **result.to_dict()}
+        if self.out is not None and write_files is not None:
+            write_json(str(self.out / f"{name}.json"), data)
+            write_files(self.out, result, data)
+        write_json(self.json, data)
+        if not self.quiet and self.json != STDOUT:
+            print_tables(result, self.source)
+        return result
+
+    def config_data(self) -> dict[str, Any]:
+        """Return the configuration as JSON data."""
+        return {"source": self.config, "overrides": self.overrides or [], "values": self.resolved.to_dict()}
+
+
+def write_plots(path: Path, make_figure: "Callable[[Any], Figure]", result: Any) -> None:
+    """Plot a result into files that end in .png, .svg and .pdf, or print why that cannot be done."""
+    try:
+        figure = make_figure(result)
+    except GeoPatrolError as error:
+        print(f"geo-patrol: no {path.name}.png: {error}", file=sys.stderr)
+        return
+    for suffix in _PLOT_SUFFIXES:
+        with atomic_path(path.with_name(path.name + suffix)) as temporary:
+            figure.savefig(temporary)

@@ -1,21 +1,125 @@
-"""Output of commands: files for other programs, tables, and progress bars on standard error."""
+"""Errors and interrupts of commands: one line on standard error and an exit status, without a traceback.
+
+Only the errors of ``geo_patrol.errors``, errors of the operating system and Ctrl-C are reported that way. Any other
+exception is a bug and keeps its traceback.
+"""
 
 import csv
+import functools
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TextIO
 
-from geo_patrol.cli.errors import InputError
-from geo_patrol.errors import optional_import
-from geo_patrol.files import atomic_path, atomic_write
+import typer
+from pydantic_core import PydanticSerializationError
+
+import geo_patrol_command
+from geo_patrol.errors import AgentError, GeoPatrolError, optional_import
+from geo_patrol.files import atomic_path, atomic_write, remove_temporary_files
+from geo_patrol_command import INTERRUPTED
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+
+BAD_INPUT, FAILED = 2, 1
+"""Exit statuses; INTERRUPTED is a third one."""
+
+_Arguments = ParamSpec("_Arguments")
+
+
+class InputError(GeoPatrolError):
+    """Invalid arguments of a command."""
+
+
+@contextmanager
+def bad_input() -> Iterator[None]:
+    """Convert a ValueError of the block to an InputError.
+
+    For blocks that only validate arguments from the command line; elsewhere a ValueError is a bug.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
+    """Decorate a command to report errors in one line and to exit with the corresponding status."""
+
+    @functools.wraps(command)
+    def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> None:
+        try:
+            with _handle_interrupts():
+                command(*args, **kwargs)
+        except AgentError as error:
+            _exit(str(error), FAILED)
+        except GeoPatrolError as error:
+            _exit(str(error), BAD_INPUT)
+        except KeyboardInterrupt:
+            _exit("interrupted", INTERRUPTED)
+        except PydanticSerializationError as error:
+            if not isinstance(error.__cause__, KeyboardInterrupt):
+                raise
+            _exit("interrupted", INTERRUPTED)  # pydantic wraps an interrupt that comes while it serialises a value
+        except BrokenPipeError:
+            discard_output()
+            raise typer.Exit(FAILED) from None
+        except ConnectionError as error:
+            _exit(str(error), FAILED)
+        except FileExistsError as error:
+            _exit(str(InputError(f"{error.filename} is there already: give another name")), FAILED)
+        except OSError as error:
+            _exit(str(InputError(f"{error.filename or 'output'}: {error.strerror or error}")), FAILED)
+
+    return run
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """Raise KeyboardInterrupt; but end the process immediately while it compiles code or loads it from the cache.
+
+    An exception that is raised inside a callback of LLVM is lost, and may crash the compiler.
+    """
+    compiler = sys.modules.get("numba.core.compiler_lock")  # not imported here: most commands do not need it
+    if compiler is not None and compiler.global_compiler_lock.is_locked():
+        from rich.console import Console
+
+        remove_temporary_files()
+        Console(stderr=True).show_cursor()  # which a progress bar may have hidden
+        geo_patrol_command.leave()
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _handle_interrupts() -> Iterator[None]:
+    """Handle Ctrl-C with ``_interrupt`` during the block, unless it is ignored or this is not the main thread."""
+    if threading.current_thread() is not threading.main_thread() or not callable(signal.getsignal(signal.SIGINT)):
+        yield
+        return
+    previous = signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _exit(message: str, status: int) -> NoReturn:
+    print(f"geo-patrol: {message}", file=sys.stderr)
+    raise typer.Exit(status)
+
+
+def discard_output() -> None:
+    """Discard buffered output after a broken pipe: flushing it at exit would fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
 
 STDOUT = "-"
 """The file of an option such as ``--json FILE|-`` that stands for standard output."""

@@ -1,19 +1,349 @@
-"""``geo-patrol play``: play against an agent or another person at the same screen."""
+"""``geo-patrol play``, ``watch`` and ``learn``: games are started, recorded and resumed."""
 
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from geo_patrol.cli.errors import InputError, leave_at_once, plain_errors
-from geo_patrol.cli.games import PERSON, WITHOUT_SCREEN, GameSaver, load_agent, start_game, take_seats
 from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
-from geo_patrol.errors import suggest
+from geo_patrol.cli.output import InputError, bad_input, plain_errors
+from geo_patrol.errors import GeoPatrolError, suggest
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from geo_patrol.agents import Agent
+    from geo_patrol.config.schema import GameConfig
+    from geo_patrol.rendering.screen import Screen
+    from geo_patrol.replays import Recorder, Replay
+    from geo_patrol.sessions.live import LiveGame, Moment
+    from geo_patrol.sessions.menu import Choice, Entry, EntryList, OpenReplay, PlayGame, WatchGame
+
+
+PERSON = "person"
+"""The name in replays of a person who plays."""
+WITHOUT_SCREEN = "geo-patrol play --text plays at the terminal"
+"""What to suggest if there is no screen for a window."""
+_MAX_ROLLOUT_TURNS = 10_000_000
+"""Limit for one decision of an agent that is named by a file, which is untrusted."""
+
+
+def load_agent(name: str) -> "Agent":
+    """Create the agent of a name.
+
+    Raises:
+        InputError: no agent has that name.
+    """
+    from geo_patrol.agents import make_agent
+
+    with bad_input():
+        return make_agent(name)
+
+
+def start_game(
+    config: "str | GameConfig",
+    overrides: list[str] | None,
+    agents: "tuple[Agent | None, Agent | None]",
+    seed: int | None,
+    *,
+    has_window: bool = True,
+    alternative: str = "geo-patrol match --show prints a game",
+) -> "LiveGame":
+    """Start a game, after compiling what its agents and its rules need.
+
+    Args:
+        config: the name of a preset, the path of a TOML file, or a finished configuration.
+        overrides: single values that replace those of ``config``.
+        agents: the agents of alpha and bravo; None for a person.
+        seed: the seed of the game; None takes one from the operating system.
+        has_window: whether the game is shown in a window, which needs a screen.
+        alternative: what to suggest to the user if there is no screen.
+
+    Raises:
+        InputError: an argument is wrong.
+        NoScreenError: there is no screen.
+    """
+    from geo_patrol.config.presets import load_config
+    from geo_patrol.evaluation.match import warm_up
+    from geo_patrol.games import check_seed
     from geo_patrol.sessions.live import LiveGame
+
+    with bad_input():
+        resolved = load_config(config, overrides)
+        if seed is not None:
+            check_seed(seed)
+    if has_window:
+        check_screen(alternative)
+    warm_up([agent for agent in agents if agent is not None], resolved)  # or the game would stop to compile
+    return LiveGame(resolved, agents, seed)
+
+
+def check_screen(alternative: str) -> None:
+    """Check that there is a screen for a window.
+
+    Raises:
+        NoScreenError: there is none; the message names the alternative.
+    """
+    from geo_patrol.rendering.screen import NoScreenError, init_display
+
+    try:
+        init_display()
+    except NoScreenError as error:
+        raise NoScreenError(f"{error}; or without one: {alternative}") from None
+
+
+def take_seats(saver: "GameSaver", screen: "Screen | None" = None) -> None:
+    """Let people play in a window, game after game, until they leave it."""
+    from geo_patrol.rendering.play import play
+    from geo_patrol.sessions.live import LiveGame
+
+    first = saver.live
+    waiting, agents = [first], first.agents
+
+    def new_game() -> LiveGame:
+        if waiting:
+            return waiting.pop()
+        live = LiveGame(first.config, agents)
+        saver.add(live)
+        return live
+
+    def swap_sides() -> None:
+        nonlocal agents
+        agents = agents[1], agents[0]
+
+    play(new_game, screen=screen, swap_sides=None if agents == (None, None) else swap_sides)
+
+
+class GameSaver:
+    """Records the games of a session in one replay file, phase by phase.
+
+    Args:
+        recorder: recorder of the file.
+
+    Attributes:
+        path: path of the file.
+        live: the game that was started last.
+    """
+
+    live: "LiveGame"
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self._recorder = recorder
+        self._has_failed = False
+        self.path = recorder.path
+
+    @classmethod
+    def create(cls, target: str, live: "LiveGame") -> Self:
+        """Create a file for a new game.
+
+        Raises:
+            RecordingError: the file exists already, or cannot be created.
+        """
+        from geo_patrol.replays import Recorder, save_path
+
+        path = save_path(target, " ".join(_names(live)))
+        saver = cls(Recorder(path, live.config))
+        saver.add(live)
+        return saver
+
+    def add(self, live: "LiveGame") -> None:
+        """Record a further game, which has just been started."""
+        alpha, bravo = _names(live)
+        self._recorder.begin(seed=live.seed, alpha=alpha, bravo=bravo)
+        self._follow(live)
+
+    def _follow(self, live: "LiveGame") -> None:
+        self.live = live
+        live.observers.append(self._record)
+
+    def _record(self, live: "LiveGame", _moment: "Moment") -> None:
+        if live is self.live:  # not an abandoned one
+            try:
+                self._recorder.record_codes(live.last_codes)
+            except OSError:
+                self._has_failed = True
+                raise
+
+    @classmethod
+    def resume(cls, path: Path, *, has_window: bool) -> Self:
+        """Resume the interrupted game at the end of a file.
+
+        Raises:
+            RecordingError: the file cannot be read, or its last game is over or does not follow the rules.
+            InputError: an agent in it does not exist, or would take too long.
+            NoScreenError: there is no screen for a window.
+        """
+        from geo_patrol.replays.files import reopen, unfinished_game
+
+        replay = unfinished_game(path)
+        alpha, bravo = replay.agents
+        agents = _agent_of(replay, path, "alpha", alpha), _agent_of(replay, path, "bravo", bravo)
+        live = start_game(replay.config, None, agents, replay.seed, has_window=has_window, alternative=WITHOUT_SCREEN)
+        past = [phase.codes for phase in replay.phases]
+        live.resume(past)
+        assert replay.seed is not None
+        saver = cls(reopen(path, replay))
+        saver._recorder.resume(replay.seed, past)
+        saver._follow(live)
+        return saver
+
+    def message(self, arguments: str = "") -> str | None:
+        """Return how to continue or show the games, or None if nothing was played."""
+        if not self.path.exists():
+            return None
+        path = shlex.quote(str(self.path))
+        if self._has_failed:
+            return f"The game is saved up to the phase before. Look at it with: geo-patrol replay {path}"
+        if self.live.is_over:
+            return f"The game is saved. Look at it with: geo-patrol replay {path}"
+        return f"The game is saved. Go on with: geo-patrol play {arguments}--resume {path}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        self._recorder.close()
+
+
+def _names(live: "LiveGame") -> tuple[str, str]:
+    alpha, bravo = (PERSON if agent is None else agent.name for agent in live.agents)
+    return alpha, bravo
+
+
+def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | None":
+    """Create the agent that a file names for a side; None for a person.
+
+    Raises:
+        InputError: it does not exist, or would take too long.
+    """
+    from geo_patrol.agents.isolation.guard import is_own_agent
+    from geo_patrol.agents.search import Searcher, read_budget
+
+    if name == PERSON:
+        return None
+    if is_own_agent(name):
+        raise InputError(
+            f"{path}: {side}: agent {name!r}: a replay's own agents and networks are not loaded, for that would run what it names"
+        )
+    try:
+        agent = load_agent(name)
+    except InputError as error:
+        raise InputError(f"{path}: {side}: {error}") from None
+    if isinstance(agent, Searcher):
+        _, rollouts = read_budget(agent.search)  # which bounds the time
+        if rollouts * replay.config.turn_limit > _MAX_ROLLOUT_TURNS:
+            raise InputError(
+                f"{path}: {side}: {agent.name} would take too long for its orders: games are resumed with agents that play up to "
+                f"{_MAX_ROLLOUT_TURNS:,} turns ahead"
+            )
+    return agent
+
+
+def run_menu(first: "EntryList | None" = None) -> None:
+    """Show the start menu, and open what is chosen, until the window is closed.
+
+    Args:
+        first: the list to start with; the first one of the menu by default.
+
+    Raises:
+        NoScreenError: there is no screen.
+    """
+    from geo_patrol.rendering.screen import Screen
+    from geo_patrol.rendering.start import StartWindow
+    from geo_patrol.replays import saved_games_folder
+    from geo_patrol.sessions.menu import Menu, start_list
+
+    check_screen(WITHOUT_SCREEN)
+    message, screen = "", Screen("geo_patrol")
+    try:
+        while screen.is_open:
+            menu = Menu(first or start_list(saved_games_folder(), _missions), message)
+            message, first = "", None
+            choice = StartWindow(screen, menu).run()
+            if choice is None:
+                return
+            try:
+                _open(choice, screen)
+            except (GeoPatrolError, InputError, OSError) as error:
+                message = str(error)
+    finally:
+        screen.close()
+
+
+def _missions() -> "Iterator[Entry]":
+    """Yield an entry of the menu for each mission of the flight games."""
+    from geo_patrol.flight import load_mission, mission_names
+    from geo_patrol.sessions.menu import Entry, FlyMission
+
+    for name in mission_names():
+        mission = load_mission(name)
+        note = f"{mission.game_title}. {mission.description}"
+        yield Entry(f"{mission.title} ({name})", note, lambda name=name: FlyMission(name))  # type: ignore[misc]
+
+
+def _open(choice: "Choice", screen: "Screen") -> None:
+    """Open what was chosen; return when it is left."""
+    from geo_patrol.sessions import menu
+
+    match choice:
+        case menu.PlayGame():
+            _play_choice(choice, screen)
+        case menu.WatchGame():
+            _watch(choice, screen)
+        case menu.OpenReplay():
+            _open_file(choice, screen)
+        case menu.FlyMission(mission):
+            from geo_patrol.flight import Flight
+            from geo_patrol.flight.pictures.play import fly
+
+            fly(Flight(mission), screen)
+        case menu.Learn("geo_patrol"):
+            from geo_patrol.rendering.learn import learn
+
+            learn(screen=screen)
+        case menu.Learn():
+            from geo_patrol.flight.pictures.learn import learn as learn_to_fly
+
+            learn_to_fly(screen)
+
+
+def _play_choice(choice: "PlayGame", screen: "Screen") -> None:
+    from geo_patrol.replays import saved_games_folder
+
+    alpha, bravo = (None if name is None else load_agent(name) for name in choice.agents)
+    live = start_game(choice.config, None, (alpha, bravo), None)
+    with GameSaver.create(f"{saved_games_folder()}/", live) as saver:
+        take_seats(saver, screen)
+
+
+def _watch(choice: "WatchGame", screen: "Screen") -> None:
+    from geo_patrol.rendering.watch import watch
+
+    alpha, bravo = map(load_agent, choice.agents)
+    live = start_game(choice.config, None, (alpha, bravo), None)
+    watch(live.timeline, live.advance, live.title, screen=screen)
+
+
+def _open_file(choice: "OpenReplay", screen: "Screen") -> None:
+    """Go on with the last game of a file if it was interrupted; otherwise show its games."""
+    from geo_patrol.errors import RecordingError
+    from geo_patrol.rendering.games import watch_games
+    from geo_patrol.replays import ReplayReader
+    from geo_patrol.replays.files import GameList
+
+    try:
+        saver = GameSaver.resume(choice.path, has_window=True)
+    except (RecordingError, InputError):
+        watch_games(GameList(ReplayReader(choice.path)), screen=screen)
+        return
+    with saver:
+        take_seats(saver, screen)
 
 
 @plain_errors
@@ -56,8 +386,6 @@ def play(
     game that is left, by Ctrl-C too, can be resumed.
     """
     if not _options_used(context):
-        from geo_patrol.cli.start import run_menu
-
         run_menu()
         return
     if resume is not None:
@@ -85,8 +413,8 @@ def _start(
     agent = None if against == PERSON else load_agent(against)
     agents = (None, agent) if side == "alpha" else (agent, None)
     live = start_game(config, overrides, agents, seed, has_window=has_window, alternative=WITHOUT_SCREEN)
-    with leave_at_once():  # loads what is compiled
-        from geo_patrol.replays import saved_games_folder
+    from geo_patrol.replays import saved_games_folder
+
     return GameSaver.create(f"{saved_games_folder()}/" if save is None else save, live)
 
 
@@ -125,3 +453,68 @@ def _play_at_terminal(live: "LiveGame") -> None:
         play_text(live)
     except Leave:
         raise typer.Exit from None
+
+
+@plain_errors
+def watch(
+    alpha: Annotated[str | None, typer.Argument(metavar="[ALPHA", help=f"Agent: {ANY_AGENT}.")] = None,
+    bravo: Annotated[str | None, typer.Argument(metavar="BRAVO]", help="Its opponent; may be the same agent.")] = None,
+    config: ConfigOption = "geo_patrol",
+    overrides: OverridesOption = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="Repeats a game exactly; a fresh one by default.")
+    ] = None,
+    save: Annotated[
+        str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Save the game to a new replay file.")
+    ] = None,
+) -> None:
+    """Watch two agents play a game, phase by phase, and go back and forth in it.
+
+    Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys. Without agents a menu opens.
+    """
+    if alpha is None:
+        from geo_patrol.sessions.menu import watch_list
+
+        run_menu(watch_list())
+        return
+    if bravo is None:
+        raise InputError(f"{alpha} needs an opponent: give two agents, or none to choose them from a menu")
+    agents = load_agent(alpha), load_agent(bravo)
+    live = start_game(config, overrides, agents, seed)
+    from geo_patrol.rendering.watch import watch as show
+
+    if save is None:
+        show(live.timeline, live.advance, live.title)
+        return
+    with GameSaver.create(save, live) as saver:
+        show(live.timeline, live.advance, live.title)
+    if saver.path.exists():
+        print(f"The game is saved. Look at it with: geo-patrol replay {shlex.quote(str(saver.path))}")
+
+
+_GAMES = ("geo_patrol", "spaceship_commander")
+_GAMES_TEXT = " or ".join(_GAMES)
+
+
+@plain_errors
+def learn(
+    game: Annotated[str, typer.Argument(metavar="GAME", help=f"What to learn: {_GAMES_TEXT}.")] = "geo_patrol",
+) -> None:
+    """Learn the rules in a guided first game, in a window.
+
+    Ten short steps (six of the flight game), in each of which you do something: move, pay for it, drift, shoot, guard,
+    collide, score. The positions are prepared, the rules are the real ones.
+    """
+    if game not in _GAMES:
+        raise InputError(f"there is no lesson {game!r}{suggest(game, _GAMES) or f'; give {_GAMES_TEXT}'}")
+    from geo_patrol.rendering.screen import init_display
+
+    init_display()
+    if game == "geo_patrol":
+        from geo_patrol.rendering import learn as lesson
+
+        lesson.learn()
+    else:
+        from geo_patrol.flight.pictures import learn as flying_lesson
+
+        flying_lesson.learn()

@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from geo_patrol.cli.errors import InputError, bad_input, leave_at_once, plain_errors
-from geo_patrol.cli.games import load_rules
 from geo_patrol.cli.options import ConfigOption, OverridesOption
-from geo_patrol.cli.output import output_file
+from geo_patrol.cli.output import InputError, bad_input, output_file, plain_errors
 
 if TYPE_CHECKING:
     from geo_patrol.scenes.shapes import Drawing
-    from geo_patrol.scenes.sheet_layout import Paper
+    from geo_patrol.scenes.sheets import Paper
 
 
 @plain_errors
@@ -36,9 +34,7 @@ def print_sheets(
 
     For a mission of the flight games: handout, map, score sheet and, on the last page, the best flight.
     """
-    if mission is None:
-        load_rules()
-    from geo_patrol.scenes.sheet_layout import PAPERS
+    from geo_patrol.scenes.sheets import PAPERS
 
     if output.suffix and output.suffix.lower() != ".pdf":
         raise InputError(f"{output} cannot be written: give a file that ends in .pdf, or a folder")
@@ -64,8 +60,7 @@ def _draw(config: str, overrides: list[str] | None, mission: str | None) -> "tup
         from geo_patrol.flight.pictures.sheets import mission_sheets
 
         loaded = load_mission(mission, overrides)
-        with leave_at_once():
-            return loaded.title, mission_sheets(loaded, solve(loaded))
+        return loaded.title, mission_sheets(loaded, solve(loaded))
 
 
 def _choose(drawings: "dict[str, Drawing]", sheets: str | None) -> "dict[str, Drawing]":
@@ -79,7 +74,7 @@ def _choose(drawings: "dict[str, Drawing]", sheets: str | None) -> "dict[str, Dr
 
 
 def _write_pdf(output: Path, title: str, drawings: "dict[str, Drawing]", paper: "Paper") -> None:
-    from geo_patrol.rendering.matplotlib_writer import pdf_bytes
+    from geo_patrol.rendering.paper import pdf_bytes
 
     with output_file(str(output)) as stream:
         stream.buffer.write(pdf_bytes(list(drawings.values()), title, paper))
@@ -87,7 +82,7 @@ def _write_pdf(output: Path, title: str, drawings: "dict[str, Drawing]", paper: 
 
 def _write_svgs(folder: Path, title: str, drawings: "dict[str, Drawing]", paper: "Paper") -> None:
     from geo_patrol.rendering.svg_writer import svg_text
-    from geo_patrol.scenes.sheet_layout import fit
+    from geo_patrol.scenes.sheets import fit
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

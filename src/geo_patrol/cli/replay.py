@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from geo_patrol.cli.errors import FAILED, InputError, bad_input, plain_errors
-from geo_patrol.cli.games import load_rules
-from geo_patrol.cli.output import STDOUT, output_stream, progress_bar
+from geo_patrol.cli.output import (
+    FAILED,
+    STDOUT,
+    InputError,
+    bad_input,
+    output_file,
+    output_stream,
+    plain_errors,
+    progress_bar,
+)
 from geo_patrol.errors import RecordingError
 
 if TYPE_CHECKING:
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
 
     from geo_patrol.game import Phase
     from geo_patrol.replays import Replay, ReplayReader
-    from geo_patrol.sessions.timeline import Timeline
+    from geo_patrol.sessions.live import Timeline
 
 
 class TableRows(StrEnum):
@@ -91,7 +98,6 @@ def replay(
         raise InputError("--output is the file of one picture: give one of --png TURN, --svg TURN and --pdf TURN too")
     if rows is not TableRows.GAMES and csv is None:
         raise InputError(f"--rows {rows}: give --csv FILE too")
-    load_rules()
     from geo_patrol.replays import ReplayReader
 
     pictures = _Pictures(gif, mp4, stills, output, _read_size(size), speed)
@@ -171,7 +177,7 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
 
     from geo_patrol.browser.replay_page import MAX_GAMES, replay_page
     from geo_patrol.replays import read_replay
-    from geo_patrol.replays.game_list import game_title
+    from geo_patrol.replays.files import game_title
 
     rest = iter(reader) if number is None else iter([read_replay(reader, number)])
     are_right = []
@@ -191,7 +197,7 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
 
 def _timeline(replay: "Replay") -> "tuple[Timeline, bool]":
     """Return a game as far as it follows the rules, and whether that is all of it; print the first difference."""
-    from geo_patrol.replays.game_list import replay_timeline
+    from geo_patrol.replays.files import replay_timeline
 
     timeline, fault = replay_timeline(replay)
     if fault:
@@ -202,7 +208,7 @@ def _timeline(replay: "Replay") -> "tuple[Timeline, bool]":
 def _print_game(reader: "ReplayReader", number: int) -> bool:
     """Print a game turn by turn; return whether it follows the rules."""
     from geo_patrol.replays import read_replay, start
-    from geo_patrol.textplay.texts import game_text
+    from geo_patrol.textplay import game_text
 
     replay = read_replay(reader, number)
     faults: list[str] = []
@@ -228,7 +234,7 @@ def _watch(reader: "ReplayReader", number: int) -> bool:
     """Show the games of a file in a window; return whether those that were shown follow the rules."""
     from geo_patrol.rendering.games import watch_games
     from geo_patrol.rendering.screen import NoScreenError
-    from geo_patrol.replays.game_list import GameList
+    from geo_patrol.replays.files import GameList
 
     games = GameList(reader)
     try:
@@ -296,3 +302,56 @@ def _moment_of(timeline: "Timeline", option: str, turn: str) -> int:
     raise InputError(
         f"{option} {turn}: give a turn from 1 to {last}, perhaps with an e for its engagement phase, or end"
     )
+
+
+@plain_errors
+def report(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Replays, .jsonl, .jsonl.gz or .jsonl.zst.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The page; an existing file is replaced.")
+    ] = "report.html",
+    title: Annotated[
+        str | None, typer.Option("--title", help="Title of the page; the files' names by default.")
+    ] = None,
+    positions: Annotated[
+        int, typer.Option("--positions", metavar="N", min=0, max=200, help="Show positions of the first N games.")
+    ] = 40,
+) -> None:
+    """Summarise recorded games in one HTML page that needs no network.
+
+    Win rates with intervals, score curves, heat maps of the sectors, when satellites were lost, and positions. Every
+    game is checked against the rules; those that break them are listed and not counted.
+    """
+    with output_file(output) as stream:
+        from geo_patrol.replays import ReplayReader
+        from geo_patrol.report import write_report
+
+        readers = [ReplayReader(file) for file in files]
+        heading = title or ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
+        stream.write(write_report(_with_status(readers), heading, positions))
+    print(f"written: {output}")
+
+
+def _with_status(readers: "list[ReplayReader]") -> "Iterator[ReplayReader]":
+    """Yield readers, showing on a terminal which file is being read."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    for reader in readers:
+        with console.status(f"reading {reader.path.name}"):
+            yield reader
+
+
+@plain_errors
+def verify(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Recorded games (.jsonl, .jsonl.gz) or odds (.json).")
+    ],
+) -> None:
+    """Replay recorded games and odds, and report where the engine differs.
+
+    Exit status 1 if anything differs or cannot be read.
+    """
+    from geo_patrol.verify import verify as verify_files
+
+    verify_files(files)

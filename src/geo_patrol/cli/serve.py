@@ -1,15 +1,16 @@
 """``geo-patrol serve``: games over the network."""
 
 import gc
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from geo_patrol.cli.errors import leave_at_once, plain_errors
-from geo_patrol.cli.games import load_rules
 from geo_patrol.cli.options import ANY_AGENT
+from geo_patrol.cli.output import InputError, plain_errors
+from geo_patrol.cli.play import load_agent
 from geo_patrol.errors import optional_import
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -45,16 +46,14 @@ def serve(
     Without --host only this computer can reach it. On a network, everybody there can open tables and make this computer
     play its agents. Put it behind a reverse proxy with TLS, because secrets travel in the messages.
     """
-    with leave_at_once(), optional_import("server"):
+    with optional_import("server"):
         from geo_patrol.server.app import Server
         from geo_patrol.server.hall import Hall
         from geo_patrol.warmup import compile_flight_games, compile_search
 
-    load_rules()
-    with leave_at_once():
-        compile_search()  # for hints: compiling later would stop all games for a while
-        compile_flight_games()
-        hall = Hall(data, max_tables, frozenset(agents or ()))
+    compile_search()  # for hints: compiling later would stop all games for a while
+    compile_flight_games()
+    hall = Hall(data, max_tables, frozenset(agents or ()))
     hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
     server = Server(hall, hosts, max_connections)
     for fault in server.damaged:
@@ -66,7 +65,7 @@ def serve(
 
 def _run(app: Any, host: str, port: int, note: str) -> None:
     """Serve an application until the process is ended; print its address and a note once the port is its own."""
-    with leave_at_once(), optional_import("server"):
+    with optional_import("server"):
         import uvicorn
 
         from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
@@ -110,3 +109,46 @@ def _warn(host: str) -> None:
             "without a reverse proxy with TLS: docs/server.md.",
             err=True,
         )
+
+
+@plain_errors
+def join(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The link to the seat.")],
+    agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help=f"Agent: {ANY_AGENT}.")] = None,
+    command: Annotated[
+        str | None,
+        typer.Option("--command", metavar="COMMAND", help="A program that reads and writes messages, one a line."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="What the player is called; the agent's by default.")
+    ] = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="Send the program a prompt for a language model with every turn.")
+    ] = False,
+) -> None:
+    """Play a seat of a server with an agent, or with a program in any language.
+
+    A program receives every message of the server as a line of its standard input, and writes its own to standard
+    output; docs/protocol.md describes them. A lost connection is made again, for up to two minutes.
+    """
+    if (agent is None) == (command is None):
+        raise InputError("give either --agent NAME or --command COMMAND")
+    if text and command is None:
+        raise InputError("--text is for programs: give --command COMMAND")
+    from geo_patrol.games import fresh_seed
+    from geo_patrol.server.client import AgentPlayer, Client, ProgramPlayer, play_seat
+
+    if agent is not None:
+        played = load_agent(agent)
+        player = AgentPlayer(played, fresh_seed())
+        with Client(url, name or played.name) as client:
+            end = play_seat(client, player)
+        if player.num_illegal:
+            print(f"{player.num_illegal} illegal orders of the agent were left out", file=sys.stderr)
+    else:
+        assert command is not None
+        with ProgramPlayer(command) as program, Client(url, name or command[:40], text=text) as client:
+            end = play_seat(client, program)
+    if end is None:
+        raise InputError("the seat was left, or taken by somebody else")
+    print("draw" if end.winner is None else f"{end.winner} wins", f"{end.score.alpha} to {end.score.bravo}")

@@ -1,19 +1,35 @@
 """``geo-patrol solve``: solve a small game exactly."""
 
+import json as json_format
 import sys
 import time
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from geo_patrol.cli import options
-from geo_patrol.cli.errors import bad_input, plain_errors
-from geo_patrol.cli.output import STDOUT, check_output, print_heading, write_json
+from geo_patrol.cli.output import (
+    STDOUT,
+    InputError,
+    bad_input,
+    check_output,
+    plain_errors,
+    plain_table,
+    print_heading,
+    write_json,
+)
+from geo_patrol.errors import OrderError
+from geo_patrol.sides import SIDES
 from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
+    from geo_patrol.engine.distribution import OutcomeDistribution
+    from geo_patrol.game import Game
+    from geo_patrol.notation import Orders
     from geo_patrol.solving import Solution
+
 
 ROUNDING = 1e-9
 """Values up to here are printed as 0."""
@@ -61,7 +77,7 @@ def solve(
     source = {"source": config, "overrides": overrides or [], "values": resolved.to_dict()}
     write_json(json, _report(solution, seconds) | {"config": source})
     if json != STDOUT:
-        _print(solution, seconds, config, out)
+        _print_solution(solution, seconds, config, out)
 
 
 def _report(solution: "Solution", seconds: float) -> dict[str, Any]:
@@ -77,7 +93,7 @@ def _report(solution: "Solution", seconds: float) -> dict[str, Any]:
     }
 
 
-def _print(solution: "Solution", seconds: float, source: str, out: Path | None) -> None:
+def _print_solution(solution: "Solution", seconds: float, source: str, out: Path | None) -> None:
     """Print the values, and what can be done with the solution."""
     console = print_heading(solution.config.title, f"{source}, {solution.num_positions:,} positions, {seconds:.1f} s")
     score, outcome = (value + 0.0 if abs(value) > ROUNDING else 0.0 for value in solution.value.values())
@@ -85,3 +101,131 @@ def _print(solution: "Solution", seconds: float, source: str, out: Path | None) 
     console.print(f"largest duality gap of a decision: {solution.certified_gap:.1e}")
     if out is not None:
         console.print(f"It is in {out}: geo-patrol match solved:{out} random -c {source}", soft_wrap=True)
+
+
+_MAX_SAVED = 1_000_000
+_SAVED = ".json"
+_ROWS = 10
+
+_Turn: TypeAlias = Annotated[
+    int | None, typer.Option("--turn", "-t", metavar="N", min=1, help="Of a replay: the turn, from 1.")
+]
+_Number: TypeAlias = Annotated[int, typer.Option("--game", "-g", metavar="N", min=0, help="Of a replay: which game.")]
+_Alpha: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--alpha", metavar="ORDERS", help='Orders: "P1 shoot HVA; P2 guard"; of a replay, its own.'),
+]
+_Bravo: TypeAlias = Annotated[str | None, typer.Option("--bravo", metavar="ORDERS", help="Orders of bravo.")]
+
+
+@plain_errors
+def odds(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A replay, or a saved game: the JSON of Game.save.")],
+    turn: _Turn = None,
+    game: _Number = 0,
+    alpha: _Alpha = None,
+    bravo: _Bravo = None,
+    json: options.Json = None,
+) -> None:
+    """Print how likely each result of an engagement is, exactly.
+
+    The position is the engagement phase of a turn of a replay, or a saved game. Orders replace those of the replay.
+    """
+    check_output(json)
+    ordered: tuple[Orders, Orders]
+    if file.suffix == _SAVED:
+        position, ordered = _read_saved(file, turn), (None, None)
+    else:
+        position, ordered = _read_replay(file, game, turn)
+    orders = tuple(
+        own if replacing is None else replacing for replacing, own in zip((alpha, bravo), ordered, strict=True)
+    )
+    try:
+        distribution = position.outcome_distribution(*orders)
+    except OrderError as error:
+        raise InputError(str(error)) from None
+    results = _summarize(position, distribution)
+    data = {"format": "geo_patrol odds", "version": 1, "versions": versions(), "turn": position.turn}
+    write_json(json, data | {"orders": {side: str(o) for side, o in zip(SIDES, orders, strict=True)}} | results)
+    if json != STDOUT:
+        _print_odds(position, orders, results)
+
+
+def _read_saved(file: Path, turn: int | None) -> "Game":
+    """Return a saved game."""
+    from geo_patrol.files import read_limited
+    from geo_patrol.game import Game
+
+    if turn is not None:
+        raise InputError(f"--turn {turn}: a saved game is a single position")
+    try:
+        data = read_limited(file, _MAX_SAVED)
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from None
+    if len(data) > _MAX_SAVED:
+        raise InputError(f"{file}: larger than {_MAX_SAVED:,} bytes: not a saved game")
+    try:
+        saved = json_format.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: not JSON ({error})") from None
+    if not isinstance(saved, dict):
+        raise InputError(f"{file}: not a saved game; give the JSON of Game.save")
+    return Game.restore(saved)
+
+
+def _read_replay(file: Path, number: int, turn: int | None) -> "tuple[Game, tuple[Orders, Orders]]":
+    """Return the engagement phase of a turn, and its orders."""
+    from geo_patrol.replays import read_replay
+    from geo_patrol.replays.files import ReplayReader, replay_timeline
+
+    if turn is None:
+        raise InputError(f"{file}: give --turn N, the turn whose engagement you mean")
+    with bad_input():
+        timeline, _ = replay_timeline(read_replay(ReplayReader(file), number))
+    for moment in timeline:
+        if moment.game.turn == turn and moment.game.phase == "engagement":
+            return moment.game, (list(moment.orders[0]), list(moment.orders[1]))
+    raise InputError(
+        f"--turn {turn}: game {number} has no engagement phase in that turn; it has {timeline[-1].game.turn}"
+    )
+
+
+def _summarize(position: "Game", distribution: "OutcomeDistribution") -> dict[str, Any]:
+    """Return the probability that each satellite is destroyed, and that of each set of destroyed satellites."""
+    before = position.as_games().destroyed[0]
+    flags = (distribution.positions["destroyed"] != 0) & (before == 0)
+    names = [[str(satellite.id) for satellite in position.satellites(side)] for side in SIDES]
+    single = {
+        name: float(distribution.probabilities[flags[:, side, number]].sum())
+        for side in range(len(SIDES))
+        for number, name in enumerate(names[side])
+    }
+    together: dict[tuple[str, ...], float] = {}
+    for flag, probability in zip(flags, distribution.probabilities.tolist(), strict=True):
+        lost = tuple(names[side][number] for side, number in zip(*flag.nonzero(), strict=True))
+        together[lost] = together.get(lost, 0.0) + probability
+    ordered = sorted(together.items(), key=lambda item: -item[1])
+    return {
+        "positions": len(distribution.probabilities),
+        "destroyed": {name: probability for name, probability in single.items() if probability > 0},
+        "results": [{"destroyed": list(lost), "probability": probability} for lost, probability in ordered],
+    }
+
+
+def _print_odds(position: "Game", orders: "tuple[Orders, ...]", results: dict[str, Any]) -> None:
+    """Print two tables: of satellites, and of the most likely results."""
+    from geo_patrol.notation import read_orders
+
+    texts = ["; ".join(map(str, read_orders(own))) or "no orders" for own in orders]
+    console = print_heading(f"{position.config.title}, turn {position.turn}", f"alpha: {texts[0]}\nbravo: {texts[1]}")
+    table = plain_table("satellite", numbers=("destroyed",))
+    for name, probability in results["destroyed"].items():
+        table.add_row(name, f"{probability:.2%}")
+    console.print(table)
+    together = plain_table("destroyed together", numbers=("probability",))
+    for result in islice(results["results"], _ROWS):
+        together.add_row(", ".join(result["destroyed"]) or "nobody", f"{result['probability']:.2%}")
+    console.print(together)
+    rest = len(results["results"]) - _ROWS
+    if rest > 0:
+        console.print(f"and {rest:,} less likely results")

@@ -1,22 +1,26 @@
-"""Loading configurations: presets by name, files by path, with overrides.
-
-``extends`` names the preset or the file (relative path) that a configuration is based on. A table ``[both]`` holds
-values of both sides, ``[alpha]`` and ``[bravo]`` those of one. Later layers take precedence over earlier ones, and
-within a layer a side's own table over ``[both]``.
-"""
+"""Loading configurations: presets, files, mappings, and values that replace others."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from geo_patrol.config.errors import faults_message, faults_of
-from geo_patrol.config.preset_files import preset_names, preset_path
-from geo_patrol.config.schema import GameConfig
-from geo_patrol.config.toml_files import MAX_DEPTH, Data, Layers, Overrides, copy_plain, merge, set_value
+from geo_patrol.config.schema import GameConfig, faults_message, faults_of
+from geo_patrol.config.toml_files import (
+    MAX_DEPTH,
+    Data,
+    Layers,
+    Overrides,
+    copy_plain,
+    merge,
+    preset_names,
+    preset_path,
+    set_value,
+)
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.sides import SIDES
 
 __all__ = ["ConfigSource", "Overrides", "load_config", "read_saved_config"]
+
 
 ConfigSource: TypeAlias = str | Path | Mapping[str, Any] | GameConfig
 """A preset's name, a file's path, the content of such a file, or a finished configuration."""

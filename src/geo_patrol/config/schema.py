@@ -1,11 +1,10 @@
-"""The schema of game configurations.
+"""Error messages for invalid configurations and missions: a line for every fault, with key, value and valid values."""
 
-Most values may be a ``Range`` or a ``Choice``, which is sampled at each reset from the game's seed. Module ``presets``
-reads and combines files.
-"""
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from typing import Annotated, Any, Literal, Self
-
+import numpy as np
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -14,15 +13,158 @@ from pydantic import (
     PlainSerializer,
     PlainValidator,
     StrictBool,
+    ValidationError,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from geo_patrol.board import MAX_RING
-from geo_patrol.config.checks import or_sampled, real, whole, wrong, wrong_key
-from geo_patrol.config.ranges import Choice, Range, has_ranges, largest, to_plain
-from geo_patrol.config.toml_files import merge
-from geo_patrol.errors import printable
+from geo_patrol.config.toml_files import Choice, Range, has_ranges, is_range_table, largest, merge, to_plain
+from geo_patrol.errors import printable, show
+
+_MAX_FAULTS = 20
+_VALID_BY_TYPE = {
+    "model_type": "a table",
+    "dict_type": "a table",
+    "string_type": "a text in quotes",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "tuple_type": "a list",
+}
+
+
+def faults_of(model: type[BaseModel], data: dict[str, Any], prefix: str = "") -> list[str]:
+    """Return the faults of data by a model, a line for each."""
+    try:
+        model.model_validate(data)
+    except ValidationError as error:
+        return [_explain(model, detail, prefix) for each in error.errors() for detail in _split(each)]
+    return []
+
+
+def _split(error: ErrorDetails) -> Iterator[ErrorDetails]:
+    """Yield the faults that a validator found at once as errors of their own."""
+    if error["type"] == "wrong_values":
+        for context in error["ctx"]["faults"]:
+            yield {**error, "type": "wrong_value", "ctx": context}
+    else:
+        yield error
+
+
+def faults_message(origin: str, faults: list[str]) -> str:
+    """Return an error message that lists the first twenty faults."""
+    lines = [f"  {fault}" for fault in faults[:_MAX_FAULTS]]
+    if len(faults) > _MAX_FAULTS:
+        lines.append(f"  and {len(faults) - _MAX_FAULTS} more")
+    return "\n".join([f"{origin}: {len(faults)} fault{'s' * (len(faults) != 1)}", *lines])
+
+
+def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> str:
+    context = error.get("ctx", {})
+    steps = [str(step) for step in error["loc"]]
+    value = context.get("value", error["input"])
+    if "key" in context:
+        steps.append(str(context["key"]))
+    path = prefix + ".".join(steps)
+    match error["type"]:
+        case "missing":
+            return f"{path} is missing"
+        case "extra_forbidden":
+            message = f"there is no such key; {_known_keys(root, error['loc'])}"
+        case "wrong_value":
+            message = f"give {context['right']}"
+        case "literal_error":
+            message = f"give {context['expected']}"
+        case kind:
+            message = f"give {_VALID_BY_TYPE[kind]}" if kind in _VALID_BY_TYPE else error["msg"]
+    return f"{path} = {show(value)}: {message}"
+
+
+def _known_keys(root: type[BaseModel], location: tuple[int | str, ...]) -> str:
+    """Return the most similar key of a table, or all its keys."""
+    model: Any = root
+    for step in location[:-1]:
+        if isinstance(step, str):
+            model = model.model_fields[step].annotation
+            arguments = [kind for kind in getattr(model, "__args__", ()) if kind is not Ellipsis]
+            model = arguments[0] if arguments else model
+    keys = list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
+    close = difflib.get_close_matches(str(location[-1]), keys, n=1)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"the keys here are {', '.join(keys)}"
+
+
+MAX_CHOICES = 1_000
+_NUMBERS = (int, float, np.integer, np.floating)
+
+Check: TypeAlias = Callable[[Any], Any]
+
+
+def wrong(right: str) -> PydanticCustomError:
+    """Build the error for a value; ``right`` describes valid ones."""
+    return PydanticCustomError("wrong_value", "{right}", {"right": right})
+
+
+def wrong_key(key: str, value: Any, right: str) -> PydanticCustomError:
+    """Build the error for a value that does not fit others of its table."""
+    return PydanticCustomError("wrong_value", "{right}", {"right": right, "key": key, "value": to_plain(value)})
+
+
+def all_wrong(faults: Sequence[PydanticCustomError]) -> PydanticCustomError:
+    """Build the error for several wrong values of a table at once."""
+    return PydanticCustomError("wrong_values", "several faults", {"faults": [fault.context for fault in faults]})
+
+
+def _is_between(low: float, value: Any, high: float) -> bool:
+    """Return whether a value is a number between two bounds; NaN is not between anything."""
+    return not isinstance(value, bool) and isinstance(value, _NUMBERS) and bool(low <= value <= high)
+
+
+def whole(low: int, high: int) -> Check:
+    """Make a check for whole numbers; 5.0 is one."""
+
+    def check(value: Any) -> int:
+        if not _is_between(low, value, high) or int(value) != value:
+            raise wrong(f"a whole number from {low} to {high}")
+        return int(value)
+
+    return check
+
+
+def real(low: float, high: float) -> Check:
+    """Make a check for numbers."""
+
+    def check(value: Any) -> float:
+        if not _is_between(low, value, high):
+            raise wrong(f"a number from {low:g} to {high:g}")
+        return float(value)
+
+    return check
+
+
+def or_sampled(check: Check, *, ranges: bool = True) -> Check:
+    """Extend a check of single values to choices, and to ranges if ``ranges``, of such values."""
+
+    def check_sampled(value: Any) -> Any:
+        table = to_plain(value) if isinstance(value, (Range, Choice)) else value
+        if not isinstance(table, Mapping):
+            return check(table)
+        if not is_range_table(table) or ("low" in table and not ranges):
+            forms = "{ low = .., high = .. } or { choices = [..] }" if ranges else "{ choices = [..] }"
+            raise wrong(f"a single value or {forms}")
+        if "low" in table:
+            interval = Range(check(table["low"]), check(table["high"]))
+            if interval.low > interval.high:
+                raise wrong("a range whose low is not above its high")
+            return interval
+        choices = table["choices"]
+        if not isinstance(choices, (list, tuple)) or not 1 <= len(choices) <= MAX_CHOICES:
+            raise wrong(f"a list of 1 to {MAX_CHOICES} choices")
+        return Choice(tuple(check(choice) for choice in choices))
+
+    return check_sampled
+
 
 MAX_PATROLS = 10
 MAX_FUEL = 10_000

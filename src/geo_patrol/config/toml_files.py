@@ -1,17 +1,59 @@
-"""Configurations and missions from layered TOML files, by name or path, with overrides of single values.
+"""Configurations as data: the TOML files of the package, layers of overrides, and values sampled for every game.
 
-``extends`` names the file that another one is based on: one of the package, or a path relative to its own folder. A
-file's own values take precedence; tables are merged.
+Importing this module is cheap: neither the engine nor pydantic is loaded.
 """
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from geo_patrol.config.ranges import is_range_table
 from geo_patrol.errors import ConfigError, show, suggest
 from geo_patrol.files import read_limited
+
+
+@dataclass(frozen=True)
+class Range:
+    """A value sampled uniformly at each reset, both ends included: ``{ low = 40, high = 100 }``."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value sampled uniformly from a list at each reset: ``{ choices = [0, 1, 4] }``."""
+
+    choices: tuple[Any, ...]
+
+
+def to_plain(value: Any) -> Any:
+    """Return a value as plain data, with tables for ranges and choices and lists for tuples."""
+    if isinstance(value, (Range, Choice)):
+        return {name: to_plain(item) for name, item in vars(value).items()}
+    return [to_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def largest(value: float | Range | Choice) -> float:
+    """Return the largest value that can be sampled."""
+    if isinstance(value, Range):
+        return value.high
+    return max(value.choices) if isinstance(value, Choice) else value
+
+
+def is_range_table(value: Any) -> bool:
+    """Return whether a value of a file is the table of a range or a choice."""
+    return isinstance(value, Mapping) and set(value) in ({"low", "high"}, {"choices"})
+
+
+def has_ranges(value: Any) -> bool:
+    """Return whether there is a range or a choice anywhere in plain data."""
+    if isinstance(value, Mapping):
+        return is_range_table(value) or any(map(has_ranges, value.values()))
+    return isinstance(value, list) and any(map(has_ranges, value))
+
 
 MAX_FILE_BYTES = 1 << 16
 MAX_DEPTH = 16
@@ -239,3 +281,48 @@ class Layers(Generic[_T]):
         base_data, _ = self._read(base, folder, depth + 1)
         base_data.pop("description", None)  # which is not true of what is changed
         return merge(base_data, data)
+
+
+def preset_names() -> tuple[str, ...]:
+    """Return the names of all presets, in alphabetical order."""
+    return _names(_folder(), "presets")
+
+
+def preset_path(name: str) -> Path:
+    """Return the path of a preset."""
+    return _folder() / f"{name}.toml"
+
+
+def mission_names() -> tuple[str, ...]:
+    """Return the names of all missions of the flight games, in alphabetical order."""
+    return _names(_folder() / "flight", "missions")
+
+
+def mission_path(name: str) -> Path:
+    """Return the path of a mission."""
+    return _folder() / "flight" / f"{name}.toml"
+
+
+def lesson_path(name: str) -> Path:
+    """Return the path of a lesson."""
+    return _folder() / "lessons" / f"{name}.toml"
+
+
+def _folder() -> Path:
+    """Return the folder of the presets: inside an installed package, or at the top of a checkout."""
+    package = Path(__file__).parent.parent
+    installed = package / "configs"
+    return installed if installed.is_dir() else package.parents[1] / "configs"
+
+
+@cache
+def _names(folder: Path, kind: str) -> tuple[str, ...]:
+    """Return the names of the TOML files in a folder.
+
+    Raises:
+        FileNotFoundError: there are none: the installation is damaged.
+    """
+    names = tuple(sorted(path.stem for path in folder.glob("*.toml")))
+    if not names:
+        raise FileNotFoundError(f"there are no {kind} in {folder}: install geo_patrol anew")
+    return names

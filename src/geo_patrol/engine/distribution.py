@@ -26,9 +26,9 @@ from geo_patrol.engine.state import (
     GUARD,
     HVA,
     NOOP,
+    NUM_SIDES,
     SATELLITES,
     SHOOT,
-    SIDES,
     IntArray,
     Record,
     Records,
@@ -146,7 +146,7 @@ def engagement_effects(orders: list[int], odds: dict[int, float]) -> list[Effect
     Raises:
         OrderError: there are more than ``MAX_BRANCHES`` random branches.
     """
-    engagement = _Engagement(orders, odds, list(range(SIDES * SATELLITES)))
+    engagement = _Engagement(orders, odds, list(range(NUM_SIDES * SATELLITES)))
     ends = _follow_collisions(engagement, _start_collisions(engagement))
     return [Effect(probability, end.destroyed, end.moved) for end, probability in ends.items()]
 
@@ -191,7 +191,7 @@ def _start_collisions(engagement: _Engagement) -> dict[_Wreckage, float]:
     moved = tuple((s, engagement.sectors[s // SATELLITES * SATELLITES + HVA]) for s in engagement.guards)
     colliders = set(engagement.colliders)
     states: dict[_Wreckage, float] = defaultdict(float)
-    by_side = [_follow_guards(engagement, side) for side in range(SIDES)]
+    by_side = [_follow_guards(engagement, side) for side in range(NUM_SIDES)]
     for (aims_alpha, of_alpha), (aims_bravo, of_bravo) in product(by_side[0].items(), by_side[1].items()):
         aims = aims_alpha + aims_bravo
         waiting = tuple(pair for pair in aims if pair[0] in colliders)
@@ -261,7 +261,7 @@ def _write_positions(paid: Records, engagement: _Engagement, ends: dict[_Wreckag
     for position, end in zip(positions, ends, strict=True):
         for satellite, sector in end.moved:
             position.sector[divmod(satellite, SATELLITES)] = sector
-        for satellite in range(SIDES * SATELLITES):
+        for satellite in range(NUM_SIDES * SATELLITES):
             if end.destroyed >> satellite & 1:
                 position.fuel[divmod(satellite, SATELLITES)] = 0
                 position.destroyed[divmod(satellite, SATELLITES)] = 1

@@ -27,12 +27,12 @@ from geo_patrol.engine.state import (
     HVA,
     NOBODY,
     NOOP,
+    NUM_SIDES,
     OUT_OF_RANGE,
     SAME_SECTOR,
     SATELLITES,
     SHOOT,
     SHOT,
-    SIDES,
     IntArray,
     Record,
     Records,
@@ -111,7 +111,7 @@ def next_guard_probability(probability: float) -> float:
 @jitable
 def has_orders(orders: IntArray) -> bool:
     """Return whether any order is not a noop."""
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             if orders[side, number] != NOOP:
                 return True
@@ -125,7 +125,7 @@ def pay_for_engagements(game: Record, rules: Record, orders: IntArray) -> None:
     With the rules of the published code, an order paid with the last fuel is void, and so is every order against the payer
     or, for guards, for it: both become noop in ``orders``.
     """
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             order = orders[side, number]
             if order != NOOP:
@@ -137,7 +137,7 @@ def pay_for_engagements(game: Record, rules: Record, orders: IntArray) -> None:
 @jitable
 def void_orders_of_inactive(game: Record, orders: IntArray) -> None:
     """Replace by noop the orders by, against and (guards) for satellites that have no fuel left."""
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             order = orders[side, number]
             if order != NOOP:
@@ -167,7 +167,7 @@ class Engagement(NamedTuple):
 @jitable
 def make_engagement() -> Engagement:
     """Allocate the arrays of an engagement, in one piece."""
-    arrays = np.zeros((6, SIDES * SATELLITES), np.int64)
+    arrays = np.zeros((6, NUM_SIDES * SATELLITES), np.int64)
     return Engagement(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], arrays[5])
 
 
@@ -178,7 +178,7 @@ def sort_orders(orders: IntArray, engagement: Engagement) -> tuple[int, int, int
     Each satellite is written at the end of all three lists, and only the right one grows, which avoids branches.
     """
     guards, shooters, colliders = 0, 0, 0
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             satellite, order = side * SATELLITES + number, orders[side, number]
             is_guard = order == GUARD

@@ -28,6 +28,7 @@ from geo_patrol.engine.state import (
     HVA,
     MOVEMENT,
     NOOP,
+    NUM_SIDES,
     ORDERS,
     PROGRADE,
     RADIAL_IN,
@@ -37,7 +38,6 @@ from geo_patrol.engine.state import (
     SATELLITES,
     SHOOT,
     SHOT,
-    SIDES,
     IntArray,
     Record,
     Workspace,
@@ -63,7 +63,7 @@ def write_moves(game: Record, rules: Record, legal: IntArray) -> None:
     # Sectors are numbered ring by ring, so a comparison of sector numbers is one of rings.
     beyond_inner_ring = (1 << (rules.inner_ring + 1)) - 1  # the first sector further out than the inner ring
     outer_ring = (1 << rules.outer_ring) - 1  # its first sector
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         prograde_cost, retrograde_cost = rules.move_cost[side, PROGRADE], rules.move_cost[side, RETROGRADE]
         in_cost, out_cost = rules.move_cost[side, RADIAL_IN], rules.move_cost[side, RADIAL_OUT]
         for number in range(SATELLITES):
@@ -90,16 +90,16 @@ def adjacent_occupants(occupancy: IntArray, sector: int) -> int:
 def find_neighbours(game: Record, workspace: Workspace) -> None:
     """Write the sets of active satellites in the sector of each satellite, and in the sectors adjacent to it."""
     occupancy, neighbours = workspace.occupancy, workspace.neighbours
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             is_active = game.fuel[side, number] > 0
             occupancy[game.sector[side, number]] |= is_active << (side * SATELLITES + number)
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             sector = int(game.sector[side, number])
             neighbours[side, number, SAME_SECTOR] = occupancy[sector]
             neighbours[side, number, ADJACENT_SECTOR] = adjacent_occupants(occupancy, sector)
-    for side in range(SIDES):  # clears the table by what was written, which is less than the whole of it
+    for side in range(NUM_SIDES):  # clears the table by what was written, which is less than the whole of it
         for number in range(SATELLITES):
             occupancy[game.sector[side, number]] = 0
 
@@ -149,7 +149,7 @@ def add_guards(game: Record, rules: Record, side: int, here: int, near: int, leg
 def write_engagements(game: Record, rules: Record, workspace: Workspace, legal: IntArray) -> None:
     """Write the legal orders of both sides in the engagement phase."""
     find_neighbours(game, workspace)
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         write_attacks(game, rules, side, workspace.neighbours, legal)
         here, near = workspace.neighbours[side, HVA, SAME_SECTOR], workspace.neighbours[side, HVA, ADJACENT_SECTOR]
         enemies = _FLEET << ((1 - side) * SATELLITES)
@@ -294,9 +294,9 @@ def sample_side(legal: IntArray, key: np.uint64, row: int, random_bits: NDArray[
 @jitable
 def sample_sides(legal: IntArray, key: np.uint64, random_bits: NDArray[np.uint64], orders: IntArray, row: int) -> None:
     """Sample the orders of both sides from their sets, (2, 11), into two rows of ``orders``."""
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         fill_random_bits(key, side, random_bits[side])
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             orders[row + side, number] = sample_order(int(legal[side, number]), random_bits[side, number])
 

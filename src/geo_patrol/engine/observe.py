@@ -23,8 +23,8 @@ from geo_patrol.engine.state import (
     HVA,
     MOVEMENT,
     NUM_RULE_FEATURES,
+    NUM_SIDES,
     SATELLITES,
-    SIDES,
     Record,
     Workspace,
 )
@@ -110,7 +110,7 @@ assert len(GAME_FEATURES) == NUM_CHANGING_FEATURES + NUM_RULE_FEATURES
 NUM_GAME_FEATURES = len(GAME_FEATURES)
 NUM_SATELLITE_FEATURES = len(SATELLITE_FEATURES)
 
-OBSERVED_SATELLITES = SIDES * SATELLITES
+OBSERVED_SATELLITES = NUM_SIDES * SATELLITES
 """Satellites in an observation: own HVA and Patrols 1-10, enemy HVA and Patrols 1-10."""
 TOKEN_COLUMNS = 1 + NUM_SATELLITE_FEATURES
 """Columns of the table in "tokens": sector number (0: absent), and the satellite's features."""
@@ -226,11 +226,11 @@ def find_positions(game: Record, rules: Record, workspace: Workspace) -> None:
     The goal sectors are half a turn apart, so the two relative azimuths differ in their highest bit.
     """
     nearness, positions = workspace.nearness, workspace.positions
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         shift = side * _NEARNESS_BITS
         mark_around(int(game.sector[side, HVA]), _IN_SECTOR << shift, _NEXT_TO << shift, nearness)
     goal, goal_ring = int(game.goal[ALPHA]), rules.goal_ring
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             sector = int(game.sector[side, number])
             ring = int(RINGS[sector])
@@ -239,7 +239,7 @@ def find_positions(game: Record, rules: Record, workspace: Workspace) -> None:
             positions[side, number, _RELATIVE + ALPHA] = first + azimuth
             positions[side, number, _RELATIVE + BRAVO] = first + (azimuth ^ ((1 << ring) >> 1))
             positions[side, number, _NEARNESS] = nearness[sector]
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         mark_around(int(game.sector[side, HVA]), 0, 0, nearness)
 
 
@@ -272,7 +272,7 @@ def write_side_features(rules: Record, side: int, features: NDArray[np.float64],
 def write_rule_features(rules: Record) -> None:
     """Write the features that stay the same until the next reset, in both encodings, into the rules' own record."""
     features = np.empty(NUM_GAME_FEATURES, np.float64)
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         features[NUM_CHANGING_FEATURES] = rules.inner_ring
         features[NUM_CHANGING_FEATURES + 1] = rules.outer_ring
         features[NUM_CHANGING_FEATURES + 2] = rules.goal_ring
@@ -330,7 +330,7 @@ def observe_onehot(
     num_sectors = width - NUM_SATELLITE_FEATURES
     for i in range(OBSERVED_SATELLITES * width):
         observation[i] = 0
-    for enemy in range(SIDES):
+    for enemy in range(NUM_SIDES):
         owner = side ^ enemy
         for number in range(SATELLITES):
             sector = positions[owner, number, _RELATIVE + side]
@@ -355,7 +355,7 @@ def observe_tokens(
     game: Record, rules: Record, side: int, positions: NDArray[np.int64], observation: NDArray[np.int16]
 ) -> None:
     """Write one side's observation as "tokens", from what ``find_positions`` has found."""
-    for enemy in range(SIDES):
+    for enemy in range(NUM_SIDES):
         owner = side ^ enemy
         for number in range(SATELLITES):
             sector = positions[owner, number, _RELATIVE + side]

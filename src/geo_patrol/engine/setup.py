@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import EARTH, sector_at
-from geo_patrol.config.ranges import Choice, Range
 from geo_patrol.config.schema import GameConfig, SideConfig
+from geo_patrol.config.toml_files import Choice, Range
 from geo_patrol.engine.observe import write_rule_features
 from geo_patrol.engine.rng import random_below, random_bits, random_unit
 from geo_patrol.engine.state import (
     GAME,
     HVA,
     MOVEMENT,
+    NUM_SIDES,
     PATROLS,
     RULES,
     SATELLITES,
-    SIDES,
     IntArray,
     Record,
     Records,
@@ -268,7 +268,7 @@ def sample_rules(game: Record, scenario: Scenario, rules: Record, words: Words) 
     sample_words(game, scenario, words)
     game.rng_key = key
     game.rng_counter = counter
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         complete_side(rules, side)
     write_rule_features(rules)
 
@@ -300,7 +300,7 @@ def clear_game(game: Record) -> None:
     game.done = 0
     game.reasons = 0
     game.outcome_count = 0
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         game.goal_points[side] = 0
         game.score[side] = 0
         game.illegal_orders[side] = 0
@@ -315,7 +315,7 @@ def clear_game(game: Record) -> None:
 def set_up_game(game: Record, rules: Record) -> None:
     """Set up a game: each HVA in its goal sector, its Patrols around it, numbered in the order of the formation."""
     clear_game(game)
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         goal_azimuth = side * (1 << (rules.goal_ring - 1))  # bravo's is half a turn from alpha's
         game.goal[side] = sector_at(rules.goal_ring, goal_azimuth)
         place_satellite(game, rules, side, HVA, goal_azimuth)
@@ -324,5 +324,5 @@ def set_up_game(game: Record, rules: Record) -> None:
             if is_in_fleet(rules, side, i):
                 number += 1
                 place_satellite(game, rules, side, number, goal_azimuth + rules.formation[side, 1 + i])
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         game.score[side] = fuel_points(game, rules, side)

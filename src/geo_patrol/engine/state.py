@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.jit import jitable
 
-SIDES = 2
+NUM_SIDES = 2
 SATELLITES = 11
 """Satellites a side: the HVA, number 0, and Patrols 1 to 10."""
 PATROLS = SATELLITES - 1
@@ -52,17 +52,17 @@ GAME = np.dtype(
         ("setup_key", "u8"),  # key of the separate stream from which the last reset sampled the rules
         ("turn", "i4"),  # turns completed; the turn being played is one more
         ("outcome_count", "i4"),  # outcomes of the phase last played
-        ("goal_points", "i4", (SIDES,)),  # so far
-        ("score", "i4", (SIDES,)),  # goal points so far + fuel points when last scored
-        ("illegal_orders", "i2", (SIDES,)),  # in the phase last played
+        ("goal_points", "i4", (NUM_SIDES,)),  # so far
+        ("score", "i4", (NUM_SIDES,)),  # goal points so far + fuel points when last scored
+        ("illegal_orders", "i2", (NUM_SIDES,)),  # in the phase last played
         ("phase", "i2"),
         ("done", "i2"),
         ("reasons", "i2"),  # bits, see above
-        ("goal", "i2", (SIDES,)),  # goal sectors
-        ("sector", "i2", (SIDES, SATELLITES)),
-        ("fuel", "i2", (SIDES, SATELLITES)),
-        ("ammo", "i2", (SIDES, SATELLITES)),
-        ("destroyed", "i1", (SIDES, SATELLITES)),
+        ("goal", "i2", (NUM_SIDES,)),  # goal sectors
+        ("sector", "i2", (NUM_SIDES, SATELLITES)),
+        ("fuel", "i2", (NUM_SIDES, SATELLITES)),
+        ("ammo", "i2", (NUM_SIDES, SATELLITES)),
+        ("destroyed", "i1", (NUM_SIDES, SATELLITES)),
     ],
     align=True,
 )
@@ -77,23 +77,31 @@ RULES = np.dtype(
         ("turn_limit", "i8"),
         ("code_rules", "i8"),  # 1: as the published implementation, 0: as the books
         ("forfeit", "i8"),  # 1: an illegal order loses the game, 0: it is a noop
-        ("formation", "i8", (SIDES, 1 + PATROLS)),  # number of Patrols, then the azimuth offset of each from the goal
-        ("patrol_count", "i8", (SIDES,)),  # Patrols that take part, those nearest to the goal sector
-        ("initial_fuel", "i8", (SIDES, 2)),  # HVA, Patrol
-        ("initial_ammo", "i8", (SIDES, 2)),
-        ("move_cost", "i8", (SIDES, 5)),  # by order code, noop to radial out
-        ("station_keeping_cost", "i8", (SIDES,)),
-        ("engagement_cost", "i8", (SIDES, 3, 2)),  # shot, collision, guarding x same, adjacent sector
-        ("engagement_odds", "f8", (SIDES, 3, 2)),
-        ("goal_points", "i8", (SIDES,)),  # a turn, HVA in its goal sector
-        ("adjacent_points", "i8", (SIDES,)),  # a turn, HVA next to it
-        ("win_score", "i8", (SIDES,)),
-        ("automatic_weight", "i8", (SIDES,)),  # 1: a full fleet of Patrols is worth 100 points
-        ("weight", "f8", (SIDES, 2)),  # points per unit of fuel: HVA, Patrol
-        ("weight_numerator", "i8", (SIDES, 2)),  # the same exactly
-        ("weight_denominator", "i8", (SIDES, 2)),
-        ("onehot_features", "f4", (SIDES, NUM_RULE_FEATURES)),  # what observations hold of the rules, seen by each side
-        ("token_features", "i2", (SIDES, NUM_RULE_FEATURES)),
+        (
+            "formation",
+            "i8",
+            (NUM_SIDES, 1 + PATROLS),
+        ),  # number of Patrols, then the azimuth offset of each from the goal
+        ("patrol_count", "i8", (NUM_SIDES,)),  # Patrols that take part, those nearest to the goal sector
+        ("initial_fuel", "i8", (NUM_SIDES, 2)),  # HVA, Patrol
+        ("initial_ammo", "i8", (NUM_SIDES, 2)),
+        ("move_cost", "i8", (NUM_SIDES, 5)),  # by order code, noop to radial out
+        ("station_keeping_cost", "i8", (NUM_SIDES,)),
+        ("engagement_cost", "i8", (NUM_SIDES, 3, 2)),  # shot, collision, guarding x same, adjacent sector
+        ("engagement_odds", "f8", (NUM_SIDES, 3, 2)),
+        ("goal_points", "i8", (NUM_SIDES,)),  # a turn, HVA in its goal sector
+        ("adjacent_points", "i8", (NUM_SIDES,)),  # a turn, HVA next to it
+        ("win_score", "i8", (NUM_SIDES,)),
+        ("automatic_weight", "i8", (NUM_SIDES,)),  # 1: a full fleet of Patrols is worth 100 points
+        ("weight", "f8", (NUM_SIDES, 2)),  # points per unit of fuel: HVA, Patrol
+        ("weight_numerator", "i8", (NUM_SIDES, 2)),  # the same exactly
+        ("weight_denominator", "i8", (NUM_SIDES, 2)),
+        (
+            "onehot_features",
+            "f4",
+            (NUM_SIDES, NUM_RULE_FEATURES),
+        ),  # what observations hold of the rules, seen by each side
+        ("token_features", "i2", (NUM_SIDES, NUM_RULE_FEATURES)),
     ],
     align=True,
 )
@@ -116,7 +124,11 @@ OUTCOME = np.dtype(
 ACTIONS = np.dtype(
     [
         ("stream", "u8", (2,)),  # key and counter of the random stream from which actions are sampled
-        ("legal", "i4", (SIDES, SATELLITES)),  # legal orders of each satellite as a set of bits, bit k for order code k
+        (
+            "legal",
+            "i4",
+            (NUM_SIDES, SATELLITES),
+        ),  # legal orders of each satellite as a set of bits, bit k for order code k
     ],
     align=True,
 )
@@ -193,9 +205,9 @@ def make_workspace(outer_ring: int) -> Workspace:
     sectors = 1 << (outer_ring + 2)  # two rings more than there are: reads beyond the outer ring need no test
     return Workspace(
         np.zeros(sectors, np.int32),
-        np.empty((SIDES, SATELLITES, 2), np.int64),
+        np.empty((NUM_SIDES, SATELLITES, 2), np.int64),
         np.zeros(sectors, np.int8),
-        np.empty((SIDES, SATELLITES, 3), np.int64),
-        np.empty((SIDES, SATELLITES), np.uint64),
-        np.empty((SIDES, SATELLITES), np.int64),
+        np.empty((NUM_SIDES, SATELLITES, 3), np.int64),
+        np.empty((NUM_SIDES, SATELLITES), np.uint64),
+        np.empty((NUM_SIDES, SATELLITES), np.int64),
     )

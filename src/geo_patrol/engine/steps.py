@@ -20,9 +20,9 @@ from geo_patrol.engine.state import (
     BRAVO,
     NOBODY,
     NOOP,
+    NUM_SIDES,
     ORDERS,
     SATELLITES,
-    SIDES,
     IntArray,
     Record,
     Records,
@@ -41,7 +41,7 @@ EPISODE = np.dtype(
         ("total_reward", "f8"),  # alpha's return so far; bravo's is the negative
         ("length", "i8"),  # phases played
         ("score_difference", "i8"),  # alpha's score minus bravo's after the last phase
-        ("illegal_orders", "i8", (SIDES,)),  # so far
+        ("illegal_orders", "i8", (NUM_SIDES,)),  # so far
         ("seat", "i8"),  # the side that is not the opponent's
         ("next_seat", "i8"),
         ("opponent", "i8"),  # its index among the opponents
@@ -151,7 +151,7 @@ IDLE, RANDOM, EXTERNAL = range(3)
 
 NO_OPPONENTS = Opponents(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
 NO_EPISODES = EpisodeState(records(EPISODE, 0), records(SETTINGS, 1))
-NO_EPISODES.settings["sides"] = SIDES
+NO_EPISODES.settings["sides"] = NUM_SIDES
 
 _SHIFT_11 = np.uint64(11)
 _UNIT = 1.0 / (1 << 53)
@@ -296,7 +296,7 @@ def write_result(
 @jitable
 def gather_orders(actions: IntArray, row: int, orders: IntArray) -> None:
     """Copy the actions of both sides from two rows into ``orders``, (2, 11)."""
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             orders[side, number] = actions[row + side, number]
 
@@ -314,7 +314,7 @@ def gather_orders_against_opponent(episode: Record, actions: IntArray, row: int,
 def count_phase(game: Record, episode: Record, settings: Record) -> float:
     """Bring the bookkeeping of an episode up to date after a phase was played; return alpha's reward."""
     episode.length += 1
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         episode.illegal_orders[side] += game.illegal_orders[side]
     episode.winner = winner_of(game)
     reward = alphas_reward(game, episode, settings.rewards_outcome)
@@ -347,7 +347,7 @@ def play_games(
     )
     all_episodes, results, statistics = episodes.episodes, outputs.results, outputs.statistics
     settings, orders, count = episodes.settings[0], workspace.orders, 0
-    has_episodes, two_sides, per_game = len(all_episodes) > 0, settings.sides == SIDES, len(all_rules) > 1
+    has_episodes, two_sides, per_game = len(all_episodes) > 0, settings.sides == NUM_SIDES, len(all_rules) > 1
     for i in range(start, stop):
         game, rules = games[i], all_rules[i if per_game else 0]
         is_played, reward = True, 0.0
@@ -355,7 +355,7 @@ def play_games(
             is_played = all_episodes[i].is_new == 0 and all_episodes[i].is_over == 0
         if is_played:
             if two_sides:
-                gather_orders(actions, SIDES * i, orders)
+                gather_orders(actions, NUM_SIDES * i, orders)
             else:
                 gather_orders_against_opponent(all_episodes[i], actions, i, orders)
             play_orders(game, rules, legal[i].legal, orders, recorded, outcomes)
@@ -368,8 +368,8 @@ def play_games(
         is_finished = is_played and episode.is_over != 0
         count += is_finished
         if two_sides:
-            for side in range(SIDES):
-                row = SIDES * i + side
+            for side in range(NUM_SIDES):
+                row = NUM_SIDES * i + side
                 write_result(game, episode, side, reward, is_finished, results[row], statistics[row])
         else:
             side = side_at_seat(episode, settings)
@@ -407,7 +407,7 @@ def describe_games(
     games, all_rules, actions, all_episodes = state.games, state.rules, state.actions, episodes.episodes
     results, sampled = outputs.results, outputs.sampled
     settings, bits = episodes.settings[0], workspace.random_bits
-    two_sides, per_game = settings.sides == SIDES, len(all_rules) > 1
+    two_sides, per_game = settings.sides == NUM_SIDES, len(all_rules) > 1
     has_results, samples = len(results) > 0, len(sampled) > 0
     for i in range(start, stop):
         if not selected[i]:
@@ -417,10 +417,10 @@ def describe_games(
         if two_sides:
             if has_results:
                 opponent = all_episodes[i].opponent
-                for side in range(SIDES):
-                    write_info(game, side, opponent, results[SIDES * i + side])
+                for side in range(NUM_SIDES):
+                    write_info(game, side, opponent, results[NUM_SIDES * i + side])
             if samples:
-                sample_sides(legal, next_key(stream), bits, sampled, SIDES * i)
+                sample_sides(legal, next_key(stream), bits, sampled, NUM_SIDES * i)
         else:
             episode = all_episodes[i]
             side = side_at_seat(episode, settings)
@@ -446,15 +446,15 @@ def observe_games(
     """
     games, all_rules, all_episodes = state.games, state.rules, episodes.episodes
     settings, positions = episodes.settings[0], workspace.positions
-    two_sides, per_game = settings.sides == SIDES, len(all_rules) > 1
+    two_sides, per_game = settings.sides == NUM_SIDES, len(all_rules) > 1
     for i in range(start, stop):
         if not selected[i]:
             continue
         game, rules = games[i], all_rules[i if per_game else 0]
         find_positions(game, rules, workspace)
         if two_sides:
-            for side in range(SIDES):
-                observe(game, rules, side, positions, observations[SIDES * i + side])
+            for side in range(NUM_SIDES):
+                observe(game, rules, side, positions, observations[NUM_SIDES * i + side])
         else:
             observe(game, rules, side_at_seat(all_episodes[i], settings), positions, observations[i])
 
@@ -470,8 +470,8 @@ def mask_games(
 ) -> None:
     """Write the action masks of the selected games; ``masks``: (rows, 11, 28), contiguous."""
     settings, all_episodes = episodes.settings[0], episodes.episodes
-    if settings.sides == SIDES:
-        size = SIDES * SATELLITES * ORDERS // 8
+    if settings.sides == NUM_SIDES:
+        size = NUM_SIDES * SATELLITES * ORDERS // 8
         words = masks.reshape(masks.size).view(np.uint64)
         for i in range(start, stop):
             if selected[i]:

@@ -19,11 +19,11 @@ from geo_patrol.engine.state import (
     MOVEMENT,
     NOBODY,
     NOOP,
+    NUM_SIDES,
     ORDERS,
     PROGRADE,
     RADIAL_IN,
     SATELLITES,
-    SIDES,
     TURN_LIMIT,
     WIN_SCORE,
     IntArray,
@@ -45,7 +45,7 @@ def replace_illegal_orders(game: Record, legal: IntArray, orders: IntArray) -> N
         legal: (2, 11), the sets of legal orders.
         orders: (2, 11), any integers.
     """
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         illegal = 0
         for number in range(SATELLITES):
             order = orders[side, number]
@@ -70,7 +70,7 @@ def destination(sector: int, order: int) -> int:
 @jitable
 def move_satellites(game: Record, rules: Record, orders: IntArray) -> None:
     """Pay for the legal moves of both sides and carry them out; a noop costs nothing and stays."""
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             order = orders[side, number]
             game.fuel[side, number] -= rules.move_cost[side, order]
@@ -125,7 +125,7 @@ def earned_goal_points(game: Record, rules: Record, side: int) -> int:
 @jitable
 def score_turn(game: Record, rules: Record) -> None:
     """Add this turn's goal points and count the fuel points anew."""
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         game.goal_points[side] += earned_goal_points(game, rules, side)
         game.score[side] = game.goal_points[side] + fuel_points(game, rules, side)
 
@@ -134,7 +134,7 @@ def score_turn(game: Record, rules: Record) -> None:
 def hva_end_reasons(game: Record) -> int:
     """Return the reasons of an end that lie in the HVAs, as bits."""
     reasons = 0
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         if game.destroyed[side, HVA]:
             reasons |= HVA_DESTROYED << side
         elif game.fuel[side, HVA] <= 0:
@@ -146,7 +146,7 @@ def hva_end_reasons(game: Record) -> int:
 def end_reasons(game: Record, rules: Record) -> int:
     """Return the reasons why the game ends after scoring, as bits; 0 while it goes on."""
     reasons = hva_end_reasons(game)
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         if game.score[side] >= rules.win_score[side]:
             reasons |= WIN_SCORE << side
     # The published code looks at its turn counter before raising it, and so plays one turn more.
@@ -182,7 +182,7 @@ def winner_of(game: Record) -> int:
 def forfeit_game(game: Record) -> None:
     """End the game at once against every side that gave illegal orders: it loses its whole score."""
     reasons = 0
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         if game.illegal_orders[side] > 0:
             reasons |= FORFEIT << side
             game.goal_points[side] = 0
@@ -193,7 +193,7 @@ def forfeit_game(game: Record) -> None:
 @jitable
 def drift_satellites(game: Record, rules: Record) -> None:
     """Move every satellite and both goal sectors one sector prograde, and charge for station keeping."""
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(SATELLITES):
             if game.sector[side, number] != EARTH:
                 game.sector[side, number] = prograde(game.sector[side, number])

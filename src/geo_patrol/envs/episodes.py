@@ -59,7 +59,7 @@ class Episodes:
         num_games: int,
         encoding: Encoding,
         *,
-        sides: int = state.SIDES,
+        sides: int = state.NUM_SIDES,
         reward: Reward = "score",
         max_cycles: int | None = None,
         first_seat: int = 0,
@@ -119,7 +119,7 @@ class Episodes:
         settings = self.episodes.settings[0]
         self.records["opponent_stream"][rows, 0] = rng.stream_keys(numbers, rng.OPPONENT_STREAM)
         self.records["opponent_stream"][rows, 1] = 0
-        self.records["next_seat"][rows] = (settings.first_seat + settings.alternates * rows) % state.SIDES
+        self.records["next_seat"][rows] = (settings.first_seat + settings.alternates * rows) % state.NUM_SIDES
 
     def reset(self, rows: NDArray[np.int64] | None = None, opponents: Opponents = steps.NO_OPPONENTS) -> None:
         """Start new episodes of the games at ``rows``, or of all; their random streams go on."""

@@ -13,7 +13,7 @@ from pettingzoo import ParallelEnv
 from geo_patrol.config.presets import ConfigSource, Overrides
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import Encoding
-from geo_patrol.engine.state import SATELLITES, SIDES
+from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.envs.arguments import MaskIn, Reward, check_choice, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame
@@ -99,7 +99,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         )
         self._display = Display(render_mode, render_size)
         self.single = SingleGame(config, overrides, observation, reward, mask_in, max_cycles)
-        self._orders = np.empty((SIDES, SATELLITES), np.int64)
+        self._orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
         self._orders_of_alpha, self._orders_of_bravo = self._orders
         self.render_mode = render_mode
         self.possible_agents = list(_AGENTS)
@@ -216,7 +216,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             alpha, bravo = actions[ALPHA], actions[BRAVO]
         except (KeyError, TypeError, IndexError):
             alpha = None
-        if alpha is None or len(actions) != SIDES:
+        if alpha is None or len(actions) != NUM_SIDES:
             raise ValueError(f"actions = {str(actions)[:80]}: give a dict with the orders of alpha and of bravo")
         if type(alpha) is not np.ndarray or alpha.dtype is not _ORDER_TYPE or alpha.shape != _ORDER_SHAPE:
             alpha = check_orders(alpha, ALPHA)

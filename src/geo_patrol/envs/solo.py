@@ -13,7 +13,7 @@ from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.protocol import SeededAgent, call_agent, check_agent, compute_actions
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.state import SATELLITES, SIDES
+from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.envs.arguments import GameOptions, MaskIn, check_choice, check_names, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, View
@@ -160,7 +160,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         """
         if self._is_over:
             raise RuntimeError("the game is over, or was not started: call reset")
-        orders = np.empty((SIDES, SATELLITES), np.int64)
+        orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
         orders[self._seat] = check_orders(action, self.seat)
         orders[1 - self._seat] = self._opponent_action()
         view = self._single.step(orders)

@@ -14,7 +14,7 @@ from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
 from geo_patrol.engine.observe import check_encoding
-from geo_patrol.engine.state import SATELLITES, SIDES
+from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.arguments import (
     MAX_THREADS,
@@ -112,13 +112,13 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             self._config,
             self.num_games,
             observation,
-            sides=SIDES if seats == "both" else 1,
+            sides=NUM_SIDES if seats == "both" else 1,
             reward=reward,
             max_cycles=max_cycles,
             first_seat=_FIRST_SEAT[seats],
             alternates=seats == "alternate",
         )
-        self._sides = SIDES if seats == "both" else 1
+        self._sides = NUM_SIDES if seats == "both" else 1
         self.num_envs = self._episodes.num_envs
         self.metadata = {"autoreset_mode": self._mode, "render_modes": [], "name": "geo_patrol_v0"}
         vector = box(self._config, observation)
@@ -195,7 +195,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         Raises:
             ValueError: an opponent or a weight is wrong, or both sides are played; nothing has changed then.
         """
-        if self._sides == SIDES:
+        if self._sides == NUM_SIDES:
             raise ValueError("both sides are played: there are no opponents to set")
         self._opponents.set(opponent)
         self._ezpickle_kwargs["opponent"] = opponent
@@ -359,9 +359,9 @@ def make_gymnasium_vec(*, num_envs: int, opponent: Mixture | None = "random", **
     """
     games = check_count("num_envs", num_envs, MAX_GAMES)
     if opponent is None:
-        if games % SIDES:
+        if games % NUM_SIDES:
             raise ValueError(f"num_envs must be even in self-play, where a game has two environments, got {num_envs}")
-        games //= SIDES
+        games //= NUM_SIDES
     return VectorGeoPatrol(num_games=games, opponent=opponent, **arguments)
 
 

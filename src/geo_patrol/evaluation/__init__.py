@@ -7,16 +7,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from geo_patrol.evaluation.bradley_terry import Ratings, fit_ratings
+    from geo_patrol.evaluation.campaign import FolderError
     from geo_patrol.evaluation.executors import WorkerError
     from geo_patrol.evaluation.exploitability import ExactBoard, Exploitability
-    from geo_patrol.evaluation.journal import FolderError
     from geo_patrol.evaluation.match import play_match
-    from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
     from geo_patrol.evaluation.ray_executor import RayExecutor
     from geo_patrol.evaluation.results import MatchResult
     from geo_patrol.evaluation.sprt import SprtResult, play_sprt
-    from geo_patrol.evaluation.statistics import Sprt, pair_scores
+    from geo_patrol.evaluation.statistics import Equilibrium, Ratings, Sprt, equilibrium, fit_ratings, pair_scores
     from geo_patrol.evaluation.sweep import Sweep, play_sweep
     from geo_patrol.evaluation.tournament import Tournament, play_tournament
 
@@ -43,16 +41,14 @@ __all__ = [
 ]
 
 _MODULES = {
-    "bradley_terry": ("Ratings", "fit_ratings"),
-    "matrix_games": ("Equilibrium", "equilibrium"),
+    "campaign": ("FolderError",),
     "exploitability": ("ExactBoard", "Exploitability"),
-    "journal": ("FolderError",),
     "match": ("play_match",),
     "executors": ("WorkerError",),
     "ray_executor": ("RayExecutor",),
     "results": ("MatchResult",),
     "sprt": ("SprtResult", "play_sprt"),
-    "statistics": ("Sprt", "pair_scores"),
+    "statistics": ("Equilibrium", "Ratings", "Sprt", "equilibrium", "fit_ratings", "pair_scores"),
     "sweep": ("Sweep", "play_sweep"),
     "tournament": ("Tournament", "play_tournament"),
 }

@@ -5,9 +5,9 @@ pair k, ``game_seed(seed, k)``, depends on the match's seed and k alone: ``Game(
 with the same random stream. The two games of an agent against itself would be nearly the same game twice, so there each
 game has a seed of its own.
 
-A chunk has ``CHUNK_PAIRS`` pairs. The games in which the first agent is alpha are played as one batch, then those in
-which it is bravo. In each batch an agent draws from a generator that is seeded from the match's seed, the chunk, the
-agent's side and its name (``agent_generator``). Hence
+A chunk, the unit of work, has ``CHUNK_PAIRS`` pairs. The games in which the first agent is alpha are played as one batch,
+then those in which it is bravo. In each batch an agent draws from a generator that is seeded from the match's seed, the
+chunk, the agent's side and its name (``agent_generator``). Hence
 
 - the same arguments give the same games;
 - a chunk does not depend on how many others there are;
@@ -19,16 +19,17 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.agents.protocol import Agent, compute_actions, copy_games, reset_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
 from geo_patrol.engine.rng import mix, stream_number
-from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, SATELLITES, SIDES
+from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, NUM_SIDES, SATELLITES
 from geo_patrol.errors import AgentError
 from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult
 from geo_patrol.games import Games, make_outputs
@@ -47,25 +48,51 @@ OnFailure: TypeAlias = Literal["raise", "forfeit"]
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """Consecutive pairs of a match.
+class PlannedMatch:
+    """A match to be played.
 
     Attributes:
-        names: two different names of the agents, see ``distinct_names``; their random streams depend on them.
+        agents: the two agents, by name as ``make_agent`` takes them; or themselves, which only play in this process.
+        config: of the games.
+        names: how the agents are called in results; by default as in ``agents``.
+    """
+
+    agents: tuple[str, str] | tuple[Agent, Agent]
+    config: GameConfig
+    names: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive pairs of a match: the unit of work, which a worker plays, and a line of a journal.
+
+    Attributes:
+        number: of the chunk among all that are played together, from 0.
+        agents: as in ``PlannedMatch``.
+        names: two different names of the agents; their random streams depend on them.
         is_self_play: whether both are the same agent. The games of a pair then have a seed each: with the same seed and
             sides swapped they would be near duplicates. Names do not tell, anybody may be called "scripted (2)".
         config: of the games.
         seed: of the match.
-        index: of the chunk; its first pair is number ``CHUNK_PAIRS * index`` of the match.
+        index: of the chunk in its match; its first pair is number ``CHUNK_PAIRS * index``.
         num_pairs: at most ``CHUNK_PAIRS``.
+        move_time: seconds for a decision of a user-defined agent in a process of its own.
     """
 
+    number: int
+    agents: tuple[str, str] | tuple[Agent, Agent]
     names: tuple[str, str]
     is_self_play: bool
     config: GameConfig
     seed: int
     index: int
     num_pairs: int
+    move_time: float
+
+    @property
+    def games(self) -> int:
+        """The number of its games."""
+        return 2 * self.num_pairs
 
     @property
     def seeds(self) -> list[tuple[int, int]]:
@@ -78,33 +105,66 @@ class Chunk:
         ]
 
 
-ChunkCallback: TypeAlias = Callable[[Chunk, list[list[NDArray[np.int8]]]], None]
-"""Called with a finished chunk and the orders of both batches: for each phase, (pairs, 2, 11)."""
+@dataclass(frozen=True)
+class Chunks(Sequence[Chunk]):
+    """The chunks of matches with the same number of games each; a chunk is made when it is asked for.
+
+    Attributes:
+        matches: what to play; any sequence, for example one that makes its items when it is asked for them.
+        pairs: the number of pairs of games of every match.
+        seed: of every match.
+        move_time: seconds for a decision, for user-defined agents.
+    """
+
+    matches: Sequence[PlannedMatch]
+    pairs: int
+    seed: int
+    move_time: float
+
+    @property
+    def chunks_per_match(self) -> int:
+        """The number of chunks of every match; those of a match follow each other."""
+        return -(-self.pairs // CHUNK_PAIRS)
+
+    @property
+    def games(self) -> int:
+        """The number of all games."""
+        return 2 * self.pairs * len(self.matches)
+
+    def __len__(self) -> int:
+        """Return the number of chunks."""
+        return self.chunks_per_match * len(self.matches)
+
+    def games_of(self, number: int) -> int:
+        """Return the number of games of a chunk."""
+        return 2 * min(CHUNK_PAIRS, self.pairs - CHUNK_PAIRS * (number % self.chunks_per_match))
+
+    def __getitem__(self, number: int) -> Chunk:  # type: ignore[override]  # slices are not needed
+        """Return a chunk by its number."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"chunk {number} of {len(self)}")
+        match_index, index = divmod(number, self.chunks_per_match)
+        match = self.matches[match_index]
+        first, second = match.names or map(str, match.agents)
+        return Chunk(
+            number=number,
+            agents=match.agents,
+            names=(first, second if second != first else f"{second} (2)"),
+            is_self_play=first == second,
+            config=match.config,
+            seed=self.seed,
+            index=index,
+            num_pairs=self.games_of(number) // 2,
+            move_time=self.move_time,
+        )
 
 
-def count_chunks(num_pairs: int) -> int:
-    """Return the number of chunks of a match."""
-    return -(-num_pairs // CHUNK_PAIRS)
+class PlayedChunk(NamedTuple):
+    """A chunk that was played."""
 
-
-def chunk_size(num_pairs: int, index: int) -> int:
-    """Return the number of pairs of a match's chunk."""
-    return min(CHUNK_PAIRS, num_pairs - CHUNK_PAIRS * index)
-
-
-def split_into_chunks(first: Any, second: Any, config: GameConfig, seed: int, num_pairs: int) -> list[Chunk]:
-    """Return the chunks of a match between the agents of two names, which are equal in self-play."""
-    names, is_self_play = distinct_names(first, second), str(first) == str(second)
-    return [
-        Chunk(names, is_self_play, config, seed, index, chunk_size(num_pairs, index))
-        for index in range(count_chunks(num_pairs))
-    ]
-
-
-def distinct_names(first: Any, second: Any) -> tuple[str, str]:
-    """Return two different names for the agents of a match."""
-    first, second = str(first), str(second)
-    return first, second if second != first else f"{second} (2)"
+    result: MatchResult
+    orders: list[list[NDArray[np.int8]]]
+    """The orders of both batches, for each phase (pairs, 2, 11); empty if they are not kept."""
 
 
 def game_seed(seed: int, pair: int) -> int:
@@ -126,22 +186,22 @@ def agent_generator(seed: int, chunk: int, side: int, name: str) -> np.random.Ge
 def play_chunk(
     agents: tuple[Agent, Agent],
     chunk: Chunk,
-    *,
     on_failure: OnFailure = "raise",
-    on_finish: ChunkCallback | None = None,
     progress: Callable[[int], None] = lambda _: None,
-) -> MatchResult:
+    *,
+    keeps_orders: bool = False,
+) -> PlayedChunk:
     """Play one chunk of a match.
 
     Args:
         agents: two different objects.
         chunk: what to play.
         on_failure: see ``play_match``.
-        on_finish: called when the chunk has been played.
         progress: called after every phase with the number of the chunk's finished games.
+        keeps_orders: whether to return the orders of all games.
 
     Returns:
-        The games of this chunk; ``results.join_results`` concatenates those of a match.
+        The games of this chunk, of which ``results.join_results`` makes a match, and their orders.
     """
     start = time.perf_counter()
     results: list[_BatchResult] = []
@@ -154,11 +214,10 @@ def play_chunk(
             _Player(agents[i], chunk.names[i], side, agent_generator(chunk.seed, chunk.index, side, chunk.names[i]))
             for side, i in enumerate(seating)
         ]
-        games = _BatchOfGames(chunk.config, seeds, players, keeps_orders=on_finish is not None)
+        games = _BatchOfGames(chunk.config, seeds, players, keeps_orders=keeps_orders)
         results.append(games.play(on_failure, report))
-    if on_finish is not None:
-        on_finish(chunk, [result.orders for result in results])
-    return _to_match_result(chunk, time.perf_counter() - start, results)
+    orders = [result.orders for result in results] if keeps_orders else []
+    return PlayedChunk(_to_match_result(chunk, time.perf_counter() - start, results), orders)
 
 
 @dataclass(frozen=True)
@@ -211,7 +270,7 @@ class _BatchOfGames:
     def __init__(self, config: GameConfig, seeds: Sequence[int], players: list[_Player], *, keeps_orders: bool) -> None:
         self._players, self._keeps_orders = players, keeps_orders
         self._games = Games(config, len(seeds), seed=seeds)
-        rows, outer_ring = SIDES * len(seeds), config.board.outer_ring
+        rows, outer_ring = NUM_SIDES * len(seeds), config.board.outer_ring
         self._outputs = {  # written in every phase, so that they are allocated once
             encoding: make_outputs(rows, encoding, outer_ring, masks=True)
             for encoding in {player.agent.observation for player in players}
@@ -220,7 +279,7 @@ class _BatchOfGames:
     def play(self, on_failure: OnFailure, progress: Callable[[int], None]) -> _BatchResult:
         """Play all games to the end."""
         games, count, first_game_phases = self._games, len(self._games), 0
-        running, illegal_orders = np.ones(count, np.bool_), np.zeros((count, SIDES), np.int64)
+        running, illegal_orders = np.ones(count, np.bool_), np.zeros((count, NUM_SIDES), np.int64)
         log: list[NDArray[np.int8]] = []
         errors = self._reset_agents()
         while running.any():
@@ -245,7 +304,7 @@ class _BatchOfGames:
             winner=games.winner,
             illegal_orders=illegal_orders,
             orders=log,
-            first_game=first_game.reshape(-1, SIDES, SATELLITES),  # without a phase if an agent fails at once
+            first_game=first_game.reshape(-1, NUM_SIDES, SATELLITES),  # without a phase if an agent fails at once
         )
         if errors:
             result.forfeit(running, errors)
@@ -264,15 +323,15 @@ class _BatchOfGames:
 
     def _compute_orders(self) -> tuple[NDArray[np.int64], dict[int, AgentError]]:
         """Return the orders of both sides, (n, 2, 11), and the errors by side. Agents may keep the arrays they get."""
-        orders, errors = np.zeros((len(self._games), SIDES, SATELLITES), np.int64), {}
+        orders, errors = np.zeros((len(self._games), NUM_SIDES, SATELLITES), np.int64), {}
         for outputs in self._outputs.values():
             self._games.run(steps.OBSERVE, outputs=outputs)
         for player in self._players:
             encoding, side = player.agent.observation, player.side
             outputs = self._outputs[encoding]
             both_sides = outputs.tokens if encoding == "tokens" else outputs.onehot
-            observations = both_sides.reshape(len(orders), SIDES, -1)[:, side].copy()
-            masks = outputs.masks.reshape(-1, SIDES, *outputs.masks.shape[1:])[:, side].copy()
+            observations = both_sides.reshape(len(orders), NUM_SIDES, -1)[:, side].copy()
+            masks = outputs.masks.reshape(-1, NUM_SIDES, *outputs.masks.shape[1:])[:, side].copy()
             try:
                 orders[:, side] = compute_actions(
                     player.agent,
@@ -319,3 +378,51 @@ def _to_match_result(chunk: Chunk, seconds: float, batches: list[_BatchResult]) 
 def _interleave(batches: list[NDArray[Any]]) -> NDArray[Any]:
     """Join the rows of two batches alternately."""
     return np.stack(batches, axis=1).reshape(-1, *batches[0].shape[1:])
+
+
+_COLUMNS = ("scores", "turns", "reasons", "winner", "illegal_orders")
+
+
+class ChunkRecord(BaseModel):
+    """The games of a chunk as plain data, in order; the columns are those of ``MatchResult``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True, serialize_by_alias=True)
+
+    chunk: int = Field(alias="task")
+    seconds: float
+    scores: list[list[int]]
+    turns: list[int]
+    reasons: list[int]
+    winner: list[int]
+    illegal_orders: list[list[int]]
+    failures: list[Failure]
+
+    @classmethod
+    def of(cls, chunk: Chunk, result: MatchResult) -> Self:
+        """Return the record of a chunk that was played."""
+        columns = {column: getattr(result, column).tolist() for column in _COLUMNS}
+        return cls(chunk=chunk.number, seconds=result.seconds, failures=list(result.failures), **columns)
+
+    def fits(self, games: int) -> bool:
+        """Return whether the record holds that many games."""
+        by_agent = (self.scores, self.illegal_orders)
+        columns = (*by_agent, self.turns, self.reasons, self.winner)
+        return (
+            all(len(column) == games for column in columns)
+            and all(len(row) == NUM_SIDES for column in by_agent for row in column)
+            and all(-1 <= winner <= 1 for winner in self.winner)
+        )
+
+    def to_result(self, chunk: Chunk) -> MatchResult:
+        """Return the games of the chunk with this record."""
+        return MatchResult(
+            agents=chunk.names,
+            config=chunk.config,
+            seed=chunk.seed,
+            seconds=self.seconds,
+            seeds=np.array(chunk.seeds, np.uint64).ravel(),
+            first_side=np.tile(np.array([ALPHA, BRAVO]), chunk.num_pairs),
+            first_game=np.empty((0, NUM_SIDES, SATELLITES), np.int64),  # not recorded: the seed plays it again
+            failures=tuple(self.failures),
+            **{column: np.array(getattr(self, column), np.int64) for column in _COLUMNS},
+        )

@@ -1,20 +1,32 @@
-"""Executors: play tasks in worker processes of this machine, or on any other ``concurrent.futures.Executor``."""
+"""Executors: where chunks are played.
+
+In this process, in worker processes of this machine, or on any other ``concurrent.futures.Executor``, for example that
+of a cluster.
+
+All of them play by the same two functions: ``play_chunks`` hands chunks to an executor, whose workers call
+``play_in_worker``.
+"""
 
 import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, TypeVar
 
-from geo_patrol.errors import GeoPatrolError
-from geo_patrol.evaluation.tasks import Task
-from geo_patrol.evaluation.workers import init_worker
+from geo_patrol.agents.isolation.guard import GuardedAgent, is_own_agent
+from geo_patrol.agents.isolation.worker import end_with_parent
+from geo_patrol.agents.protocol import Agent
+from geo_patrol.agents.registry import make_agent
+from geo_patrol.errors import AgentError, GeoPatrolError
+from geo_patrol.evaluation.chunks import Chunk, OnFailure, PlayedChunk, play_chunk
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -23,6 +35,82 @@ MAX_PENDING = 1_000
 """Tasks that wait in an executor at the same time, unless it has an attribute ``max_pending``: enough for 500 workers."""
 _POLL_SECONDS = 0.2
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+# In the workers: processes, threads, the nodes of a cluster, or this process
+
+
+class AgentCache:
+    """The agents of a worker. Built-in ones are new for every chunk; processes of user-defined ones are reused and reset."""
+
+    def __init__(self) -> None:
+        self._guarded: dict[tuple[int, str], GuardedAgent] = {}
+
+    def pair(self, chunk: Chunk) -> tuple[Agent, Agent]:
+        """Return the agents of a chunk, those that are given by name without any state of earlier games."""
+        first, second = chunk.agents
+        return self._get(0, first, chunk.move_time), self._get(1, second, chunk.move_time)
+
+    def _get(self, i: int, agent: str | Agent, move_time: float) -> Agent:
+        if not isinstance(agent, str):
+            return agent
+        if not is_own_agent(agent):
+            return make_agent(agent)
+        key = (i, agent)
+        if key not in self._guarded:
+            self._guarded[key] = GuardedAgent(agent, move_time, start=False)
+        with suppress(AgentError):  # it fails again when its games begin, and loses them
+            self._guarded[key].renew()
+        return self._guarded[key]
+
+    def close(self) -> None:
+        """End all processes."""
+        for agent in self._guarded.values():
+            agent.close()
+
+
+def _ignore(_games: int) -> None:
+    pass
+
+
+class _Worker(threading.local):
+    """The state of a worker: of a process, or of a thread where the executor has threads."""
+
+    def __init__(self) -> None:
+        self.agents = AgentCache()
+        self.count: Callable[[int], None] = _ignore
+        """Called after every phase with the number of games that have just been finished."""
+
+
+_worker = _Worker()
+
+
+def init_worker(finished_games: Any) -> None:
+    """Initialise a process of a ``ProcessExecutor``, which counts the games that its workers have finished."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
+    threading.Thread(target=end_with_parent, daemon=True).start()  # the parent may be killed without notice
+
+    def count(games: int) -> None:
+        with finished_games.get_lock():
+            finished_games.value += games
+
+    _worker.count = count
+
+
+def play_in_worker(chunk: Chunk, on_failure: OnFailure = "forfeit", *, keeps_orders: bool = False) -> PlayedChunk:
+    """Play a chunk with the agents of this worker, see ``play_chunk``."""
+    reported = 0
+
+    def report(finished: int) -> None:
+        nonlocal reported
+        if finished != reported:
+            _worker.count(finished - reported)
+        reported = finished
+
+    return play_chunk(_worker.agents.pair(chunk), chunk, on_failure, report, keeps_orders=keeps_orders)
+
+
+# In the process that asks for the games
 
 
 class WorkerError(GeoPatrolError):
@@ -47,6 +135,36 @@ def check_processes(processes: Any) -> int:
     if isinstance(processes, bool) or not isinstance(processes, int) or not 1 <= processes <= 1024:
         raise ValueError(f"processes = {processes!r}: give a whole number from 1 to 1024")
     return processes
+
+
+class InProcessExecutor(Executor):
+    """Calls functions in this process, one after the other, when they are submitted.
+
+    Args:
+        progress: called after every phase with the number of games that have been finished.
+    """
+
+    max_pending = 1
+
+    def __init__(self, progress: Callable[[int], None] = _ignore) -> None:
+        self._progress = progress
+        self.finished_games = 0
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        """Call a function, and return a future that is done."""
+        future: Future[_T] = Future()
+        before, _worker.count = _worker.count, self._count
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        finally:
+            _worker.count = before
+        return future
+
+    def _count(self, games: int) -> None:
+        self.finished_games += games
+        self._progress(self.finished_games)
 
 
 class ProcessExecutor(ProcessPoolExecutor):
@@ -122,38 +240,42 @@ def run_tasks(
             future.cancel()
 
 
-def play_tasks(
-    tasks: Iterable[Task],
+def play_chunks(
+    chunks: Iterable[Chunk],
     executor: Executor,
     progress: Callable[[int], None],
-    function: Callable[[Task], _R],
-) -> Generator[tuple[Task, _R], None, None]:
-    """Play tasks on an executor, see ``run_tasks``.
+    on_failure: OnFailure = "forfeit",
+    *,
+    keeps_orders: bool = False,
+) -> Generator[tuple[Chunk, PlayedChunk], None, None]:
+    """Play chunks on an executor, see ``run_tasks``.
 
-    A user's own agent has a process of its own beside the worker: it cannot be the reason for a ``WorkerError``.
+    A user-defined agent has a process of its own beside the worker: it cannot be the reason for a ``WorkerError``.
 
     Args:
-        tasks: what to play.
+        chunks: what to play.
         executor: where to play.
         progress: called several times a second with the number of finished games.
-        function: plays a task.
+        on_failure: see ``play_match``.
+        keeps_orders: see ``play_chunk``.
     """
     games = 0
 
     def poll() -> None:
-        progress(executor.finished_games if isinstance(executor, ProcessExecutor) else games)
+        progress(getattr(executor, "finished_games", games))
 
-    for task, result in run_tasks(executor, function, tasks, poll):
-        games += task.games
-        yield task, result
+    function = partial(play_in_worker, on_failure=on_failure, keeps_orders=keeps_orders)
+    for chunk, played in run_tasks(executor, function, chunks, poll):
+        games += chunk.games
+        yield chunk, played
 
 
-def in_order(finished: Iterable[tuple[Task, _R]]) -> Iterator[_R]:
-    """Yield the results of tasks 0, 1, 2, ..., which are finished in another order."""
-    early: dict[int, _R] = {}
+def in_order(finished: Iterable[tuple[Chunk, _R]]) -> Iterator[tuple[Chunk, _R]]:
+    """Yield chunks 0, 1, 2, ..., which are finished in another order, and what was returned of them."""
+    early: dict[int, tuple[Chunk, _R]] = {}
     expected = 0
-    for task, result in finished:
-        early[task.number] = result
+    for chunk, played in finished:
+        early[chunk.number] = chunk, played
         while expected in early:
             yield early.pop(expected)
             expected += 1

@@ -1,61 +1,30 @@
-"""Match play: two agents, many games, batch by batch. ``chunks`` says which games a seed gives."""
+"""Match play: two agents, many games, chunk by chunk. ``chunks`` says which games a seed gives."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.isolation.guard import MOVE_TIME, try_agent
+from geo_patrol.agents.basic import RandomAgent
+from geo_patrol.agents.isolation.guard import MOVE_TIME, GuardedAgent, is_own_agent, try_agent
 from geo_patrol.agents.protocol import Agent, check_agent
 from geo_patrol.agents.registry import make_agent
+from geo_patrol.agents.search import Searcher
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import show
-from geo_patrol.evaluation.chunks import (
-    CHUNK_PAIRS,
-    SEATINGS,
-    Chunk,
-    ChunkCallback,
-    OnFailure,
-    split_into_chunks,
-)
-from geo_patrol.evaluation.executors import in_order, play_tasks
+from geo_patrol.evaluation.chunks import SEATINGS, Chunk, Chunks, OnFailure, PlannedMatch
+from geo_patrol.evaluation.executors import InProcessExecutor, in_order, play_chunks
 from geo_patrol.evaluation.results import MatchResult, join_results
-from geo_patrol.evaluation.tasks import Task
-from geo_patrol.evaluation.workers import RecordedChunk, record_chunk, record_in_worker
+from geo_patrol.game import replay_orders
 from geo_patrol.games import check_seed, fresh_seed
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of finished games and of all games."""
-
-
-class RecordOptions(TypedDict, total=False):
-    """What is saved and reported of a match; keyword arguments of ``play_match``."""
-
-    save: str | Path | None
-    """A new replay file for all games; those of a chunk are written when it has been played. Games that an agent lost
-    by failing are unfinished in it, because the rules do not know that end; without a phase they are missing."""
-    progress: Progress | None
-    """Called after every phase; with an executor, several times a second."""
-    on_failure: OnFailure
-    """What happens when an agent raises an exception or returns something else than orders: "raise", the default, ends
-    the match with an ``AgentError``; "forfeit" makes the agent lose all games of the batch that are still running, with
-    no points, lists that in ``MatchResult.failures``, and continues with the next batch."""
-
-
-class MatchOptions(RecordOptions, total=False):
-    """Further keyword arguments of ``play_match``."""
-
-    executor: Executor | None
-    """Plays the batches, see ``WorkerOptions``; None, the default, plays them in this process. An executor needs agents
-    by name and makes them anew for every batch, users' own ones in processes of their own, as in tournaments."""
-    move_time: float
-    """Seconds for a decision in one game, for users' own agents on an executor, see ``guard.seat_agent``."""
 
 
 def play_match(
@@ -66,7 +35,11 @@ def play_match(
     overrides: Overrides | None = None,
     games: int = 1000,
     seed: int | None = None,
-    **options: Unpack[MatchOptions],
+    save: str | Path | None = None,
+    progress: Progress | None = None,
+    on_failure: OnFailure = "raise",
+    executor: Executor | None = None,
+    move_time: float = MOVE_TIME,
 ) -> MatchResult:
     """Play a match between two agents.
 
@@ -78,7 +51,16 @@ def play_match(
         overrides: single values that replace those of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
         games: number of games, even: half of them are played with the sides swapped.
         seed: of all random streams, 0 or larger; None takes one from the operating system.
-        **options: ``executor``, ``move_time``, ``save``, ``progress``, ``on_failure``, see ``MatchOptions``.
+        save: a new replay file for all games; those of a chunk are written when it has been played. Games that an agent
+            lost by failing are unfinished in it, because the rules do not know that end; without a phase they are missing.
+        progress: called with the number of finished games and of all games, after every phase; with an executor, several
+            times a second.
+        on_failure: what happens when an agent raises an exception or returns something else than orders. "raise" ends the
+            match with an ``AgentError``; "forfeit" makes the agent lose all games of the batch that are still running,
+            with no points, lists that in ``MatchResult.failures``, and continues with the next batch.
+        executor: plays the games, see ``WorkerOptions``; None plays them in this process. An executor needs agents by name
+            and makes them anew for every chunk, user-defined ones in processes of their own, as in tournaments.
+        move_time: seconds for a decision in one game, for user-defined agents on an executor, see ``guard.seat_agent``.
 
     Returns:
         The results of every game. If the agents have the same name, the second is called "scripted (2)".
@@ -91,96 +73,66 @@ def play_match(
         ValueError: another argument is wrong.
         OSError: the file cannot be written; ``FileExistsError`` if it exists.
     """
-    seats, record_options = _take_seats(first, second, **options)
-    num_pairs = check_games(games) // 2
-    seed = new_seed() if seed is None else check_seed(seed)
-    chunks = split_into_chunks(*seats.agent_names, load_config(config, overrides), seed, num_pairs)
-    return _play_chunks(seats, chunks, **record_options)
-
-
-def _take_seats(
-    first: str | Agent,
-    second: str | Agent,
-    *,
-    executor: Executor | None = None,
-    move_time: float = MOVE_TIME,
-    **options: Unpack[RecordOptions],
-) -> tuple["_Here | _OnExecutor", RecordOptions]:
-    """Return the agents where they will play, and the other options."""
-    seats = _Here(first, second) if executor is None else _OnExecutor(first, second, executor, move_time)
-    return seats, options
-
-
-def _play_chunks(
-    seats: "_Here | _OnExecutor",
-    chunks: Sequence[Chunk],
-    *,
-    save: str | Path | None = None,
-    progress: Progress | None = None,
-    on_failure: OnFailure = "raise",
-) -> MatchResult:
-    """Play all chunks of a match."""
     if on_failure not in ("raise", "forfeit"):
-        raise ValueError(f"on_failure = {on_failure!r}: give 'raise' or 'forfeit'")
-    games = 2 * sum(chunk.num_pairs for chunk in chunks)
+        raise ValueError(f"on_failure must be 'raise' or 'forfeit', got {on_failure!r}")
+    loaded, pairs = load_config(config, overrides), check_games(games) // 2
+    seed = new_seed() if seed is None else check_seed(seed)
 
     def report(finished: int) -> None:
         if progress is not None:
-            progress(finished, games)
+            progress(finished, 2 * pairs)
 
-    results = []
+    if executor is None:
+        executor, match = InProcessExecutor(report), _here(first, second, loaded)
+    else:
+        match = _by_name(first, second, loaded, move_time)
+    chunks, results = Chunks([match], pairs, seed, move_time), []
     with (
-        _open_recorder(save, chunks[0].config) as record,
-        closing(seats.play(chunks, on_failure, report, keeps_orders=record is not None)) as played,
+        _open_recorder(save, loaded) as record,
+        closing(play_chunks(chunks, executor, report, on_failure, keeps_orders=record is not None)) as played,
     ):
-        for chunk, (result, orders) in zip(chunks, played, strict=True):
+        for chunk, (result, orders) in in_order(played):
             results.append(result)
             if record is not None:
                 record(chunk, orders)
+    report(2 * pairs)
     return join_results(results)
 
 
-class _Here:
-    """Two agents that play in this process."""
-
-    def __init__(self, first: str | Agent, second: str | Agent) -> None:
-        self._agents = agents = _check_agent(first, "first"), _check_agent(second, "second")
-        if agents[0] is agents[1]:
-            raise ValueError(f"first and second are the same object, agent {agents[0].name!r}: give two")
-        self.agent_names = agents[0].name, agents[1].name
-
-    def play(
-        self, chunks: Sequence[Chunk], on_failure: OnFailure, progress: Callable[[int], None], *, keeps_orders: bool
-    ) -> Generator[RecordedChunk, None, None]:
-        """Yield finished chunks in their order."""
-        for chunk in chunks:
-            finished = 2 * CHUNK_PAIRS * chunk.index
-
-            def report(games: int, finished: int = finished) -> None:
-                progress(finished + games)
-
-            yield record_chunk(self._agents, chunk, on_failure, report, keeps_orders=keeps_orders)
+def _here(first: str | Agent, second: str | Agent, config: GameConfig) -> PlannedMatch:
+    """Return a match of two agents that play in this process."""
+    agents = _check_agent(first, "first"), _check_agent(second, "second")
+    if agents[0] is agents[1]:
+        raise ValueError(f"first and second must be two objects, got agent {agents[0].name!r} twice")
+    return PlannedMatch(agents, config, names=(agents[0].name, agents[1].name))
 
 
-class _OnExecutor:
-    """Two agents whose names go to the workers of an executor, which make them."""
+def _by_name(first: str | Agent, second: str | Agent, config: GameConfig, move_time: float) -> PlannedMatch:
+    """Return a match of two agents which the workers of an executor make; both are made here once, as a trial."""
+    if not isinstance(first, str) or not isinstance(second, str):
+        agent = second if isinstance(first, str) else first
+        raise ValueError(f"agents must be names where an executor makes them, got {show(agent)}")
+    return PlannedMatch((first, second), config, names=(try_agent(first, move_time), try_agent(second, move_time)))
 
-    def __init__(self, first: str | Agent, second: str | Agent, executor: Executor, move_time: float) -> None:
-        if not isinstance(first, str) or not isinstance(second, str):
-            agent = second if isinstance(first, str) else first
-            raise ValueError(f"agent {show(agent)}: an executor makes the agents itself, give their names")
-        self._agents, self._executor, self._move_time = (first, second), executor, move_time
-        self.agent_names = try_agent(first, move_time), try_agent(second, move_time)
 
-    def play(
-        self, chunks: Sequence[Chunk], on_failure: OnFailure, progress: Callable[[int], None], *, keeps_orders: bool
-    ) -> Generator[RecordedChunk, None, None]:
-        """Yield finished chunks in their order."""
-        tasks = [Task(chunk.index, self._agents, chunk, self._move_time) for chunk in chunks]
-        function = partial(record_in_worker, on_failure=on_failure, keeps_orders=keeps_orders)
-        with closing(play_tasks(tasks, self._executor, progress, function)) as played:
-            yield from in_order(played)
-        progress(sum(task.games for task in tasks))
+def warm_up(agents: Iterable[str | Agent], config: GameConfig) -> None:
+    """Compile, or load from the cache, what games of agents call: before a clock starts, or several processes compile it.
+
+    Games of one turn call all of it. User-defined agents, which may be slow or keep a state, do not play in them.
+    """
+    one_turn = load_config(config, {"turn_limit": 1})
+    for name_or_agent in ["random", *filter(_is_built_in, agents)]:
+        agent = make_agent(name_or_agent) if isinstance(name_or_agent, str) else name_or_agent
+        if isinstance(agent, Searcher):
+            agent = agent.with_minimal_budget()  # the same code in less time
+        result = play_match(agent, RandomAgent(), config=one_turn, games=2, seed=0, on_failure="forfeit")
+        list(replay_orders(one_turn, int(result.seeds[0]), result.first_game))
+
+
+def _is_built_in(agent: str | Agent) -> bool:
+    if isinstance(agent, str):
+        return not is_own_agent(agent)
+    return type(agent).__module__.startswith("geo_patrol.") and not isinstance(agent, GuardedAgent)
 
 
 def new_seed() -> int:
@@ -204,12 +156,14 @@ def _check_agent(agent: str | Agent, parameter: str) -> Agent:
 
 
 @contextmanager
-def _open_recorder(path: str | Path | None, config: GameConfig) -> Iterator[ChunkCallback | None]:
+def _open_recorder(
+    path: str | Path | None, config: GameConfig
+) -> Iterator[Callable[[Chunk, list[list[NDArray[np.int8]]]], None] | None]:
     """Open a replay file and yield the function that writes a chunk to it; None without a path."""
     if path is None:
         yield None
         return
-    from geo_patrol.replays.recorder import Recorder  # noqa: PLC0415 - only where games are saved
+    from geo_patrol.replays.files import Recorder  # noqa: PLC0415 - only where games are saved
 
     with Recorder(path, config, sync=False) as recorder:
 

@@ -1,19 +1,39 @@
-"""Figures of tournaments and sweeps, for ``savefig`` in any of its formats. They need the extra ``plots``."""
+"""Short names of agents for tables and plots."""
 
 import math
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geo_patrol.agents.isolation.guard import is_own_agent
 from geo_patrol.errors import GeoPatrolError, optional_import
-from geo_patrol.evaluation.names import short_names
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.sweep import Sweep
 from geo_patrol.evaluation.tournament import Tournament
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Drop the files and modules of user-defined agents, or their folders, as long as all names stay different."""
+    for shorten in (_class_only, _without_folders):
+        short = [shorten(name) for name in names]
+        if len(set(short)) == len(set(names)):
+            return short
+    return list(names)
+
+
+def _class_only(name: str) -> str:
+    return PurePath(name.rpartition(":")[2]).name if is_own_agent(name) else name
+
+
+def _without_folders(name: str) -> str:
+    home, _, attribute = name.rpartition(":")
+    return f"{PurePath(home).name}:{attribute}" if is_own_agent(name) else name
+
 
 MAX_PANELS = 24
 _MAX_ROWS = 100

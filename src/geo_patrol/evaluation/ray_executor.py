@@ -26,7 +26,7 @@ class RayExecutor(Executor):
     """Runs functions as tasks of a Ray cluster, each on a CPU, in the environment of its nodes.
 
     Every node needs the same versions of Python, Ray and this package. A node that is lost costs only what it was
-    running: those tasks start again elsewhere. Files of users' own agents and policies go along; those agents are made
+    running: those tasks start again elsewhere. Files of user-defined agents and policies go along; those agents are made
     once in every worker before it plays, so that a missing module is an error rather than lost games.
 
     Args:

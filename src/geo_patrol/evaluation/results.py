@@ -1,9 +1,9 @@
 """Results of a match: every game, and their summary."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +56,9 @@ class Ending:
 class WinRate:
     """Wins, draws and losses of an agent or a side, and its win rate.
 
-    Args:
-        clusters: the number of seeds by their games and wins: games that share a seed are not independent.
-
     Attributes:
         wins, draws, losses: counts.
+        games: their sum.
         win_rate: wins / games; a draw is no win.
         win_interval: its 95 % interval, see ``statistics.clustered_interval``.
         score: mean score per game; a draw scores 1/2.
@@ -69,33 +67,36 @@ class WinRate:
     wins: int
     draws: int
     losses: int
-    clusters: InitVar[Mapping[tuple[int, int], int]]
-    games: int = field(init=False)
-    win_rate: float = field(init=False)
-    win_interval: tuple[float, float] = field(init=False)
-    score: float = field(init=False)
+    games: int
+    win_rate: float
+    win_interval: tuple[float, float]
+    score: float
 
-    def __post_init__(self, clusters: Mapping[tuple[int, int], int]) -> None:
-        games = self.wins + self.draws + self.losses
-        for name, value in (
-            ("games", games),
-            ("win_rate", self.wins / games),
-            ("win_interval", clustered_interval(clusters)),
-            ("score", (self.wins + self.draws / 2) / games),
-        ):
-            object.__setattr__(self, name, value)
+    @classmethod
+    def from_games(
+        cls, wins: NDArray[np.bool_], draws: NDArray[np.bool_], seeds: NDArray[np.uint64], **fields: Any
+    ) -> Self:
+        """Compute the win rate of games.
 
-
-def count_results(wins: NDArray[np.bool_], draws: NDArray[np.bool_], seeds: NDArray[np.uint64]) -> dict[str, Any]:
-    """Return the arguments of a ``WinRate`` for games, each with whether it was won and drawn, and its seed."""
-    _, clusters = np.unique(seeds, return_inverse=True)
-    sizes, won = np.bincount(clusters), np.bincount(clusters, wins).astype(np.int64)
-    return {
-        "wins": int(wins.sum()),
-        "draws": int(draws.sum()),
-        "losses": int((~wins & ~draws).sum()),
-        "clusters": Counter(zip(sizes.tolist(), won.tolist(), strict=True)),
-    }
+        Args:
+            wins: (games,), whether each was won.
+            draws: (games,), whether each was drawn.
+            seeds: (games,), the seed of each: games that share one are not independent.
+            **fields: the other fields of a subclass.
+        """
+        _, clusters = np.unique(seeds, return_inverse=True)
+        sizes, won = np.bincount(clusters), np.bincount(clusters, wins).astype(np.int64)
+        games, num_wins, num_draws = len(wins), int(wins.sum()), int(draws.sum())
+        return cls(
+            wins=num_wins,
+            draws=num_draws,
+            losses=games - num_wins - num_draws,
+            games=games,
+            win_rate=num_wins / games,
+            win_interval=clustered_interval(Counter(zip(sizes.tolist(), won.tolist(), strict=True))),
+            score=(num_wins + num_draws / 2) / games,
+            **fields,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,8 +192,10 @@ class MatchResult:
     def _tally(self, mask: NDArray[np.bool_]) -> Tally:
         """Summarise the games of a mask, (games,)."""
         winner, illegal = self.winner[mask], self.illegal_orders[mask].sum(axis=0)
-        return Tally(
-            **count_results(winner == FIRST, winner == DRAW, self.seeds[mask]),
+        return Tally.from_games(
+            winner == FIRST,
+            winner == DRAW,
+            self.seeds[mask],
             mean_score_difference=float((self.scores[mask, FIRST] - self.scores[mask, SECOND]).mean()),
             mean_turns=float(self.turns[mask].mean()),
             endings=_count_endings(self.reasons[mask], self.first_side[mask]),

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
-from geo_patrol.evaluation.campaign import WorkerOptions, Workers, check_agents, warm_up
+from geo_patrol.evaluation.campaign import WorkerOptions, Workers, check_agents
+from geo_patrol.evaluation.chunks import Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import in_order
-from geo_patrol.evaluation.match import check_games, new_seed
+from geo_patrol.evaluation.match import check_games, new_seed, warm_up
 from geo_patrol.evaluation.results import PER_GAME, MatchResult, join_results
 from geo_patrol.evaluation.statistics import (
     MEAN_SCORES,
@@ -24,7 +25,6 @@ from geo_patrol.evaluation.statistics import (
     score_to_elo,
     student_quantile,
 )
-from geo_patrol.evaluation.tasks import PlannedMatch, Tasks, to_match_result
 from geo_patrol.games import check_seed
 
 
@@ -118,7 +118,7 @@ def play_sprt(
 
     Raises:
         ConfigError: the configuration is wrong.
-        AgentError: a user's own agent cannot be made.
+        AgentError: a user-defined agent cannot be made.
         ValueError: another argument is wrong.
     """
     test = Sprt() if test is None else test
@@ -128,11 +128,11 @@ def play_sprt(
     workers = Workers(**options)
     check_agents([first, second], workers.move_time)
     warm_up([first, second], resolved)
-    tasks = Tasks([PlannedMatch(first, second, resolved)], pairs, seed, workers.move_time)
+    chunks = Chunks([PlannedMatch((first, second), resolved)], pairs, seed, workers.move_time)
     results: list[MatchResult] = []
-    with closing(workers.play_tasks(tasks)) as records:
-        for record in in_order(records):
-            results.append(to_match_result(tasks[record.task], record))
+    with closing(workers.play_chunks(chunks)) as played:
+        for _, result in in_order(played):
+            results.append(result)
             verdict, _, _ = test.run(pair_scores(np.concatenate([result.winner for result in results])))
             if verdict is not None:
                 break

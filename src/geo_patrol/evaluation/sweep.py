@@ -13,9 +13,9 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
+from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.match import check_games
-from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult, WinRate, count_results
-from geo_patrol.evaluation.tasks import PlannedMatch
+from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult, WinRate
 
 MAX_CELLS = 10_000
 _NUMBER = r"-?\d{1,9}(?:\.\d{1,9})?"
@@ -194,13 +194,13 @@ def _first_wins(match: MatchResult, side: int) -> WinRate:
     """Return the first agent's win rate on a side."""
     mask = match.first_side == side
     winner = match.winner[mask]
-    return WinRate(**count_results(winner == FIRST, winner == DRAW, match.seeds[mask]))
+    return WinRate.from_games(winner == FIRST, winner == DRAW, match.seeds[mask])
 
 
 def _side_wins(match: MatchResult, side: int) -> WinRate:
     """Return the win rate of a side, whichever agent played it."""
     draws = match.winner == DRAW
-    return WinRate(**count_results(~draws & ((match.winner ^ match.first_side) == side), draws, match.seeds))
+    return WinRate.from_games(~draws & ((match.winner ^ match.first_side) == side), draws, match.seeds)
 
 
 def _to_dict(rate: WinRate) -> dict[str, Any]:
@@ -220,7 +220,7 @@ class _PlannedCells(Sequence[PlannedMatch]):
 
     def __getitem__(self, index: Any) -> Any:
         values = [f"{key}={value}" for key, value in zip(self._keys, self._cells[index], strict=True)]
-        return PlannedMatch(*self._agents, load_config(self._base, values))
+        return PlannedMatch(self._agents, load_config(self._base, values))
 
 
 def play_sweep(
@@ -248,7 +248,7 @@ def play_sweep(
 
     Raises:
         ConfigError: a key or a value is wrong, in any cell; nothing is played then.
-        AgentError: a user's own agent cannot be made.
+        AgentError: a user-defined agent cannot be made.
         FolderError: the folder holds something else.
         ValueError: another argument is wrong.
     """

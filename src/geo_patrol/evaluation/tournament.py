@@ -13,12 +13,11 @@ from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.errors import counted
-from geo_patrol.evaluation.bradley_terry import Ratings, fit_ratings
 from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
+from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.match import check_games
-from geo_patrol.evaluation.matrix_games import Equilibrium, equilibrium
-from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate, count_results
-from geo_patrol.evaluation.tasks import PlannedMatch
+from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate
+from geo_patrol.evaluation.statistics import Equilibrium, Ratings, equilibrium, fit_ratings
 
 MAX_AGENTS = 100
 
@@ -112,7 +111,7 @@ class Tournament:
                 wins.append(match.winner[mask] == (FIRST, SECOND)[i])
                 draws.append(match.winner[mask] == DRAW)
                 seeds.append(match.seeds[mask])
-        return WinRate(**count_results(np.concatenate(wins), np.concatenate(draws), np.concatenate(seeds)))
+        return WinRate.from_games(np.concatenate(wins), np.concatenate(draws), np.concatenate(seeds))
 
     @cached_property
     def payoffs(self) -> NDArray[np.float64]:
@@ -255,7 +254,7 @@ def play_tournament(
 
     Raises:
         ConfigError: the configuration is wrong.
-        AgentError: a user's own agent cannot be made. Agents that fail later lose games.
+        AgentError: a user-defined agent cannot be made. Agents that fail later lose games.
         FolderError: the folder holds something else.
         ValueError: another argument is wrong.
     """
@@ -265,7 +264,7 @@ def play_tournament(
     seed = campaign.resolve_seed(seed)
     resolved = load_config(config, overrides)
     check_agents(names, campaign.move_time)
-    matches = [PlannedMatch(names[first], names[second], resolved) for first, second in _pairings(len(names), mirror)]
+    matches = [PlannedMatch((names[first], names[second]), resolved) for first, second in _pairings(len(names), mirror)]
     plan = {**describe_plan("tournament", names, resolved, games, seed), "mirror": mirror}
     played = dict(campaign.play(matches, pairs, seed, plan))
     return Tournament(names, resolved, seed, games, mirror, tuple(played[i] for i in range(len(matches))))

@@ -7,14 +7,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from geo_patrol.config.preset_files import mission_names
-    from geo_patrol.flight.engine.observe import observation_names
+    from geo_patrol.config.toml_files import mission_names
     from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
-    from geo_patrol.flight.flight import Flight
+    from geo_patrol.flight.flight import ENDINGS, LINE_NAMES, Ending, Flight, Turn
     from geo_patrol.flight.generator import RandomMission, random_flight, random_mission, random_mission_with_witness
     from geo_patrol.flight.mission import Mission, load_mission
+    from geo_patrol.flight.rules import observation_names
     from geo_patrol.flight.solver import Solution, rank, solve
-    from geo_patrol.flight.status import ENDINGS, LINE_NAMES, Ending, Turn
 
 __all__ = [
     "ENDINGS",
@@ -38,12 +37,11 @@ __all__ = [
 ]
 
 _MODULES = {
-    "geo_patrol.config.preset_files": ("mission_names",),
-    "geo_patrol.flight.engine.observe": ("observation_names",),
+    "geo_patrol.config.toml_files": ("mission_names",),
+    "geo_patrol.flight.rules": ("observation_names",),
     "geo_patrol.flight.envs": ("PlanetaryProbe", "SpaceshipCommander"),
-    "geo_patrol.flight.flight": ("Flight",),
     "geo_patrol.flight.generator": ("RandomMission", "random_flight", "random_mission", "random_mission_with_witness"),
-    "geo_patrol.flight.status": ("ENDINGS", "LINE_NAMES", "Ending", "Turn"),
+    "geo_patrol.flight.flight": ("ENDINGS", "LINE_NAMES", "Ending", "Flight", "Turn"),
     "geo_patrol.flight.mission": ("Mission", "load_mission"),
     "geo_patrol.flight.solver": ("Solution", "rank", "solve"),
 }

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
-from geo_patrol.config.preset_files import mission_names
+from geo_patrol.config.toml_files import mission_names
 from geo_patrol.flight.mission import Mission, load_mission
 
 

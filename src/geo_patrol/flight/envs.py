@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from geo_patrol.config.toml_files import Overrides
 from geo_patrol.envs.arguments import check_choice
 from geo_patrol.errors import ConfigError, OrderError, show
-from geo_patrol.flight.engine import game as engine
-from geo_patrol.flight.engine.observe import INFO, observation_bounds
-from geo_patrol.flight.engine.state import ENGINES, ORDERS, EndingCode
-from geo_patrol.flight.flight import Flight
+from geo_patrol.flight import rules
+from geo_patrol.flight.flight import Flight, parse_code
 from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.mission import GameName, Mission, MissionSource, load_mission
-from geo_patrol.flight.orders import parse_code
 from geo_patrol.flight.pictures.scene import flight_drawing
+from geo_patrol.flight.rules import ENGINES, INFO, ORDERS, EndingCode, observation_bounds
 from geo_patrol.games import check_seed
 
 MaskIn: TypeAlias = Literal["info", "obs", "none"]
@@ -134,7 +132,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
 
     def _allocate(self, mission: Mission) -> None:
         """Create the record of a game, a copy of its beginning, and views of its outputs."""
-        self._games = engine.new_game(mission)
+        self._games = rules.new_game(mission)
         self._flight = self._games["flight"].view(np.uint8)  # whose bytes are quicker to copy than its fields
         self._start = self._flight.copy()
         self._rank_reward = self.reward == "rank" or (self.reward == "auto" and mission.race)
@@ -158,7 +156,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         code = parse_code(action, self._num_actions)
         if code is None:
             raise OrderError(f"action {show(action)}: give a whole number from 0 to {self._num_actions - 1}")
-        engine.step(self._games, code + self._first_order)
+        rules.step(self._games, code + self._first_order)
         observation, info = self._outputs()
         return observation, self._compute_reward(info), self._is_over, False, info
 
@@ -174,7 +172,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
 
     def _outputs(self) -> tuple[Any, dict[str, Any]]:
         """Return observation and info of the flight as it is now."""
-        engine.write_outputs(self._games)
+        rules.write_outputs(self._games)
         info = dict(zip(_INFO_KEYS, self._infos.item(), strict=True))
         observation: Any = self._features.copy()
         self._is_over = info["ending"] != EndingCode.UNDER_WAY

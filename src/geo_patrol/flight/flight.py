@@ -1,6 +1,9 @@
-"""``Flight``: a game that is flown order by order."""
+"""Orders as text ("launch D13", "coast", "stay", "engines down-right") and as codes of the action space."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import compress
 from typing import Any, Self
 
 import numpy as np
@@ -8,15 +11,442 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.toml_files import Overrides
 from geo_patrol.errors import OrderError, show
-from geo_patrol.flight.engine.game import legal_mask, step
-from geo_patrol.flight.engine.scoring import costs_of
-from geo_patrol.flight.engine.state import ENGINES, Mode
-from geo_patrol.flight.engine.turn import plot
-from geo_patrol.flight.grid import Point, distance, point_name
-from geo_patrol.flight.mission import Mission, MissionSource, load_mission
-from geo_patrol.flight.orders import ONLY_FROM_PLANETS, order_text, read_order
-from geo_patrol.flight.status import FlightStatus, Turn
-from geo_patrol.flight.text import flight_text
+from geo_patrol.flight.mission import (
+    DIRECTION_NAMES,
+    DIRECTIONS,
+    LAUNCHES,
+    ROW_LETTERS,
+    Mission,
+    MissionSource,
+    Point,
+    distance,
+    load_mission,
+    point_name,
+    read_point,
+)
+from geo_patrol.flight.rules import (
+    COAST,
+    ENGINES,
+    NOWHERE,
+    ORDERS,
+    EndingCode,
+    Line,
+    Mode,
+    costs_of,
+    is_success,
+    legal_mask,
+    new_game,
+    plot,
+    step,
+)
+
+MODE_NAMES = ("on the pad", "flying", "landed", "docked")
+ONLY_FROM_PLANETS = "only a ship on a planet is launched"
+ENGINE_KEYS = "swedcxzaq"
+"""The key of each direction of the engines by order code: around S, keys lie in the directions of the engines."""
+_FORMS: dict[int, str] = {
+    Mode.ON_PAD: '"launch D13"',
+    Mode.FLYING: '"coast", or "engines" with up, up-right, right, down-right, down, down-left, left or up-left',
+    Mode.LANDED: '"stay", or "launch D13"',
+    Mode.DOCKED: '"stay", or "engines" with a direction',
+}
+
+
+def order_text(order: int, mode: int, position: Point) -> str:
+    """Return an order as text, which depends on the mode of the ship and, for launches, on its position."""
+    if order >= ENGINES:
+        right, down = LAUNCHES[order - ENGINES]
+        return f"launch {point_name((position[0] + right, position[1] + down))}"
+    if order == COAST:
+        return "coast" if mode == Mode.FLYING else "stay"
+    return f"engines {DIRECTION_NAMES[order]}"
+
+
+def read_order(text: Any, mode: int, position: Point) -> int:
+    """Return the code of an order.
+
+    Args:
+        text: the order in the form of ``order_text``, "none", the name of a direction, or an order code.
+        mode: mode of the ship.
+        position: position of the ship, from which launches start.
+
+    Raises:
+        OrderError: the order cannot be parsed.
+    """
+    if not isinstance(text, str):
+        code = parse_code(text, ORDERS)
+        if code is None:
+            raise OrderError(f"order {show(text)}: give {_FORMS[mode]}, or a code from 0 to {ORDERS - 1}")
+        return code
+    match text.lower().split():
+        case ["coast"] | ["stay"] | ["none"] | ["engines", "none"]:
+            return COAST
+        case ["engines", direction] | [direction] if direction in DIRECTION_NAMES:
+            return DIRECTION_NAMES.index(direction)
+        case ["launch", _] if mode in (Mode.FLYING, Mode.DOCKED):
+            raise OrderError(f"order {show(text)}: the ship is {MODE_NAMES[mode]}; {ONLY_FROM_PLANETS}")
+        case ["launch", reference]:
+            return _read_launch(text, reference, position)
+    raise OrderError(f"order {show(text)}: give {_FORMS[mode]}")
+
+
+def parse_code(value: Any, num_codes: int) -> int | None:
+    """Return a whole number of any type as an int; None if it is not one from 0 to ``num_codes`` - 1."""
+    try:
+        code = -1 if isinstance(value, np.ndarray) and value.ndim else int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return code if 0 <= code < num_codes and code == value and not isinstance(value, bool) else None
+
+
+def _read_launch(text: str, reference: str, position: Point) -> int:
+    try:
+        column, row = read_point(reference)
+    except ValueError as error:
+        raise OrderError(f"order {show(text)}: give {error}") from None
+    move = column - position[0], row - position[1]
+    if move not in LAUNCHES:
+        start = point_name(position)
+        raise OrderError(f"order {show(text)}: give a point at a distance of exactly three grids from {start}")
+    return ENGINES + LAUNCHES.index(move)
+
+
+LINE_NAMES = tuple(line.name.lower() for line in Line)
+"""Lines of the score sheet, in its order."""
+
+
+class Ending(StrEnum):
+    """How a flight has ended."""
+
+    UNDER_WAY = "under way"
+    END_REACHED = "end reached"
+    """The end of the mission (``end_at``) has been reached."""
+    GOALS_MET = "goals met"
+    """A race without ``end_at``: all its goals are met."""
+    LAST_TURN = "last turn"
+    LEFT_MAP = "left the map"
+    CRASHED = "crashed"
+    """Only a probe can crash; such orders are illegal for a spaceship."""
+    TRAPPED = "trapped"
+    """Every order that the ship could pay would have crashed it."""
+
+
+ENDINGS = tuple(Ending)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An entry of the flight log. Points are (column, row), shifts are (to the right, down)."""
+
+    number: int
+    order: str
+    start: Point
+    coasted: Point
+    gravity: Point
+    """Shift by gravity."""
+    engines: Point
+    """Shift by the engines; of a launch, the whole move."""
+    end: Point
+    mode: str
+    """Mode of the ship at the end of the turn: "flying", "landed", "docked"."""
+    well: str | None
+    """The planet in whose well the turn ended."""
+    points: dict[str, int]
+    """Points of the turn by line of the score sheet."""
+
+    @property
+    def move(self) -> Point:
+        """Endpoint minus start."""
+        return self.end[0] - self.start[0], self.end[1] - self.start[1]
+
+    @property
+    def score(self) -> int:
+        """Points of the turn."""
+        return sum(self.points.values())
+
+    @property
+    def is_launch(self) -> bool:
+        """Whether the ship was launched in this turn."""
+        return self.order.startswith("launch")
+
+
+class FlightStatus:
+    """Position, points, log and outcome of a flight."""
+
+    def __init__(self, mission: Mission, games: NDArray[Any] | None = None) -> None:
+        self.mission = mission
+        self._games = new_game(mission) if games is None else games
+
+    def __repr__(self) -> str:
+        where = f"{self.mode} at {self.position_name}"
+        return f"<Flight {self.mission.title!r}: turn {self.turn}, {where}, score {self.score}, {self.ending}>"
+
+    @property
+    def _record(self) -> Any:
+        return self._games["flight"][0]
+
+    # Position
+
+    @property
+    def turn(self) -> int:
+        """Number of turns flown."""
+        return int(self._record["turn"])
+
+    @property
+    def position(self) -> Point:
+        """The last endpoint as (column, row); the home planet before the launch."""
+        return int(self._record["column"]), int(self._record["row"])
+
+    @property
+    def position_name(self) -> str:
+        """The last endpoint as a grid reference."""
+        return point_name(self.position)
+
+    @property
+    def move(self) -> Point:
+        """The move that coasting would repeat, as (to the right, down)."""
+        return int(self._record["right"]), int(self._record["down"])
+
+    @property
+    def mode(self) -> str:
+        """Mode of the ship: "on the pad", "flying", "landed" or "docked"."""
+        return MODE_NAMES[int(self._record["mode"])]
+
+    @property
+    def fuel_left(self) -> int | None:
+        """Points that may still be spent on engines and launches; None without a limit."""
+        limit = self.mission.fuel_limit
+        return None if limit is None else limit - int(self._record["spent"])
+
+    # Points and outcome
+
+    @property
+    def score_sheet(self) -> dict[str, int]:
+        """Points so far by line of the score sheet."""
+        return dict(zip(LINE_NAMES, self._record["points"].tolist(), strict=True))
+
+    @property
+    def score(self) -> int:
+        """Points so far."""
+        return int(self._record["points"].sum())
+
+    @property
+    def ending(self) -> Ending:
+        """How the flight has ended; "under way" if it has not."""
+        return ENDINGS[int(self._record["ending"])]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the flight has ended."""
+        return bool(self._record["ending"] != EndingCode.UNDER_WAY)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the flight has ended and fulfilled its mission."""
+        return bool(is_success(self._games["params"][0], self._record))
+
+    @property
+    def surveyed(self) -> tuple[str, ...]:
+        """Planets other than the home planet in whose wells a turn has ended."""
+        return tuple(compress(self.mission.planets, self._record["survey"]))
+
+    @property
+    def landed_on(self) -> tuple[str, ...]:
+        """Planets that have been landed on."""
+        return tuple(compress(self.mission.planets, self._record["visited"]))
+
+    @property
+    def docked_at(self) -> tuple[str, ...]:
+        """Stations that have been docked at."""
+        return tuple(compress(self.mission.stations, self._record["visited"][len(self.mission.planets) :]))
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Goals of the mission that the flight has not met, such as "survey E6"."""
+        mission = self.mission
+        missing = [f"survey {planet}" for planet in mission.survey if planet not in self.surveyed]
+        missing += [f"land on {planet}" for planet in mission.land_on if planet not in self.landed_on]
+        if mission.end_at is not None and self.ending != Ending.END_REACHED:
+            missing.append(f"end at {mission.end_at}")
+        return tuple(missing)
+
+    @property
+    def reason(self) -> str:
+        """Why the mission is fulfilled or not, in words; empty while under way."""
+        outcome = {
+            Ending.END_REACHED: f"reached {self.mission.end_at} in turn {self.turn}",
+            Ending.GOALS_MET: f"everything done in turn {self.turn}",
+            Ending.LAST_TURN: f"flown to the last turn, {self.turn}",
+            Ending.LEFT_MAP: f"left the map in turn {self.turn}",
+            Ending.CRASHED: f"crashed at {self.position_name} in turn {self.turn}",
+            Ending.TRAPPED: f"no order was left after turn {self.turn} that would not crash",
+        }.get(self.ending)
+        if outcome is None:
+            return ""
+        return f"{outcome}; missing: {', '.join(self.missing)}" if self.missing else outcome
+
+    # Log
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The flight log."""
+        return tuple(self._read_turn(index) for index in range(self.turn))
+
+    def _read_turn(self, index: int) -> Turn:
+        entry = self._games["log"][0, index]
+        positions = {field: tuple(entry[field].tolist()) for field in ("start", "coasted", "gravity", "engines", "end")}
+        return Turn(
+            **positions,
+            number=index + 1,
+            order=order_text(int(entry["order"]), int(entry["mode"]), positions["start"]),
+            mode=MODE_NAMES[entry["mode_after"]],
+            well=None if entry["well"] == NOWHERE else list(self.mission.planets)[entry["well"]],
+            points=dict(zip(LINE_NAMES, entry["points"].tolist(), strict=True)),
+        )
+
+    @property
+    def order_codes(self) -> list[int]:
+        """The orders given so far, which ``Flight.from_orders`` accepts."""
+        count = min(self.turn, 1) if self.mission.is_probe else self.turn
+        codes: list[int] = self._games["log"]["order"][0][:count].tolist()
+        return codes
+
+
+_TURN_MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDE"
+"""The mark of each of forty turns on the map."""
+
+
+def flight_text(flight: FlightStatus) -> str:
+    """Return heading, goals, map, log, score sheet and outcome of a flight."""
+    sections = [heading_text(flight), map_text(flight), log_text(flight), score_text(flight)]
+    if flight.is_over:
+        sections.append(result_text(flight))
+    return "\n\n".join(filter(None, sections))
+
+
+def heading_text(flight: FlightStatus) -> str:
+    """Return title, turn, position and score in a line, and the goals of the mission below it."""
+    mission = flight.mission
+    where = f"{flight.mode} at {flight.position_name}"
+    lines = [
+        f"{mission.title} | {mission.game_title} | turn {flight.turn} of {mission.turns}, {where} | score {flight.score}"
+    ]
+    goals = goals_text(mission)
+    if goals:
+        lines.append(goals)
+    if flight.fuel_left is not None:
+        lines.append(f"Fuel and launches: {flight.fuel_left} of {mission.fuel_limit} points left")
+    return "\n".join(lines)
+
+
+def goals_text(mission: Mission) -> str:
+    """Return the goals and optional rules of a mission in a line; empty for the basic game."""
+    goals = [f"survey {', '.join(mission.survey)}"] if mission.survey else []
+    if mission.land_on:
+        goals.append(f"land on {', '.join(mission.land_on)}")
+    if mission.end_at:
+        goals.append(f"end at {mission.end_at}")
+    if mission.fuel_limit is not None:
+        goals.append(f"at most {mission.fuel_limit} points of fuel and launches")
+    if mission.race:
+        goals.append("race: fewest turns win")
+    if mission.advanced:
+        goals.append("advanced rules")
+    return f"Mission: {'; '.join(goals)}" if goals else ""
+
+
+def map_text(flight: FlightStatus) -> str:
+    """Return the map.
+
+    "O" is a planet with weak gravity, "@" one with strong gravity, "H" the home planet; "+" a point of a gravity well,
+    "S" a station, "." an empty point. A turn's endpoint is marked by its number, from turn 10 on by letters.
+    """
+    mission = flight.mission
+    signs = {point: "+" for reference in mission.planets for point in mission.well(reference)}
+    signs |= {turn.end: _TURN_MARKS[turn.number - 1] for turn in flight.turns}
+    signs |= {read_point(planet): "O" if gravity == "weak" else "@" for planet, gravity in mission.planets.items()}
+    signs |= {read_point(station): "S" for station in mission.stations} | {read_point(mission.home): "H"}
+    columns = range(1, mission.columns + 1)
+    heading = "".join(f"{column:>3}" for column in columns)
+    lines = [f"  {heading}"]
+    for row in range(1, mission.rows + 1):
+        points = "".join(f"{signs.get((column, row), '.'):>3}" for column in columns)
+        lines.append(f"{ROW_LETTERS[row - 1]} {points}")
+    legend = "O weak gravity  @ strong gravity  H home  + gravity well"
+    lines.append(f"  {legend}{'  S station' if mission.stations else ''}  1-9, a-z: turns")
+    return "\n".join(lines)
+
+
+def shift_text(shift: Point) -> str:
+    """Return the direction of a shift of one grid, "-" for none."""
+    return "-" if shift == (0, 0) else DIRECTION_NAMES[DIRECTIONS.index(shift)]
+
+
+def move_text(move: Point) -> str:
+    """Return a move in the notation of the paper log: grids right or left, then up or down, such as "R3 U1"."""
+    right, down = move
+    words = [f"{'R' if right > 0 else 'L'}{abs(right)}"] if right else []
+    if down:
+        words.append(f"{'D' if down > 0 else 'U'}{abs(down)}")
+    return " ".join(words) or "0"
+
+
+def log_text(flight: FlightStatus) -> str:
+    """Return the flight log, a line for each turn: coast, gravity, engines, endpoint and points."""
+    if not flight.turn:
+        return ""
+    heading = f"{'turn':>4}  {'from':<5}{'coast to':<10}{'gravity':<12}{'engines':<12}{'end':<5}{'move':<8}points"
+    return "\n".join([heading, *(_log_line(flight, turn) for turn in flight.turns)])
+
+
+def _log_line(flight: FlightStatus, turn: Turn) -> str:
+    coast, gravity = point_name(turn.coasted), shift_text(turn.gravity)
+    if turn.is_launch:
+        coast, gravity, engines = "-", "-", "launch"
+    elif turn.order == "stay" and turn.start == turn.end:
+        coast, engines = "stays", "-"
+    else:
+        engines = shift_text(turn.engines)
+    points, notes = points_text(turn), turn_notes(flight, turn)
+    end = point_name(turn.end)
+    line = f"{turn.number:>4}  {point_name(turn.start):<5}{coast:<10}{gravity:<12}{engines:<12}{end:<5}"
+    return f"{line}{move_text(turn.move):<8}{points}{f'  ({notes})' if notes else ''}".rstrip()
+
+
+def points_text(turn: Turn) -> str:
+    """Return the points of a turn by line of the score sheet, such as "explore +3, fuel -1"."""
+    return ", ".join(f"{name} {points:+d}" for name, points in turn.points.items() if points)
+
+
+def turn_notes(flight: FlightStatus, turn: Turn) -> str:
+    """Return what a turn has led to: "off the map", "crash", "landed", "docked", or nothing."""
+    is_last = flight.is_over and turn.number == flight.turn
+    if is_last and flight.ending == Ending.LEFT_MAP:
+        return "off the map"
+    if is_last and flight.ending == Ending.CRASHED:
+        return "crash"
+    return turn.mode if turn.mode != "flying" else ""
+
+
+def score_text(flight: FlightStatus) -> str:
+    """Return the score sheet: its lines by turn, and their totals."""
+    turns = flight.turns
+    if not turns:
+        return ""
+    heading = "".join(f"{turn.number:>3}" for turn in turns)
+    lines = [f"{'':<13}{heading}  total"]
+    for name in LINE_NAMES:
+        points = "".join(f"{turn.points[name] or '.':>3}" for turn in turns)
+        lines.append(f"{name:<13}{points}{flight.score_sheet[name]:>7}")
+    sums = "".join(f"{turn.score or '.':>3}" for turn in turns)
+    lines.append(f"{'total':<13}{sums}{flight.score:>7}")
+    return "\n".join(lines)
+
+
+def result_text(flight: FlightStatus) -> str:
+    """Return whether the mission was fulfilled, how the flight ended, and the score."""
+    outcome = "Mission accomplished" if flight.is_success else "Mission failed"
+    return f"{outcome}: {flight.reason}. Score {flight.score}."
 
 
 class Flight(FlightStatus):

@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from geo_patrol.flight.engine.state import COAST
-from geo_patrol.flight.flight import Flight
-from geo_patrol.flight.grid import STRONG, WEAK, Point, distance, point_name
-from geo_patrol.flight.mission import GameName, Mission
-from geo_patrol.flight.status import Ending
+from geo_patrol.flight.flight import Ending, Flight
+from geo_patrol.flight.mission import STRONG, WEAK, GameName, Mission, Point, distance, point_name
+from geo_patrol.flight.rules import COAST
 
 _COLUMNS, _ROWS = 25, 9
 _NUM_FLIGHTS = 40

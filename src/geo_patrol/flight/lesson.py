@@ -2,15 +2,10 @@
 
 from typing import Any
 
-from geo_patrol.config.preset_files import lesson_path
-from geo_patrol.config.toml_files import read_toml
-from geo_patrol.flight.engine.scoring import ENGINES_COST
-from geo_patrol.flight.engine.state import COAST, SURVEY_CAP
-from geo_patrol.flight.flight import Flight
-from geo_patrol.flight.grid import distance, point_name
-from geo_patrol.flight.mission import load_mission
-from geo_patrol.flight.status import Turn
-from geo_patrol.flight.text import move_text, shift_text
+from geo_patrol.config.toml_files import lesson_path, read_toml
+from geo_patrol.flight.flight import Flight, Turn, move_text, shift_text
+from geo_patrol.flight.mission import distance, load_mission, point_name
+from geo_patrol.flight.rules import COAST, ENGINES_COST, SURVEY_CAP
 from geo_patrol.sessions.lesson import Card, Lesson, Step, Table
 
 

@@ -1,12 +1,7 @@
-"""The solver: the best flight of a mission, with a proof of optimality where possible.
+"""Admissible bounds for the solver: the points a flight can still earn at most, and whether it can still win.
 
-All launches of a probe are tried. The flights of a spaceship are searched by branch and bound over layers, one for each
-turn: flights with the same future are merged (dynamic programming), dominated ones and those whose admissible bound does
-not exceed the best flight found are pruned. See Morrison, Jacobson, Sauppe and Sewell, "Branch-and-bound algorithms: A
-survey of recent advances in searching, branching, and pruning", Discrete Optimization 19 (2016).
-
-A layer wider than ``max_states`` is cut to its most promising flights (beam search), and the result is "best found"
-with a bound instead of "proved".
+A turn changes the speed by at most two grids in each direction: one by the engines, one by gravity. A stop on a planet or
+at a station can turn a ship round in less time than that, see ``gained_by_stopping``. No bound is ever too low.
 """
 
 import time
@@ -18,11 +13,382 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config.toml_files import Overrides
-from geo_patrol.flight.engine.bounds import HOPELESS, min_landing_interval
-from geo_patrol.flight.engine.search import EMPTY, EXPANSION, NODE, NOTHING_LOST, expand, mark_dominated
-from geo_patrol.flight.engine.state import FLIGHT, ORDERS, TURN
 from geo_patrol.flight.flight import Flight
-from geo_patrol.flight.mission import MissionSource, load_mission
+from geo_patrol.flight.mission import MAX_COLUMNS, MAX_TURNS, MissionSource, load_mission
+from geo_patrol.flight.rules import (
+    ENGINES_COST,
+    EXPLORE_POINTS,
+    FLIGHT,
+    LANDING_POINTS,
+    LAUNCH_COST,
+    NO_LIMIT,
+    ORDERS,
+    RETURN_POINTS,
+    TURN,
+    EndingCode,
+    EndKind,
+    Mode,
+    fly_turn,
+    is_legal,
+    is_success,
+    record_dtype,
+    score_of,
+)
+from geo_patrol.jit import jit
+
+HOPELESS = -10_000
+"""The bound of a flight that cannot win any more."""
+_LAUNCH_REACH = 3
+_MAX_SPEED = MAX_COLUMNS + 4
+_MAX_STOP = _MAX_SPEED // 2
+_NO_STOP = 0
+_LAUNCH_PRICE = ENGINES_COST + LAUNCH_COST + 1
+"""What a launch costs, with the microgravity point that the turn does not earn."""
+
+
+@jit
+def first_stop(params: Any, flight: Any) -> int:
+    """Return the first turn in which a ship may stop on a planet or at a station, a move of one grid; 0 for never."""
+    if not params.can_stop:
+        return _NO_STOP
+    return max(1, max(abs(flight.right), abs(flight.down)) // 2)
+
+
+@jit
+def gained_by_stopping(speed: int, turns: int, stop: int) -> int:
+    """Return how many grids further along an axis a ship may get by stopping on the way than by engines and gravity.
+
+    It arrives with a move of one grid in any direction and is launched with one of three the other way: from -1 to 3
+    in a turn. That helps a ship that is moving away from its target fast enough: ``speed`` is negative.
+    """
+    if stop == _NO_STOP:
+        return 0
+    faster = _LAUNCH_REACH - (speed + 2 * (stop + 1))
+    return max(faster, 0) * max(turns - stop, 0)
+
+
+@jit
+def min_turns_to_well(params: Any, flight: Any, planet: int, max_turns: int) -> int:
+    """Return a lower bound of the turns until one ends in the well of a planet; ``max_turns`` + 1 beyond them."""
+    column, row, reach = params.position[planet, 0], params.position[planet, 1], params.reach[planet]
+    right, down, slack, stop = flight.right, flight.down, 0, first_stop(params, flight)
+    for turns in range(1, max_turns + 1):
+        if flight.mode in (Mode.FLYING, Mode.DOCKED):
+            slack = turns * (turns + 1)
+        else:
+            slack = _LAUNCH_REACH * turns + turns * (turns - 1)
+        to_right = column - flight.column - right * turns
+        to_down = row - flight.row - down * turns
+        more_right = gained_by_stopping(right if to_right > 0 else -right, turns, stop)
+        more_down = gained_by_stopping(down if to_down > 0 else -down, turns, stop)
+        if abs(to_right) <= reach + slack + more_right and abs(to_down) <= reach + slack + more_down:
+            return turns
+    return max_turns + 1
+
+
+def _tabulate_max_travel() -> NDArray[np.int16]:
+    """Tabulate how far a ship can get along an axis if its last move is of one grid at most.
+
+    Indexed by the first turn in which it may stop on the way and be launched again, by turns, and by its speed before.
+    """
+    speeds = np.arange(-_MAX_SPEED, _MAX_SPEED + 1)
+    table = np.zeros((_MAX_STOP + 1, MAX_TURNS + 1, len(speeds)), np.int16)
+    for stop in range(_MAX_STOP + 1):
+        for turns in range(1, MAX_TURNS + 1):
+            for turn in range(1, turns + 1):
+                fastest = speeds + 2 * turn
+                if stop != _NO_STOP and turn > stop:
+                    fastest = np.maximum(fastest, _LAUNCH_REACH + 2 * (turn - stop - 1))
+                table[stop, turns] += np.minimum(fastest, 1 + 2 * (turns - turn)).astype(np.int16)
+    return table
+
+
+_MAX_TRAVEL = _tabulate_max_travel()
+
+
+@jit
+def min_turns_to_stop_at(params: Any, flight: Any, site: int, max_turns: int) -> int:
+    """Return a lower bound of the turns until a landing or docking at a site; ``max_turns`` + 1 beyond them."""
+    to_right, to_down = params.position[site, 0] - flight.column, params.position[site, 1] - flight.row
+    right, down = flight.right, flight.down
+    middle = _MAX_SPEED
+    if flight.mode not in (Mode.FLYING, Mode.DOCKED):
+        middle += 1  # the first move is of three grids, as if from a speed of one
+    stop = first_stop(params, flight)
+    for turns in range(1, max_turns + 1):
+        if max(abs(right), abs(down)) - 2 * turns > 1:  # too fast to stop
+            continue
+        travel = _MAX_TRAVEL[stop, turns]
+        if -travel[middle - right] <= to_right <= travel[middle + right]:
+            if -travel[middle - down] <= to_down <= travel[middle + down]:
+                return turns
+    return max_turns + 1
+
+
+def min_landing_interval(params: Any) -> int:
+    """Return a lower bound of the turns from a landing to one on another planet."""
+    points = params["position"][np.flatnonzero(params["can_land"])].astype(int)
+    intervals = [int(params["turns"]) + 1]
+    for index, point in enumerate(points):
+        for other in points[:index]:
+            distance = np.abs(point - other).max()
+            intervals.append(int(np.searchsorted(_MAX_TRAVEL[_NO_STOP, :, _MAX_SPEED + 1], distance)))
+    return max(min(intervals), 1)
+
+
+@jit
+def can_win(params: Any, flight: Any, turns_left: int) -> bool:
+    """Whether the mission may still be fulfilled in the turns that are left."""
+    for planet in range(params.planets):
+        if params.must_survey[planet] and flight.survey[planet] == 0:
+            if min_turns_to_well(params, flight, planet, turns_left) > turns_left:
+                return False
+        if params.must_land[planet] and not flight.visited[planet]:
+            if min_turns_to_stop_at(params, flight, planet, turns_left) > turns_left:
+                return False
+    if params.end_kind == EndKind.WELL:
+        return min_turns_to_well(params, flight, params.end_site, turns_left) <= turns_left
+    if params.end_kind == EndKind.SITE:
+        return min_turns_to_stop_at(params, flight, params.end_site, turns_left) <= turns_left
+    return True
+
+
+@jit
+def max_remaining_points(params: Any, flight: Any) -> int:
+    """Return an upper bound of the points that a flight under way can still earn; HOPELESS if it cannot win."""
+    turns_left = int(params.turns - flight.turn)
+    if not can_win(params, flight, turns_left):
+        return HOPELESS
+    points, surveys = 0, 0
+    for planet in range(params.planets):
+        uncounted = params.survey_cap - flight.survey[planet]
+        if planet == params.home or uncounted <= 0:
+            continue
+        turns_in_well = turns_left + 1 - min_turns_to_well(params, flight, planet, turns_left)
+        if turns_in_well <= 0:
+            continue
+        surveys += min(uncounted, turns_in_well)
+        if flight.survey[planet] == 0:
+            points += EXPLORE_POINTS
+    points += min(surveys, turns_left)
+    if not params.is_probe:
+        points += turns_left  # microgravity
+    return points + max_arrival_points(params, flight, turns_left) if params.advanced else points
+
+
+@jit
+def max_arrival_points(params: Any, flight: Any, turns_left: int) -> int:
+    """Return an upper bound of the points for landing, docking and returning, less the cost of the launches between."""
+    points, landings, returns, soonest = 0, 0, 0, turns_left
+    for planet in range(params.planets):
+        if not params.can_land[planet]:
+            continue
+        turns = min_turns_to_stop_at(params, flight, planet, turns_left)
+        if turns <= turns_left and not flight.visited[planet]:
+            landings += 1
+            soonest = min(soonest, turns)
+        if planet != params.home and not flight.returned[planet] and (turns <= turns_left or flight.visited[planet]):
+            returns += 1
+    for station in range(params.planets, params.sites):
+        if not flight.visited[station]:
+            points += LANDING_POINTS * (min_turns_to_stop_at(params, flight, station, turns_left) <= turns_left)
+    first_is_free = flight.mode != Mode.LANDED
+    landings = min(landings, 1 + (turns_left - soonest) // params.min_landing_interval)
+    points += LANDING_POINTS * landings - _LAUNCH_PRICE * max(landings - first_is_free, 0)
+    home = params.home
+    if params.can_land[home] and min_turns_to_stop_at(params, flight, home, turns_left) <= turns_left:
+        points += RETURN_POINTS * returns
+    return points
+
+
+EMPTY = -1
+"""Of the hash table."""
+FULL = -1
+"""The index where a node does not fit any more."""
+NOTHING_LOST = 2 * HOPELESS
+
+NODE = record_dtype(
+    [
+        ("motion", "i8"),  # position, move and mode
+        ("achieved", "i8"),
+        ("spent", "i8"),  # of a limited fuel
+        ("parent", "i4"),  # index into the layer before
+        ("order", "i4"),  # by which it was reached
+        ("score", "i4"),  # points so far
+        ("bound", "i4"),  # upper bound of the points in the end
+        ("rank", "i4"),  # points other than for achievements
+    ]
+)
+"""What the search knows of a flight of a layer."""
+
+EXPANSION = record_dtype(
+    [
+        ("num_nodes", "i8"),
+        ("lost", "i8"),  # the highest bound of the flights that did not fit among the nodes
+        ("success", "i8"),  # of the incumbent, the best ended flight: 0, 1, or -1 before any flight has ended
+        ("score", "i8"),  # of the incumbent; so are parent and order
+        ("parent", "i8"),
+        ("order", "i8"),
+    ]
+)
+"""Results of expanding a layer."""
+
+
+@jit
+def motion_key(flight: Any) -> int:
+    """Pack position, move and mode of a flight into a number."""
+    key = int(flight.column) * 64 + int(flight.row)  # int() because narrow types wrap in plain Python
+    key = (key * 128 + int(flight.right) + 64) * 128 + int(flight.down) + 64
+    return key * 4 + int(flight.mode)
+
+
+@jit
+def achievement_key(params: Any, flight: Any) -> int:
+    """Pack what counts only once (surveys, returns, landings, dockings), as far as it matters, into a number."""
+    key = 0
+    for planet in range(params.planets):
+        key = key * 8 + int(flight.survey[planet])
+        key = key * 2 + int(params.advanced and flight.returned[planet] > 0)
+    for site in range(params.sites):
+        matters = params.advanced or params.must_land[site]
+        key = key * 2 + int(matters and flight.visited[site] > 0)
+    return key
+
+
+@jit
+def find_node(params: Any, flight: Any, nodes: Any, count: int, table: Any) -> int:
+    """Return the index of the node with the same future as a flight, ``count`` for a new one, FULL if that is too many.
+
+    ``table`` is a hash table with open addressing; a new node is entered there.
+    """
+    motion, achieved = motion_key(flight), achievement_key(params, flight)
+    spent = int(flight.spent) if params.fuel_limit != NO_LIMIT else 0
+    mask = len(table) - 1
+    mixed = np.uint64(motion) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= np.uint64(achieved + spent * 977) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    bucket = np.int64((mixed >> np.uint64(20)) & np.uint64(mask))
+    while table[bucket] != EMPTY:
+        node = nodes[table[bucket]]
+        if node.motion == motion and node.achieved == achieved and node.spent == spent:
+            return int(table[bucket])
+        bucket = (bucket + 1) & mask
+    if count == len(nodes):
+        return FULL
+    table[bucket] = count
+    node = nodes[count]
+    node.motion, node.achieved, node.spent = motion, achieved, spent
+    return count
+
+
+@jit
+def expand(params: Any, layer: Any, nodes: Any, children: Any, table: Any, results: Any, workspace: Any) -> None:
+    """Advance every flight of a layer by every legal order.
+
+    Args:
+        params: a PARAMS record.
+        layer: flights under way, (n,) FLIGHT.
+        nodes: written: the next layer, (m,) NODE.
+        children: written: the flights of the next layer, (m + 1,) FLIGHT.
+        table: hash table of EMPTY entries, its length a power of two larger than m.
+        results: (1,) EXPANSION, updated.
+        workspace: (2,) TURN, overwritten.
+    """
+    result = results[0]
+    for parent in range(len(layer)):
+        for order in range(ORDERS):
+            if not is_legal(params, layer[parent], order, workspace[0]):
+                continue
+            children[result.num_nodes] = layer[parent]
+            flight = children[result.num_nodes]
+            fly_turn(params, flight, order, workspace[0], workspace[1])
+            score = score_of(flight)
+            if flight.ending != EndingCode.UNDER_WAY:
+                update_incumbent(params, flight, score, parent, order, result)
+                continue
+            bound = score + max_remaining_points(params, flight)
+            if result.success == 1 and bound <= result.score and not params.race:
+                continue
+            index = find_node(params, flight, nodes, result.num_nodes, table)
+            if index == FULL:
+                result.lost = max(result.lost, bound)
+                continue
+            if index == result.num_nodes:
+                result.num_nodes += 1
+            elif score > nodes[index].score:
+                children[index] = flight
+            else:
+                continue
+            node = nodes[index]
+            node.parent, node.order, node.score, node.bound = parent, order, score, bound
+            node.rank = score - achievement_points(params, flight)
+
+
+@jit
+def update_incumbent(params: Any, flight: Any, score: int, parent: int, order: int, result: Any) -> None:
+    """Replace the incumbent by an ended flight that is better: a fulfilled mission before any other, then points."""
+    success = is_success(params, flight)
+    if success > result.success or (success == result.success and score > result.score):
+        result.success, result.score, result.parent, result.order = success, score, parent, order
+
+
+@jit
+def achievement_points(params: Any, flight: Any) -> int:
+    """Return the points for what counts only once: surveys, landings, returns and dockings."""
+    points = 0
+    for planet in range(params.planets):
+        points += flight.survey[planet] + EXPLORE_POINTS * (flight.survey[planet] > 0)
+        points += params.advanced * RETURN_POINTS * flight.returned[planet]
+    for site in range(params.sites):
+        points += params.advanced * LANDING_POINTS * flight.visited[site]
+    return points
+
+
+@jit
+def has_achieved_all_of(params: Any, flight: Any, other: Any) -> bool:
+    """Whether a flight has achieved everything that another one has, and spent no more of a limited fuel."""
+    if params.fuel_limit != NO_LIMIT and flight.spent > other.spent:
+        return False
+    for planet in range(params.planets):
+        if flight.survey[planet] < other.survey[planet] or flight.returned[planet] < other.returned[planet]:
+            return False
+    for site in range(params.sites):  # noqa: SIM110 - Numba does not compile generators
+        if flight.visited[site] < other.visited[site]:
+            return False
+    return True
+
+
+@jit
+def mark_dominated(params: Any, nodes: Any, flights: Any, order: Any, max_compared: int, keep: Any) -> None:
+    """Mark the nodes that no other one is found to dominate.
+
+    Args:
+        params: a PARAMS record.
+        nodes: (n,) NODE.
+        flights: (n,) FLIGHT, those of the nodes.
+        order: (n,) indices of the nodes sorted by motion, then by decreasing rank.
+        max_compared: with how many nodes of the same motion each one is compared.
+        keep: (n,) written: 1 for nodes that are not dominated, 0 for the others.
+    """
+    first = 0
+    for position in range(len(order)):
+        index = order[position]
+        if nodes[order[first]].motion != nodes[index].motion:
+            first = position
+        keep[index] = 1
+        compared = 0
+        for earlier in range(first, position):
+            other = order[earlier]
+            if not keep[other]:
+                continue
+            if has_achieved_all_of(params, flights[other], flights[index]):
+                keep[index] = 0
+                break
+            compared += 1
+            if compared >= max_compared:
+                break
+
 
 Status: TypeAlias = Literal["proved", "best found"]
 Progress: TypeAlias = Callable[[int, int], None]

@@ -16,8 +16,8 @@ from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import TextStyle
 from geo_patrol.scenes.pages import lay_out_page, page_shapes
 from geo_patrol.scenes.shapes import Rect, Shape, Text, box
+from geo_patrol.sessions.live import AgentThread, T
 from geo_patrol.sessions.pages import Line, Page, Tab
-from geo_patrol.sessions.waiting import AgentThread, T
 
 _FRAMES_PER_SECOND = 60
 MESSAGE_SECONDS = 3.0

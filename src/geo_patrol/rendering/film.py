@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.files import atomic_path, atomic_write
-from geo_patrol.rendering.matplotlib_writer import pdf_bytes
 from geo_patrol.rendering.painter import text_extent
+from geo_patrol.rendering.paper import pdf_bytes
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.svg_writer import position_svg
 from geo_patrol.scenes.picture import picture
+from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
-from geo_patrol.sessions.timeline import Timeline
 
 FIRST_SECONDS, LAST_SECONDS = 1.0, 3.0
 """How long the first and the last position stand still."""

@@ -8,8 +8,8 @@ from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.screen import Screen
 from geo_patrol.rendering.start import StartWindow
 from geo_patrol.rendering.watch import WatchWindow
+from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.menu import ChosenGame, Entry, EntryList, Menu
-from geo_patrol.sessions.timeline import Timeline
 
 
 class Games(Protocol):

@@ -21,7 +21,7 @@ from geo_patrol.scenes.orders import (
 )
 from geo_patrol.scenes.satellites import Anchors, all_satellites, satellite_anchors
 from geo_patrol.scenes.shapes import Shape
-from geo_patrol.sessions.hints import HINT_AGENT, find_hint
+from geo_patrol.sessions.advice import HINT_AGENT, find_hint
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sessions.play_notes import PlayNotes
 from geo_patrol.sessions.play_session import PlaySession

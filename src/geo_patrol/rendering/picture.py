@@ -11,9 +11,9 @@ from geo_patrol.game import Game
 from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import ToolbarHeight, make_layout, no_toolbar
-from geo_patrol.scenes.motion import Motion
 from geo_patrol.scenes.picture import PanelState, fleet_size, moving_shapes, panel_shapes, static_shapes
-from geo_patrol.sessions.timeline import Snapshot
+from geo_patrol.scenes.satellites import Motion
+from geo_patrol.sessions.live import Snapshot
 
 _RGB = (0xFF, 0xFF00, 0xFF0000, 0)  # masks of a pixel of three bytes in this order
 

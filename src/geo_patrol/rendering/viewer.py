@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from geo_patrol.game import Game
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.screen import NoScreenError, Screen, is_invisible, warn_of_no_screen
-from geo_patrol.sessions.timeline import Moment, ScorePoint, Snapshot, add_score, score_point
+from geo_patrol.sessions.live import Moment, ScorePoint, Snapshot, add_score, score_point
 
 _FRAMES_PER_SECOND = 40
 

@@ -7,8 +7,8 @@ from geo_patrol.rendering.screen import Screen
 from geo_patrol.rendering.window import GameWindow
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.shapes import Box, Circle, Rect, Shape, Text, box
+from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.playback import SPEEDS, Advance, Playback
-from geo_patrol.sessions.timeline import Timeline
 
 
 def watch(

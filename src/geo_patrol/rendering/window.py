@@ -12,10 +12,10 @@ from geo_patrol.scenes.engagements import more_shapes
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.picture import fleet_size
 from geo_patrol.scenes.shapes import Rect
+from geo_patrol.sessions.advice import score_changes
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, last_turn_tab, result_tab
 from geo_patrol.sessions.pages import Page, Tab
 from geo_patrol.sessions.playback import Playback
-from geo_patrol.sessions.score_changes import score_changes
 
 
 class GameWindow(Window):

@@ -1,10 +1,8 @@
 """Replays: recording games in files, reading them within bounds, and checking them against the rules."""
 
 from geo_patrol.replays.checking import Disagreement, check, play, start
-from geo_patrol.replays.reader import ReplayReader, read_replay
-from geo_patrol.replays.recorder import Recorder, write_replays
+from geo_patrol.replays.files import Recorder, ReplayReader, read_replay, save_path, saved_games_folder, write_replays
 from geo_patrol.replays.replay import Replay
-from geo_patrol.replays.saved_games import save_path, saved_games_folder
 
 __all__ = [
     "Disagreement",

@@ -115,7 +115,7 @@ def order_codes(recorded: list[list[PublishedOrder]]) -> NDArray[np.int64]:
     Raises:
         RecordingError: there is no such order.
     """
-    orders = np.zeros((state.SIDES, state.SATELLITES), np.int64)
+    orders = np.zeros((state.NUM_SIDES, state.SATELLITES), np.int64)
     for side, side_orders in enumerate(recorded):
         orders[side, : len(side_orders)] = [order_code(order) for order in side_orders]
     return orders

@@ -137,7 +137,7 @@ def read_orders(orders: SideOrders, where: str) -> NDArray[np.int8]:
     Raises:
         RecordingError: one cannot be read, or a satellite has two.
     """
-    codes = np.zeros((state.SIDES, state.SATELLITES), np.int8)
+    codes = np.zeros((state.NUM_SIDES, state.SATELLITES), np.int8)
     for side, texts in enumerate((orders.alpha, orders.bravo)):
         named = set()
         for index, text in enumerate(texts):

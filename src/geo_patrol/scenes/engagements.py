@@ -12,10 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from geo_patrol.notation import Outcome, SatelliteId
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.geometry import BoardGeometry
-from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.motion import Clock, Motion
-from geo_patrol.scenes.satellites import Style, satellite_shape
+from geo_patrol.scenes.layout import BoardGeometry, Layout
+from geo_patrol.scenes.satellites import Clock, Motion, Style, satellite_shape
 from geo_patrol.scenes.shapes import (
     Circle,
     Color,
@@ -32,7 +30,7 @@ from geo_patrol.scenes.shapes import (
     between,
     blend,
 )
-from geo_patrol.sessions.timeline import Snapshot, intercepted_attacks
+from geo_patrol.sessions.live import Snapshot, intercepted_attacks
 
 _SHIELD = ((-0.8, -0.85), (0, -1.0), (0.8, -0.85), (0.76, 0.1), (0.45, 0.62), (0, 1.0), (-0.45, 0.62), (-0.76, 0.1))
 _MORE = ("all, and the score (O)", "all (O)", "(O)")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.earth import atmosphere_shapes, earth_shapes
+from geo_patrol.scenes.board import atmosphere_shapes, earth_shapes
 from geo_patrol.scenes.layout import TextMeasure, fitted_text
 from geo_patrol.scenes.shapes import Rect, Shape, Text, box
 from geo_patrol.sessions.menu import Menu

@@ -11,10 +11,9 @@ from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import highlight_shapes
 from geo_patrol.scenes.buttons import ButtonState, button_shapes
 from geo_patrol.scenes.engagements import shield
-from geo_patrol.scenes.geometry import middle_angle, sector_angle
-from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.lenses import find_lenses
+from geo_patrol.scenes.layout import Layout, middle_angle, sector_angle
 from geo_patrol.scenes.panel import BAR, row_of
+from geo_patrol.scenes.picture import find_lenses
 from geo_patrol.scenes.satellites import Anchor, Anchors, satellite_anchors
 from geo_patrol.scenes.shapes import (
     Circle,

@@ -3,15 +3,14 @@
 from collections.abc import Callable, Iterator
 
 from geo_patrol.board_text import reasons_text
-from geo_patrol.config.ranges import largest
+from geo_patrol.config.toml_files import largest
 from geo_patrol.game import Game
 from geo_patrol.notation import Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.motion import Arrangement
-from geo_patrol.scenes.satellites import Style, full_fuel, satellite_shape
+from geo_patrol.scenes.satellites import Arrangement, Style, full_fuel, satellite_shape
 from geo_patrol.scenes.shapes import Box, Circle, Color, Point, Polyline, Rect, Shape, Text, TextAnchor, box
-from geo_patrol.sessions.timeline import ScorePoint
+from geo_patrol.sessions.live import ScorePoint
 from geo_patrol.sides import SIDES, Side
 
 _ANCHORS: tuple[TextAnchor, TextAnchor] = ("midleft", "midright")

@@ -8,20 +8,24 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from geo_patrol.browser.replay_page import replay_page
-from geo_patrol.browser.theme_css import theme_css
+from geo_patrol.browser.replay_page import replay_page, theme_css
 from geo_patrol.errors import GeoPatrolError, optional_import
-from geo_patrol.server.bodies import check_origin, client_address, read_body
-from geo_patrol.server.class_routes import ClassRoutes
-from geo_patrol.server.flight_routes import FlightRoutes
+from geo_patrol.server.classes import ClassRoutes
+from geo_patrol.server.flights import FlightRoutes
 from geo_patrol.server.guidance import Guidance
 from geo_patrol.server.hall import MAX_FINISHED, Hall, NewTable
-from geo_patrol.server.headers import SafeHeaders
-from geo_patrol.server.limits import AddressLimits, MessageLimit
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
+from geo_patrol.server.requests import (
+    AddressLimits,
+    MessageLimit,
+    SafeHeaders,
+    Worker,
+    check_origin,
+    client_address,
+    read_body,
+)
 from geo_patrol.server.table_server import Connection, TableServer
 from geo_patrol.server.tables import Table
-from geo_patrol.server.workers import Worker
 from geo_patrol.sides import SIDES, Side
 
 with optional_import("server"):

@@ -1,22 +1,78 @@
-"""Classes: pupils who come by one link and play each other or an agent, and a teacher who sees all of their tables."""
+"""What a class consists of, as it is saved."""
 
+import asyncio
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from geo_patrol.errors import show
+from geo_patrol.errors import optional_import, show
 from geo_patrol.files import atomic_write, read_limited
-from geo_patrol.server.class_models import MAX_GAMES, MAX_PUPILS, ClassGame, NewClass, Pupil, SavedClass
 from geo_patrol.server.hall import Hall, NewTable
-from geo_patrol.server.limits import MessageLimit
-from geo_patrol.server.people import csv_text, read_name
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.seats import Seat, accepts, hash_secret, make_seat_agent
-from geo_patrol.server.tables import Table
+from geo_patrol.server.requests import Body, MessageLimit, csv_text, read_body, read_name
+from geo_patrol.server.table_server import TableServer
+from geo_patrol.server.tables import Seat, Table, accepts, hash_secret, make_seat_agent
 from geo_patrol.sides import SIDES
+
+MAX_PUPILS = 60
+MAX_GAMES = 2_000
+"""Of a class."""
+_Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class NewClass(NewTable):
+    """What is asked for a new class: the game of its tables, and who plays whom."""
+
+    alpha: Literal["open"] = "open"
+    bravo: Literal["open"] = "open"
+    agent: _Name = "turtle"
+    """Plays those who have no partner."""
+    pairs: bool = True
+    """Whether pupils play each other; otherwise everybody plays the agent."""
+
+
+class Pupil(BaseModel):
+    """Somebody who has come to a class; the secret only as a hash."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: _Name
+    secret_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    is_waiting: bool = True
+
+
+class ClassGame(BaseModel):
+    """A game of a class: its table, the number of the pupil on each side, None for the agent, and whether it is paused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    table: str
+    alpha: int | None
+    bravo: int | None
+    is_paused: bool = False
+
+    @property
+    def pupils(self) -> tuple[int | None, int | None]:
+        """The numbers of the pupils of alpha and bravo."""
+        return self.alpha, self.bravo
+
+
+class SavedClass(BaseModel):
+    """A class as it is saved."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    version: Literal[1] = 1
+    new: NewClass
+    teacher_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    pupils: Annotated[list[Pupil], Field(max_length=MAX_PUPILS)] = []
+    games: Annotated[list[ClassGame], Field(max_length=MAX_GAMES)] = []
+    is_paused: bool = False
+
 
 MAX_CLASSES = 50
 _MAX_FILE_BYTES = 1 << 20
@@ -295,3 +351,133 @@ class Classes:
         if name not in self._classes:
             raise ProtocolError("no_table", f"there is no class {show(name)}")
         return self._classes[name]
+
+
+with optional_import("server"):
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
+_OPENINGS = (1.0, 10)
+"""A second, and at once, of new classes."""
+
+
+class Arrival(Body):
+    """What a pupil says on coming."""
+
+    name: Annotated[str, StringConstraints(max_length=200)]
+
+
+class Key(Body):
+    """The secret of a pupil or of the teacher."""
+
+    secret: Annotated[str, StringConstraints(max_length=80)]
+
+
+class Pause(Key):
+    """Whether the clocks stand still, of a table or of all."""
+
+    paused: bool
+    table: Annotated[str, StringConstraints(max_length=40)] | None = None
+
+
+class ClassRoutes:
+    """The routes of classes.
+
+    Args:
+        hall: opens their tables.
+        server_of: returns the server of a table.
+        check_opening: counts a class that an address opens, and refuses one too many.
+    """
+
+    def __init__(
+        self, hall: Hall, server_of: Callable[[str], TableServer], check_opening: Callable[[Request], None]
+    ) -> None:
+        self.classes, self._server_of, self._check_opening = Classes(hall), server_of, check_opening
+        self._limit = MessageLimit(*_OPENINGS)
+
+    @property
+    def routes(self) -> list[Route]:
+        """The routes."""
+        base = "/api/classes/{name}"
+        return [
+            Route("/api/classes", self._open, methods=["POST"]),
+            Route(f"{base}/pupils", self._arrive, methods=["POST"]),
+            Route(f"{base}/place", self._seat_of, methods=["POST"]),
+            Route(f"{base}/again", self._again, methods=["POST"]),
+            Route(f"{base}/overview", self._overview, methods=["POST"]),
+            Route(f"{base}/agent", self._seat_with_agent, methods=["POST"]),
+            Route(f"{base}/pause", self._pause, methods=["POST"]),
+            Route(f"{base}/results", self._results, methods=["POST"]),
+        ]
+
+    def _find(self, request: Request) -> SchoolClass:
+        one = self.classes.find(request.path_params["name"])
+        one.limit.take(asyncio.get_running_loop().time())
+        return one
+
+    def _start(self, one: SchoolClass) -> None:
+        """Let the tables that were opened be played."""
+        for table in one.tables:
+            self._server_of(table.id)
+
+    async def _open(self, request: Request) -> Response:
+        new = await read_body(request, NewClass)
+        self._check_opening(request)
+        self._limit.take(asyncio.get_running_loop().time())
+        opened, secret = self.classes.open_class(new)
+        return JSONResponse({"class": opened.id, "secret": secret}, 201)
+
+    # Pupils
+
+    async def _arrive(self, request: Request) -> Response:
+        one = self._find(request)
+        secret = one.add_pupil((await read_body(request, Arrival)).name)
+        self._start(one)
+        return JSONResponse({"secret": secret}, 201)
+
+    async def _seat_of(self, request: Request) -> Response:
+        one = self._find(request)
+        number = one.pupil_of((await read_body(request, Key)).secret)
+        if one.saved.pupils[number].is_waiting:  # a table may have become free
+            one.seat_if_possible()
+            self._start(one)
+        return JSONResponse(one.seat_record(number))
+
+    async def _again(self, request: Request) -> Response:
+        one = self._find(request)
+        number = one.pupil_of((await read_body(request, Key)).secret)
+        one.play_again(number)
+        self._start(one)
+        return JSONResponse(one.seat_record(number))
+
+    # The teacher
+
+    async def _taught(self, request: Request) -> SchoolClass:
+        """Return the class of a request by its teacher."""
+        one = self._find(request)
+        one.check_teacher((await read_body(request, Key)).secret)
+        return one
+
+    async def _overview(self, request: Request) -> Response:
+        return JSONResponse((await self._taught(request)).overview())
+
+    async def _seat_with_agent(self, request: Request) -> Response:
+        one = await self._taught(request)
+        try:
+            one.seat_pupils(with_agent=True)
+        finally:  # also those that were opened before there were too many
+            one.save()
+            self._start(one)
+        return JSONResponse(one.overview())
+
+    async def _pause(self, request: Request) -> Response:
+        one, asked = self._find(request), await read_body(request, Pause)
+        one.check_teacher(asked.secret)
+        for table in one.pause(asked.table, is_paused=asked.paused):
+            self._server_of(table.id).pause(is_paused=asked.paused)
+        return JSONResponse(one.overview())
+
+    async def _results(self, request: Request) -> Response:
+        one = await self._taught(request)
+        return Response(one.results(str(request.base_url)), media_type="text/csv; charset=utf-8")

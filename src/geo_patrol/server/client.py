@@ -1,6 +1,8 @@
-"""A client of the server: takes a seat, and plays it by an agent or a program."""
+"""Programs that play: the server's messages on their standard input, theirs on their standard output, one a line."""
 
 import random
+import shlex
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -13,13 +15,83 @@ import numpy as np
 from geo_patrol.agents import Agent
 from geo_patrol.agents.protocol import compute_actions, reset_agent
 from geo_patrol.config.presets import read_saved_config
-from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.errors import AgentError, GeoPatrolError, optional_import
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
 from geo_patrol.position import FLEET_FIELDS
-from geo_patrol.server.models import Ended, Message
-from geo_patrol.server.protocol import Error, Event, Hello, Left, Orders, Welcome, YourTurn, read_server_message
+from geo_patrol.server.protocol import (
+    MAX_MESSAGE_BYTES,
+    Ended,
+    Error,
+    Event,
+    Hello,
+    Left,
+    Message,
+    Orders,
+    ProtocolError,
+    Welcome,
+    YourTurn,
+    read_client_message,
+    read_server_message,
+)
 from geo_patrol.sides import SIDES
+
+
+class ProgramPlayer:
+    """Plays a seat by a program, which answers by a line: every ``YourTurn`` without orders, and every ``Error`` it receives.
+
+    It receives those errors that other orders would correct.
+
+    Args:
+        command: the program with its arguments, as for a shell.
+
+    Raises:
+        AgentError: it cannot be started.
+    """
+
+    def __init__(self, command: str) -> None:
+        self._command = command
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - the user's own program
+                shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        except (OSError, ValueError, IndexError) as error:
+            raise AgentError(f"command {command!r} cannot be started: {error}") from None
+
+    def handle(self, message: Message) -> list[Message]:
+        """Send a message to the program; return its answer.
+
+        Raises:
+            AgentError: it has ended, or answers something else than a message.
+        """
+        if isinstance(message, Error) and message.code not in {"bad_message", "bad_order"}:
+            return []  # orders that came too late, for instance: there is nothing to answer
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(message.model_dump_json().encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise AgentError(f"command {self._command!r} has ended") from None
+        if not (isinstance(message, Error) or (isinstance(message, YourTurn) and message.submitted is None)):
+            return []
+        line = self._process.stdout.readline(MAX_MESSAGE_BYTES)
+        if not line:
+            raise AgentError(f"command {self._command!r} has ended")
+        try:
+            return [read_client_message(line)]
+        except ProtocolError as error:
+            raise AgentError(f"command {self._command!r}: {error}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.communicate()
+
 
 with optional_import("server"):
     from websockets.exceptions import ConnectionClosed, WebSocketException

@@ -1,34 +1,127 @@
-"""Challenges: one mission of the flight games that many pilots fly, each as often as they like, and their ranking."""
+"""What a challenge consists of, as it is asked for and as it is saved."""
 
+import asyncio
 import secrets
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_serializer
 
-from geo_patrol.config.preset_files import mission_names
-from geo_patrol.errors import show
+from geo_patrol.browser.records import shape_data
+from geo_patrol.config.toml_files import MAX_FILE_BYTES, mission_names
+from geo_patrol.errors import optional_import, show
 from geo_patrol.files import atomic_write, read_limited
 from geo_patrol.flight.best import best_known
-from geo_patrol.flight.flight import Flight
+from geo_patrol.flight.flight import ENGINE_KEYS, Flight, Turn, goals_text, points_text, result_text, turn_notes
 from geo_patrol.flight.generator import random_mission
-from geo_patrol.flight.mission import Mission, load_mission
-from geo_patrol.flight.solver import rank, solve
-from geo_patrol.server.flight_models import (
-    MAX_PILOTS,
-    RANDOM,
-    BestFlight,
-    KnownScore,
-    NewChallenge,
-    Pilot,
-    SavedChallenge,
+from geo_patrol.flight.mission import DIRECTIONS, LAUNCHES, MAX_TURNS, GameName, Mission, load_mission, point_name
+from geo_patrol.flight.pictures.scene import (
+    COASTED,
+    FLOWN,
+    PAPER,
+    PULLED,
+    Layout,
+    add_choice,
+    add_legend,
+    add_map,
+    add_outlook,
+    add_path,
+    order_label,
+    score_lines,
 )
-from geo_patrol.server.limits import MessageLimit
-from geo_patrol.server.people import csv_text, read_name
+from geo_patrol.flight.solver import rank, solve
+from geo_patrol.scenes.shapes import Drawing
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.scenarios import read_scenario
-from geo_patrol.server.seats import accepts, hash_secret
+from geo_patrol.server.requests import Body, MessageLimit, Worker, csv_text, read_body, read_name, read_scenario
+from geo_patrol.server.tables import accepts, hash_secret
+
+MAX_PILOTS = 100
+RANDOM = "random"
+_Order = Annotated[str, StringConstraints(max_length=40)]
+_Orders = Annotated[list[_Order], Field(max_length=MAX_TURNS)]
+
+
+class NewChallenge(Body):
+    """What is asked for a new challenge."""
+
+    title: Annotated[str, StringConstraints(max_length=80)] = ""
+    mission: Annotated[str, StringConstraints(max_length=80)] = "sample"
+    """The name of a mission of the package, or "random"."""
+    scenario: Annotated[str, StringConstraints(max_length=MAX_FILE_BYTES)] | None = None
+    """A mission as TOML instead of a name; it may extend one of the package, but no file."""
+    game: GameName = "spaceship_commander"
+    """Of a random mission."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    """Of a random mission; the same seed gives the same mission."""
+
+
+class BestFlight(BaseModel):
+    """A pilot's best flight."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    orders: _Orders
+    turns: int
+    rank: tuple[int, int, int]
+    """See ``geo_patrol.flight.rank``: whether the mission was accomplished, turns of a race, points."""
+
+    @property
+    def score(self) -> int:
+        """Points."""
+        return self.rank[2]
+
+    @property
+    def success(self) -> bool:
+        """Whether the mission was accomplished."""
+        return bool(self.rank[0])
+
+
+class Pilot(BaseModel):
+    """Somebody who flies; the secret only as a hash.
+
+    Attributes:
+        orders: of the flight in progress, or of the last one.
+        num_flights: that have ended.
+        best: of the flights that have ended.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=40)]
+    secret_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    orders: _Orders = []
+    num_flights: int = 0
+    best: BestFlight | None = None
+
+
+class KnownScore(BaseModel):
+    """The best flight that is known of a mission; ``is_proved``: no flight is better."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    score: int
+    turns: int
+    is_proved: bool
+
+
+class SavedChallenge(BaseModel):
+    """A challenge as it is saved."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    title: str
+    mission: Mission
+    best_known: KnownScore | None
+    pilots: Annotated[list[Pilot], Field(max_length=MAX_PILOTS)] = []
+
+    @field_serializer("mission")
+    def _write_mission(self, mission: Mission) -> dict[str, Any]:
+        return mission.to_dict()
+
 
 MAX_CHALLENGES = 200
 _MAX_FILE_BYTES = 1 << 20
@@ -229,3 +322,246 @@ def _find_best(mission: Mission) -> KnownScore | None:
     if not found.flight.is_success:
         return None
     return KnownScore(score=found.score, turns=found.flight.turn, is_proved=found.is_proved)
+
+
+_MAP_TOP, _MAP_BOTTOM = 44.0, 66.0
+"""Where the labels of endpoints above the map begin, and how far the legend reaches below the last row."""
+_OFFSETS = (*DIRECTIONS, *LAUNCHES)
+"""By order code: where an endpoint lies in relation to coasting, or to the planet."""
+
+
+def challenge_record(challenge: Challenge) -> dict[str, Any]:
+    """Return what stays of a challenge.
+
+    Returns:
+        ``title``; ``about``, lines ("left", "right") on the mission; ``best_known``, with ``score``, ``turns`` and
+        ``is_proved``, or None; ``view``, left, top, width and height of the map; ``map``, its shapes.
+    """
+    mission, best = challenge.mission, challenge.saved.best_known
+    layout = Layout(mission)
+    goals = goals_text(mission).removeprefix("Mission: ")
+    about = [("Mission", mission.title), ("Game", f"{mission.game_title}, {mission.turns} turns")]
+
+    def draw(drawing: Drawing) -> None:
+        add_map(drawing, layout)
+        add_legend(drawing, layout)
+
+    return {
+        "title": challenge.saved.title,
+        "about": [
+            *about,
+            *([("Task", mission.description)] if mission.description else []),
+            *([("Goals", goals)] if goals else []),
+        ],
+        "best_known": None if best is None else best.model_dump(),
+        "view": [0, _MAP_TOP, layout.width, layout.bottom + _MAP_BOTTOM - _MAP_TOP],
+        "map": _shapes(layout, draw),
+    }
+
+
+def flight_record(flight: Flight) -> dict[str, Any]:
+    """Return a flight.
+
+    Returns:
+        ``number`` of its orders; ``status``, in words; ``over``; ``success``; ``result``, in words, "" while it goes on;
+        ``ship``, where it is in the picture; ``steps``, the shapes of the steps of the last turn, the last ones show all;
+        ``outlook``, those of the next coast; ``choices``, the legal orders; ``log``, a row for each turn, the latest
+        first; ``points``, lines of the score sheet with their totals.
+    """
+    layout = Layout(flight.mission)
+    steps = (FLOWN,) if flight.mission.is_probe or not flight.turn else (COASTED, PULLED, FLOWN)
+    has_outlook = flight.mode in ("flying", "docked") and not flight.is_over
+    return {
+        "number": len(flight.order_codes),
+        "status": _status(flight),
+        "over": flight.is_over,
+        "success": flight.is_success,
+        "result": result_text(flight) if flight.is_over else "",
+        "ship": layout.at(flight.position),
+        "steps": [_shapes(layout, partial(add_path, layout=layout, flight=flight, steps=step)) for step in steps],
+        "outlook": _shapes(layout, lambda drawing: add_outlook(drawing, layout, flight)) if has_outlook else [],
+        "choices": [_choice(flight, layout, code) for code in flight.action_mask().nonzero()[0].tolist()],
+        "log": [_log_row(flight, turn) for turn in reversed(flight.turns)],
+        "points": [[line, flight.score_sheet[line]] for line in score_lines(flight.mission)],
+    }
+
+
+def _shapes(layout: Layout, draw: Callable[[Drawing], None]) -> list[list[Any]]:
+    """Return as data what a function draws."""
+    drawing = Drawing(layout.width, layout.bottom, PAPER)
+    draw(drawing)
+    return list(map(shape_data, drawing.shapes))
+
+
+def _status(flight: Flight) -> str:
+    fuel = "" if flight.fuel_left is None else f", {flight.fuel_left} points of fuel left"
+    where = f"{flight.mode} at {flight.position_name}"
+    return f"Turn {flight.turn} of {flight.mission.turns}, {where}, score {flight.score}{fuel}"
+
+
+def _choice(flight: Flight, layout: Layout, code: int) -> dict[str, Any]:
+    """Return an order: its text, label, endpoint and key, where its button lies among the others, and its shapes."""
+    end, label = flight.end_of(code), order_label(flight, code)
+    return {
+        "order": flight.order_text(code),
+        "label": label,
+        "end": point_name(end) if flight.mission.is_on_map(end) else "off",
+        "cost": flight.cost_of(code),
+        "key": ENGINE_KEYS[code] if code < len(ENGINE_KEYS) else None,
+        "offset": _OFFSETS[code],
+        "at": layout.at(end),
+        "shapes": _shapes(layout, lambda drawing: add_choice(drawing, layout, end)),
+        "chosen": _shapes(layout, lambda drawing: add_choice(drawing, layout, end, label)),
+    }
+
+
+def _log_row(flight: Flight, turn: Turn) -> list[Any]:
+    """Return number, order, endpoint and points of a turn."""
+    notes = turn_notes(flight, turn)
+    end = point_name(turn.end)
+    return [turn.number, turn.order, f"{end} ({notes})" if notes else end, points_text(turn)]
+
+
+with optional_import("server"):
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
+_MAX_WAITING, _MAX_OPENING = 200, 4
+"""Requests that wait for a thread: of pilots, and for a new challenge."""
+
+
+class NewPilot(Body):
+    """What somebody says on coming."""
+
+    name: Annotated[str, StringConstraints(max_length=200)]
+
+
+class Key(Body):
+    """The secret of a pilot."""
+
+    secret: Annotated[str, StringConstraints(max_length=80)]
+
+
+class Change(Key):
+    """A change to a pilot's flight after a number of orders."""
+
+    number: Annotated[int, Field(ge=0, le=MAX_TURNS)]
+
+
+class NewOrder(Change):
+    """An order."""
+
+    order: Annotated[str, StringConstraints(max_length=40)]
+
+
+class FlightRoutes:
+    """The routes of challenges. Everything that changes them runs in one thread.
+
+    Args:
+        folder: of the server's files.
+        check_write: counts a request of an address, and refuses one too many.
+        check_opening: counts a challenge that an address opens as well.
+    """
+
+    def __init__(
+        self, folder: Path, check_write: Callable[[Request], None], check_opening: Callable[[Request], None]
+    ) -> None:
+        self.challenges = Challenges(folder)
+        self._check_write, self._check_opening = check_write, check_opening
+        self._worker, self._opener = Worker("flights", _MAX_WAITING), Worker("challenges", _MAX_OPENING)
+
+    @property
+    def routes(self) -> list[Route]:
+        """The routes."""
+        base = "/api/flights/{name}"
+        return [
+            Route("/api/missions", _missions, methods=["GET"]),
+            Route("/api/flights", self._open, methods=["POST"]),
+            Route(base, self._show, methods=["GET"]),
+            Route(f"{base}/ranking", self._ranking, methods=["GET"]),
+            Route(f"{base}/ranking.csv", self._results, methods=["GET"]),
+            Route(f"{base}/pilots", self._arrive, methods=["POST"]),
+            Route(f"{base}/flight", self._flight, methods=["POST"]),
+            Route(f"{base}/orders", self._fly, methods=["POST"]),
+            Route(f"{base}/undo", self._undo, methods=["POST"]),
+            Route(f"{base}/again", self._again, methods=["POST"]),
+        ]
+
+    def close(self) -> None:
+        """End the threads when they are idle."""
+        self._worker.close()
+        self._opener.close()
+
+    def _find(self, request: Request) -> Challenge:
+        one = self.challenges.find(request.path_params["name"])
+        one.limit.take(asyncio.get_running_loop().time())
+        return one
+
+    async def _open(self, request: Request) -> Response:
+        new = await read_body(request, NewChallenge)
+        self._check_opening(request)
+        opened = await self._opener.run(lambda: self.challenges.open_challenge(new))
+        return JSONResponse({"challenge": opened.id}, 201)
+
+    async def _show(self, request: Request) -> Response:
+        one = self._find(request)
+        return JSONResponse(await self._worker.run(lambda: challenge_record(one)))
+
+    async def _ranking(self, request: Request) -> Response:
+        one = self._find(request)
+        return JSONResponse({"ranking": await self._worker.run(one.ranking)})
+
+    async def _results(self, request: Request) -> Response:
+        one = self._find(request)
+        headers = {"content-disposition": 'attachment; filename="ranking.csv"'}
+        return Response(await self._worker.run(one.results), media_type="text/csv; charset=utf-8", headers=headers)
+
+    # Pilots
+
+    async def _arrive(self, request: Request) -> Response:
+        self._check_write(request)
+        one, new = self._find(request), await read_body(request, NewPilot)
+        return JSONResponse({"secret": await self._worker.run(lambda: one.add_pilot(new.name))}, 201)
+
+    async def _flight(self, request: Request) -> Response:
+        one, key = self._find(request), await read_body(request, Key)
+        return await self._answer(one, key, one.flight_of)
+
+    async def _fly(self, request: Request) -> Response:
+        one, new = self._find(request), await read_body(request, NewOrder)
+        return await self._answer(one, new, lambda pilot: one.fly(pilot, new.number, new.order))
+
+    async def _undo(self, request: Request) -> Response:
+        one, change = self._find(request), await read_body(request, Change)
+        return await self._answer(one, change, lambda pilot: one.take_back(pilot, change.number, everything=False))
+
+    async def _again(self, request: Request) -> Response:
+        one, change = self._find(request), await read_body(request, Change)
+        return await self._answer(one, change, lambda pilot: one.take_back(pilot, change.number, everything=True))
+
+    async def _answer(self, one: Challenge, key: Key, change: Callable[[Pilot], Flight]) -> Response:
+        """Change the flight of the pilot with a secret; return it as it is then."""
+
+        def run() -> dict[str, Any]:
+            pilot = one.pilot_of(key.secret)
+            return {"name": pilot.name, **flight_record(change(pilot))}
+
+        return JSONResponse(await self._worker.run(run))
+
+
+async def _missions(_request: Request) -> Response:
+    return JSONResponse({"missions": _mission_choices()})
+
+
+@cache
+def _mission_choices() -> list[tuple[str, str, str]]:
+    """Return names, titles and tasks of the missions, those of Planetary Probe first, which are the easiest."""
+    missions = {name: load_mission(name) for name in mission_names()}
+    names = sorted(missions, key=lambda name: (not missions[name].is_probe, name))
+    return [(name, f"{missions[name].game_title}: {missions[name].title}", _task(missions[name])) for name in names]
+
+
+def _task(mission: Mission) -> str:
+    goals = goals_text(mission)
+    return f"{mission.description} {goals}." if goals else mission.description

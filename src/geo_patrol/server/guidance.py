@@ -9,22 +9,17 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from geo_patrol.browser.choices import hint_record
-from geo_patrol.browser.lessons import attempt_record, num_steps, step_record
+from geo_patrol.browser.records import attempt_record, hint_record, num_steps, step_record
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import optional_import
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
-from geo_patrol.server.bodies import Body, read_body
 from geo_patrol.server.hall import Hall
-from geo_patrol.server.limits import MessageLimit
-from geo_patrol.server.offers import agent_offers, game_offers, opponent_offers
 from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.server.requests import Body, MessageLimit, Worker, agent_offers, game_offers, opponent_offers, read_body
 from geo_patrol.server.tables import Table
-from geo_patrol.server.workers import Worker
+from geo_patrol.sessions.advice import Hint, find_hint, hva_choices, hva_threat
 from geo_patrol.sessions.game_pages import danger_tab
-from geo_patrol.sessions.hints import Hint, find_hint
-from geo_patrol.sessions.threats import hva_choices, hva_threat
 from geo_patrol.sides import Side
 
 with optional_import("server"):

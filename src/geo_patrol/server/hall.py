@@ -8,20 +8,17 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from geo_patrol.config.preset_files import preset_names
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.config.toml_files import MAX_FILE_BYTES
+from geo_patrol.config.toml_files import MAX_FILE_BYTES, preset_names
 from geo_patrol.errors import GeoPatrolError, printable, show
 from geo_patrol.files import read_limited
 from geo_patrol.game import Game
 from geo_patrol.games import fresh_seed
-from geo_patrol.replays.recorder import sampled_config
+from geo_patrol.replays.files import sampled_config
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.saved_tables import SavedTable
-from geo_patrol.server.scenarios import read_scenario
-from geo_patrol.server.seats import Seat
-from geo_patrol.server.tables import Table
+from geo_patrol.server.requests import read_scenario
+from geo_patrol.server.tables import SavedTable, Seat, Table
 from geo_patrol.sides import SIDES, Side
 
 MAX_FINISHED = 50

@@ -1,19 +1,108 @@
-"""The messages between the server and those who play or watch, one JSON object each; ``docs/protocol.md`` explains them.
+"""Parts of messages: positions, and what changes a game."""
 
-A connection begins with the client's ``Hello``, answered by ``Welcome`` with the game so far. Whatever changes the game
-is an ``Event``; the events of a game are numbered from 1, without gaps, and keep their numbers when the server is
-started again. Everything else is current state and replaces the message of the same type before it.
-"""
-
+import json
+import zlib
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
+from geo_patrol.browser.records import SceneEncoder, board_record, choices_record, moment_record
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import GeoPatrolError, show
-from geo_patrol.notation import PhaseName
-from geo_patrol.server.models import Ended, Message, Played, PositionState
-from geo_patrol.sides import Side
+from geo_patrol.game import Game
+from geo_patrol.notation import Outcome, PhaseName, Satellite, SatelliteId
+from geo_patrol.scenes.layout import Layout
+from geo_patrol.sessions.live import Moment, Timeline
+from geo_patrol.sessions.order_entry import Option, OrderEntry
+from geo_patrol.sides import SIDES, Side
+
+
+class Message(BaseModel):
+    """A message, or a part of one."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+
+
+class SatelliteState(Message):
+    """A satellite of a position."""
+
+    name: str
+    """HVA, or P1 to P10."""
+    sector: int
+    ring: int
+    azimuth: int
+    fuel: int
+    ammo: int
+    destroyed: bool
+
+
+class Both(Message):
+    """A number of each side."""
+
+    alpha: int
+    bravo: int
+
+
+class BothFleets(Message):
+    """The satellites of each side, the HVA first."""
+
+    alpha: list[SatelliteState]
+    bravo: list[SatelliteState]
+
+
+class BothOrders(Message):
+    """The legal orders that each side gave."""
+
+    alpha: list[str]
+    bravo: list[str]
+
+
+class PositionState(Message):
+    """A position, as every side sees it."""
+
+    turn: int
+    phase: PhaseName
+    """What is to be ordered now; "drift" when the game is over."""
+    score: Both
+    goal_points: Both
+    goals: Both
+    """The goal sector of each side."""
+    satellites: BothFleets
+
+
+class OutcomeState(Message):
+    """What became of an engagement order; satellites as in "alpha:Patrol:3"."""
+
+    action: Literal["shoot", "collide", "guard"]
+    attacker: str | None
+    guardian: str | None
+    target: str
+    probability: float
+    success: bool
+
+
+class Played(Message):
+    """A phase was played, with the orders of both sides."""
+
+    kind: Literal["phase"] = "phase"
+    turn: int
+    phase: Literal["movement", "engagement"]
+    orders: BothOrders
+    outcomes: list[OutcomeState]
+    position: PositionState
+    """After it."""
+
+
+class Ended(Message):
+    """The game is over."""
+
+    kind: Literal["end"] = "end"
+    winner: Side | None
+    reasons: list[str]
+    score: Both
+    seed: int
+    """Repeats the game; secret until now, because it foretells outcomes."""
+
 
 VERSION = 1
 MAX_MESSAGE_BYTES = 1 << 14
@@ -283,3 +372,131 @@ def schemas() -> dict[str, Any]:
     )
     schema["$defs"] |= {name: directed for (name, _), directed in named.items()}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+
+
+def position_state(game: Game) -> PositionState:
+    """Return a position."""
+    alpha, bravo = ([_satellite_state(one) for one in game.satellites(side)] for side in SIDES)
+    return PositionState(
+        turn=game.turn,
+        phase=game.phase,
+        score=Both(**game.scores),
+        goal_points=Both(**game.goal_points),
+        goals=Both(**game.goals),
+        satellites=BothFleets(alpha=alpha, bravo=bravo),
+    )
+
+
+def _satellite_state(satellite: Satellite) -> SatelliteState:
+    return SatelliteState(
+        name=satellite.id.short,
+        sector=satellite.sector,
+        ring=satellite.ring,
+        azimuth=satellite.azimuth,
+        fuel=satellite.fuel,
+        ammo=satellite.ammo,
+        destroyed=satellite.destroyed,
+    )
+
+
+def played(moment: Moment, after: Game) -> Played:
+    """Return a phase that was played, and the position that followed."""
+    alpha, bravo = ([str(order) for order in orders] for orders in moment.orders)
+    phase = moment.game.phase
+    assert phase != "drift"
+    return Played(
+        turn=moment.game.turn,
+        phase=phase,
+        orders=BothOrders(alpha=alpha, bravo=bravo),
+        outcomes=[_outcome_state(outcome) for outcome in moment.outcomes],
+        position=position_state(after),
+    )
+
+
+def _outcome_state(outcome: Outcome) -> OutcomeState:
+    return OutcomeState.model_validate(
+        {
+            "action": outcome.action,
+            "attacker": _name(outcome.attacker),
+            "guardian": _name(outcome.guardian),
+            "target": str(outcome.target),
+            "probability": outcome.probability,
+            "success": outcome.success,
+        }
+    )
+
+
+def _name(satellite: SatelliteId | None) -> str | None:
+    return None if satellite is None else str(satellite)
+
+
+def ended(game: Game, seed: int) -> Ended:
+    """Return the end of a game."""
+    reasons = [str(reason) for reason in game.reasons]
+    return Ended(winner=game.winner, reasons=reasons, score=Both(**game.scores), seed=seed)
+
+
+def option_states(game: Game, entry: OrderEntry) -> dict[str, list[OptionState]]:
+    """Return the legal orders of a side besides holding, by the names of its satellites."""
+    listed = {one.id.short: entry.options(one.id.number) for one in game.satellites(entry.side)}
+    return {name: [_option_state(option) for option in options] for name, options in listed.items() if options}
+
+
+def _option_state(option: Option) -> OptionState:
+    return OptionState(
+        order=str(option.order),
+        cost=option.cost,
+        probability=option.probability,
+        sector=option.sector,
+        target=_name(option.target),
+    )
+
+
+class TableScenes:
+    """Moments of a game in progress, each drawn when it is first asked for, and kept compressed as JSON.
+
+    Args:
+        timeline: of the game.
+    """
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._moments: dict[int, bytes] = {}
+        self._names: dict[int, frozenset[str]] = {}
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of the board."""
+        return SceneEncoder(self._timeline[0].game.config).layout
+
+    def moment(self, index: int) -> str:
+        """Return a moment as JSON: with its shapes, the symbols that the one before lacks, and the board if it is the first."""
+        if index in self._moments:
+            return zlib.decompress(self._moments[index]).decode()
+        text = self._draw(index)
+        self._moments[index] = zlib.compress(text.encode(), 1)
+        return text
+
+    def choices(self, game: Game, side: Side) -> dict[str, Any]:
+        """Return what a side may order in a position, see ``choices_record``."""
+        return choices_record(game, side, self.layout)
+
+    def _draw(self, index: int) -> str:
+        encoder, moment = self._encode(index)
+        known = self._symbol_names(index - 1) if index > 0 else frozenset()
+        symbols = {name: markup for name, markup in encoder.symbols.items() if name not in known}
+        scene = {"moment": moment, "shapes": encoder.shapes, "symbols": symbols}
+        if index == 0:
+            scene |= board_record(self._timeline, encoder)
+        return json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
+
+    def _encode(self, index: int) -> tuple[SceneEncoder, dict[str, Any]]:
+        encoder = SceneEncoder(self._timeline[0].game.config)
+        moment = moment_record(self._timeline, index, encoder)
+        self._names[index] = frozenset(encoder.symbols)
+        return encoder, moment
+
+    def _symbol_names(self, index: int) -> frozenset[str]:
+        if index not in self._names:
+            self._encode(index)
+        return self._names[index]

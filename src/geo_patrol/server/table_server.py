@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from pydantic import BaseModel
 
-from geo_patrol.server.answers import submit
 from geo_patrol.server.protocol import (
     Accepted,
     Answer,
@@ -20,7 +19,7 @@ from geo_patrol.server.protocol import (
     ProtocolError,
     Status,
 )
-from geo_patrol.server.tables import Table
+from geo_patrol.server.tables import Table, submit
 from geo_patrol.sides import SIDES, Side
 from geo_patrol.textplay import prompt_text
 

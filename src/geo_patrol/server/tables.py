@@ -1,28 +1,157 @@
-"""A table: one game, its seats, its clock and its file. It knows nothing of connections; times come from its caller."""
+"""Seats of a table: who may play them, and their secrets."""
 
+import hashlib
+import hmac
+import secrets
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Any, Literal, Self
 
-from geo_patrol.agents import Agent
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from geo_patrol.agents import Agent, make_agent
+from geo_patrol.agents.isolation.guard import is_own_agent, seat_agent
+from geo_patrol.agents.policy import GREEDY, shipped_names
+from geo_patrol.agents.search import Searcher, read_budget, read_search
 from geo_patrol.config.presets import read_saved_config
-from geo_patrol.errors import OrderError, RecordingError, printable
+from geo_patrol.errors import OrderError, RecordingError, printable, show
 from geo_patrol.files import atomic_write
+from geo_patrol.game import Game
 from geo_patrol.notation import Order, order_codes, read_orders
 from geo_patrol.replays import Recorder, read_replay
-from geo_patrol.replays.saved_games import reopen
-from geo_patrol.server.models import Ended, Played
-from geo_patrol.server.protocol import Event, Orders, Players, ProtocolError, Welcome, YourTurn
-from geo_patrol.server.saved_tables import SavedTable
-from geo_patrol.server.scenes import TableScenes
-from geo_patrol.server.seats import make_seat_agent
-from geo_patrol.server.states import ended, option_states, played, position_state
-from geo_patrol.sessions.live import LiveGame
+from geo_patrol.replays.files import reopen
+from geo_patrol.server.protocol import (
+    Answer,
+    Ended,
+    Event,
+    Orders,
+    Played,
+    Players,
+    ProtocolError,
+    TableScenes,
+    Welcome,
+    YourTurn,
+    ended,
+    option_states,
+    played,
+    position_state,
+)
+from geo_patrol.sessions.live import LiveGame, Moment
 from geo_patrol.sessions.order_entry import OrderEntry
-from geo_patrol.sessions.timeline import Moment
 from geo_patrol.sides import SIDES, Side
+from geo_patrol.textplay import parse_orders
+
+_MAX_SEARCH_SECONDS, _MAX_ROLLOUTS = 2.0, 2_000
+"""For one decision of an agent that a stranger names."""
+_SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted")
+"""Agents whose parameters name neither files nor other agents."""
+
+
+class Seat(BaseModel):
+    """A seat as it is saved: its secret only as a hash.
+
+    Attributes:
+        kind: "agent", or for people "open", which anybody may take, or "taken", which needs its secret.
+        name: of the agent, or what the person wants to be called.
+        secret_hash: SHA-256 of the secret, as hexadecimal digits; "" without one.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    kind: Literal["agent", "open", "taken"]
+    name: Annotated[str, StringConstraints(max_length=200)]
+    secret_hash: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+
+    def accepts(self, secret: str) -> bool:
+        """Return whether a secret is the seat's, in a time that does not depend on it."""
+        return self.kind == "taken" and accepts(self.secret_hash, secret)
+
+    def take(self) -> str:
+        """Take the seat; return its new secret, which is not stored."""
+        secret = secrets.token_urlsafe(24)
+        self.kind, self.secret_hash = "taken", hash_secret(secret)
+        return secret
+
+    def leave(self) -> None:
+        """Leave the seat open for others; its secret is void."""
+        self.kind, self.secret_hash = "open", ""
+
+
+def hash_secret(secret: str) -> str:
+    """Return what is stored of a secret: SHA-256, as hexadecimal digits."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def accepts(secret_hash: str, secret: str) -> bool:
+    """Return whether a secret has a hash, in a time that does not depend on it."""
+    return hmac.compare_digest(secret_hash, hash_secret(secret))
+
+
+def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:
+    """Make the agent that somebody names for a seat.
+
+    Args:
+        name: a name of the package's agents, or one of ``own_agents``.
+        own_agents: names of users' own agents that the operator of the server allows; each plays in a process of its own.
+            Policies in files are among them.
+
+    Raises:
+        ProtocolError: there is no agent of that name, or it takes too long, with the code "bad_message".
+    """
+    if name in own_agents:
+        return seat_agent(name)
+    if is_own_agent(name):
+        raise ProtocolError("bad_message", f"agent {name!r}: this server does not run agents of users' own")
+    try:
+        _check_without_files(name)
+        agent = make_agent(name)
+    except ValueError as error:
+        raise ProtocolError("bad_message", str(error)) from None
+    if isinstance(agent, Searcher):
+        seconds, rollouts = read_budget(agent.search)
+        if seconds > _MAX_SEARCH_SECONDS or rollouts > _MAX_ROLLOUTS:
+            raise ProtocolError(
+                "bad_message", f"agent {name!r}: give at most {_MAX_SEARCH_SECONDS} s or {_MAX_ROLLOUTS:,} rollouts"
+            )
+    return agent
+
+
+def _check_without_files(name: str) -> None:
+    """Raise ProtocolError if an agent, or one that it names, is read from a file: files of the server are no client's."""
+    base, _, text = name.partition(":")
+    if base == "search":
+        search = read_search(text) if text else None
+        for other in filter(None, (search.propose, search.enemy) if search else ()):
+            _check_without_files(other)
+    elif base not in _SCRIPTS and not (base == "policy" and text.removesuffix(GREEDY) in ("", *shipped_names())):
+        policies = ", ".join(f"policy:{one}" for one in shipped_names())
+        text = f"this server plays {', '.join(_SCRIPTS)}, search, {policies}"
+        raise ProtocolError("bad_message", f"agent {show(name)}: {text}")
+
+
+class SavedTable(BaseModel):
+    """What a table needs beside its replay to go on after a restart."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    version: Literal[1] = 1
+    title: Annotated[str, StringConstraints(max_length=80)]
+    config: dict[str, Any]
+    seed: Annotated[int, Field(ge=0, lt=2**64)]
+    clock: Annotated[float, Field(gt=0)] | None
+    on_timeout: Literal["hold", "forfeit"]
+    hints: bool = True
+    """Whether people may ask for hints."""
+    is_over: bool = False
+    alpha: Seat
+    bravo: Seat
+
+    def seat(self, side: Side) -> Seat:
+        """Return the seat of a side."""
+        return self.alpha if side == "alpha" else self.bravo
+
 
 _MIN_AGENT_SECONDS = 1.0
 """Seconds for a phase, at least, where agents play each other."""
@@ -340,3 +469,39 @@ class Table:
         if self.saved.clock is None or passed is None:
             return None
         return max(round(self.saved.clock - passed, 1), 0.0)
+
+
+def submit(table: Table, side: Side, message: Orders | Answer) -> Orders:
+    """Submit the orders of a side; return those that are in.
+
+    An answer that came before gives the same orders later. The third one to a phase that cannot be read forfeits it, as
+    with ``TextAgent``: its side gives a single illegal order.
+
+    Raises:
+        ProtocolError: an order cannot be read or is illegal, with the code "bad_order", or the phase has not come.
+    """
+    if isinstance(message, Orders):
+        table.submit(side, message)
+        return message
+    game = _position(table, message)
+    is_current = (game.turn, game.phase) == (table.game.turn, table.game.phase)
+    try:
+        orders = _orders(message, [str(order) for order in parse_orders(message.text, game, side)])
+    except OrderError as error:
+        if not is_current or not table.is_forfeited(side):
+            raise ProtocolError("bad_order", str(error)) from None
+        return _orders(message, [str(order) for order in FORFEIT])
+    table.submit(side, orders)
+    return orders
+
+
+def _orders(answer: Answer, texts: list[str]) -> Orders:
+    return Orders(game=answer.game, turn=answer.turn, phase=answer.phase, orders=texts)
+
+
+def _position(table: Table, answer: Answer) -> Game:
+    """Return the position that an answer is about."""
+    for moment in table.live.timeline:
+        if (moment.game.turn, moment.game.phase) == (answer.turn, answer.phase):
+            return moment.game
+    raise ProtocolError("too_soon", f"turn {answer.turn}, {answer.phase}: it is not to be ordered now")

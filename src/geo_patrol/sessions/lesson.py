@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.agents.basic import StatelessAgent
-from geo_patrol.config.preset_files import lesson_path
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.config.toml_files import read_toml
+from geo_patrol.config.toml_files import lesson_path, read_toml
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, PhaseName, order_codes, short_name
-from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sessions.live import LiveGame, Wait, wait_blocking
 from geo_patrol.sessions.order_entry import describe
 from geo_patrol.sessions.play_session import PlaySession
-from geo_patrol.sessions.waiting import Wait, wait_blocking
 from geo_patrol.sides import SIDES, Side
 
 PLAYER: Side = "alpha"

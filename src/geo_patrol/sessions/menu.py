@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from geo_patrol.agents.difficulty import DIFFICULTIES
-from geo_patrol.config.preset_files import preset_names
+from geo_patrol.agents.registry import DIFFICULTIES
 from geo_patrol.config.presets import load_config
+from geo_patrol.config.toml_files import preset_names
 from geo_patrol.sides import SIDES, Side
 
 MAX_FILES = 50

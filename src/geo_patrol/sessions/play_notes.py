@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from geo_patrol.sessions.advice import Hint, Threat, hva_choices, hva_threat, score_changes
 from geo_patrol.sessions.game_pages import danger_tab
-from geo_patrol.sessions.hints import Hint
 from geo_patrol.sessions.pages import Tab
 from geo_patrol.sessions.play_session import PlaySession
-from geo_patrol.sessions.score_changes import score_changes
-from geo_patrol.sessions.threats import Threat, hva_choices, hva_threat
 from geo_patrol.sides import SIDES, Side
 
 if TYPE_CHECKING:

@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sessions.live import LiveGame, Wait, wait_blocking
 from geo_patrol.sessions.order_entry import OrderEntry
-from geo_patrol.sessions.waiting import Wait, wait_blocking
 from geo_patrol.sides import SIDES, Side
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from geo_patrol.sessions.timeline import Snapshot, Timeline
-from geo_patrol.sessions.waiting import Wait, wait_blocking
+from geo_patrol.sessions.live import Snapshot, Timeline, Wait, wait_blocking
 
 Advance: TypeAlias = Callable[[Wait], None]
 """Plays the next phase of a live game and appends it to the timeline; its argument waits for agents."""

@@ -1,22 +1,178 @@
-"""The exact solution of a game: the value of every position, from which the strategies follow."""
+"""The exact solution of a game: the value of every position, from which the strategies follow; its file and its cost.
 
+Files are in the safetensors format: plain numbers behind a header, nothing that could be executed.
+"""
+
+import itertools
+import json
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
 
+from geo_patrol.board import adjacent_sectors, are_adjacent, prograde, ring_of
+from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.state import ALPHA, BRAVO, MOVEMENT, SIDES, Record, records
-from geo_patrol.errors import SolvingError
-from geo_patrol.solving.codes import encode_side
-from geo_patrol.solving.effects import make_effects
-from geo_patrol.solving.estimates import estimate
-from geo_patrol.solving.layers import Limits, Positions, go_back, list_turns
+from geo_patrol.engine.state import (
+    ALPHA,
+    BRAVO,
+    COLLISION,
+    ENGAGEMENT,
+    GUARDING,
+    HVA,
+    MOVEMENT,
+    NOOP,
+    NUM_SIDES,
+    RADIAL_IN,
+    RADIAL_OUT,
+    SHOT,
+    Record,
+    records,
+)
+from geo_patrol.engine.turn import destination
+from geo_patrol.errors import ConfigError, SolvingError
+from geo_patrol.files import atomic_path, read_limited
+from geo_patrol.solving.backward_induction import SOLVING, Limits, Positions, go_back, list_turns, start_of
 from geo_patrol.solving.matrices import Floats, solve_matrix
-from geo_patrol.solving.transitions import TRANSITION, find_patterns, joint_moves, list_moves, list_outcomes
-from geo_patrol.solving.values import SOLVING
+from geo_patrol.solving.transitions import (
+    TRANSITION,
+    Board,
+    encode_side,
+    find_patterns,
+    joint_moves,
+    list_moves,
+    list_outcomes,
+    make_codec,
+    make_effects,
+)
+
+ENOUGH = 10**12
+"""Positions from which counting stops: no machine solves such a game."""
+BYTES_PER_POSITION = 40
+SECONDS_PER_POSITION = 1e-5
+"""On one core; measured on ``duel``, where a side has up to 25 joint orders. More joint orders take longer."""
+
+State = tuple[int, int, int]
+"""Of one satellite: sector and fuel; and ammo, or the goal points that an HVA has earned."""
+
+
+class Estimate(NamedTuple):
+    """What solving a game takes at most."""
+
+    positions: int
+    """Counting stops at ``ENOUGH``."""
+
+    @property
+    def gigabytes(self) -> float:
+        """Memory."""
+        return self.positions * BYTES_PER_POSITION / 1e9
+
+    @property
+    def minutes(self) -> float:
+        """Time on one core."""
+        return self.positions * SECONDS_PER_POSITION / 60
+
+    def __str__(self) -> str:
+        if self.positions >= ENOUGH:
+            return f"more than {ENOUGH:.0e} positions"
+        return f"up to {self.positions:,} positions, {self.gigabytes:.1f} GB and {self.minutes:.1f} minutes on one core"
+
+
+def estimate(config: GameConfig) -> Estimate:
+    """Estimate what solving a game takes.
+
+    Counts the configurations of every satellite as if enemies were always in reach and satellites moved independently of
+    what happens to others: an upper bound of the positions.
+
+    Raises:
+        SolvingError: values are sampled at each reset.
+    """
+    games, all_rules = start_of(config)
+    game, rules = games[0], all_rules[0]
+    fleets = [
+        [{(int(game.sector[side, n]), int(game.fuel[side, n]), _third(game, side, n))} for n in range(patrols + 1)]
+        for side, patrols in enumerate(rules.patrol_count.tolist())
+    ]
+    total = 0
+    goals = game.goal.tolist()
+    for _ in range(config.turn_limit):
+        for play in (_move, _engage):
+            total += _count(fleets)
+            if total >= ENOUGH:
+                return Estimate(ENOUGH)
+            for side, fleet in enumerate(fleets):
+                fleet[:] = [
+                    {end for state in states for end in play(state, rules, side, number, goals[side])}
+                    for number, states in enumerate(fleet)
+                ]
+        goals = [prograde(goal) for goal in goals]
+    return Estimate(total)
+
+
+def _third(game: Record, side: int, number: int) -> int:
+    return 0 if number == HVA else int(game.ammo[side, number])
+
+
+def _count(fleets: list[list[set[State]]]) -> int:
+    count = 1
+    for fleet in fleets:
+        for states in fleet:
+            count *= len(states)
+    return count
+
+
+def _move(state: State, rules: Record, side: int, number: int, goal: int) -> Iterator[State]:  # noqa: ARG001 - as _engage
+    """Yield what a movement can make of a satellite."""
+    sector, fuel, third = state
+    yield state
+    for order in range(NOOP + 1, RADIAL_OUT + 1):
+        cost = int(rules.move_cost[side, order])
+        leaves = (order == RADIAL_IN and ring_of(sector) <= rules.inner_ring) or (
+            order == RADIAL_OUT and ring_of(sector) >= rules.outer_ring
+        )
+        if 0 < fuel >= cost and not leaves:
+            yield int(destination(sector, order)), fuel - cost, third
+
+
+def _engage(state: State, rules: Record, side: int, number: int, goal: int) -> Iterator[State]:
+    """Yield what an engagement and the drift can make of a satellite; an HVA without fuel ends the game."""
+    cost = int(rules.station_keeping_cost[side])
+    for sector, fuel, third in {*_fight(state, rules, side, number)}:
+        left = max(fuel - cost, 0)
+        if number == HVA:
+            points = rules.goal_points if sector == goal else rules.adjacent_points
+            earned = int(points[side]) if sector == goal or are_adjacent(sector, goal) else 0
+            if left > 0:
+                yield prograde(sector), left, third + earned
+        else:
+            yield (prograde(sector), left, third) if left > 0 else (0, 0, 0)
+
+
+def _fight(state: State, rules: Record, side: int, number: int) -> Iterator[State]:
+    """Yield what an engagement can make of a satellite, wherever enemies are."""
+    sector, fuel, third = state
+    yield state
+    if number == HVA or fuel <= 0:
+        return
+    yield 0, 0, 0
+    for kind in (SHOT, COLLISION, GUARDING):
+        for distance in range(NUM_SIDES):
+            left = fuel - int(rules.engagement_cost[side, kind, distance])
+            if left < 0 or (kind == SHOT and third == 0):
+                continue
+            if kind == SHOT:
+                yield sector, left, third - 1
+                continue
+            reach = [sector] if distance == 0 else adjacent_sectors(sector, int(rules.outer_ring))
+            yield from ((other, left, third) for other in reach)
+
 
 Reward: TypeAlias = Literal["score", "outcome"]
 REWARDS: tuple[Reward, ...] = get_args(Reward)
@@ -108,7 +264,7 @@ class Solution:
             raise SolvingError("the position cannot be reached from the start of the solved game")
         phase = self.phases[number]
         codec = phase.positions.board.codec
-        codes = np.array([encode_side(game, codec, each) for each in range(SIDES)])
+        codes = np.array([encode_side(game, codec, each) for each in range(NUM_SIDES)])
         phase.find(codes[:1], codes[1:])
         make_matrix = self._movement_matrix if game.phase == MOVEMENT else self._engagement_matrix
         joints, matrix = make_matrix(number, codes, REWARDS.index(reward))
@@ -121,7 +277,7 @@ class Solution:
     ) -> tuple[tuple[NDArray[np.int64], ...], Floats]:
         """Return the joint orders of both sides in a movement phase, and the matrix of values."""
         board = self.phases[number].positions.board
-        ends = [list_moves(board, side, codes[side : side + 1])[1] for side in range(SIDES)]
+        ends = [list_moves(board, side, codes[side : side + 1])[1] for side in range(NUM_SIDES)]
         alpha, bravo = np.meshgrid(*ends, indexing="ij")
         values = self.phases[number + 1].find(alpha, bravo)
         return joint_moves(board, codes), np.ascontiguousarray(values[..., payoff])
@@ -170,3 +326,128 @@ def solve(config: GameConfig, limits: Limits | None = None) -> Solution:
         phases += [Phase(turn.engagement, engagement), Phase(turn.movement, movement)]
         largest = max(largest, gap)
     return Solution(config, tuple(reversed(phases)), largest)
+
+
+FORMAT = "geo_patrol solution 1"
+MAX_FILE_SIZE = 8_000_000_000
+MAX_HEADER = 4_000_000
+"""Bytes: four arrays for each of thousands of phases."""
+_MAX_CONFIG = 100_000
+_MAX_PAYOFF = 1e12
+_TYPES = {"alpha": "I64", "bravo": "I64", "indices": "I32", "values": "F64"}
+
+
+def write_solution(path: str | Path, solution: Solution) -> None:
+    """Write a solution to a file, atomically.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, phase in enumerate(solution.phases):
+        positions = phase.positions
+        held = (*positions.codes, positions.indices, phase.values)
+        arrays |= {f"{number}/{name}": np.ascontiguousarray(array) for name, array in zip(_TYPES, held, strict=True)}
+    metadata = {
+        "format": FORMAT,
+        "config": json.dumps(solution.config.to_dict()),
+        "phases": str(len(solution.phases)),
+        "certified_gap": repr(solution.certified_gap),
+    }
+    with atomic_path(path) as temporary:
+        mode = temporary.stat().st_mode
+        save_file(arrays, temporary, metadata)
+        temporary.chmod(mode)  # safetensors leaves a file that only its owner can read
+
+
+def read_solution(path: str | Path) -> Solution:
+    """Read a solution.
+
+    Raises:
+        SolvingError: the file cannot be read, is too large, or is no solution.
+    """
+    try:
+        return _open(Path(path))
+    except OSError as error:
+        raise SolvingError(f"{path}: {error.strerror or error}") from None
+    except (SafetensorError, ConfigError, SolvingError, ValueError, KeyError, RecursionError) as error:
+        reason, *_ = str(error).splitlines() or [type(error).__name__]
+        raise SolvingError(f"{path}: not a solution of geo_patrol ({reason})") from None
+
+
+def _open(path: Path) -> Solution:
+    length = read_limited(path, 7)  # refuses what is no regular file; eight bytes: the length of the header
+    if path.stat().st_size > MAX_FILE_SIZE:
+        raise SolvingError(f"larger than {MAX_FILE_SIZE:,} bytes")
+    if int.from_bytes(length, "little") > MAX_HEADER:
+        raise SolvingError(f"its header is longer than {MAX_HEADER:,} bytes")
+    with safe_open(path, framework="numpy") as file:
+        return _read(file)
+
+
+def _read(file: Any) -> Solution:
+    metadata = file.metadata() or {}
+    if metadata.get("format") != FORMAT:
+        raise SolvingError(f"format {metadata.get('format')!r}: it must be {FORMAT!r}")
+    if missing := {"config", "phases", "certified_gap"} - set(metadata):
+        raise SolvingError(f"without {', '.join(sorted(missing))}")
+    if len(metadata["config"]) > _MAX_CONFIG:
+        raise SolvingError("the configuration is too long")
+    config = read_saved_config(json.loads(metadata["config"]))
+    count, gap = int(metadata["phases"]), float(metadata["certified_gap"])
+    if not (0 < count <= 2 * (config.turn_limit + 1) and count % 2 == 0 and 0 <= gap < math.inf):
+        raise SolvingError(f"{count} phases, certified gap {gap}")
+    board = _make_board(config)
+    boards = itertools.islice(itertools.accumulate(itertools.repeat(board), lambda last, _: _next_board(last)), count)
+    phases = tuple(_read_phase(file, number, each) for number, each in enumerate(boards))
+    return Solution(config, phases, gap)
+
+
+def _make_board(config: GameConfig) -> Board:
+    """Return the board of the first phase; effects are found where they are needed."""
+    start, rules = start_of(config)
+    codec = make_codec(start[0], rules[0], is_complete=False)
+    return Board(start, rules, codec, make_effects({0}, codec, rules[0]))
+
+
+def _next_board(board: Board) -> Board:
+    """Return the board of the following phase."""
+    template = board.template.copy()
+    if template["phase"][0] == MOVEMENT:
+        template["phase"] = ENGAGEMENT
+    else:
+        template["phase"] = MOVEMENT
+        template["turn"] += 1
+        template["goal"] = [[prograde(int(goal)) for goal in template["goal"][0]]]
+    return board._replace(template=template)
+
+
+def _read_phase(file: Any, number: int, board: Board) -> Phase:
+    shapes = {"alpha": (None,), "bravo": (None,), "indices": (None, 2), "values": (None, 2)}
+    held = {name: _take(file, f"{number}/{name}", kind, shapes[name]) for name, kind in _TYPES.items()}
+    codes, indices = (held["alpha"], held["bravo"]), held["indices"]
+    if len(indices) == 0 or len(indices) != len(held["values"]):
+        raise SolvingError(f"phase {number}: {len(indices)} positions, {len(held['values'])} values")
+    if not (np.abs(held["values"]) <= (_MAX_PAYOFF, 1 + 1e-6)).all():
+        raise SolvingError(f"phase {number}: values that no game has")
+    if not all((np.diff(each) > 0).all() for each in codes):
+        raise SolvingError(f"phase {number}: codes out of order")
+    if not ((indices >= 0) & (indices < [len(each) for each in codes])).all():
+        raise SolvingError(f"phase {number}: indices out of range")
+    if not (np.diff(indices[:, 0].astype(np.int64) * len(codes[1]) + indices[:, 1]) > 0).all():
+        raise SolvingError(f"phase {number}: indices out of order")
+    return Phase(Positions(board, codes, indices), held["values"])
+
+
+def _take(file: Any, name: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """Return an array of a file, which is not read before its type and shape are right."""
+    held = file.get_slice(name)
+    found = held.get_shape()
+    if (
+        held.get_dtype() != kind
+        or len(found) != len(shape)
+        or any(size not in (None, real) for size, real in zip(shape, found, strict=True))
+    ):
+        raise SolvingError(f"{name}: {held.get_dtype()} of shape {tuple(found)}")
+    array: NDArray[Any] = file.get_tensor(name)
+    return array

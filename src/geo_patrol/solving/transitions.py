@@ -1,24 +1,33 @@
-"""What follows from joint orders in one position: compiled functions on top of the engine's rules."""
+"""The configuration of one side as one integer: sectors, fuel and ammo of its satellites, and its points.
 
+A position is a pair of such codes. Turn, phase and goal sectors are those of all positions of a layer.
+"""
+
+import functools
+import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.engagement import pay_for_engagements
+from geo_patrol.engine.distribution import Effect, engagement_effects
+from geo_patrol.engine.engagement import kind_of, pay_for_engagements, range_of, target_of
 from geo_patrol.engine.legal import write_legal_orders
 from geo_patrol.engine.state import (
     ALPHA,
     BRAVO,
     COLLIDE,
     ENGAGEMENT,
+    GUARD,
+    HVA,
     MOVEMENT,
     NOBODY,
     NOOP,
+    NUM_SIDES,
     ORDERS,
     SATELLITES,
     SHOOT,
-    SIDES,
     IntArray,
     Record,
     Records,
@@ -26,16 +35,165 @@ from geo_patrol.engine.state import (
     make_workspace,
 )
 from geo_patrol.engine.turn import move_satellites, play_drift, winner_of
+from geo_patrol.errors import SolvingError
 from geo_patrol.jit import jit, jitable
-from geo_patrol.solving.codes import Codec, decode_side, encode_side
-from geo_patrol.solving.effects import Effects, pattern_of
+
+MAX_SATELLITES = 10
+"""Of both sides together."""
+
+
+class Codec(NamedTuple):
+    """How configurations become integers: in mixed radix."""
+
+    fleets: NDArray[np.int64]
+    """(2,), satellites of each side, its HVA included."""
+    radices: NDArray[np.int64]
+    """(2, 11, 3): sectors, fuel and ammo of each satellite."""
+    point_radices: NDArray[np.int64]
+    """(2, 2): goal points, and fuel points when last scored."""
+    is_complete: bool
+    """Whether a code holds all that observations show: the last score, and where satellites without fuel are. None of
+    these influences what follows."""
+
+
+def make_codec(game: Record, rules: Record, *, is_complete: bool) -> Codec:
+    """Return the codec of a game.
+
+    Args:
+        game: its starting position.
+        rules: its rules.
+        is_complete: see ``Codec``.
+
+    Raises:
+        SolvingError: the fleets are too large.
+    """
+    fleets = 1 + np.array(rules.patrol_count, np.int64)
+    if fleets.sum() > MAX_SATELLITES:
+        raise SolvingError(f"{fleets.sum()} satellites: games of {MAX_SATELLITES} at most can be solved")
+    radices, point_radices = np.ones((NUM_SIDES, SATELLITES, 3), np.int64), np.ones((NUM_SIDES, 2), np.int64)
+    for side in range(NUM_SIDES):
+        fleet = fleets[side]
+        radices[side, :fleet, 0] = 2 << int(rules.outer_ring)
+        radices[side, :fleet, 1] = game.fuel[side, :fleet] + 1
+        radices[side, :fleet, 2] = game.ammo[side, :fleet] + 1
+        turns = int(rules.turn_limit) + 1
+        point_radices[side, 0] = turns * max(rules.goal_points[side], rules.adjacent_points[side]) + 1
+        point_radices[side, 1] = game.score[side] + 1 if is_complete else 1
+        if math.prod(radices[side].ravel().tolist() + point_radices[side].tolist()) >= 1 << 63:
+            raise SolvingError("the tanks are too large: a side has more than 2^63 configurations; give less fuel")
+    return Codec(fleets, radices, point_radices, is_complete)
+
+
+@jitable
+def encode_side(game: Record, codec: Codec, side: int) -> int:
+    """Return the code of a side's configuration."""
+    code: int = 0
+    for number in range(codec.fleets[side]):
+        is_gone = number != HVA and game.fuel[side, number] <= 0 and not codec.is_complete
+        radices = codec.radices[side, number]
+        code = code * radices[0] + (0 if is_gone else game.sector[side, number])
+        code = code * radices[1] + game.fuel[side, number]
+        code = code * radices[2] + (0 if is_gone else game.ammo[side, number])
+    code = code * codec.point_radices[side, 0] + game.goal_points[side]
+    if codec.is_complete:
+        code = code * codec.point_radices[side, 1] + (game.score[side] - game.goal_points[side])
+    return code
+
+
+@jitable
+def decode_side(code: int, codec: Codec, side: int, game: Record) -> None:
+    """Write a side's configuration to a game."""
+    fuel_points = 0
+    if codec.is_complete:
+        code, fuel_points = divmod(code, codec.point_radices[side, 1])
+    code, goal_points = divmod(code, codec.point_radices[side, 0])
+    game.goal_points[side] = goal_points
+    game.score[side] = goal_points + fuel_points
+    for number in range(codec.fleets[side] - 1, -1, -1):
+        radices = codec.radices[side, number]
+        code, game.ammo[side, number] = divmod(code, radices[2])
+        code, game.fuel[side, number] = divmod(code, radices[1])
+        code, game.sector[side, number] = divmod(code, radices[0])
+
+
+_DIGIT = 2 * ORDERS  # an order and a range
+
+
+class Effects(NamedTuple):
+    """The results of the patterns; those of pattern p are ``starts[p]`` to ``starts[p + 1]`` - 1."""
+
+    patterns: NDArray[np.int64]
+    """(p,), ascending: see ``pattern_of``."""
+    starts: NDArray[np.int64]
+    """(p + 1,)."""
+    probability: NDArray[np.float64]
+    """(n,)."""
+    destroyed: NDArray[np.int64]
+    """(n,), satellites as bits."""
+    origin: NDArray[np.int8]
+    """(n, 22), the satellite in whose former sector each satellite ends: itself if it does not move."""
+
+
+@jitable
+def pattern_of(game: Record, codec: Codec, orders: IntArray) -> int:
+    """Return orders that have been paid for, (2, 11), and the range of each as one number."""
+    pattern = 0
+    for side in range(NUM_SIDES):
+        for number in range(codec.fleets[side]):
+            order, distance = orders[side, number], 0
+            if order != NOOP:
+                target_side = side if order == GUARD else 1 - side
+                distance = range_of(game.sector[side, number], game.sector[target_side, target_of(order)])
+            pattern = pattern * _DIGIT + 2 * order + distance
+    return pattern
+
+
+def make_effects(patterns: Iterable[int], codec: Codec, rules: Record) -> Effects:
+    """Work out the results of patterns."""
+    ordered = sorted(patterns)
+    starts, probability, destroyed, origin = [0], [], [], []
+    for pattern in ordered:
+        for effect in _find_effects(*_read_pattern(pattern, codec, rules)):
+            probability.append(effect.probability)
+            destroyed.append(effect.destroyed)
+            origin.append(list(range(NUM_SIDES * SATELLITES)))
+            for satellite, other in effect.moved:
+                origin[-1][satellite] = other
+        starts.append(len(probability))
+    return Effects(
+        np.array(ordered, np.int64),
+        np.array(starts, np.int64),
+        np.array(probability),
+        np.array(destroyed, np.int64),
+        np.array(origin, np.int8).reshape(-1, NUM_SIDES * SATELLITES),
+    )
+
+
+@functools.lru_cache(100_000)
+def _find_effects(orders: tuple[int, ...], odds: tuple[tuple[int, float], ...]) -> list[Effect]:
+    return engagement_effects(list(orders), dict(odds))
+
+
+def _read_pattern(pattern: int, codec: Codec, rules: Record) -> tuple[tuple[int, ...], tuple[tuple[int, float], ...]]:
+    """Return the orders of a pattern, (22,), and each satellite that has one with its odds."""
+    orders, odds = [NOOP] * (NUM_SIDES * SATELLITES), {}
+    for side in reversed(range(NUM_SIDES)):
+        for number in reversed(range(int(codec.fleets[side]))):
+            pattern, digit = divmod(pattern, _DIGIT)
+            order, distance = divmod(digit, 2)
+            if order != NOOP:
+                satellite = side * SATELLITES + number
+                orders[satellite] = order
+                odds[satellite] = float(rules.engagement_odds[side, kind_of(order), distance])
+    return tuple(orders), tuple(odds.items())
+
 
 TRANSITION = np.dtype(
     [
         ("row", "i8"),  # alpha's joint order
         ("column", "i8"),  # bravo's
         ("done", "i8"),
-        ("code", "i8", (SIDES,)),  # of both sides in the next layer
+        ("code", "i8", (NUM_SIDES,)),  # of both sides in the next layer
         ("probability", "f8"),
         ("payoff", "f8", (2,)),  # alpha's score difference and outcome; the outcome only at the end
     ],
@@ -82,14 +240,14 @@ def list_joint_orders(legal: IntArray, fleet: int) -> NDArray[np.int64]:
 def set_position(games: Records, board: Board, codes: NDArray[np.int64]) -> None:
     """Write the position with these codes, (2,), to the first of ``games``."""
     games[0] = board.template[0]
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         decode_side(codes[side], board.codec, side, games[0])
 
 
 @jitable
 def write_sets(games: Records, board: Board, workspace: Workspace) -> NDArray[np.int32]:
     """Return the sets of legal orders of the first of ``games``, (2, 11)."""
-    legal = np.empty((SIDES, SATELLITES), np.int32)
+    legal = np.empty((NUM_SIDES, SATELLITES), np.int32)
     write_legal_orders(games[0], board.rules[0], workspace, legal)
     return legal
 
@@ -103,7 +261,7 @@ def list_moves(board: Board, side: int, codes: NDArray[np.int64]) -> tuple[NDArr
         ``list_joint_orders``.
     """
     workspace, games = make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 2)
-    orders, starts, ends = np.zeros((SIDES, SATELLITES), np.int64), [0], [np.int64(0) for _ in range(0)]
+    orders, starts, ends = np.zeros((NUM_SIDES, SATELLITES), np.int64), [0], [np.int64(0) for _ in range(0)]
     for code in codes:
         decode_side(code, board.codec, side, games[0])
         games[0].phase = MOVEMENT
@@ -120,7 +278,7 @@ def list_moves(board: Board, side: int, codes: NDArray[np.int64]) -> tuple[NDArr
 @jitable
 def enact_effect(before: Record, game: Record, effects: Effects, index: int) -> None:
     """Carry out one result of an engagement in ``game``, a copy of ``before`` that has paid for it."""
-    for satellite in range(SIDES * SATELLITES):
+    for satellite in range(NUM_SIDES * SATELLITES):
         side, number = satellite // SATELLITES, satellite % SATELLITES
         origin = effects.origin[index, satellite]
         if origin != satellite:
@@ -134,7 +292,7 @@ def enact_effect(before: Record, game: Record, effects: Effects, index: int) -> 
 def pay(game: Record, board: Board, orders: IntArray) -> None:
     """Pay for an engagement: fuel, and the ammo of all shots that take place; void orders become noop."""
     pay_for_engagements(game, board.rules[0], orders)
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         for number in range(board.codec.fleets[side]):
             game.ammo[side, number] -= (orders[side, number] >= SHOOT) & (orders[side, number] < COLLIDE)
 
@@ -151,7 +309,7 @@ def write_transition(transition: Record, game: Record, board: Board, goal_differ
         transition.payoff[0] = game.score[ALPHA] - game.score[BRAVO] - goal_difference
         transition.payoff[1] = 0.0 if winner == NOBODY else 1.0 - 2.0 * winner
         return
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         transition.code[side] = encode_side(game, board.codec, side)
 
 
@@ -172,7 +330,7 @@ def list_transitions(
     """
     count, effects = 0, board.effects
     goal_difference = games[0].goal_points[ALPHA] - games[0].goal_points[BRAVO]
-    orders = np.empty((SIDES, SATELLITES), np.int64)
+    orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
     for row in range(len(joints[0])):
         for column in range(len(joints[1])):
             games[1] = games[0]
@@ -205,7 +363,7 @@ def joint_orders_of(games: Records, board: Board, workspace: Workspace) -> tuple
 def find_patterns(board: Board, codes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the patterns of all engagements in positions; ``codes``: (n, 2)."""
     workspace, games = make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 2)
-    orders, patterns = np.empty((SIDES, SATELLITES), np.int64), {np.int64(0)}
+    orders, patterns = np.empty((NUM_SIDES, SATELLITES), np.int64), {np.int64(0)}
     for i in range(len(codes)):
         set_position(games, board, codes[i])
         games[0].phase = ENGAGEMENT
@@ -232,7 +390,7 @@ def list_ends(board: Board, codes: NDArray[np.int64], ends: Records) -> NDArray[
             if not ends[k].done:
                 found.add((np.int64(ends[k].code[0]), np.int64(ends[k].code[1])))
     found.discard((np.int64(-1), np.int64(-1)))
-    pairs = np.empty((len(found), SIDES), np.int64)
+    pairs = np.empty((len(found), NUM_SIDES), np.int64)
     for i, pair in enumerate(found):
         pairs[i, 0], pairs[i, 1] = pair
     return pairs

@@ -4,8 +4,6 @@ from geo_patrol.errors import optional_import
 
 with optional_import("train"):
     from geo_patrol.training.config import TrainingConfig
-    from geo_patrol.training.evaluation import Evaluation, WinRate
-    from geo_patrol.training.runs import train_runs
-    from geo_patrol.training.selfplay import train, train_best_response
+    from geo_patrol.training.selfplay import Estimate, Evaluation, train, train_best_response, train_runs
 
-__all__ = ["Evaluation", "TrainingConfig", "WinRate", "train", "train_best_response", "train_runs"]
+__all__ = ["Estimate", "Evaluation", "TrainingConfig", "train", "train_best_response", "train_runs"]

@@ -1,13 +1,16 @@
 """The settings of a training run, with the names that CleanRL gives them."""
 
+import argparse
+import dataclasses
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 from geo_patrol.config.presets import ConfigSource
-from geo_patrol.errors import ConfigError, show
+from geo_patrol.errors import ConfigError, GeoPatrolError, show, suggest
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 SCRIPTED_OPPONENTS = (
@@ -128,3 +131,75 @@ def _check_number(setting: Field[Any], value: Any) -> None:
         kind = "a number" if is_real else "a whole number"
         limit = f"from {low:g} to {high:,}" if math.isfinite(high) else f"of at least {low:g}"
         raise ConfigError(f"{setting.name} = {show(value)}: must be {kind} {limit}")
+
+
+_SELF_PLAY = {"self_play_fraction": 1.0, "num_past_policies": 0}
+
+METHODS: Mapping[str, Mapping[str, Any]] = {
+    "league": {},
+    "self-play": _SELF_PLAY,
+    "mmd": {
+        **_SELF_PLAY,
+        "magnet_coef": 0.05,
+        "ent_coef": 0.01,
+        "learning_rate": 5e-4,
+        "gae_lambda": 0.95,
+    },
+    "entropy": {
+        **_SELF_PLAY,
+        "ent_coef": 0.05,
+        "anneal_ent_coef": False,
+        "clip_coef": 0.05,
+        "learning_rate": 5e-4,
+        "gae_lambda": 0.95,
+    },
+}
+"""``league``: PPO against scripts and past policies, with a tenth of self-play. ``self-play``: PPO against itself alone.
+``mmd``: the same with a magnet, magnetic mirror descent (Sokota et al., arXiv 2206.05825). ``entropy``: self-play with a
+strong entropy bonus that stays, small clipping and learning rate (Rudolph et al., arXiv 2502.08938)."""
+
+
+def configure(method: str = "league", **settings: Any) -> TrainingConfig:
+    """Make the settings of a run by a method; those that are given replace the method's.
+
+    Raises:
+        ConfigError: there is no such method, or a setting is wrong.
+    """
+    if method not in METHODS:
+        hint = suggest(method, METHODS) or "."
+        raise ConfigError(f"there is no method {method!r}{hint} The methods are: {', '.join(METHODS)}.")
+    return TrainingConfig(**{**METHODS[method], **settings})
+
+
+def parse_settings(description: str | None, argv: Sequence[str] | None = None) -> TrainingConfig:
+    """Read ``--method`` and an option for every field of ``TrainingConfig``; errors end the program with a message.
+
+    Args:
+        description: what ``--help`` says first.
+        argv: the arguments; those of the process by default.
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    methods = ", ".join(METHODS)
+    parser.add_argument("--method", metavar="NAME", help=f"other defaults: {methods} (default league)")
+    for setting in dataclasses.fields(TrainingConfig):
+        default = " ".join(map(str, setting.default)) if isinstance(setting.default, tuple) else setting.default
+        note = "" if default in (None, "") else f" (default {default})"
+        option = f"--{setting.name.replace('_', '-')}"
+        parser.add_argument(option, help=setting.metadata["help"] + note, **_argument_type(setting))
+    provided = {name: value for name, value in vars(parser.parse_args(argv)).items() if value is not None}
+    arguments: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in provided.items()}
+    try:
+        return configure(**arguments)
+    except GeoPatrolError as error:
+        parser.error(str(error))
+
+
+def _argument_type(setting: dataclasses.Field[Any]) -> dict[str, Any]:
+    if isinstance(setting.default, bool):
+        return {"action": argparse.BooleanOptionalAction}
+    types = {"total_timesteps": int, "initial_policy": str, "eval_config": str, "opponent_weights": float}
+    if isinstance(setting.default, tuple):
+        return {"nargs": "*", "metavar": "NAME", "type": types.get(setting.name, str)}
+    return {"type": types.get(setting.name, type(setting.default)), "metavar": "VALUE"}

@@ -1,4 +1,4 @@
-"""The policy's network in PyTorch: the same function as ``geo_patrol.agents.policy.network`` computes in NumPy."""
+"""The policy's network in PyTorch: the same function as ``geo_patrol.agents.policy`` computes in NumPy."""
 
 from copy import deepcopy
 from typing import Any
@@ -9,15 +9,18 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from geo_patrol.agents.policy.network import (
+from geo_patrol.agents.policy import (
     ACTIVE,
+    ATTACKS,
     FLEETS,
     GAME_SCALES,
     HIGHEST_INPUT,
     KIND_OF_ROW,
     SATELLITE_SCALES,
+    SECTORS,
+    SIMPLE_ORDERS,
+    Weights,
 )
-from geo_patrol.agents.policy.weights import ATTACKS, SECTORS, SIMPLE_ORDERS, Weights
 from geo_patrol.engine.observe import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_TABLE_SIZE, Encoding
 from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import ConfigError
@@ -31,7 +34,7 @@ class PolicyNetwork(nn.Module):
     """Logits of the orders of every satellite that has a choice, and a value of the position.
 
     Args:
-        weights: arrays by name, as ``geo_patrol.agents.policy.weights.shapes`` says.
+        weights: arrays by name, as ``geo_patrol.agents.policy.shapes`` says.
     """
 
     satellite_scales: Tensor

@@ -18,7 +18,7 @@ from torch.nn import functional
 from geo_patrol.engine.observe import TOKEN_SIZE
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.training.config import TrainingConfig
-from geo_patrol.training.envs import TrainingEnvs
+from geo_patrol.training.league import TrainingEnvs
 from geo_patrol.training.network import PolicyNetwork, sample_actions
 
 

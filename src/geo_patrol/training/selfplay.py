@@ -1,25 +1,181 @@
-"""Training by self-play and against a league: the loop of rollouts, updates, snapshots and evaluations."""
+"""Evaluations of a policy during its training, and the learning curve that they make."""
 
+import csv
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from concurrent.futures import Executor
+from contextlib import nullcontext
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from geo_patrol.agents.policy.weights import SUFFIX
+from geo_patrol.agents.policy import SUFFIX, PolicyAgent, Widths, initial_weights, shapes, write_weights
 from geo_patrol.agents.registry import make_agent
-from geo_patrol.errors import ConfigError, GeoPatrolError
-from geo_patrol.training import checkpoint
+from geo_patrol.agents.travel import local_name
+from geo_patrol.config.presets import load_config
+from geo_patrol.errors import ConfigError, GeoPatrolError, PolicyError
+from geo_patrol.evaluation.executors import ProcessExecutor, run_tasks, usable_cores
+from geo_patrol.evaluation.match import play_match
+from geo_patrol.files import atomic_path, atomic_write
 from geo_patrol.training.config import TrainingConfig
-from geo_patrol.training.envs import TrainingEnvs
-from geo_patrol.training.evaluation import Evaluation, evaluate, write_curve
-from geo_patrol.training.network import freeze, resolve_device
+from geo_patrol.training.league import League, TrainingEnvs
+from geo_patrol.training.network import NetworkAgent, PolicyNetwork, freeze, resolve_device
 from geo_patrol.training.ppo import RolloutBuffer, move_magnet, update_policy
+
+
+class Estimate(NamedTuple):
+    """A win rate and its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.1%} ({self.low:.1%}-{self.high:.1%})"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A point of the learning curve."""
+
+    minutes: float
+    steps: int
+    win_rates: dict[str, Estimate]
+    """By opponent."""
+
+    def to_row(self) -> dict[str, float]:
+        """Return the columns of ``curve.csv``: minutes, steps, and three for each opponent."""
+        row = {"minutes": self.minutes, "steps": self.steps}
+        for name, (estimate, low, high) in self.win_rates.items():
+            row |= {name: estimate, f"{name} low": low, f"{name} high": high}
+        return row
+
+    @classmethod
+    def from_row(cls, row: dict[str, float]) -> "Evaluation":
+        """Read what ``to_row`` returned."""
+        names = [name for name in row if f"{name} low" in row]
+        win_rates = {name: Estimate(row[name], row[f"{name} low"], row[f"{name} high"]) for name in names}
+        return cls(row["minutes"], int(row["steps"]), win_rates)
+
+
+def evaluate(network: PolicyNetwork, config: TrainingConfig, games: int, seed: int) -> dict[str, Estimate]:
+    """Play games against every evaluation opponent, half of them from each side, and return the win rates."""
+    win_rates = {}
+    for opponent in config.eval_opponents:
+        agent = NetworkAgent(network, "training")
+        total = play_match(agent, opponent, config=config.eval_config, games=games, seed=seed).summary().total
+        win_rates[opponent] = Estimate(float(total.win_rate), *map(float, total.win_interval))
+    return win_rates
+
+
+def write_curve(path: Path, curve: Sequence[Evaluation]) -> None:
+    """Write a learning curve as CSV; a column that a later evaluation does not have stays empty."""
+    rows = [point.to_row() for point in curve]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    with atomic_write(path) as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+FORMAT = "geo_patrol checkpoint 2"
+CHECKPOINT = "checkpoint.pt"
+POLICY = "policy.safetensors"
+
+
+@dataclass
+class TrainingState:
+    """All that changes over a training run."""
+
+    network: PolicyNetwork
+    optimizer: torch.optim.Optimizer
+    league: League[NetworkAgent]
+    magnet: PolicyNetwork | None = None
+    global_step: int = 0
+    minutes: float = 0.0
+    curve: list[Evaluation] = field(default_factory=list)
+
+
+def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState:
+    """Return the state that a run starts from, and seed PyTorch's random stream."""
+    torch.manual_seed(config.seed)
+    rng = np.random.default_rng(config.seed)
+    random_weights = initial_weights(shapes(Widths()), rng)
+    policy = config.initial_policy
+    network = PolicyNetwork(random_weights if policy is None else PolicyAgent(local_name(policy)).weights).to(device)
+    has_fused = device.type in ("cpu", "cuda")
+    optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5, fused=has_fused)
+    league: League[NetworkAgent] = League([*config.opponents, *config.extra_opponents], rng, config.opponent_weights)
+    magnet = deepcopy(network) if config.magnet_coef else None
+    return TrainingState(network, optimizer, league, magnet)
+
+
+def save(state: TrainingState, config: TrainingConfig) -> None:
+    """Write the checkpoint and the policy into the run's folder."""
+    past_policies = state.league.past_policies.items()
+    content = {
+        "format": FORMAT,
+        "network": state.network.state_dict(),
+        "optimizer": state.optimizer.state_dict(),
+        "magnet": None if state.magnet is None else state.magnet.state_dict(),
+        "past_policies": {name: agent.network.state_dict() for name, agent in past_policies},
+        "results": {name: list(results) for name, results in state.league.results.items()},
+        "global_step": state.global_step,
+        "minutes": state.minutes,
+        "curve": [point.to_row() for point in state.curve],
+        "rng_state": torch.get_rng_state(),
+    }
+    with atomic_path(config.out / CHECKPOINT) as path:
+        torch.save(content, path)
+    save_policy(state, config, POLICY)
+
+
+def save_policy(state: TrainingState, config: TrainingConfig, name: str) -> None:
+    """Write the policy to a file of the run's folder."""
+    metadata = {
+        "steps": f"{state.global_step}",
+        "minutes": f"{state.minutes:.1f}",
+        "seed": f"{config.seed}",
+        "begun_with": config.initial_policy or "random weights",
+        "configs": ", ".join(c if isinstance(c, str) else load_config(c).title for c in config.config),
+    }
+    (config.out / name).parent.mkdir(exist_ok=True)
+    write_weights(config.out / name, state.network.weights(), metadata)
+
+
+def restore(state: TrainingState, path: Path) -> None:
+    """Continue from a checkpoint.
+
+    Raises:
+        PolicyError: it was written by another version.
+    """
+    device = state.network.device
+    content = torch.load(path, weights_only=True, map_location=device)  # plain data: nothing in it is executed
+    if content.get("format") != FORMAT:
+        raise PolicyError(
+            f"{path}: written by another version; start in another folder, from {path.with_name(POLICY)} if you like"
+        )
+    for name, weights in content["past_policies"].items():
+        state.league.add(name, freeze(state.network, name))
+        state.league.past_policies[name].network.load_state_dict(weights)
+    for name, results in content["results"].items():
+        if name in state.league.results:
+            state.league.results[name].extend(results)
+    state.network.load_state_dict(content["network"])
+    state.optimizer.load_state_dict(content["optimizer"])
+    if state.magnet is not None:  # the run may have begun without one
+        state.magnet.load_state_dict(content.get("magnet") or content["network"])
+    state.global_step, state.minutes = content["global_step"], content["minutes"]
+    state.curve = [Evaluation.from_row(row) for row in content["curve"]]
+    torch.set_rng_state(content["rng_state"].cpu())
+
 
 CURVE = "curve.csv"
 _RESAMPLE_INTERVAL = 8  # iterations; games keep their opponent, so more mixtures mean more opponents at once
@@ -134,10 +290,10 @@ class Trainer:
         _check_agents((*config.opponents, *config.extra_opponents, *config.eval_opponents))
         torch.set_num_threads(config.num_threads)
         device = resolve_device(config.device)
-        self.state = checkpoint.initial_state(config, device)
+        self.state = initial_state(config, device)
         config.out.mkdir(parents=True, exist_ok=True)
-        if (config.out / checkpoint.CHECKPOINT).exists():
-            checkpoint.restore(self.state, config.out / checkpoint.CHECKPOINT)
+        if (config.out / CHECKPOINT).exists():
+            restore(self.state, config.out / CHECKPOINT)
         self.envs = TrainingEnvs(config, self.state.league, config.seed + self.state.global_step)
         self.rollout = RolloutBuffer(config.num_steps, self.envs.num_envs, device)
         self._iteration = 0
@@ -160,7 +316,7 @@ class Trainer:
                 self._train(bar, scalars)
                 self._finish(scalars)
             except KeyboardInterrupt:
-                checkpoint.save(self.state, self.config)
+                save(self.state, self.config)
                 self.console.print(f"interrupted: the same command continues from the checkpoint in {self.config.out}")
             finally:
                 scalars.close()
@@ -201,10 +357,10 @@ class Trainer:
             if _is_due(config.num_past_policies, before, self.progress):
                 name = f"policy at step {state.global_step:,}"
                 state.league.add(name, freeze(state.network, name))
-                checkpoint.save(state, config)
+                save(state, config)
             if _is_due(config.num_evaluations, before, self.progress):
                 self._evaluate(config.eval_games, scalars)
-                checkpoint.save(state, config)
+                save(state, config)
         self.console.print(f"{status}; " + ", ".join(f"{tag.split('/')[1]} {metrics[tag]:.3g}" for tag in metrics))
 
     def _finish(self, scalars: ScalarWriter) -> None:
@@ -212,11 +368,11 @@ class Trainer:
         games = _FINAL_EVALUATION_FACTOR * self.config.eval_games
         self.console.print(f"final evaluation: {games:,} games against each of {', '.join(self.config.eval_opponents)}")
         self._evaluate(games, scalars)
-        checkpoint.save(self.state, self.config)
+        save(self.state, self.config)
         league = self.state.league
         for name in league.results:
             self.console.print(f"  {league.win_rate(name):6.1%} of the latest games against {name}")
-        self.console.print(f"saved {self.config.out / checkpoint.POLICY}")
+        self.console.print(f"saved {self.config.out / POLICY}")
 
     def _evaluate(self, games: int, scalars: ScalarWriter) -> None:
         """Play evaluation games, and add them to the curve and its file."""
@@ -226,9 +382,88 @@ class Trainer:
         state.curve.append(Evaluation(round(state.minutes, 3), state.global_step, win_rates))
         write_curve(self.config.out / CURVE, state.curve)
         if self.config.save_policies:
-            checkpoint.save_policy(state, self.config, f"policies/{state.global_step:012d}{SUFFIX}")
+            save_policy(state, self.config, f"policies/{state.global_step:012d}{SUFFIX}")
         scalars.write(
             {f"charts/win_rate/{name}": win_rate.estimate for name, win_rate in win_rates.items()}, state.global_step
         )
         results = ", ".join(f"{name} {win_rate.estimate:.1%}" for name, win_rate in win_rates.items())
         self.console.print(f"{state.minutes:6.2f} min {state.global_step:>11,} steps: win rate against {results}")
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A training run for a worker, which may not share a disk with this process."""
+
+    index: int
+    config: TrainingConfig
+    agent: str | None
+    checkpoint: bytes | None
+
+
+@dataclass(frozen=True)
+class _FinishedRun:
+    curve: list[Evaluation]
+    files: dict[str, bytes]
+
+
+def train_runs(
+    configs: Sequence[TrainingConfig],
+    agent: str | None = None,
+    *,
+    executor: Executor | None = None,
+    console: Console | None = None,
+) -> list[list[Evaluation]]:
+    """Train several policies at the same time.
+
+    A finished run's files are written to its ``config.out``. A run that was finished there before is not trained again;
+    one that was interrupted in a worker starts anew.
+
+    Args:
+        configs: the settings of every run, each with another folder.
+        agent: the agent to which best responses are trained, see ``train_best_response``; None trains as ``train`` does.
+        executor: where the runs are trained; None trains them in processes of this machine, one for each core.
+        console: where finished runs are printed; standard output by default.
+
+    Returns:
+        The learning curve of every run.
+
+    Raises:
+        ConfigError, PolicyError: as ``train`` does; or two runs have the same folder.
+        WorkerError: a worker died.
+    """
+    if len({config.out for config in configs}) < len(configs):
+        raise ConfigError("two runs have the same folder: give each another config.out")
+    console = console or Console(width=120)
+    runs = [_Run(i, config, agent, _read_checkpoint(config.out)) for i, config in enumerate(configs)]
+    workers = ProcessExecutor(min(usable_cores(), len(runs))) if executor is None else nullcontext(executor)
+    curves: dict[int, list[Evaluation]] = {}
+    with workers as opened:
+        for run, finished in run_tasks(opened, _train_in_worker, runs):
+            curves[run.index] = finished.curve
+            _write_files(run.config.out, finished.files)
+            results = ", ".join(f"{name} {win_rate}" for name, win_rate in finished.curve[-1].win_rates.items())
+            console.print(f"seed {run.config.seed}: win rate against {results}; saved {run.config.out}")
+    return [curves[index] for index in range(len(runs))]
+
+
+def _read_checkpoint(folder: Path) -> bytes | None:
+    path = folder / CHECKPOINT
+    return path.read_bytes() if path.exists() else None
+
+
+def _write_files(folder: Path, files: dict[str, bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        with atomic_path(folder / name) as path:
+            path.write_bytes(content)
+
+
+def _train_in_worker(run: _Run) -> _FinishedRun:
+    """Train in a folder of the worker's machine, and return the curve and the files."""
+    with TemporaryDirectory(prefix="geo_patrol-") as name:
+        folder = Path(name)
+        if run.checkpoint is not None:
+            (folder / CHECKPOINT).write_bytes(run.checkpoint)
+        config, quiet = replace(run.config, out=folder), Console(quiet=True)
+        curve = train(config, quiet) if run.agent is None else train_best_response(run.agent, config, quiet)
+        return _FinishedRun(curve, {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()})

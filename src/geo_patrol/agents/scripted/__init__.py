@@ -1,8 +1,6 @@
 """Scripted agents: ``scripted``, and the raiding family ``turtle``, ``raider``, ``mixed``."""
 
-from geo_patrol.agents.scripted.agent import ScriptedAgent
-from geo_patrol.agents.scripted.family import MixedAgent, RaiderAgent, TurtleAgent, make_raider
-from geo_patrol.agents.scripted.tactics import Raid
-from geo_patrol.agents.scripted.valuation import Style
+from geo_patrol.agents.scripted.raiders import MixedAgent, Raid, RaiderAgent, TurtleAgent, make_raider
+from geo_patrol.agents.scripted.scripted import ScriptedAgent, Style
 
 __all__ = ["MixedAgent", "Raid", "RaiderAgent", "ScriptedAgent", "Style", "TurtleAgent", "make_raider"]

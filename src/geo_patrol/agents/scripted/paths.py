@@ -1,8 +1,7 @@
-"""The exact table of cheapest paths to a drifting target: computed once for a set of rules, then looked up.
+"""Exact path finding over the rings: the cost for a satellite to reach a target on a certain turn.
 
-Everything drifts, on each ring at its own but known speed. So the price of a path depends on the sector of
-the satellite, the sector of the target, and the number of turns to the arrival alone; what a satellite can afford is a
-comparison with its fuel. The table is filled backward in time, from the arrival.
+Everything drifts, on each ring at its own speed, so a plan is a path through sectors and turns. The search runs backward
+from the turn of arrival, over all sectors of the board at once, and so answers for every satellite of a side.
 """
 
 from collections import OrderedDict
@@ -12,20 +11,116 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.scripted.pathfinding import (
-    MOVE,
-    MOVES,
-    PRICE,
-    UNREACHABLE,
-    end_of_sectors,
-    first_sector,
-    step_back,
-    write_goals,
-    write_steps,
+from geo_patrol.board import (
+    EARTH,
+    MAX_RING,
+    azimuth_of,
+    prograde,
+    radial_in,
+    radial_out,
+    retrograde,
+    ring_of,
+    sector_at,
 )
-from geo_patrol.board import prograde
-from geo_patrol.engine.state import NOOP, SIDES, IntArray, Record
-from geo_patrol.jit import jit
+from geo_patrol.engine.state import NOOP, NUM_SIDES, RADIAL_IN, RADIAL_OUT, IntArray, Record
+from geo_patrol.engine.turn import destination
+from geo_patrol.jit import jit, jitable_call
+
+UNREACHABLE = 1 << 30
+"""The price of what is impossible, or must be avoided at any cost."""
+
+MOVES = RADIAL_OUT + 1
+"""Number of order codes of the movement phase."""
+PRICE, MOVE = 0, 1
+"""Rows of the table of a turn of arrival."""
+
+
+@jitable_call
+def first_sector(inner_ring: int) -> int:
+    """Return the first sector of a board."""
+    return (1 << inner_ring) - 1
+
+
+@jitable_call
+def end_of_sectors(outer_ring: int) -> int:
+    """Return one past the last sector of a board."""
+    return (1 << (outer_ring + 1)) - 1
+
+
+@jitable_call
+def write_steps(inner_ring: int, outer_ring: int, steps: IntArray) -> None:
+    """Write where each move leads from each sector of a board: ``steps[sector, order]``, the Earth where off the board."""
+    for sector in range(first_sector(inner_ring), end_of_sectors(outer_ring)):
+        for order in range(MOVES):
+            ahead = destination(sector, order)
+            steps[sector, order] = ahead if inner_ring <= ring_of(ahead) <= outer_ring else EARTH
+
+
+@jitable_call
+def write_goals(target: int, adjacent_premium: int, start: int, end: int, prices: IntArray) -> None:
+    """Price every sector by its range to the target: in it, adjacent to it, or out of range."""
+    for sector in range(start, end):
+        prices[sector] = UNREACHABLE
+    beyond = radial_out(target)
+    for sector in (prograde(target), retrograde(target), radial_in(target), beyond, beyond + 1):
+        if start <= sector < end:
+            prices[sector] = adjacent_premium
+    prices[target] = 0
+
+
+@jitable_call
+def step_back(steps: IntArray, costs: IntArray, start: int, end: int, after: IntArray, path: IntArray) -> None:
+    """Go back over a movement phase: from the prices after it to the prices before it, and the moves to make."""
+    for sector in range(start, end):
+        best, move = after[sector], NOOP
+        for order in range(NOOP + 1, MOVES):
+            ahead = steps[sector, order]
+            if ahead != EARTH and after[ahead] + costs[order] < best:
+                best, move = after[ahead] + costs[order], order
+        path[PRICE, sector] = best
+        path[MOVE, sector] = move
+
+
+@jitable_call
+def drift_back(station_keeping: int, start: int, end: int, path: IntArray, before: IntArray) -> None:
+    """Go back over a drift phase: from the prices after it to the prices ``before`` it."""
+    for sector in range(start, end):
+        before[sector] = min(path[PRICE, prograde(sector)] + station_keeping, UNREACHABLE)
+
+
+def make_paths(turns: int) -> IntArray:
+    """Allocate the paths to ``turns`` turns of arrival on the largest board."""
+    return np.zeros((turns, 2, end_of_sectors(MAX_RING)), np.int64)
+
+
+@jitable_call
+def find_paths(
+    rules: Record, side: int, target: int, adjacent_premium: int, steps: IntArray, workspace: IntArray, paths: IntArray
+) -> None:
+    """Find the cheapest paths of a side's satellites to a target that drifts along.
+
+    ``paths``: (turns, 2, sectors), overwritten. ``paths[t, PRICE, sector]`` is the fuel that it takes from a sector to be
+    in range of the target after t drifts and one more movement phase, premium included, and ``paths[t, MOVE, sector]``
+    the first move on that path. ``adjacent_premium``: the price of arriving next to the target, not in its sector.
+    """
+    start, end = first_sector(rules.inner_ring), end_of_sectors(rules.outer_ring)
+    ring, azimuth = ring_of(target), azimuth_of(target)
+    keeping, costs = rules.station_keeping_cost[side], rules.move_cost[side]
+    for turns in range(len(paths)):
+        path = paths[turns]
+        write_goals(sector_at(ring, azimuth + turns), adjacent_premium, start, end, workspace)
+        step_back(steps, costs, start, end, workspace, path)
+        for _ in range(turns):
+            drift_back(keeping, start, end, path, workspace)
+            step_back(steps, costs, start, end, workspace, path)
+
+
+@jitable_call
+def can_step(rules: Record, sector: int, order: int) -> bool:
+    """Tell whether a move from a sector stays on the board."""
+    ring = ring_of(sector) + (order == RADIAL_OUT) - (order == RADIAL_IN)
+    return bool(rules.inner_ring <= ring <= rules.outer_ring)
+
 
 IN_SECTOR, NEARBY = 0, 1
 """Where a path ends: in the target's sector; or, if that is cheaper, next to it."""
@@ -77,7 +172,7 @@ def turns_ahead(inner_ring: int, outer_ring: int) -> int:
     """
     turns = _TURNS_PER_RING * (outer_ring - inner_ring + 1) + _MORE_TURNS
     sectors = 1 << (outer_ring + 1)
-    return max(min(turns, _MAX_PRICES // (SIDES * REACHES * sectors * sectors)), 1)
+    return max(min(turns, _MAX_PRICES // (NUM_SIDES * REACHES * sectors * sectors)), 1)
 
 
 @jit
@@ -108,9 +203,9 @@ def make_table(path_costs: PathCosts) -> Paths:
     """Compute the tables of both sides."""
     board = path_costs.inner_ring, path_costs.outer_ring
     sectors = end_of_sectors(path_costs.outer_ring)
-    shape = (SIDES, REACHES, sectors, sectors, turns_ahead(*board))
+    shape = (NUM_SIDES, REACHES, sectors, sectors, turns_ahead(*board))
     paths = Paths(np.full(shape, FAR, np.int16), np.zeros(shape, np.int8))
-    for side in range(SIDES):
+    for side in range(NUM_SIDES):
         costs = np.array((0, *path_costs.move_costs[side]), np.int64)
         keeping = path_costs.station_keeping_costs[side]
         for reach, premium in ((IN_SECTOR, UNREACHABLE), (NEARBY, NEARBY_PREMIUM)):

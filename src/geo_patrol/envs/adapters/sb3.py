@@ -1,4 +1,8 @@
-"""Stable-Baselines3: many games as one of its vector environments, with masks for MaskablePPO of sb3-contrib."""
+"""A policy for MaskablePPO that draws the orders of all eleven satellites at once.
+
+sb3-contrib makes one distribution a satellite, one after the other, in which most of its time goes. Here they are one
+distribution of shape (slots, 11), with the same probabilities.
+"""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -9,9 +13,57 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from geo_patrol.config.presets import ConfigSource
+from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.envs.opponents import Mixture
 from geo_patrol.envs.vector import VectorGeoPatrol
 from geo_patrol.errors import optional_import
+
+with optional_import("sb3"):
+    import torch
+    from sb3_contrib.common.maskable.distributions import MaskableCategorical, MaskableMultiCategoricalDistribution
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+
+
+class OrderDistribution(MaskableMultiCategoricalDistribution):
+    """Independent orders of eleven satellites: the probabilities of ``MaskableMultiCategoricalDistribution``."""
+
+    def __init__(self) -> None:
+        super().__init__([ORDERS] * SATELLITES)
+        self._orders: Any = None
+
+    def proba_distribution(self, action_logits: torch.Tensor) -> "OrderDistribution":
+        """Take the logits, (n, 308)."""
+        self._orders = MaskableCategorical(logits=action_logits.view(-1, SATELLITES, ORDERS), validate_args=False)
+        return self
+
+    def apply_masking(self, masks: Any) -> None:
+        """Take the legal orders, (n, 308); the others get probability 0."""
+        self._orders.apply_masking(masks)
+
+    def log_prob(self, actions: torch.Tensor) -> torch.Tensor:
+        """Return the logarithm of the probability of orders (n, 11), as (n,)."""
+        return self._orders.log_prob(actions.view(-1, SATELLITES)).sum(dim=1)
+
+    def entropy(self) -> torch.Tensor:
+        """Return the entropy, (n,)."""
+        return self._orders.entropy().sum(dim=1)
+
+    def sample(self) -> torch.Tensor:
+        """Draw orders, (n, 11)."""
+        return self._orders.sample()
+
+    def mode(self) -> torch.Tensor:
+        """Return the likeliest orders, (n, 11)."""
+        return self._orders.probs.argmax(dim=-1)
+
+
+class OrderPolicy(MaskableActorCriticPolicy):
+    """MaskablePPO's ``"MlpPolicy"`` with ``OrderDistribution``: ``MaskablePPO(OrderPolicy, env)``."""
+
+    def _build(self, lr_schedule: Any) -> None:
+        self.action_dist = OrderDistribution()
+        super()._build(lr_schedule)
+
 
 with optional_import("sb3"):
     from stable_baselines3.common.monitor import Monitor

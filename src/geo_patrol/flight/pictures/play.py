@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pygame
 
-from geo_patrol.config.preset_files import mission_names
+from geo_patrol.config.toml_files import mission_names
 from geo_patrol.files import atomic_write
 from geo_patrol.flight.best import name_of
-from geo_patrol.flight.flight import Flight
+from geo_patrol.flight.flight import ENGINE_KEYS, Flight
 from geo_patrol.flight.mission import Mission, load_mission
-from geo_patrol.flight.orders import ENGINE_KEYS
 from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, flight_svg
 from geo_patrol.flight.pictures.view import FlightView
 from geo_patrol.flight.solver import QUICK_STATES, Solution, solve

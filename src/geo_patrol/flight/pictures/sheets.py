@@ -1,14 +1,12 @@
 """Sheets to print a flight game on: map, score sheet, handout with the rules, answer key."""
 
-from geo_patrol.flight.engine.scoring import ENGINES_COST, EXPLORE_POINTS, LANDING_POINTS, LAUNCH_COST, RETURN_POINTS
-from geo_patrol.flight.engine.state import SURVEY_CAP
+from geo_patrol.flight.flight import goals_text
 from geo_patrol.flight.mission import Mission
-from geo_patrol.flight.pictures.chart import blank_map, score_lines, score_sheet
-from geo_patrol.flight.pictures.scene import flight_drawing
+from geo_patrol.flight.pictures.scene import blank_map, flight_drawing, score_lines, score_sheet
+from geo_patrol.flight.rules import ENGINES_COST, EXPLORE_POINTS, LANDING_POINTS, LAUNCH_COST, RETURN_POINTS, SURVEY_CAP
 from geo_patrol.flight.solver import Solution
-from geo_patrol.flight.text import goals_text
 from geo_patrol.scenes.shapes import Drawing
-from geo_patrol.scenes.sheet_layout import add_tab, new_sheet
+from geo_patrol.scenes.sheets import add_tab, new_sheet
 from geo_patrol.sessions.pages import Line, Tab
 
 _SCORING = {

@@ -9,10 +9,8 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 import pygame
 
 from geo_patrol.flight.best import best_known
-from geo_patrol.flight.flight import Flight
-from geo_patrol.flight.pictures.chart import PAPER, Layout
-from geo_patrol.flight.pictures.scene import add_choice, add_outlook, flight_drawing, order_label
-from geo_patrol.flight.text import goals_text
+from geo_patrol.flight.flight import Flight, goals_text
+from geo_patrol.flight.pictures.scene import PAPER, Layout, add_choice, add_outlook, flight_drawing, order_label
 from geo_patrol.rendering.base_window import Window
 from geo_patrol.rendering.painter import paint_drawing, text_extent
 from geo_patrol.rendering.screen import Screen

@@ -7,8 +7,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 import pygame
 
 from geo_patrol.flight.flight import Flight
-from geo_patrol.flight.pictures.chart import PAPER
-from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PULLED, flight_drawing
+from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PAPER, PULLED, flight_drawing
 from geo_patrol.rendering.painter import paint_drawing
 from geo_patrol.rendering.screen import Screen
 from geo_patrol.scenes.shapes import Drawing

@@ -1,0 +1,667 @@
+"""The learned agent ``policy``: a small network in NumPy, its files, and the agent that samples from it.
+
+One small network is applied to every satellite: its embedding and a context, which summarizes the whole position, give
+the logits of its orders. The chapters: files of weights, the network, the agent and its mixtures.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.agents.scripted.script import check_observations
+from geo_patrol.engine.legal import check_masks
+from geo_patrol.engine.observe import (
+    GAME_FEATURES,
+    OBSERVED_SATELLITES,
+    SATELLITE_FEATURES,
+    TOKEN_COLUMNS,
+    TOKEN_TABLE_SIZE,
+    Encoding,
+)
+from geo_patrol.engine.state import GUARD, NOOP, ORDERS, SATELLITES, SHOOT
+from geo_patrol.errors import PolicyError, show
+from geo_patrol.files import atomic_path, read_limited
+
+__all__ = ["MixtureAgent", "PolicyAgent"]
+
+
+Weights = Mapping[str, NDArray[Any]]
+
+SECTORS = 63
+"""Sectors that a policy knows: those of five rings, and 0 for a satellite that is absent."""
+KINDS = 4
+"""Own HVA, own Patrols, enemy HVA, enemy Patrols."""
+SIMPLE_ORDERS = 6
+"""Orders without a target: noop, the four moves, guard."""
+ATTACKS = 2
+"""Orders with a target: shoot, collide."""
+FORMAT = "geo_patrol policy 1"
+MIXTURE_FORMAT = "geo_patrol mixture 1"
+MIXTURE_WEIGHTS = "mixture_weights"
+"""In a file of several policies, the array that says how often each is drawn."""
+SUFFIX = ".safetensors"
+MAX_FILE_SIZE = 16_000_000
+"""Bytes of a file of weights."""
+MAX_WIDTH = 1024
+
+
+class Widths(NamedTuple):
+    """How wide the layers are."""
+
+    satellite: int = 64
+    context: int = 128
+    order: int = 64
+    key: int = 16
+
+
+def shapes(widths: Widths) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every array of weights; docs/agents.md draws the network."""
+    satellite, context, order, key = widths
+    game = len(GAME_FEATURES)
+    return {
+        "place": (KINDS * SECTORS, satellite),
+        "number": (SATELLITES, satellite),
+        "own_figures": (len(SATELLITE_FEATURES), satellite),
+        "enemy_figures": (len(SATELLITE_FEATURES), satellite),
+        "game": (game, satellite),
+        "satellite_bias": (satellite,),
+        "board": (KINDS * SECTORS, context),
+        "pool": (KINDS * satellite + game, context),
+        "pool_bias": (context,),
+        "context": (context, context),
+        "context_bias": (context,),
+        "order": (satellite, order),
+        "order_context": (context, order),
+        "order_bias": (order,),
+        "simple": (order, SIMPLE_ORDERS),
+        "simple_bias": (SIMPLE_ORDERS,),
+        "attack": (order, ATTACKS),
+        "attack_same_sector": (order, ATTACKS),
+        "query": (order, ATTACKS * key),
+        "key": (satellite, ATTACKS * key),
+        "value": (context, 1),
+        "value_bias": (1,),
+    }
+
+
+def widths_of(weights: Weights) -> Widths:
+    """Return how wide the layers of weights are."""
+    return Widths(
+        weights["place"].shape[1], weights["board"].shape[1], weights["order"].shape[1], weights["key"].shape[1] // 2
+    )
+
+
+def write_weights(path: str | Path, weights: Weights, metadata: Mapping[str, str] | None = None) -> None:
+    """Write weights to a file, atomically.
+
+    Args:
+        path: the file; an existing one is replaced.
+        weights: arrays by name, as ``shapes`` says.
+        metadata: strings for the header of the file, such as how it was trained.
+
+    Raises:
+        PolicyError: a name, a shape or a value is wrong.
+        OSError: the file cannot be written.
+    """
+    check_weights(weights, str(path))
+    arrays = {name: np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(save(arrays, {**(metadata or {}), "format": FORMAT}))
+
+
+def write_mixture(path: str | Path, policies: Sequence[tuple[Weights, float]]) -> None:
+    """Write several policies to one file, atomically; the names of their arrays get a number in front, as ``0/place``.
+
+    Args:
+        path: the file; an existing one is replaced.
+        policies: the weights of each, and how often it is drawn, relative to the others.
+
+    Raises:
+        PolicyError: a name, a shape or a value is wrong, or the file would be too large to be read.
+        OSError: the file cannot be written.
+    """
+    arrays = {MIXTURE_WEIGHTS: np.array([weight for _, weight in policies], np.float32)}
+    for number, (weights, _) in enumerate(policies):
+        check_weights(weights, str(path))
+        arrays |= {f"{number}/{name}": np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
+    content = save(arrays, {"format": MIXTURE_FORMAT})
+    parse_policies(content, str(path))
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def read_policies(path: str | Path) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
+    """Read a file of one or several policies: the weights of each, and how often it is drawn.
+
+    Raises:
+        PolicyError: it is too large, is no such file, or holds something else.
+        OSError: it cannot be read.
+    """
+    return parse_policies(read_limited(path, MAX_FILE_SIZE), str(path))
+
+
+def read_weights(path: str | Path) -> dict[str, NDArray[np.float32]]:
+    """Read a file of weights.
+
+    Raises:
+        PolicyError: it is too large, is no such file, or holds something else.
+        OSError: it cannot be read.
+    """
+    return parse_weights(read_limited(path, MAX_FILE_SIZE), str(path))
+
+
+def parse_weights(content: bytes, where: str) -> dict[str, NDArray[np.float32]]:
+    """Return the weights that a file's content holds.
+
+    Raises:
+        PolicyError: it is too long, or holds something else.
+    """
+    policies = parse_policies(content, where)
+    if len(policies) > 1:
+        raise PolicyError(f"{where}: a mixture of {len(policies)} policies: give a file of one")
+    return policies[0][0]
+
+
+def parse_policies(content: bytes, where: str) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
+    """Return the policies that a file's content holds, and how often each is drawn.
+
+    Raises:
+        PolicyError: it is too long, or holds something else.
+    """
+    if len(content) > MAX_FILE_SIZE:
+        raise PolicyError(f"{where}: more than {MAX_FILE_SIZE:,} bytes: a policy is smaller")
+    try:
+        arrays = load(content)
+    except (SafetensorError, KeyError, ValueError, TypeError, OverflowError) as error:
+        raise PolicyError(f"{where}: no file of weights in the safetensors format: {error}") from None
+    if MIXTURE_WEIGHTS not in arrays:
+        return [(_checked(arrays, where), 1.0)]
+    mixture_weights = arrays.pop(MIXTURE_WEIGHTS)
+    _check_mixture_weights(mixture_weights, where)
+    policies: list[dict[str, NDArray[Any]]] = [{} for _ in mixture_weights]
+    for key, array in sorted(arrays.items()):
+        number, _, name = key.partition("/")
+        if number not in map(str, range(len(mixture_weights))):
+            raise PolicyError(f"{where}: {show(key)}: its policies are numbered from 0 to {len(mixture_weights) - 1}")
+        policies[int(number)][name] = array
+    checked = [_checked(weights, f"{where}, policy {number}") for number, weights in enumerate(policies)]
+    return list(zip(checked, map(float, mixture_weights), strict=True))
+
+
+def _checked(weights: Weights, where: str) -> dict[str, NDArray[np.float32]]:
+    check_weights(weights, where)
+    return {name: array.astype(np.float32, copy=False) for name, array in weights.items()}
+
+
+def _check_mixture_weights(mixture_weights: NDArray[Any], where: str) -> None:
+    is_right = (
+        mixture_weights.ndim == 1
+        and mixture_weights.dtype.kind == "f"
+        and np.isfinite(mixture_weights).all()
+        and (mixture_weights >= 0).all()
+    )
+    if not is_right or not mixture_weights.sum() > 0 or not np.isfinite(mixture_weights.sum(dtype=np.float64)):
+        raise PolicyError(f"{where}: {MIXTURE_WEIGHTS} must be numbers of at least 0, one for each policy, not all 0")
+
+
+def check_weights(weights: Weights, where: str) -> None:
+    """Do nothing if weights are a policy's.
+
+    Raises:
+        PolicyError: one is missing, is unknown, or has a wrong shape, type or value.
+    """
+    for name in ("place", "board", "order", "key"):
+        if name not in weights:
+            raise PolicyError(f"{where}: weights {name!r} are missing: this is no policy of geo_patrol")
+        if weights[name].ndim != 2:
+            raise PolicyError(f"{where}: {name} has shape {weights[name].shape}: give a matrix")
+    widths = widths_of(weights)
+    if not all(1 <= width <= MAX_WIDTH for width in widths):
+        raise PolicyError(f"{where}: layers are {tuple(widths)} wide: give 1 to {MAX_WIDTH}")
+    right = shapes(widths)
+    for name in weights.keys() - right.keys():
+        raise PolicyError(f"{where}: {show(name)} is no name of weights; the names are: {', '.join(right)}")
+    for name, shape in right.items():
+        if name not in weights:
+            raise PolicyError(f"{where}: weights {name!r} are missing")
+        array = weights[name]
+        if array.shape != shape:
+            raise PolicyError(f"{where}: {name} has shape {array.shape}: it must be {shape}")
+        if array.dtype.kind != "f":
+            raise PolicyError(f"{where}: {name} is of type {array.dtype}: give floating-point numbers")
+        with np.errstate(over="ignore"):
+            is_finite = np.isfinite(array.astype(np.float32)).all()
+        if not is_finite:
+            raise PolicyError(f"{where}: {name} holds numbers that are not finite in float32")
+
+
+def shipped_names() -> tuple[str, ...]:
+    """Return the names of the policies that come with the package."""
+    folder = resources.files("geo_patrol.agents") / "data"
+    return tuple(sorted(file.name.removesuffix(SUFFIX) for file in folder.iterdir() if file.name.endswith(SUFFIX)))
+
+
+def read_shipped(name: str) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
+    """Read a policy that comes with the package, such as ``base``, as ``read_policies`` does."""
+    file = resources.files("geo_patrol.agents") / "data" / f"{name}{SUFFIX}"
+    return parse_policies(file.read_bytes(), file.name)
+
+
+Floats = NDArray[np.float32]
+_Real = TypeVar("_Real", np.float32, np.float64)
+
+KIND_OF_ROW = np.array([0] + [1] * (SATELLITES - 1) + [2] + [3] * (SATELLITES - 1))
+"""Own HVA, own Patrols, enemy HVA, enemy Patrols, as their indices in the tables of sectors."""
+SATELLITE_SCALES = np.array([feature.scale / feature.token_scale for feature in SATELLITE_FEATURES], np.float32)
+GAME_SCALES = np.array([feature.scale / feature.token_scale for feature in GAME_FEATURES], np.float32)
+HIGHEST_INPUT = 10.0
+"""Inputs are clipped here: practically unlimited limits would drown the others."""
+FLEETS = (np.arange(KINDS)[:, None] == KIND_OF_ROW).astype(np.float32) * np.array(
+    [[1], [0.25], [1], [0.25]], np.float32
+)
+"""What each satellite counts in the sums over own HVA, own Patrols, enemy HVA and enemy Patrols, (4, 22)."""
+ACTIVE = 2
+"""The index of "active" among a satellite's features."""
+
+
+class Inputs(NamedTuple):
+    """The inputs of the network."""
+
+    sectors: NDArray[np.int64]
+    """(n, 22), the sector of each satellite, 0 if it is absent."""
+    features: Floats
+    """(n, 22, features of a satellite), scaled."""
+    game: Floats
+    """(n, features of the game), scaled."""
+
+
+def read_inputs(observations: NDArray[np.int16]) -> Inputs:
+    """Split observations in the encoding "tokens", (n, size), into inputs.
+
+    Raises:
+        PolicyError: a satellite is on a ring that no policy knows.
+    """
+    table = observations[:, :TOKEN_TABLE_SIZE].reshape(-1, OBSERVED_SATELLITES, TOKEN_COLUMNS)
+    sectors = table[..., 0].astype(np.int64)
+    if sectors.size and sectors.max() >= SECTORS:
+        raise PolicyError(f"the board has more than {SECTORS - 1} sectors: policies know boards of up to five rings")
+    features = np.clip(table[..., 1:] * SATELLITE_SCALES, 0, HIGHEST_INPUT)
+    game = np.clip(observations[:, TOKEN_TABLE_SIZE:] * GAME_SCALES, -HIGHEST_INPUT, HIGHEST_INPUT)
+    return Inputs(sectors, features, game)
+
+
+def score_orders(
+    weights: Weights, observations: NDArray[np.int16], masks: NDArray[np.int8]
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Score the legal orders of all satellites that have a choice.
+
+    Args:
+        weights: arrays as ``weights.shapes`` says.
+        observations: (n, size), in the encoding "tokens".
+        masks: (n, 11, 28), 1 where an order is legal.
+
+    Returns:
+        Which satellites have a choice, (n, 11); and for these, in their order, the logits of all orders, (choices, 28),
+        -inf where one is illegal.
+    """
+    inputs = read_inputs(observations)
+    has_choice = masks.sum(axis=2) > 1
+    rows, numbers = np.nonzero(has_choice)
+    satellites = _embed_satellites(weights, inputs)
+    context = _sum_up(weights, inputs, satellites)
+    wishes = _relu(
+        satellites[rows, numbers] @ weights["order"]
+        + (context @ weights["order_context"])[rows]
+        + weights["order_bias"]
+    )
+    logits = np.empty((len(rows), ORDERS), np.float32)
+    simple = wishes @ weights["simple"] + weights["simple_bias"]
+    logits[:, : SIMPLE_ORDERS - 1] = simple[:, : SIMPLE_ORDERS - 1]
+    logits[:, GUARD] = simple[:, SIMPLE_ORDERS - 1]
+    logits[:, SHOOT:GUARD] = _score_attacks(weights, inputs, satellites[:, SATELLITES:], wishes, rows, numbers)
+    logits[masks[rows, numbers] == 0] = -np.inf
+    return has_choice, logits
+
+
+def choose_orders(
+    has_choice: NDArray[np.bool_], logits: NDArray[np.floating[Any]], rng: np.random.Generator | None
+) -> NDArray[np.int64]:
+    """Sample the orders of all satellites from the probabilities that logits give, or take the most likely ones.
+
+    Args:
+        has_choice: (n, 11), which satellites have one; the others get a noop.
+        logits: (choices, 28), those of these satellites, in their order; -inf where an order is illegal.
+        rng: samples the orders, by the Gumbel-max trick; None takes the most likely ones.
+
+    Returns:
+        Order codes, (n, 11).
+    """
+    if rng is not None:
+        logits = logits + rng.gumbel(size=logits.shape).astype(np.float32)
+    orders = np.full(has_choice.shape, NOOP, np.int64)
+    orders[has_choice] = logits.argmax(axis=1)
+    return orders
+
+
+def order_probabilities(
+    has_choice: NDArray[np.bool_], logits: NDArray[np.floating[Any]], *, greedy: bool
+) -> NDArray[np.float64]:
+    """Return the probabilities with which ``choose_orders`` chooses, (n, 11, 28).
+
+    Args:
+        has_choice: as for ``choose_orders``.
+        logits: as for ``choose_orders``.
+        greedy: whether it takes the most likely orders.
+    """
+    if greedy:
+        return np.eye(ORDERS)[choose_orders(has_choice, logits, None)]
+    every = np.zeros((*has_choice.shape, ORDERS))
+    every[..., NOOP] = 1
+    every[has_choice] = probabilities(logits.astype(np.float64))
+    return every
+
+
+def value_positions(weights: Weights, observations: NDArray[np.int16]) -> Floats:
+    """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""
+    inputs = read_inputs(observations)
+    context = _sum_up(weights, inputs, _embed_satellites(weights, inputs))
+    values: Floats = (context @ weights["value"] + weights["value_bias"])[:, 0]
+    return values
+
+
+def _relu(values: Floats) -> Floats:
+    return np.maximum(values, 0, out=values)
+
+
+def _embed_satellites(weights: Weights, inputs: Inputs) -> Floats:
+    """Return the embedding of each satellite, (n, 22, width)."""
+    own, enemy = inputs.features[:, :SATELLITES], inputs.features[:, SATELLITES:]
+    known = weights["place"][inputs.sectors + KIND_OF_ROW * SECTORS]
+    known[:, :SATELLITES] += own @ weights["own_figures"] + weights["number"]
+    known[:, SATELLITES:] += enemy @ weights["enemy_figures"]
+    known += (inputs.game @ weights["game"] + weights["satellite_bias"])[:, None]
+    return _relu(known)
+
+
+def _sum_up(weights: Weights, inputs: Inputs, satellites: Floats) -> Floats:
+    """Return the context of the whole position, (n, width)."""
+    is_active = inputs.features[..., ACTIVE]
+    sums = (FLEETS * is_active[:, None]) @ satellites
+    pool = np.concatenate([sums.reshape(len(sums), -1), inputs.game], axis=1)
+    first = _relu(pool @ weights["pool"] + _count_sectors(inputs) @ weights["board"] + weights["pool_bias"])
+    return _relu(first @ weights["context"] + weights["context_bias"])
+
+
+def _count_sectors(inputs: Inputs) -> Floats:
+    """Return how many active satellites of each kind are in each sector, (n, 4 * 63): quicker than their rows' sums."""
+    indices = inputs.sectors + KIND_OF_ROW * SECTORS
+    flat = indices + KINDS * SECTORS * np.arange(len(indices))[:, None]
+    is_active = inputs.features[..., ACTIVE]
+    counts = np.bincount(flat.ravel(), is_active.ravel(), minlength=KINDS * SECTORS * len(indices))
+    return counts.astype(np.float32).reshape(len(indices), KINDS * SECTORS)
+
+
+def _score_attacks(
+    weights: Weights,
+    inputs: Inputs,
+    enemies: Floats,
+    wishes: Floats,
+    rows: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+) -> Floats:
+    """Return the scores of shooting at and colliding with each enemy, (choices, 22)."""
+    width = weights["key"].shape[1] // ATTACKS
+    queries = np.zeros((len(enemies), SATELLITES, ATTACKS, width), np.float32)
+    queries[rows, numbers] = (wishes @ weights["query"]).reshape(-1, ATTACKS, width)
+    keys = (enemies @ weights["key"]).reshape(-1, SATELLITES, ATTACKS, width)
+    scores = (queries.transpose(0, 2, 1, 3) @ keys.transpose(0, 2, 3, 1))[rows, :, numbers] / np.float32(width**0.5)
+    scores += (wishes @ weights["attack"])[:, :, None]
+    is_same = inputs.sectors[rows, numbers, None] == inputs.sectors[rows, SATELLITES:]
+    scores += (wishes @ weights["attack_same_sector"])[:, :, None] * is_same[:, None]
+    scored: Floats = scores.reshape(len(rows), ATTACKS * SATELLITES)
+    return scored
+
+
+def probabilities(logits: NDArray[_Real]) -> NDArray[_Real]:
+    """Return the probabilities of orders, (choices, 28): the softmax of their logits."""
+    likely = np.exp(logits - logits.max(axis=1, keepdims=True))
+    normalized: NDArray[_Real] = likely / likely.sum(axis=1, keepdims=True)
+    return normalized
+
+
+def initial_weights(shapes: dict[str, tuple[int, ...]], generator: np.random.Generator) -> dict[str, Floats]:
+    """Sample weights to begin a training with: nearly uniform policies, biases 0."""
+    weights: dict[str, Floats] = {}
+    for name, shape in shapes.items():
+        if len(shape) == 1:
+            weights[name] = np.zeros(shape, np.float32)
+            continue
+        is_lookup = name in {"place", "number", "board"}
+        spread = 0.3 if is_lookup else np.sqrt(2 / shape[0])
+        if name in {"simple", "attack", "attack_same_sector", "query", "value"}:
+            spread *= 0.1
+        weights[name] = generator.normal(0, spread, shape).astype(np.float32)
+    return weights
+
+
+_TINY = np.finfo(np.float32).tiny
+
+
+class MixtureAgent:
+    """Plays every game by one of several policies, chosen at its first decision.
+
+    Args:
+        policies: one or more.
+        weights: how often each is drawn, relative to the others.
+        name: its name in tables.
+    """
+
+    observation: Encoding = "tokens"
+
+    def __init__(self, policies: "Sequence[PolicyAgent]", weights: Sequence[float], name: str) -> None:
+        self.policies, self.name = tuple(policies), name
+        self.probabilities = np.array(weights, np.float64) / np.sum(weights)
+        self._chosen = np.zeros(0, np.int64)
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Let the policies of new games be chosen at the next decision."""
+        if len(new_games) != len(self._chosen):
+            self._chosen = np.full(len(new_games), -1)
+        self._chosen[new_games] = -1
+
+    def act(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Choose the orders of one decision phase, (n, 11), as ``PolicyAgent.act`` does."""
+        if len(self._chosen) != len(action_masks):
+            self.reset(np.ones(len(action_masks), np.bool_))
+        new = self._chosen < 0
+        self._chosen[new] = self._draw(int(new.sum()), generator)
+        orders = np.full((len(action_masks), SATELLITES), NOOP, np.int64)
+        has_choice = (check_masks(action_masks).sum(axis=2) > 1).any(axis=1)
+        for number in np.unique(self._chosen[has_choice]):
+            rows = has_choice & (self._chosen == number)
+            orders[rows] = self.policies[number].act(observations[rows], action_masks[rows], generator)
+        return orders
+
+    def sample(
+        self,
+        observation: NDArray[np.int16],
+        mask: NDArray[np.int8],
+        count: int,
+        generator: np.random.Generator,
+        temperature: float = 1.0,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Sample joint orders for one position, of a policy chosen for each, as ``PolicyAgent.sample`` does.
+
+        Returns:
+            Orders, (count, 11), and their log-probabilities at temperature 1, (count,), whichever policy gives them.
+        """
+        chosen = self._draw(count, generator)
+        orders = np.full((count, SATELLITES), NOOP, np.int64)
+        for number in np.unique(chosen):
+            rows = np.flatnonzero(chosen == number)
+            sampled = self.policies[number].sample(observation, mask, len(rows), generator, temperature)
+            orders[rows] = sampled[0]
+        log_probs = [self._log_probs(policy, observation, mask, orders) for policy in self.policies]
+        with np.errstate(divide="ignore"):  # a policy may have weight 0
+            log_weights = np.log(self.probabilities)
+        mixed: NDArray[np.float64] = np.logaddexp.reduce(log_weights[:, None] + log_probs, axis=0)
+        return orders, mixed
+
+    def value(self, observations: NDArray[np.int16]) -> NDArray[np.float32]:
+        """Estimate how games will end for the side that sees them, (n,): the mean of the policies' estimates."""
+        values: NDArray[np.float32] = np.average(
+            [policy.value(observations) for policy in self.policies], axis=0, weights=self.probabilities
+        ).astype(np.float32)
+        return values
+
+    def _draw(self, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
+        return generator.choice(len(self.policies), count, p=self.probabilities)
+
+    @staticmethod
+    def _log_probs(
+        policy: "PolicyAgent", observation: NDArray[np.int16], mask: NDArray[np.int8], orders: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return how likely a policy gives joint orders, (count, 11), in one position: log-probabilities, (count,)."""
+        has_choice, logits = score_orders(policy.weights, observation[None], mask[None])
+        likelihoods = probabilities(logits)[np.arange(len(logits)), orders[:, has_choice[0]]]
+        log_probs: NDArray[np.float64] = np.log(np.maximum(likelihoods, _TINY)).sum(axis=1, dtype=np.float64)
+        return log_probs
+
+
+def read_policy(text: str = "base") -> "PolicyAgent | MixtureAgent":
+    """Make a policy as its name says after the colon: ``base``, ``base,greedy``, ``runs/policy.safetensors``.
+
+    Raises:
+        PolicyError: there is no such policy, or a file holds something else.
+    """
+    source = text.removesuffix(GREEDY) or "base"
+    greedy = text.endswith(GREEDY)
+    try:
+        policies = load_policies(source)
+    except OSError as error:
+        raise PolicyError(f"{source}: {error.strerror or error}") from None
+    if len(policies) == 1:
+        return PolicyAgent(source, greedy=greedy)
+    agents = [PolicyAgent(weights, greedy=greedy) for weights, _ in policies]
+    return MixtureAgent(agents, [weight for _, weight in policies], f"policy:{source}{GREEDY if greedy else ''}")
+
+
+GREEDY = ",greedy"
+"""Behind the name of a network's agent: it takes the most likely orders."""
+
+
+class PolicyAgent(StatelessAgent):
+    """Plays by a trained network, on every board of up to five rings and from either side.
+
+    Args:
+        source: the name of a policy that comes with the package, such as "base"; the path of a file of weights, see
+            ``geo_patrol.agents.policy``; or the weights themselves. Of several policies in one file, which
+            ``make_agent`` plays as a ``MixtureAgent``, it is the one with the largest weight.
+        greedy: whether it takes the most likely order of each satellite instead of sampling one. Mixed strategies pay in
+            these games, so sampling usually wins more.
+
+    Raises:
+        PolicyError: there is no policy of that name, or a file holds something else.
+        OSError: the file cannot be read.
+    """
+
+    stateless = True
+
+    def __init__(self, source: str | Path | Weights = "base", *, greedy: bool = False) -> None:
+        self.weights = _load(source)
+        self.greedy = greedy
+        label = source if isinstance(source, str | Path) else "weights"
+        self.name = f"policy:{label}{GREEDY if greedy else ''}"
+
+    def act(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Choose the orders of one decision phase, (n, 11).
+
+        Raises:
+            ValueError: observations or masks have another shape or type.
+            PolicyError: the board has more than five rings.
+        """
+        masks = check_masks(action_masks)
+        has_choice, logits = score_orders(self.weights, check_observations(observations, len(masks)), masks)
+        return choose_orders(has_choice, logits, None if self.greedy else generator)
+
+    def order_probabilities(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> NDArray[np.floating[Any]]:
+        """Return the probabilities of each satellite's orders, (n, 11, 28): 1 for the most likely ones if it is greedy.
+
+        Raises:
+            ValueError: observations or masks have another shape or type.
+            PolicyError: the board has more than five rings.
+        """
+        masks = check_masks(action_masks)
+        has_choice, logits = score_orders(self.weights, check_observations(observations, len(masks)), masks)
+        return order_probabilities(has_choice, logits, greedy=self.greedy)
+
+    def sample(
+        self,
+        observation: NDArray[np.int16],
+        mask: NDArray[np.int8],
+        count: int,
+        generator: np.random.Generator,
+        temperature: float = 1.0,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Sample joint orders for one position, whether or not the agent is greedy.
+
+        Args:
+            observation: (size,), in the encoding "tokens".
+            mask: (11, 28), 1 where an order is legal.
+            count: the number of samples.
+            generator: the source of randomness.
+            temperature: above 1 makes unlikely orders more frequent.
+
+        Returns:
+            Orders, (count, 11), and their log-probabilities at temperature 1, (count,).
+        """
+        has_choice, logits = score_orders(self.weights, observation[None], mask[None])
+        noise = generator.gumbel(size=(count, *logits.shape)).astype(np.float32)
+        sampled = (logits / np.float32(temperature) + noise).argmax(axis=2)
+        orders = np.full((count, SATELLITES), NOOP, np.int64)
+        orders[:, has_choice[0]] = sampled
+        likelihoods = probabilities(logits)[np.arange(len(logits)), sampled]
+        return orders, np.log(np.maximum(likelihoods, np.finfo(np.float32).tiny)).sum(axis=1)
+
+    def value(self, observations: NDArray[np.int16]) -> NDArray[np.float32]:
+        """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""
+        return value_positions(self.weights, observations)
+
+
+def load_policies(source: str | Path) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
+    """Read the policies of a name or file: the weights of each, and how often it is drawn.
+
+    Raises:
+        PolicyError: there is no policy of that name, or a file holds something else.
+        OSError: the file cannot be read.
+    """
+    shipped = shipped_names()
+    if str(source) in shipped:
+        return read_shipped(str(source))
+    if not Path(source).is_file():
+        raise PolicyError(
+            f"there is no policy {str(source)!r}: give the path of a file of weights, or one of those that come with "
+            f"the package: {', '.join(shipped)}"
+        )
+    return read_policies(source)
+
+
+def _load(source: str | Path | Weights) -> Weights:
+    if isinstance(source, str | Path):
+        return max(load_policies(source), key=itemgetter(1))[0]
+    check_weights(source, "weights")
+    return source

@@ -1,0 +1,259 @@
+"""What helps a player: the danger to an HVA, why a score changed, and hints."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from geo_patrol.agents.search import Search, SearchAgent
+from geo_patrol.board import are_adjacent
+from geo_patrol.game import Game
+from geo_patrol.notation import MOVES, Order, Satellite, read_orders
+from geo_patrol.sessions.live import Moment
+from geo_patrol.sessions.order_entry import Option, describe
+from geo_patrol.sides import SIDES, Side, enemy_of
+
+
+@dataclass(frozen=True)
+class Threat:
+    """What can happen to an HVA in the next engagement phase.
+
+    Attributes:
+        hva: the HVA.
+        attacks: the attack of each enemy that is most likely to succeed, the most likely first.
+        guards: the guard orders that the own Patrols may then give, the most likely to succeed first.
+        points: fuel points that are lost with the HVA.
+    """
+
+    hva: Satellite
+    attacks: tuple[Option, ...]
+    guards: tuple[Option, ...]
+    points: int
+
+    @property
+    def probability(self) -> float:
+        """The probability that the HVA is destroyed if all of them attack and nobody guards."""
+        return 1 - math.prod(1 - (attack.probability or 0.0) for attack in self.attacks)
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """The threat in fewer and fewer words."""
+        count, lost = len(self.attacks), f"{self.probability:.0%} to lose {self.points} points"
+        guards = f"{len(self.guards)} can guard" if self.guards else "nobody can guard"
+        enemies = f"{count} {'enemy' if count == 1 else 'enemies'}"
+        return (
+            f"{enemies} can attack your HVA next: {lost} unguarded; {guards}",
+            f"HVA in reach of {enemies}: {lost}; {guards}",
+            f"HVA in reach of {count}: {self.probability:.0%}, {self.points} points",
+        )
+
+
+class HvaChoice(NamedTuple):
+    """What an HVA can do in a movement phase, and what that leads to."""
+
+    move: Option | None
+    """None if it holds."""
+    goal_points: int
+    """Earned in this turn, if it survives."""
+    threat: Threat | None
+    """How it can be attacked then."""
+
+
+def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat | None:
+    """Return how a side's HVA can be attacked in the next engagement phase; None if it cannot.
+
+    Args:
+        game: the position, in a movement or engagement phase; it is not changed.
+        side: whose HVA it is.
+        orders: legal orders of that side in this phase; its other satellites hold.
+    """
+    positions = [game] if game.phase == "engagement" else _positions(game, side, orders)
+    attacks: dict[int, Option] = {}
+    guards: dict[int, Option] = {}
+    enemy = enemy_of(side)
+    for position in positions:
+        for attack in _options(position, enemy, ("shoot", "collide"), target=0):
+            best = attacks.get(attack.order.satellite)
+            if best is None or (attack.probability or 0) > (best.probability or 0):
+                attacks[attack.order.satellite] = attack
+        guards |= {guard.order.satellite: guard for guard in _options(position, side, ("guard",), target=None)}
+    if not attacks:
+        return None
+    hva = positions[0].satellite(side, 0)
+    points = round(hva.fuel * float(game.as_games().state.rules["weight"][0, SIDES.index(side), 0]))
+    return Threat(hva, _likeliest(attacks), _likeliest(guards), points)
+
+
+def hva_choices(game: Game, side: Side, orders: Sequence[Order] = ()) -> tuple[HvaChoice, ...]:
+    """Return what holding and each legal move of a side's HVA lead to.
+
+    Args:
+        game: the position in a movement phase; it is not changed.
+        side: whose HVA it is.
+        orders: legal orders of that side; the one of the HVA is replaced.
+    """
+    others = [order for order in orders if order.satellite != 0]
+    choices = []
+    for order in game.legal_orders(side)[0]:
+        option = None if order.action == "noop" else describe(game, side, order)
+        sector = game.satellite(side, 0).sector if option is None else option.sector
+        assert sector is not None
+        planned = others if option is None else [*others, order]
+        choices.append(HvaChoice(option, _goal_points(game, side, sector), hva_threat(game, side, planned)))
+    return tuple(choices)
+
+
+def _goal_points(game: Game, side: Side, sector: int) -> int:
+    """Return the goal points that an HVA earns in a sector."""
+    rules, index = game.as_games().state.rules, SIDES.index(side)
+    if sector == game.goals[side]:
+        return int(rules["goal_points"][0, index])
+    return int(rules["adjacent_points"][0, index]) if are_adjacent(sector, game.goals[side]) else 0
+
+
+def _positions(game: Game, side: Side, orders: Sequence[Order]) -> list[Game]:
+    """Return the positions after each kind of move of all enemies that can make it."""
+    enemy = enemy_of(side)
+    legal = game.legal_orders(enemy)
+    positions = []
+    for move in MOVES:
+        moves = [order for options in legal.values() for order in options if order.action == move]
+        position = game.copy()
+        position.step(**{side: list(orders), enemy: moves})
+        positions.append(position)
+    return positions
+
+
+def _options(game: Game, side: Side, actions: Sequence[str], target: int | None) -> list[Option]:
+    return [
+        describe(game, side, order)
+        for orders in game.legal_orders(side).values()
+        for order in orders
+        if order.action in actions and order.target == target
+    ]
+
+
+def _likeliest(options: dict[int, Option]) -> tuple[Option, ...]:
+    return tuple(sorted(options.values(), key=lambda option: (-(option.probability or 0.0), option.order.satellite)))
+
+
+@dataclass(frozen=True)
+class ScoreChange:
+    """How the score of one side changed in a turn, in points.
+
+    Attributes:
+        side: the side.
+        goal: goal points that its HVA earned.
+        hva_destroyed: fuel points lost with its HVA, 0 or less.
+        patrols_destroyed: fuel points lost with its Patrols, 0 or less.
+        patrol_count: Patrols that were destroyed.
+        fuel_spent: fuel points spent on orders and station keeping, 0 or less; the rounding of the score is in here.
+    """
+
+    side: Side
+    goal: int
+    hva_destroyed: int
+    patrols_destroyed: int
+    patrol_count: int
+    fuel_spent: int
+
+    @property
+    def total(self) -> int:
+        """By how much the score changed."""
+        return self.goal + self.hva_destroyed + self.patrols_destroyed + self.fuel_spent
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What changed it, in words."""
+        patrols = f"{self.patrol_count} Patrol{'s' * (self.patrol_count != 1)} destroyed"
+        reasons = (
+            ("HVA destroyed", self.hva_destroyed, " fuel points"),
+            (patrols, self.patrols_destroyed, ""),
+            ("goal", self.goal, ""),
+            ("fuel spent", self.fuel_spent, ""),
+        )
+        return tuple(f"{name}: {points:+}{unit}" for name, points, unit in reasons if points)
+
+    def __str__(self) -> str:
+        return f"{self.side} {self.total:+} ({', '.join(self.reasons) or 'no change'})"
+
+
+def score_changes(before: Moment, after: Game) -> tuple[ScoreChange, ScoreChange]:
+    """Return how the scores of alpha and bravo changed in a turn.
+
+    Args:
+        before: the engagement phase of the turn, with its orders.
+        after: the position that followed, in which the turn is scored.
+    """
+    alpha, bravo = (_change(before, after, index) for index in range(len(SIDES)))
+    return alpha, bravo
+
+
+def _change(before: Moment, after: Game, index: int) -> ScoreChange:
+    side = SIDES[index]
+    goal = after.goal_points[side] - before.game.goal_points[side]
+    fuel = after.scores[side] - before.game.scores[side] - goal
+    weights = after.as_games().state.rules["weight"][0, index].tolist()
+    orders = {order.satellite: order for order in before.orders[index]}
+    lost = [
+        weights[one.id.number > 0] * (then.fuel - _cost(before.game, side, orders.get(one.id.number)))
+        if one.destroyed and not then.destroyed
+        else 0.0
+        for then, one in zip(before.game.satellites(side), after.satellites(side), strict=True)
+    ]
+    hva, patrols = -round(lost[0]), -round(sum(lost[1:]))
+    return ScoreChange(side, goal, hva, patrols, sum(map(bool, lost[1:])), fuel - hva - patrols)
+
+
+def _cost(game: Game, side: Side, order: Order | None) -> int:
+    return 0 if order is None else game.cost(side, order)
+
+
+HINT_AGENT = SearchAgent(Search(budget="1s"))
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Suggested orders.
+
+    Attributes:
+        orders: for the satellites that should not hold.
+        win_probability: the fraction of the games won that the search played out with them, draws counted as half.
+        rollouts: how many games those were.
+    """
+
+    orders: tuple[Order, ...]
+    win_probability: float
+    rollouts: int
+
+    @property
+    def estimate(self) -> str:
+        """How well they did, in words."""
+        return f"won {self.win_probability:.0%} of {self.rollouts} games played out"
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """The hint in fewer and fewer words."""
+        wins = f"Hint: won {self.win_probability:.0%}"
+        return (
+            f"Hint: {self.estimate}; T, or a click here, takes it",
+            f"{wins} of {self.rollouts} games; T takes it",
+            f"{wins}; T takes it",
+        )
+
+
+def find_hint(game: Game, side: Side) -> Hint:
+    """Search for the best orders of a side that has a choice; it takes a second.
+
+    Args:
+        game: the position; it is not changed, and its random stream stays unknown to the search.
+        side: who orders.
+    """
+    index, rng = SIDES.index(side), np.random.default_rng()
+    HINT_AGENT.with_minimal_budget().advise(
+        game.fork(), index, rng
+    )  # the first time it compiles, which must not cost the budget
+    advice = HINT_AGENT.advise(game.fork(), index, rng)
+    return Hint(tuple(read_orders(advice.orders)), advice.win_probability, advice.rollouts)

@@ -1,0 +1,436 @@
+"""All positions that a game can reach, turn by turn, and the backward induction over them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.board import prograde
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine.state import (
+    ALPHA,
+    BRAVO,
+    ENGAGEMENT,
+    MOVEMENT,
+    NUM_SIDES,
+    ORDERS,
+    SATELLITES,
+    IntArray,
+    Records,
+    make_workspace,
+    records,
+)
+from geo_patrol.errors import SolvingError
+from geo_patrol.games import Games
+from geo_patrol.jit import jit, jitable
+from geo_patrol.solving.matrices import Floats, best_payoff, solve_matrix, worst_payoff
+from geo_patrol.solving.transitions import (
+    TRANSITION,
+    Board,
+    encode_side,
+    find_patterns,
+    joint_orders_of,
+    list_ends,
+    list_moves,
+    list_transitions,
+    make_codec,
+    make_effects,
+    set_position,
+)
+
+Moves = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Of one side: where the successors of each of its configurations start, and the indices of these successors."""
+
+EQUILIBRIUM, RESPONSES, RESPONSES_TO_EQUILIBRIUM = 0, 1, 2
+
+
+class Question(NamedTuple):
+    """What is computed of every position, from the same matrices of what follows.
+
+    - ``EQUILIBRIUM``: each value is that of the game with the payoff of this number.
+    - ``RESPONSES``: the first half of the values are those of bravo's best responses to an agent that plays alpha, the
+      second half those of alpha's best responses to the agent as bravo.
+    - ``RESPONSES_TO_EQUILIBRIUM``: the first value is that of the game, or what an agent takes for it; the others are those
+      of bravo's best response to the agent as alpha and of alpha's to the agent as bravo, where the agent plays an
+      equilibrium of the matrix of first values.
+    """
+
+    kind: int
+    payoffs: NDArray[np.int64]
+    """(k,), the payoff that each value is about: 0 score, 1 outcome."""
+
+
+SOLVING = Question(EQUILIBRIUM, np.array([0, 1]))
+
+
+@jitable
+def evaluate(matrices: Floats, question: Question, rows: Floats, columns: Floats, values: Floats) -> float:
+    """Write the values of one position, and return the largest duality gap.
+
+    Args:
+        matrices: (k, m, n), alpha's payoffs.
+        question: what to compute.
+        rows: (m,), the strategy of the agent as alpha; overwritten unless the question is ``RESPONSES``.
+        columns: (n,), as bravo.
+        values: (k,), written.
+    """
+    gap, count = 0.0, len(values)
+    if question.kind == EQUILIBRIUM:
+        for k in range(count):
+            values[k], excess = solve_matrix(matrices[k], rows, columns)
+            gap = max(gap, excess)
+    elif question.kind == RESPONSES:
+        for k in range(count // 2):
+            values[k] = worst_payoff(matrices[k], rows)
+            values[count // 2 + k] = best_payoff(matrices[count // 2 + k], columns)
+    else:
+        values[0], gap = solve_matrix(matrices[0], rows, columns)
+        values[1] = worst_payoff(matrices[1], rows)
+        values[2] = best_payoff(matrices[2], columns)
+    return gap
+
+
+@jitable
+def joint_probabilities(joint: IntArray, probabilities: Floats, strategy: Floats) -> None:
+    """Write the probability of each joint order, (n, 11), of satellites that choose independently, (11, 28)."""
+    for i in range(len(joint)):
+        strategy[i] = 1.0
+        for number in range(SATELLITES):
+            strategy[i] *= probabilities[number, joint[i, number]]
+
+
+@jit
+def value_movements(
+    board: Board,
+    codes: NDArray[np.int64],
+    indices: NDArray[np.int64],
+    moves: tuple[Moves, Moves],
+    following: Floats,
+    question: Question,
+    probabilities: Floats,
+) -> tuple[Floats, float]:
+    """Return the values of positions in a movement phase, (n, k), and the largest duality gap.
+
+    Args:
+        board: the layer.
+        codes: (n, 2), the positions.
+        indices: (n, 2), the indices of their configurations, for ``moves``.
+        moves: of both sides.
+        following: (configurations of alpha, of bravo, k), the values of the positions in the engagement phase.
+        question: what to compute.
+        probabilities: (n, 2, 11, 28), of the agent's orders; without rows unless the question is ``RESPONSES``.
+    """
+    workspace, games = make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 1)
+    count, largest = len(question.payoffs), 0.0
+    values = np.empty((len(indices), count))
+    for index in range(len(indices)):
+        i, j = indices[index, ALPHA], indices[index, BRAVO]
+        own = moves[0][1][moves[0][0][i] : moves[0][0][i + 1]]
+        others = moves[1][1][moves[1][0][j] : moves[1][0][j + 1]]
+        matrices = np.empty((count, len(own), len(others)))
+        for row in range(len(own)):
+            for column in range(len(others)):
+                for k in range(count):
+                    matrices[k, row, column] = following[own[row], others[column], k]
+        rows, columns = np.empty(len(own)), np.empty(len(others))
+        if question.kind == RESPONSES:
+            set_position(games, board, codes[index])
+            joints = joint_orders_of(games, board, workspace)
+            joint_probabilities(joints[0], probabilities[index, ALPHA], rows)
+            joint_probabilities(joints[1], probabilities[index, BRAVO], columns)
+        largest = max(largest, evaluate(matrices, question, rows, columns, values[index]))
+    return values, largest
+
+
+@jit
+def value_engagements(
+    board: Board,
+    codes: NDArray[np.int64],
+    next_codes: tuple[NDArray[np.int64], NDArray[np.int64]],
+    following: Floats,
+    question: Question,
+    probabilities: Floats,
+    transitions: Records,
+) -> tuple[Floats, float]:
+    """Return the values of positions in an engagement phase, (n, k), and the largest duality gap.
+
+    Args:
+        board: the layer.
+        codes: (n, 2), the positions.
+        next_codes: the codes of both sides' configurations in the next turn, ascending.
+        following: (configurations of alpha, of bravo, k), the values of the positions of the next turn.
+        question: what to compute.
+        probabilities: as for ``value_movements``.
+        transitions: a buffer.
+    """
+    workspace, games = make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 3)
+    count, largest = len(question.payoffs), 0.0
+    values, index = np.empty((len(codes), count)), np.zeros(NUM_SIDES, np.int64)
+    for position in range(len(codes)):
+        set_position(games, board, codes[position])
+        joints = joint_orders_of(games, board, workspace)
+        transitions, ends = list_transitions(games, board, joints, transitions)
+        matrices = np.zeros((count, len(joints[0]), len(joints[1])))
+        for end in range(ends):
+            transition = transitions[end]
+            if not transition.done:
+                index[ALPHA] = np.searchsorted(next_codes[0], transition.code[ALPHA])
+                index[BRAVO] = np.searchsorted(next_codes[1], transition.code[BRAVO])
+            for k in range(count):
+                payoff = transition.payoff[question.payoffs[k]]
+                if not transition.done:
+                    payoff += following[index[ALPHA], index[BRAVO], k]
+                matrices[k, transition.row, transition.column] += transition.probability * payoff
+        rows, columns = np.empty(len(joints[0])), np.empty(len(joints[1]))
+        if question.kind == RESPONSES:
+            joint_probabilities(joints[0], probabilities[position, ALPHA], rows)
+            joint_probabilities(joints[1], probabilities[position, BRAVO], columns)
+        largest = max(largest, evaluate(matrices, question, rows, columns, values[position]))
+    return values, largest
+
+
+@jit
+def mark_moves(indices: NDArray[np.int64], moves: tuple[Moves, Moves], marks: NDArray[np.bool_]) -> None:
+    """Mark every pair of configurations that moves lead to from positions with these indices, (n, 2)."""
+    for pair in indices:
+        own = moves[0][1][moves[0][0][pair[0]] : moves[0][0][pair[0] + 1]]
+        others = moves[1][1][moves[1][0][pair[1]] : moves[1][0][pair[1] + 1]]
+        for i in own:
+            for j in others:
+                marks[i, j] = True
+
+
+CHUNK = 8192
+"""Positions that a thread works on at a time."""
+_BUFFER = 1024
+
+Codes = tuple[NDArray[np.int64], NDArray[np.int64]]
+Probabilities = Callable[["Positions", NDArray[np.int64]], Floats]
+"""Gives the probabilities of an agent's orders, (n, 2, 11, 28), in the positions with these numbers, (n,)."""
+
+
+class Positions(NamedTuple):
+    """The positions of one phase of one turn."""
+
+    board: Board
+    codes: Codes
+    """The configurations of each side, ascending."""
+    indices: NDArray[np.int32]
+    """(n, 2): the positions, as indices of the two configurations; in ascending order."""
+
+    def pairs(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the codes of some of the positions, (n, 2)."""
+        return np.stack([self.codes[side][self.indices[numbers, side]] for side in range(NUM_SIDES)], axis=1)
+
+    def spread(self, values: Floats) -> Floats:
+        """Return values of the positions, (n, k), by the indices of both configurations; NaN where there is none."""
+        table = np.full((len(self.codes[0]), len(self.codes[1]), values.shape[1]), np.nan)
+        table[self.indices[:, 0], self.indices[:, 1]] = values
+        return table
+
+
+class Turn(NamedTuple):
+    """The positions of one turn."""
+
+    movement: Positions
+    moves: tuple[Moves, Moves]
+    engagement: Positions
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a computation may take.
+
+    Attributes:
+        max_positions: a game is refused when an estimate, or the count, exceeds them.
+        threads: that work at the same time.
+        report: called with what has been done; None: nothing is reported.
+    """
+
+    max_positions: int = 100_000_000
+    threads: int = 1
+    report: Callable[[str], None] | None = None
+
+    def log(self, text: str) -> None:
+        """Report what has been done."""
+        if self.report is not None:
+            self.report(text)
+
+
+def start_of(config: GameConfig) -> tuple[Records, Records]:
+    """Return the record of the starting position and that of the rules.
+
+    Raises:
+        SolvingError: they are sampled at each reset.
+    """
+    if config.is_randomized:
+        raise SolvingError(f"{config.title}: values are sampled at each reset; give single values")
+    games, rules, *_ = Games(config, seed=0).state
+    for field in ("rng_key", "rng_counter", "setup_key"):
+        games[field] = 0
+    return games, rules
+
+
+def _sort(pairs: NDArray[np.int64]) -> tuple[Codes, NDArray[np.int32]]:
+    """Return the configurations of each side and the positions of ``Positions``, from codes in any order, (n, 2)."""
+    first, rows = np.unique(pairs[:, 0], return_inverse=True)
+    second, columns = np.unique(pairs[:, 1], return_inverse=True)
+    flat = np.unique(rows * len(second) + columns)
+    return (first, second), np.stack(np.divmod(flat, len(second)), axis=1).astype(np.int32)
+
+
+def _chunks(count: int) -> Iterator[NDArray[np.int64]]:
+    for start in range(0, count, CHUNK):
+        yield np.arange(start, min(start + CHUNK, count))
+
+
+def _move(movement: Positions) -> tuple[tuple[Moves, Moves], Positions]:
+    """Return the joint moves of both sides, and the positions that they lead to."""
+    moves: list[Moves] = []
+    codes: list[NDArray[np.int64]] = []
+    for side in range(NUM_SIDES):
+        starts, ends = list_moves(movement.board, side, movement.codes[side])
+        unique, successors = np.unique(ends, return_inverse=True)
+        codes.append(unique)
+        moves.append((starts, successors))
+    marks = np.zeros((len(codes[0]), len(codes[1])), np.bool_)
+    both = moves[0], moves[1]
+    mark_moves(movement.indices.astype(np.int64), both, marks)
+    template = movement.board.template.copy()
+    template["phase"] = ENGAGEMENT
+    board = movement.board._replace(template=template)
+    return both, Positions(board, (codes[0], codes[1]), np.argwhere(marks).astype(np.int32))
+
+
+def _engage(engagement: Positions, pool: ThreadPoolExecutor, patterns: set[int]) -> tuple[Positions, Positions | None]:
+    """Return an engagement phase with the effects of all its orders, and the positions that it leads to, if any."""
+    board, count = engagement.board, len(engagement.indices)
+
+    def find(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        return find_patterns(board, engagement.pairs(numbers))
+
+    known = len(patterns)
+    for found in pool.map(find, _chunks(count)):
+        patterns.update(found.tolist())
+    if len(patterns) > known:
+        board = board._replace(effects=make_effects(patterns, board.codec, board.rules[0]))
+
+    def follow(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        return list_ends(board, engagement.pairs(numbers), records(TRANSITION, _BUFFER))
+
+    ends = np.concatenate([*pool.map(follow, _chunks(count))])
+    engagement = engagement._replace(board=board)
+    if not len(ends):
+        return engagement, None
+    template = board.template.copy()
+    template["phase"] = MOVEMENT
+    template["turn"] += 1
+    template["goal"] = [[prograde(int(goal)) for goal in template["goal"][0]]]
+    return engagement, Positions(board._replace(template=template), *_sort(ends))
+
+
+def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False) -> list[Turn]:
+    """Return all positions that a game can reach.
+
+    Args:
+        config: the game.
+        limits: what it may take.
+        is_complete: whether positions differ by all that observations show, see ``Codec``.
+
+    Raises:
+        SolvingError: the game is too large, or its values are sampled.
+    """
+    start, rules = start_of(config)
+    codec = make_codec(start[0], rules[0], is_complete=is_complete)
+    patterns = {0}
+    board = Board(start, rules, codec, make_effects(patterns, codec, rules[0]))
+    codes = np.array([[encode_side(start[0], codec, side) for side in range(NUM_SIDES)]])
+    movement: Positions | None = Positions(board, *_sort(codes))
+    turns: list[Turn] = []
+    count = 0
+    with ThreadPoolExecutor(limits.threads) as pool:
+        while movement is not None:
+            moves, engagement = _move(movement)
+            count += len(movement.indices) + len(engagement.indices)
+            limits.log(f"turn {len(turns) + 1}: {count:,} positions so far")
+            if count > limits.max_positions:
+                raise SolvingError(
+                    f"{config.title}: more than {limits.max_positions:,} positions in the first {len(turns) + 1} of "
+                    f"{config.turn_limit} turns; give less fuel, fewer turns or a smaller board"
+                )
+            engagement, following = _engage(engagement, pool, patterns)
+            turns.append(Turn(movement, moves, engagement))
+            movement = following
+    return turns
+
+
+def no_probabilities(positions: Positions, numbers: NDArray[np.int64]) -> Floats:  # noqa: ARG001 - a Probabilities
+    """Return none: equilibria need no agent."""
+    return np.empty((0, NUM_SIDES, SATELLITES, ORDERS))
+
+
+def go_back(
+    turns: list[Turn],
+    question: Question,
+    limits: Limits,
+    probabilities: Probabilities = no_probabilities,
+    believed: Sequence[Floats] = (),
+) -> Iterator[tuple[Turn, Floats, Floats, float]]:
+    """Yield the turns from the last to the first, with the values of their positions.
+
+    Args:
+        turns: the positions.
+        question: what to compute.
+        limits: what it may take.
+        probabilities: of an agent's orders.
+        believed: (n,) each, of both phases of each turn: what replaces the first value of the positions.
+
+    Yields:
+        The turn; values in its movement phase and in its engagement phase, (n, k) each; the largest duality gap.
+    """
+    following = np.empty((0, 0, len(question.payoffs)))
+    next_codes: Codes = (np.empty(0, np.int64), np.empty(0, np.int64))
+    with ThreadPoolExecutor(limits.threads) as pool:
+        for number, turn in reversed(list(enumerate(turns))):
+            engage = partial(_engage_values, turn.engagement, next_codes, following, question, probabilities)
+            engaged, gap = _collect(pool.map(engage, _chunks(len(turn.engagement.indices))))
+            if believed:
+                engaged[:, 0] = believed[2 * number + 1]
+            move = partial(_move_values, turn, turn.engagement.spread(engaged), question, probabilities)
+            moved, other_gap = _collect(pool.map(move, _chunks(len(turn.movement.indices))))
+            if believed:
+                moved[:, 0] = believed[2 * number]
+            following, next_codes = turn.movement.spread(moved), turn.movement.codes
+            limits.log(f"turn {int(turn.movement.board.template['turn'][0]) + 1}: values known")
+            yield turn, moved, engaged, max(gap, other_gap)
+
+
+def _engage_values(
+    positions: Positions,
+    next_codes: Codes,
+    following: Floats,
+    question: Question,
+    probabilities: Probabilities,
+    numbers: NDArray[np.int64],
+) -> tuple[Floats, float]:
+    asked = question, probabilities(positions, numbers), records(TRANSITION, _BUFFER)
+    return value_engagements(positions.board, positions.pairs(numbers), next_codes, following, *asked)
+
+
+def _move_values(
+    turn: Turn, following: Floats, question: Question, probabilities: Probabilities, numbers: NDArray[np.int64]
+) -> tuple[Floats, float]:
+    positions = turn.movement
+    indices = positions.indices[numbers].astype(np.int64)
+    asked = question, probabilities(positions, numbers)
+    return value_movements(positions.board, positions.pairs(numbers), indices, turn.moves, following, *asked)
+
+
+def _collect(results: Iterator[tuple[Floats, float]]) -> tuple[Floats, float]:
+    """Return the values of all chunks, (n, k), and the largest gap."""
+    values, gaps = zip(*results, strict=True)
+    return np.concatenate(values), max(gaps)
