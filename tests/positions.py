@@ -33,8 +33,7 @@ def played(game, *phases):
     timeline = Timeline(game, SIDES_PLAYERS)
     game = game.copy()
     for alpha, bravo in phases:
-        game.step(alpha, bravo)
-        timeline.append(((), ()), game)
+        timeline.append(game.step(alpha, bravo))
     return timeline
 
 

@@ -49,6 +49,8 @@ class Phase(NamedTuple):
     """"movement" or "engagement"."""
     orders: tuple[tuple[Order, ...], tuple[Order, ...]]
     """The legal orders of alpha and of bravo, without noops."""
+    actions: NDArray[np.int8]
+    """(2, 11) order codes as they were given, illegal ones included."""
     illegal_orders: tuple[int, int]
     """How many orders of alpha and of bravo were illegal and became noop."""
     outcomes: tuple[Outcome, ...]
@@ -263,7 +265,7 @@ class Game:
         Raises:
             OrderError: this is no engagement phase, an order is not legal, or there are over 1,000,000 random branches.
         """
-        orders = np.array([self._codes("alpha", alpha), self._codes("bravo", bravo)], np.int64)
+        orders = np.array([self.check_orders("alpha", alpha), self.check_orders("bravo", bravo)])
         return outcome_distribution(self._game, self._rules, orders)
 
     def _why_illegal(self, side: int, order: Order) -> str:
@@ -315,9 +317,14 @@ class Game:
         """
         if self.is_over:
             raise OrderError(f"the game is over: {', '.join(map(str, self.reasons))}")
-        return self.step_actions(np.array([self._codes("alpha", alpha), self._codes("bravo", bravo)], np.int64))
+        return self.step_actions(np.array([self.check_orders("alpha", alpha), self.check_orders("bravo", bravo)]))
 
-    def _codes(self, side: Side, orders: Orders) -> list[int]:
+    def check_orders(self, side: Side, orders: Orders) -> list[int]:
+        """Return the order codes of a side's satellites, (11,), for orders that it may give now.
+
+        Raises:
+            OrderError: an order cannot be read or is not legal; the message says why.
+        """
         codes = order_codes(orders, side)
         legal, index = self._games.state.actions["legal"][0], _side_index(side)
         for number, code in enumerate(codes):
@@ -351,6 +358,7 @@ class Game:
             turn=before.turn,
             name=before.phase,
             orders=(orders_from_codes(legal[0]), orders_from_codes(legal[1])),
+            actions=np.array(actions, np.int8),
             illegal_orders=(int(illegal[0]), int(illegal[1])),
             outcomes=self.outcomes,
             before=before,

@@ -382,7 +382,7 @@ def play_text(live: LiveGame, console: Console | None = None) -> None:
             console.write(f"\n{_board(game)}")
         alpha, bravo = (_enter_orders(console, game, side, shared) if side in people else () for side in SIDES)
         live.play((alpha, bravo))
-        console.write(f"\n{phase_text(live.last_phase)}")
+        console.write(f"\n{phase_text(live.timeline.phases[-1])}")
     console.write(f"\n{position_text(live.game)}\n\n{result_text(live.game, *live.timeline.names)}")
 
 

@@ -44,8 +44,7 @@ def test_a_record_says_what_the_game_says(timelines):
     title, timeline = timelines[0]
     record = game_record(timeline, title)
     assert len(record["moments"]) == len(timeline)
-    for moment, shown in zip(timeline, record["moments"], strict=True):
-        game = moment.game
+    for game, shown in zip(timeline, record["moments"], strict=True):
         assert (shown["turn"], shown["score"]) == (game.turn, list(game.scores.values()))
         for side, fleet in zip(("alpha", "bravo"), shown["fleets"], strict=True):
             assert [row[1:3] for row in fleet] == [[one.sector, one.fuel] for one in game.satellites(side)]
@@ -122,7 +121,7 @@ def test_the_list_says_who_played_and_how_it_ended(page_path, timelines, open_pa
     entries = page.locator("#games option").all_text_contents()
     assert len(entries) == len(timelines)
     for entry, (title, timeline) in zip(entries, timelines, strict=True):
-        game = timeline[-1].game
+        game = timeline[-1]
         assert entry == f"{title}, {game.winner} wins in turn {game.turn}"
     assert page.text_content("#title") == "games"
 

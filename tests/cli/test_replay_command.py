@@ -170,8 +170,8 @@ def test_the_window_shows_the_game(played, watched):
     assert title == "games.jsonl, game 2: scripted (alpha) against random (bravo)"
     replay = read_replay(played, 2)
     assert len(timeline) == len(replay.phases) + 1
-    assert timeline[-1].game.scores == dict(zip(("alpha", "bravo"), replay.end.score, strict=True))
-    assert [moment.outcomes for moment in timeline][:-1] == [phase.outcomes for phase in replay.phases]
+    assert timeline[-1].scores == dict(zip(("alpha", "bravo"), replay.end.score, strict=True))
+    assert [phase.outcomes for phase in timeline.phases] == [phase.outcomes for phase in replay.phases]
 
 
 def test_without_a_screen_the_message_says_what_to_do(played):
@@ -316,7 +316,7 @@ def test_progress_of_a_film(played, tmp_path):
     replay = read_replay(played)
     timeline = Timeline(start(replay), replay.agents)
     for phase in play(replay):
-        timeline.append(phase.orders, phase.after)
+        timeline.append(phase)
     progress = []
     save_gif(timeline, tmp_path / "game.gif", (320, 240), 8.0, lambda *counts: progress.append(counts))
     assert len(progress) > 20

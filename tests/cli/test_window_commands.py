@@ -71,7 +71,7 @@ def test_watching_shows_the_game_of_the_seed(monkeypatch):
         for _ in range(6):
             advance()
         assert len(timeline) == 7
-    assert seen[0][0][-1].game == seen[1][0][-1].game
+    assert seen[0][0][-1] == seen[1][0][-1]
 
 
 def test_agents_of_users_do_not_act_before_the_game_begins():

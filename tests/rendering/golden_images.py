@@ -26,9 +26,8 @@ TOLERANCE = 0.0002
 
 def playing():
     """Return a window to play in, with an enemy within reach of the own HVA."""
-    live = LiveGame(load_config("geo_patrol"), (None, make_agent("idle")), 4)
-    live._game = arranged(bravo={1: {"sector": 17}})
-    live.timeline._moments[0] = type(live.timeline[0])(live.game)
+    start = arranged(bravo={1: {"sector": 17}})
+    live = LiveGame(load_config("geo_patrol"), (None, make_agent("idle")), 4, start=start)
     return PlayWindow(lambda: live)
 
 

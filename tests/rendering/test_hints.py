@@ -72,7 +72,7 @@ def test_a_hint_is_asked_for_in_the_thread_of_agents_and_taken_by_key_or_click(m
     click(window, window.note_area.center)
     assert entry.orders == SUGGESTED.orders
     press(window, pygame.K_RETURN, "\r")
-    assert window.session.live.timeline[0].orders[0] == SUGGESTED.orders
+    assert window.session.live.timeline.phases[0].orders[0] == SUGGESTED.orders
     window.tick(10)
     window.tick(10)
     assert window.session.stage == "ordering"

@@ -25,7 +25,7 @@ def test_golden_images(name):
 @pytest.mark.parametrize("change", [{"fuel": 60}, {"sector": 30}, {"fuel": 0}])
 def test_golden_images_see_a_change_of_one_satellite(change):
     timeline = played(arranged(alpha={1: change}))
-    frame = Picture(1280, 720, timeline[0].game.config).frame(timeline.snapshot(0))
+    frame = Picture(1280, 720, timeline[0].config).frame(timeline.snapshot(0))
     assert difference(frame, load("start")) > TOLERANCE
 
 
@@ -68,14 +68,14 @@ def test_unusual_boards_have_a_picture(rings):
     inner, outer, goal = rings
     config = {"extends": "geo_patrol", "board": {"inner_ring": inner, "outer_ring": outer, "goal_ring": goal}}
     timeline = played(Game(config, seed=1), ("", ""), ("", ""))
-    picture = Picture(640, 480, timeline[0].game.config)
+    picture = Picture(640, 480, timeline[0].config)
     for progress in (0, 0.5, 1):
         picture.frame(timeline.snapshot(-1), progress)
 
 
 def test_progress_leads_from_one_position_to_the_next():
     timeline = played(arranged(), ("P1 radial_in; P9 prograde", "P3 retrograde"))
-    picture = Picture(1280, 720, timeline[0].game.config)
+    picture = Picture(1280, 720, timeline[0].config)
     board = np.s_[:, :710]
     start, end = picture.frame(timeline.snapshot(0))[board], picture.frame(timeline.snapshot(1))[board]
     assert np.array_equal(picture.frame(timeline.snapshot(1), 0)[board], start)
@@ -86,7 +86,7 @@ def test_progress_leads_from_one_position_to_the_next():
 
 def test_the_board_turns_with_the_drift():
     timeline = played(arranged(phase="engagement"), ("", ""))
-    motion = Motion(Picture(1280, 720, timeline[0].game.config).layout.geometry, timeline.snapshot(1))
+    motion = Motion(Picture(1280, 720, timeline[0].config).layout.geometry, timeline.snapshot(1))
     assert motion.has_drifted
     clock = motion.clock(0.5)
     for satellite, anchor in motion.start.anchors.items():
@@ -96,14 +96,11 @@ def test_the_board_turns_with_the_drift():
 
 
 def test_half_a_turn_moves_in_the_direction_of_the_order():
-    from geo_patrol import Order
     from geo_patrol.sessions.live import Timeline
 
     game = arranged(alpha={1: {"sector": 1}, 2: {"sector": 2}})
     timeline = Timeline(game)
-    orders = ((Order(1, "prograde"), Order(2, "retrograde")), ())
-    game.step(*orders)
-    timeline.append(orders, game)
+    timeline.append(game.step("P1 prograde; P2 retrograde"))
     motion = Motion(Picture(640, 480, game.config).layout.geometry, timeline.snapshot(1))
     start, clock = motion.start.anchors, motion.clock(1.0)
     displacement = {
@@ -117,9 +114,8 @@ def test_half_a_turn_moves_in_the_direction_of_the_order():
 
 def test_a_frame_does_not_depend_on_those_before_it():
     timeline = guards()
-    game = timeline[-1].game.copy()
-    game.step(alpha="P1 prograde")
-    timeline.append(((), ()), game)
+    timeline.append(timeline[-1].copy().step(alpha="P1 prograde"))
+    game = timeline[-1]
     reused = Picture(640, 480, game.config)
     for index, progress in [(1, 0.1), (1, 0.2), (1, 0.7), (2, 0.3), (2, 1), (1, 0.7), (0, 1), (1, 1), (2, 0.3)]:
         snapshot = timeline.snapshot(index)
@@ -132,7 +128,7 @@ def test_a_frame_does_not_depend_on_those_before_it():
 
 def test_static_surfaces_are_made_once(monkeypatch):
     timeline = crowd()
-    picture = Picture(1280, 720, timeline[0].game.config)
+    picture = Picture(1280, 720, timeline[0].config)
     snapshot = timeline.snapshot(0)
     picture.frame(snapshot)
 

@@ -12,7 +12,6 @@ from geo_patrol.rendering.play import PlayWindow
 from geo_patrol.rendering.watch import WatchWindow, watch
 from geo_patrol.scenes import theme
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sessions.order_entry import OrderEntry
 
 CONFIG = load_config("geo_patrol")
 
@@ -232,8 +231,9 @@ def test_a_resized_window_gets_a_picture_of_its_size():
 # Playing
 
 
-def playing(agents=(None, "scripted"), seed=4, size=(1000, 600), config=CONFIG):
-    window = PlayWindow(lambda: LiveGame(config, tuple(name and make_agent(name) for name in agents), seed), size=size)
+def playing(agents=(None, "scripted"), seed=4, size=(1000, 600), config=CONFIG, start=None):
+    made = tuple(name and make_agent(name) for name in agents)
+    window = PlayWindow(lambda: LiveGame(config, made, seed, start=start), size=size)
     window.draw()
     return window
 
@@ -312,13 +312,9 @@ def test_engagements_are_ordered_by_clicking_targets():
     from positions import arranged
 
     game = arranged(phase="engagement", bravo={1: {"sector": 17}}, alpha={1: {"sector": 17}})
-    window = playing()
+    window = playing(start=game)
     session = window.session
-
-    session.live._game = game
-    session.live.timeline._moments[-1] = type(session.live.timeline[0])(game)
-    window.playback._go(0)
-    session.entry = entry = OrderEntry(game, "alpha")
+    entry = session.entry
     click(window, token(window, "alpha", 9))
     window.draw()
     click(window, token(window, "bravo", 1))
@@ -328,7 +324,7 @@ def test_engagements_are_ordered_by_clicking_targets():
     window.draw()
     push(window, "commit the orders of this phase")
     assert session.stage == "showing"
-    assert session.live.timeline[0].orders[0] == (Order(9, "shoot", 1),)
+    assert session.live.timeline.phases[0].orders[0] == (Order(9, "shoot", 1),)
 
 
 def test_every_key_of_playing():
@@ -402,7 +398,7 @@ def test_escape_leaves_a_game_that_is_over_and_a_window_to_watch_at_once():
 def test_a_resumed_game_shows_the_position_that_orders_are_for():
     played, resumed = (LiveGame(CONFIG, (None, make_agent("scripted")), 4) for _ in range(2))
     past = []
-    played.observers.append(lambda live, _moment: past.append(live.last_codes))
+    played.observers.append(lambda _, phase: past.append(phase.actions))
     for _ in range(4):
         played.advance()
     resumed.resume(past)
@@ -450,8 +446,8 @@ def test_the_curtain_hides_everything():
 @pytest.mark.parametrize("size", [(640, 480), (1000, 600)])
 def test_a_game_is_played_to_its_end_by_mouse_alone(size):
     window = playing(size=size)
-    moments = []
-    window.session.live.observers.append(lambda _, moment: moments.append(moment))
+    phases = []
+    window.session.live.observers.append(lambda _, phase: phases.append(phase))
     for _ in range(400):
         if window.session.stage == "over":
             break
@@ -470,7 +466,7 @@ def test_a_game_is_played_to_its_end_by_mouse_alone(size):
                 assert entry.pending[number] == option.order
         push(window, "commit the orders of this phase")
     assert window.session.live.is_over
-    assert [moment.orders for moment in moments] == [moment.orders for moment in window.session.live.timeline][:-1]
+    assert phases == window.session.live.timeline.phases
     window.draw()
     assert window.page.tab.title == "Result"
     click(window, (window.screen.size[0] // 2, window.screen.size[1] // 2))

@@ -114,7 +114,7 @@ def test_nothing_can_be_done_after_a_step():
 def test_engagements_turn_out_as_the_texts_say(name, outcomes):
     session = session_of(name)
     do(session)
-    assert [str(outcome) for outcome in session.live.timeline[0].outcomes] == outcomes
+    assert [str(outcome) for outcome in session.live.timeline.phases[0].outcomes] == outcomes
 
 
 def test_another_seed_may_turn_out_otherwise():

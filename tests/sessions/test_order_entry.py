@@ -113,7 +113,7 @@ def test_the_agent_acts_after_the_person_has_committed():
     assert spy.num_calls == 0
     session.commit()
     assert (spy.num_calls, session.stage, session.entry) == (1, "showing", None)
-    assert session.live.timeline[0].orders == ((), (Order(1, "prograde"),))
+    assert session.live.timeline.phases[0].orders == ((), (Order(1, "prograde"),))
     session.commit()
     assert session.stage == "showing"
     session.end_showing()
@@ -122,7 +122,7 @@ def test_the_agent_acts_after_the_person_has_committed():
 
 def test_two_people_order_behind_a_curtain():
     notified = []
-    session = session_of((None, None), observers=[lambda _, moment: notified.append(moment.orders)])
+    session = session_of((None, None), observers=[lambda _, phase: notified.append(phase.orders)])
     assert (session.stage, session.side) == ("curtain", "alpha")
     session.commit()
     assert session.stage == "curtain"

@@ -38,9 +38,9 @@ def test_orders_of_a_live_game_replay_it():
     while not live.is_over:
         live.advance()
     game = Game("geo_patrol", seed=live.seed)
-    for moment in live.timeline[:-1]:
-        assert game == moment.game
-        assert game.step(*moment.orders).outcomes == moment.outcomes
+    for phase in live.timeline.phases:
+        assert game == phase.before
+        assert game.step(*phase.orders).outcomes == phase.outcomes
     assert game == live.game
 
 
@@ -55,9 +55,9 @@ def test_observers_are_notified_of_every_phase():
     while not live.is_over:
         live.advance()
     live.advance()
-    assert [moment for _, moment in calls] == list(live.timeline)[:-1]
+    assert [phase for _, phase in calls] == live.timeline.phases
     assert {id(game) for game, _ in calls} == {id(live)}
-    assert any(moment.orders[0] for _, moment in calls)
+    assert any(phase.orders[0] for _, phase in calls)
 
 
 def test_agents_that_fail_are_named():
@@ -80,7 +80,7 @@ def test_agents_that_fail_are_named():
         live.advance()
     broken.answer = lambda: np.full((1, 11), 27)  # illegal orders are noops
     live.advance()
-    assert live.timeline[0].orders == ((), ())
+    assert live.timeline.phases[0].orders == ((), ())
 
 
 def test_steps_pause_and_go_back_and_forth():
@@ -92,7 +92,7 @@ def test_steps_pause_and_go_back_and_forth():
     assert (playback.index, playback.progress) == (1, 1.0)
     playback.forward()
     playback.forward()
-    assert playback.snapshot.before is live.timeline[1]
+    assert playback.snapshot.last_phase is live.timeline.phases[1]
     playback.back()
     assert (playback.index, playback.progress) == (1, 1.0)
     playback.back()
@@ -117,7 +117,7 @@ def test_turns_engagements_and_ends_are_jumped_to():
     assert (playback.snapshot.game.turn, playback.snapshot.game.phase) == (2, "movement")
     playback.next_engagement()
     first = playback.index
-    assert playback.snapshot.before.outcomes
+    assert playback.snapshot.last_phase.outcomes
     assert playback.progress == 0
     playback.next_engagement()
     assert playback.index > first

@@ -72,7 +72,7 @@ class SceneEncoder:
         """
         motion = Motion(self.layout.geometry, snapshot)
         seconds = phase_seconds(snapshot) * MOVING_FRACTION
-        steps = round(seconds * FRAMES_PER_SECOND) if snapshot.before is not None else 0
+        steps = round(seconds * FRAMES_PER_SECOND) if snapshot.last_phase is not None else 0
         clocks = [motion.clock(i / steps if steps else 1.0) for i in range(steps + 1)]
         turning = [i for i, clock in enumerate(clocks) if clock.is_drifting]
         return {
@@ -151,7 +151,7 @@ def _number(value: float) -> float:
 
 def game_record(timeline: Timeline, title: str) -> dict[str, Any]:
     """Return a whole game: what ``board_record`` returns, ``symbols``, ``shapes`` and ``moments``."""
-    game = timeline[0].game
+    game = timeline[0]
     encoder = SceneEncoder(game.config)
     moments = [moment_record(timeline, i, encoder) for i in range(len(timeline))]
     return {
@@ -168,7 +168,7 @@ def game_record(timeline: Timeline, title: str) -> dict[str, Any]:
 
 def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
     """Return what stays the same in a game: ``size``, ``board`` and ``turning`` as markup, and ``rules`` in words."""
-    game = timeline[0].game
+    game = timeline[0]
     return {
         "size": SIZE,
         "board": encoder.board(),
@@ -179,8 +179,8 @@ def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
 
 def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict[str, Any]:
     """Return what a browser shows of a moment; its frames refer to the shapes of the encoder."""
-    snapshot, turn = timeline.snapshot(index), timeline.last_engagement(index)
-    game, before = snapshot.game, snapshot.before
+    snapshot, engagement = timeline.snapshot(index), timeline.last_engagement(index)
+    game, last = snapshot.game, snapshot.last_phase
     return {
         "turn": game.turn,
         "phase": "over" if game.is_over else game.phase,
@@ -189,12 +189,12 @@ def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict
         "score": [game.scores[side] for side in SIDES],
         "goal": [game.goal_points[side] for side in SIDES],
         "fleets": [[_satellite(game, satellite) for satellite in game.satellites(side)] for side in SIDES],
-        "orders": [[str(order) for order in orders] for orders in before.orders] if before is not None else [[], []],
+        "orders": [[str(order) for order in orders] for orders in last.orders] if last is not None else [[], []],
         "outcomes": [_outcome(outcome) for outcome in snapshot.outcomes],
         "outcomesTurn": snapshot.outcomes_turn,
-        "changes": [] if turn is None else [str(change) for change in score_changes(*turn)],
+        "changes": [] if engagement is None else [str(change) for change in score_changes(engagement)],
         "result": result_tab(timeline).lines if game.is_over else [],
-        "engaged": before is not None and bool(before.outcomes),
+        "engaged": last is not None and bool(last.outcomes),
         **encoder.frames(snapshot),
     }
 

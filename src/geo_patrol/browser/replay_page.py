@@ -85,7 +85,7 @@ def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
 
 
 def _result(timeline: Timeline) -> str:
-    game = timeline[-1].game
+    game = timeline[-1]
     if not game.is_over:
         return f"not over in turn {game.turn}"
     return f"draw in turn {game.turn}" if game.winner is None else f"{game.winner} wins in turn {game.turn}"

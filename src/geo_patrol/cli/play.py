@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from geo_patrol.agents import Agent
     from geo_patrol.config.schema import GameConfig
+    from geo_patrol.game import Phase
     from geo_patrol.rendering.screen import Screen
     from geo_patrol.replays import Recorder, Replay
-    from geo_patrol.sessions.live import LiveGame, Moment
+    from geo_patrol.sessions.live import LiveGame
     from geo_patrol.sessions.menu import Choice, Entry, EntryList, OpenReplay, PlayGame, WatchGame
 
 
@@ -160,10 +161,10 @@ class GameSaver:
         self.live = live
         live.observers.append(self._record)
 
-    def _record(self, live: "LiveGame", _moment: "Moment") -> None:
+    def _record(self, live: "LiveGame", phase: "Phase") -> None:
         if live is self.live:  # not an abandoned one
             try:
-                self._recorder.record_codes(live.last_codes)
+                self._recorder.record_phase(phase)
             except OSError:
                 self._has_failed = True
                 raise
@@ -183,11 +184,9 @@ class GameSaver:
         alpha, bravo = replay.agents
         agents = _agent_of(replay, path, "alpha", alpha), _agent_of(replay, path, "bravo", bravo)
         live = start_game(replay.config, None, agents, replay.seed, has_window=has_window, alternative=WITHOUT_SCREEN)
-        past = [phase.codes for phase in replay.phases]
-        live.resume(past)
-        assert replay.seed is not None
+        live.resume(phase.codes for phase in replay.phases)
         saver = cls(reopen(path, replay))
-        saver._recorder.resume(replay.seed, past)
+        saver._recorder.resume(live.game)
         saver._follow(live)
         return saver
 

@@ -285,7 +285,7 @@ class _Pictures:
 
 
 def _moment_of(timeline: "Timeline", option: str, turn: str) -> int:
-    """Return the index of a moment: "7" is where turn 7 begins, "7e" its engagement phase, "end" the last one.
+    """Return the index of a position: "7" is where turn 7 begins, "7e" its engagement phase, "end" the last one.
 
     Raises:
         InputError: there is none.
@@ -295,10 +295,10 @@ def _moment_of(timeline: "Timeline", option: str, turn: str) -> int:
     phase = "engagement" if turn.endswith("e") else "movement"
     number = turn.removesuffix("e")
     if number.isascii() and number.isdigit() and len(number) <= 5:
-        for index, moment in enumerate(timeline):
-            if moment.game.turn == int(number) and moment.game.phase == phase:
+        for index, game in enumerate(timeline):
+            if game.turn == int(number) and game.phase == phase:
                 return index
-    last = timeline[-1].game.turn
+    last = timeline[-1].turn
     raise InputError(
         f"{option} {turn}: give a turn from 1 to {last}, perhaps with an e for its engagement phase, or end"
     )

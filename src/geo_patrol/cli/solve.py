@@ -182,12 +182,10 @@ def _read_replay(file: Path, number: int, turn: int | None) -> "tuple[Game, tupl
         raise InputError(f"{file}: give --turn N, the turn whose engagement you mean")
     with bad_input():
         timeline, _ = replay_timeline(read_replay(ReplayReader(file), number))
-    for moment in timeline:
-        if moment.game.turn == turn and moment.game.phase == "engagement":
-            return moment.game, (list(moment.orders[0]), list(moment.orders[1]))
-    raise InputError(
-        f"--turn {turn}: game {number} has no engagement phase in that turn; it has {timeline[-1].game.turn}"
-    )
+    for phase in timeline.phases:
+        if phase.turn == turn and phase.name == "engagement":
+            return phase.before, (list(phase.orders[0]), list(phase.orders[1]))
+    raise InputError(f"--turn {turn}: game {number} has no engagement phase in that turn; it has {timeline[-1].turn}")
 
 
 def _summarize(position: "Game", distribution: "OutcomeDistribution") -> dict[str, Any]:

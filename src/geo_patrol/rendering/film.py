@@ -115,7 +115,7 @@ def save_mp4(
         ValueError: the size is too small or too large.
     """
     even = size[0] // 2 * 2, size[1] // 2 * 2
-    canvas = Picture(*even, timeline[0].game.config)
+    canvas = Picture(*even, timeline[0].config)
     with atomic_path(path) as temporary:
         _encode(film(timeline, canvas, MP4_FPS, speed, progress), even, MP4_FPS, [*_H264, f"file:{temporary}"])
 
@@ -134,13 +134,13 @@ def save_gif(
     with atomic_path(path) as temporary, tempfile.TemporaryDirectory() as folder:
         palette = str(Path(folder) / "palette.png")
         _encode(_samples(timeline, size), size, 1.0, ["-vf", "palettegen", "-update", "1", palette])
-        frames = film(timeline, Picture(*size, timeline[0].game.config), GIF_FPS, speed, progress)
+        frames = film(timeline, Picture(*size, timeline[0].config), GIF_FPS, speed, progress)
         _encode(frames, size, GIF_FPS, ["-i", palette, "-lavfi", _GIF, "-loop", "0", f"file:{temporary}"])
 
 
 def _samples(timeline: Timeline, size: tuple[int, int]) -> Iterator[NDArray[np.uint8]]:
     """Draw some pictures with all the colors of a film."""
-    canvas = Picture(*size, timeline[0].game.config)
+    canvas = Picture(*size, timeline[0].config)
     step = max(len(timeline) // _PALETTE_FRAMES, 1)
     for index in range(0, len(timeline), step):
         yield canvas.frame(timeline.snapshot(index), 0.5)

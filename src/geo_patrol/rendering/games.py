@@ -89,7 +89,7 @@ class GamesWindow(WatchWindow):
             return
         self.number = number
         self.playback.load(timeline)
-        self.set_config(timeline[0].game.config)
+        self.set_config(timeline[0].config)
         self.screen.set_title(self._games.title(number))
 
     def _choose(self) -> None:

@@ -5,10 +5,11 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.game import Game
+from geo_patrol.engine.state import NOOP, NUM_SIDES, SATELLITES
+from geo_patrol.game import Game, Phase
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.screen import NoScreenError, Screen, is_invisible, warn_of_no_screen
-from geo_patrol.sessions.live import Moment, ScorePoint, Snapshot, add_score, score_point
+from geo_patrol.sessions.live import NO_ORDERS, ScorePoint, Snapshot, add_score, score_point
 
 _FRAMES_PER_SECOND = 40
 
@@ -43,9 +44,12 @@ class Viewer:
             return
         add_score(self._scores, game)
         was_engagement = last.game.phase == "engagement"
+        unknown = np.full((NUM_SIDES, SATELLITES), NOOP, np.int8)  # an environment does not keep the orders
         self._snapshot = Snapshot(
             game=game,
-            before=Moment(last.game, outcomes=game.outcomes),
+            last_phase=Phase(
+                last.game.turn, last.game.phase, NO_ORDERS, unknown, (0, 0), game.outcomes, before=last.game, after=game
+            ),
             scores=tuple(self._scores),
             outcomes=game.outcomes if was_engagement else last.outcomes,
             outcomes_turn=last.game.turn if was_engagement else last.outcomes_turn,

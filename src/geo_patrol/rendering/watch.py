@@ -45,7 +45,7 @@ class WatchWindow(GameWindow):
         screen: Screen | None = None,
     ) -> None:
         self.playback = Playback(timeline, advance, self.wait_for_agent)
-        super().__init__(timeline[0].game.config, title, size, screen)
+        super().__init__(timeline[0].config, title, size, screen)
 
     def make_controls(self) -> list[Control]:
         """Return the controls for moving about in the game."""
@@ -94,8 +94,8 @@ class WatchWindow(GameWindow):
         played = track._replace(width=round(track.width * self.playback.index / last))
         yield box(track, theme.FUEL_TRACK, r=height // 2)
         yield box(played, theme.SOFT, r=height // 2)
-        for index, moment in enumerate(timeline, start=1):
-            if moment.outcomes:
+        for index, phase in enumerate(timeline.phases, start=1):
+            if phase.outcomes:
                 x = track.left + round(track.width * min(index, last) / last)
                 yield Box(x - 1, track.top - height, 2, 3 * height, theme.TEXT)
         yield Circle((played.right, y), height * 1.4, theme.CHOICE)

@@ -114,8 +114,8 @@ class GameWindow(Window):
     def situation_tabs(self) -> tuple[Tab, ...]:
         """Return the result, if it is shown, and why the score changed in the last turn, with every engagement."""
         snapshot = self.playback.snapshot
-        turn = self.playback.timeline.last_engagement(self.playback.index)
-        changes = () if turn is None else score_changes(*turn)
+        engagement = self.playback.timeline.last_engagement(self.playback.index)
+        changes = () if engagement is None else score_changes(engagement)
         last_turn = last_turn_tab(snapshot.outcomes_turn, changes, snapshot.outcomes)
         return (result_tab(self.playback.timeline), last_turn) if snapshot.game.is_over else (last_turn,)
 

@@ -30,7 +30,7 @@ from geo_patrol.engine import state
 from geo_patrol.engine.setup import sampled_variant
 from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, show
 from geo_patrol.files import atomic_path, named_errors
-from geo_patrol.game import Game
+from geo_patrol.game import Game, Phase
 from geo_patrol.notation import ENGAGEMENTS, MOVES, Orders, Outcome, order_codes
 from geo_patrol.position import VISIBLE_FIELDS, Position
 from geo_patrol.replays.checking import play, start
@@ -361,15 +361,13 @@ def read_replay(source: str | Path | ReplayReader, number: int = 0) -> Replay:
 class Recorder:
     """Records games of one configuration, one after the other.
 
-    It plays every game itself from the seed and the orders; outcomes and positions follow from them, so that a file
-    cannot hold anything that did not happen.
+    A file cannot hold anything that did not happen: phases are either played here, from the seed and the orders, or
+    refused unless they begin where the recorded game stands.
 
     >>> with Recorder("games.jsonl", config) as recorder:            # doctest: +SKIP
     ...     recorder.begin(seed=7, alpha="ann", bravo="scripted")
-    ...     game = recorder.game
-    ...     while not game.is_over:
+    ...     while not recorder.is_over:
     ...         ...                                                  # alpha_orders, bravo_orders
-    ...         game.step(alpha_orders, bravo_orders)
     ...         recorder.record(alpha_orders, bravo_orders)
 
     Args:
@@ -416,11 +414,9 @@ class Recorder:
         config = self._plain_config or sampled_config(self._game).to_dict()
         self._first_line = _as_bytes(_game_line((alpha, bravo), seed % 2**64, config, self._versions))
 
-    def resume(self, seed: int, phases: "list[NDArray[np.int8]]") -> None:
-        """Continue a game whose first phases are at the end of the file, given as (2, 11) order codes."""
-        self._game = Game(self._config, seed=seed)
-        for codes in phases:
-            self._game.step_actions(codes)
+    def resume(self, game: Game) -> None:
+        """Continue a game whose phases so far are at the end of the file, at the position that it has reached."""
+        self._game = game.copy()
 
     def record(self, alpha: Orders = None, bravo: Orders = None) -> None:
         """Record a phase from the orders of both sides, and the result if the game has ended.
@@ -436,10 +432,22 @@ class Recorder:
         Raises:
             OrderError: the game is over.
         """
+        self.record_phase(self.game.step_actions(codes))
+
+    def record_phase(self, phase: Phase) -> None:
+        """Record a phase that was played, and the result if the game has ended.
+
+        Raises:
+            OrderError: the game is over.
+            ValueError: the phase does not begin at the position of the game that is being recorded.
+        """
         if self.is_over:
             raise OrderError("the game is over: there is nothing more to record of it")
-        phase = self._game.step_actions(codes)
-        self._write(_phase_line(phase.turn, phase.name, codes, phase.outcomes, _visible(self._game.position)))
+        if phase.before != self._game:
+            raise ValueError("phase must begin at the position of the recorded game, with its random stream")
+        self._game = phase.after.copy()
+        line = _phase_line(phase.turn, phase.name, phase.actions, phase.outcomes, _visible(phase.after.position))
+        self._write(line)
         if self.is_over:
             self._write(self._end())
 
@@ -750,7 +758,7 @@ def replay_timeline(replay: Replay) -> tuple[Timeline, str]:
     timeline = Timeline(start(replay), replay.agents)
     try:
         for phase in play(replay):
-            timeline.append(phase.orders, phase.after)
+            timeline.append(phase)
     except RecordingError as error:
         return timeline, str(error)
     return timeline, ""

@@ -195,13 +195,13 @@ class PanelState(NamedTuple):
     @classmethod
     def at(cls, motion: Motion, clock: Clock) -> "PanelState":
         """Return the state at a time of a phase."""
-        before = motion.snapshot.before
-        if before is None or (clock.movement >= 1 and clock.engagement >= 1 and clock.drift >= 1):
+        last = motion.snapshot.last_phase
+        if last is None or (clock.movement >= 1 and clock.engagement >= 1 and clock.drift >= 1):
             phase = motion.snapshot.game.phase
         elif motion.has_drifted and clock.engagement >= 1:
             phase = "drift"
         else:
-            phase = before.game.phase
+            phase = last.name
         is_scored = clock.drift >= 0.5 if motion.has_drifted else clock.has_moved
         shows_results = not motion.is_engagement or clock.shows_results
         return cls(clock.is_drifting, clock.has_moved, is_scored, phase, shows_results)
@@ -246,7 +246,7 @@ def panel_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[
     """Draw the panels beside the board."""
     snapshot = motion.snapshot
     game = snapshot.game
-    before = game if snapshot.before is None else snapshot.before.game
+    before = game if snapshot.last_phase is None else snapshot.last_phase.before
     yield from header_shapes(layout, game if state.is_scored else before, snapshot.names, state.phase)
     yield from fleet_shapes(layout, motion.end if state.has_moved else motion.start, game)
     yield from outcome_list_shapes(layout, snapshot, state.shows_results)

@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 from geo_patrol.board import azimuth_of, prograde, ring_of
 from geo_patrol.config.toml_files import largest
-from geo_patrol.game import Game
+from geo_patrol.game import Game, Phase
 from geo_patrol.notation import Satellite, SatelliteId
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Polar, middle_angle, sector_angle
 from geo_patrol.scenes.shapes import Box, Circle, Color, PlainShape, Point, Polygon, Polyline, Symbol, Text, Use, blend
-from geo_patrol.sessions.live import Moment, Snapshot
+from geo_patrol.sessions.live import Snapshot
 from geo_patrol.sides import SIDES, Side
 
 _NUMBER_FRACTION = 0.16
@@ -296,12 +296,12 @@ class Motion:
     """
 
     def __init__(self, geometry: BoardGeometry, snapshot: Snapshot) -> None:
-        before, game = snapshot.before, snapshot.game
+        phase, game = snapshot.last_phase, snapshot.game
         self.snapshot = snapshot
         self.end = Arrangement(geometry, game)
-        self.start = self.end if before is None else Arrangement(geometry, before.game)
-        self.has_drifted = before is not None and before.game.goals != game.goals
-        self.is_engagement = before is not None and bool(before.outcomes)
+        self.start = self.end if phase is None else Arrangement(geometry, phase.before)
+        self.has_drifted = phase is not None and phase.before.goals != game.goals
+        self.is_engagement = phase is not None and bool(phase.outcomes)
         self._origin_drifts: dict[SatelliteId, float] = {}  # of satellites that change their sector by themselves
         self._paths: dict[SatelliteId, tuple[float, float]] = {}  # angles: of its own movement, of its drift
         for start, end in zip(self.start.satellites, self.end.satellites, strict=True):
@@ -310,12 +310,12 @@ class Motion:
                 self._origin_drifts[end.id] = self._drift_angle(start.sector)
             drift = self._drift_angle(end.sector)
             change = self.end.anchors[end.id].position[1] - drift - self.start.anchors[end.id].position[1]
-            self._paths[end.id] = _directed(change, _ordered_direction(before, end.id)), drift
+            self._paths[end.id] = _directed(change, _ordered_direction(phase, end.id)), drift
 
     def clock(self, progress: float) -> Clock:
         """Return the progress of each part of the phase after a fraction of its time, which is clamped to [0, 1]."""
         progress = min(max(progress, 0.0), 1.0)
-        if self.snapshot.before is None:
+        if self.snapshot.last_phase is None:
             return Clock(1, 1, 1)
         if not self.has_drifted and not self.is_engagement:
             return Clock(_smooth_step(progress), 1, 1)
@@ -365,10 +365,10 @@ def _directed(change: float, direction: int) -> float:
     return angle
 
 
-def _ordered_direction(before: Moment | None, satellite: SatelliteId) -> int:
-    if before is None:
+def _ordered_direction(phase: Phase | None, satellite: SatelliteId) -> int:
+    if phase is None:
         return 0
-    for order in before.orders[SIDES.index(satellite.side)]:
+    for order in phase.orders[SIDES.index(satellite.side)]:
         if order.satellite == satellite.number:
             return {"prograde": 1, "retrograde": -1}.get(order.action, 0)
     return 0

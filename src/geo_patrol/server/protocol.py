@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 from geo_patrol.browser.records import SceneEncoder, board_record, choices_record, moment_record
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import GeoPatrolError, show
-from geo_patrol.game import Game
+from geo_patrol.game import Game, Phase
 from geo_patrol.notation import Outcome, PhaseName, Satellite, SatelliteId
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.sessions.live import Moment, Timeline
+from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sides import SIDES, Side
 
@@ -399,17 +399,16 @@ def _satellite_state(satellite: Satellite) -> SatelliteState:
     )
 
 
-def played(moment: Moment, after: Game) -> Played:
+def played(phase: Phase) -> Played:
     """Return a phase that was played, and the position that followed."""
-    alpha, bravo = ([str(order) for order in orders] for orders in moment.orders)
-    phase = moment.game.phase
-    assert phase != "drift"
+    alpha, bravo = ([str(order) for order in orders] for orders in phase.orders)
+    assert phase.name != "drift"
     return Played(
-        turn=moment.game.turn,
-        phase=phase,
+        turn=phase.turn,
+        phase=phase.name,
         orders=BothOrders(alpha=alpha, bravo=bravo),
-        outcomes=[_outcome_state(outcome) for outcome in moment.outcomes],
-        position=position_state(after),
+        outcomes=[_outcome_state(outcome) for outcome in phase.outcomes],
+        position=position_state(phase.after),
     )
 
 
@@ -467,7 +466,7 @@ class TableScenes:
     @property
     def layout(self) -> Layout:
         """The layout of the board."""
-        return SceneEncoder(self._timeline[0].game.config).layout
+        return SceneEncoder(self._timeline[0].config).layout
 
     def moment(self, index: int) -> str:
         """Return a moment as JSON: with its shapes, the symbols that the one before lacks, and the board if it is the first."""
@@ -491,7 +490,7 @@ class TableScenes:
         return json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
 
     def _encode(self, index: int) -> tuple[SceneEncoder, dict[str, Any]]:
-        encoder = SceneEncoder(self._timeline[0].game.config)
+        encoder = SceneEncoder(self._timeline[0].config)
         moment = moment_record(self._timeline, index, encoder)
         self._names[index] = frozenset(encoder.symbols)
         return encoder, moment

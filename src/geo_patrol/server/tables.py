@@ -18,8 +18,8 @@ from geo_patrol.agents.search import Searcher, read_budget, read_search
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.errors import OrderError, RecordingError, printable, show
 from geo_patrol.files import atomic_write
-from geo_patrol.game import Game
-from geo_patrol.notation import Order, order_codes, read_orders
+from geo_patrol.game import Game, Phase
+from geo_patrol.notation import Order, read_orders
 from geo_patrol.replays import Recorder, read_replay
 from geo_patrol.replays.files import reopen
 from geo_patrol.server.protocol import (
@@ -38,7 +38,7 @@ from geo_patrol.server.protocol import (
     played,
     position_state,
 )
-from geo_patrol.sessions.live import LiveGame, Moment
+from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry
 from geo_patrol.sides import SIDES, Side
 from geo_patrol.textplay import parse_orders
@@ -213,13 +213,12 @@ class Table:
             except RecordingError:  # killed before the first phase was complete
                 restored.replay_path.rename(restored.replay_path.with_suffix(".damaged"))
                 return restored
-            past = [phase.codes for phase in replay.phases]
             restored.live.observers.clear()
-            restored.live.resume(past)
+            restored.live.resume(phase.codes for phase in replay.phases)
             restored.live.observers.append(restored._record)
             if not restored.live.is_over:
                 restored._recorder = reopen(restored.replay_path, replay)
-                restored._recorder.resume(saved.seed, past)
+                restored._recorder.resume(restored.live.game)
             restored.finish_phase()
         return restored
 
@@ -323,8 +322,7 @@ class Table:
         """
         try:
             orders = tuple(order for order in read_orders(texts) if order.action != "noop")
-            order_codes(orders, side)
-            self.game.copy().step(**{side: orders})  # names what is not legal
+            self.game.check_orders(side, orders)
         except OrderError as error:
             raise ProtocolError("bad_order", str(error)) from None
         return orders
@@ -340,9 +338,9 @@ class Table:
     def _check_played(self, side: Side, message: Orders) -> None:
         """Accept orders that were played already."""
         ordered = {text for text in message.orders if not text.endswith(" noop")}
-        for moment in self.live.timeline[:-1]:
-            if (moment.game.turn, moment.game.phase) == (message.turn, message.phase):
-                if {str(order) for order in moment.orders[SIDES.index(side)]} == ordered:
+        for phase in self.live.timeline.phases:
+            if (phase.turn, phase.name) == (message.turn, message.phase):
+                if {str(order) for order in phase.orders[SIDES.index(side)]} == ordered:
                     return
                 raise ProtocolError("too_late", f"turn {message.turn}, {message.phase}: it is played")
         raise ProtocolError("too_soon", f"turn {message.turn}, {message.phase}: it is not to be ordered now")
@@ -385,9 +383,8 @@ class Table:
 
     def finish_phase(self) -> None:
         """Add the events of the phases that were played."""
-        timeline = self.live.timeline
-        for i in range(len(self.events), len(timeline) - 1):
-            self._add(played(timeline[i], timeline[i + 1].game))
+        for phase in self.live.timeline.phases[len(self.events) :]:
+            self._add(played(phase))
         if self.live.is_over:
             self._add(ended(self.live.game, self.saved.seed))
             self._note_end()
@@ -413,11 +410,11 @@ class Table:
             self._entries = {side: OrderEntry(self.game, side) for side in self.people}
             self.submitted = {side: () for side, entry in self._entries.items() if not entry.has_choice}
 
-    def _record(self, live: LiveGame, _moment: Moment) -> None:
+    def _record(self, live: LiveGame, phase: Phase) -> None:
         if self._recorder is None:
             self._recorder = Recorder(self.replay_path, self.config)
             self._recorder.begin(seed=live.seed, alpha=self.names.alpha, bravo=self.names.bravo)
-        self._recorder.record_codes(live.last_codes)
+        self._recorder.record_phase(phase)
         if live.is_over:
             self._recorder.close()
 
@@ -501,7 +498,7 @@ def _orders(answer: Answer, texts: list[str]) -> Orders:
 
 def _position(table: Table, answer: Answer) -> Game:
     """Return the position that an answer is about."""
-    for moment in table.live.timeline:
-        if (moment.game.turn, moment.game.phase) == (answer.turn, answer.phase):
-            return moment.game
+    for game in table.live.timeline:
+        if (game.turn, game.phase) == (answer.turn, answer.phase):
+            return game
     raise ProtocolError("too_soon", f"turn {answer.turn}, {answer.phase}: it is not to be ordered now")

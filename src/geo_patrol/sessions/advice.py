@@ -9,9 +9,8 @@ import numpy as np
 
 from geo_patrol.agents.search import Search, SearchAgent
 from geo_patrol.board import are_adjacent
-from geo_patrol.game import Game
+from geo_patrol.game import Game, Phase
 from geo_patrol.notation import MOVES, Order, Satellite, read_orders
-from geo_patrol.sessions.live import Moment
 from geo_patrol.sessions.order_entry import Option, describe
 from geo_patrol.sides import SIDES, Side, enemy_of
 
@@ -180,28 +179,23 @@ class ScoreChange:
         return f"{self.side} {self.total:+} ({', '.join(self.reasons) or 'no change'})"
 
 
-def score_changes(before: Moment, after: Game) -> tuple[ScoreChange, ScoreChange]:
-    """Return how the scores of alpha and bravo changed in a turn.
-
-    Args:
-        before: the engagement phase of the turn, with its orders.
-        after: the position that followed, in which the turn is scored.
-    """
-    alpha, bravo = (_change(before, after, index) for index in range(len(SIDES)))
+def score_changes(engagement: Phase) -> tuple[ScoreChange, ScoreChange]:
+    """Return how the scores of alpha and bravo changed in a turn, given its engagement phase, which ends it."""
+    alpha, bravo = (_change(engagement, index) for index in range(len(SIDES)))
     return alpha, bravo
 
 
-def _change(before: Moment, after: Game, index: int) -> ScoreChange:
-    side = SIDES[index]
-    goal = after.goal_points[side] - before.game.goal_points[side]
-    fuel = after.scores[side] - before.game.scores[side] - goal
+def _change(engagement: Phase, index: int) -> ScoreChange:
+    side, before, after = SIDES[index], engagement.before, engagement.after
+    goal = after.goal_points[side] - before.goal_points[side]
+    fuel = after.scores[side] - before.scores[side] - goal
     weights = after.as_games().state.rules["weight"][0, index].tolist()
-    orders = {order.satellite: order for order in before.orders[index]}
+    orders = {order.satellite: order for order in engagement.orders[index]}
     lost = [
-        weights[one.id.number > 0] * (then.fuel - _cost(before.game, side, orders.get(one.id.number)))
+        weights[one.id.number > 0] * (then.fuel - _cost(before, side, orders.get(one.id.number)))
         if one.destroyed and not then.destroyed
         else 0.0
-        for then, one in zip(before.game.satellites(side), after.satellites(side), strict=True)
+        for then, one in zip(before.satellites(side), after.satellites(side), strict=True)
     ]
     hva, patrols = -round(lost[0]), -round(sum(lost[1:]))
     return ScoreChange(side, goal, hva, patrols, sum(map(bool, lost[1:])), fuel - hva - patrols)

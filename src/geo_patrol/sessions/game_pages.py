@@ -1,6 +1,5 @@
 """What pages say about a game: its rules, its last turn, and the danger to an HVA."""
 
-import itertools
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -160,17 +159,13 @@ def last_turn_tab(turn: int, changes: Sequence[ScoreChange], outcomes: Sequence[
 
 def result_tab(timeline: Timeline) -> Tab:
     """Return who won a game, why, and how the scores came about."""
-    game = timeline[-1].game
+    game = timeline[-1]
     result = "Draw" if game.winner is None else f"{game.winner.capitalize()} wins"
-    turns = [
-        score_changes(moment, following.game)
-        for moment, following in itertools.pairwise(timeline)
-        if moment.game.phase == "engagement"
-    ]
+    turns = [score_changes(phase) for phase in timeline.phases if phase.name == "engagement"]
     score = f"{game.scores['alpha']} to {game.scores['bravo']}"
     lines = [Line(f"{result} in turn {game.turn}, {score}: {reasons_text(game)}")]
     for index, side in enumerate(SIDES):
-        lines += _score_lines(side, timeline[0].game.scores[side], [turn[index] for turn in turns], game.scores[side])
+        lines += _score_lines(side, timeline[0].scores[side], [turn[index] for turn in turns], game.scores[side])
     return Tab("Result", tuple(lines))
 
 

@@ -230,7 +230,7 @@ class GameLesson(Lesson[GameStep]):
 
     def values(self, live: LiveGame) -> dict[str, Any]:
         """Return what the texts of the step refer to, taken from the rules and from the game."""
-        start, now = live.timeline[0].game, live.game
+        start, now = live.timeline[0], live.game
         config = self.config
         option = describe(start, PLAYER, Order.parse(self.step.orders[0])) if self.step.orders else None
         return {

@@ -1,13 +1,13 @@
 """The history of one game, live or recorded.
 
-A ``Timeline`` is a sequence of ``Moment``s, each a position, its orders and their outcomes. A ``Snapshot`` is what one
-picture of it shows: a position, what led there, and the score so far.
+A ``Timeline`` is the sequence of its positions, with the phases between them. A ``Snapshot`` is what one picture of it
+shows: a position, the phase that led there, and the score so far.
 """
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar, overload
 
@@ -29,21 +29,6 @@ NO_ORDERS: BothOrders = ((), ())
 
 
 @dataclass(frozen=True)
-class Moment:
-    """A position and what was done in it.
-
-    Attributes:
-        game: the game as it stood before the orders, a copy of its own; not to be played on.
-        orders: what alpha and bravo ordered; empty in the last moment of a timeline.
-        outcomes: what became of them, if this was an engagement.
-    """
-
-    game: Game
-    orders: BothOrders = NO_ORDERS
-    outcomes: tuple[Outcome, ...] = ()
-
-
-@dataclass(frozen=True)
 class ScorePoint:
     """The score after a number of completed turns."""
 
@@ -58,7 +43,7 @@ class Snapshot:
 
     Attributes:
         game: the position.
-        before: the moment that led to it, from which the picture glides; None stands still.
+        last_phase: the phase that led to it, through which the picture glides; None stands still.
         scores: the score at the start and after every turn up to here.
         outcomes: of the last engagement that was played, in this turn or the one before.
         outcomes_turn: the turn of that engagement; 0 before the first one.
@@ -66,7 +51,7 @@ class Snapshot:
     """
 
     game: Game
-    before: Moment | None = None
+    last_phase: Phase | None = None
     scores: tuple[ScorePoint, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     outcomes_turn: int = 0
@@ -84,91 +69,84 @@ def turns_played(game: Game) -> int:
     return game.turn if game.is_over else game.turn - 1
 
 
-class Timeline(Sequence[Moment]):
-    """The moments of one game: it grows while the game is played and is complete for a recording.
+class Timeline(Sequence[Game]):
+    """The positions of one game, the first one before any order: it grows while the game is played.
 
     Args:
         game: the position to begin with; a copy is kept.
         names: who plays alpha and bravo.
+
+    Attributes:
+        phases: the phases that were played; ``phases[i]`` led from position i to position i + 1.
     """
 
     def __init__(self, game: Game, names: tuple[str, str] = ("", "")) -> None:
         self.names = names
-        self._moments = [Moment(game.copy())]
+        self.phases: list[Phase] = []
+        self._games = [game.copy()]
         self._scores = [score_point(game)]
-        self._scores_until = [1]  # how many of the scores belong to each moment and those before it
+        self._scores_until = [1]  # how many of the scores belong to each position and those before it
 
-    def append(self, orders: BothOrders, after: Game) -> Moment:
-        """Complete the last moment with the orders given in it, and add the position that followed.
-
-        Args:
-            orders: of alpha and of bravo, without noops.
-            after: the position after them, whose ``outcomes`` are those of these orders; a copy is kept.
-
-        Returns:
-            The moment that is complete now.
-        """
-        complete = replace(self._moments[-1], orders=orders, outcomes=after.outcomes)
-        self._moments[-1] = complete
-        self._moments.append(Moment(after.copy()))
-        add_score(self._scores, after)
+    def append(self, phase: Phase) -> None:
+        """Add a phase that was played, and the position that followed."""
+        self.phases.append(phase)
+        self._games.append(phase.after)
+        add_score(self._scores, phase.after)
         self._scores_until.append(len(self._scores))
-        return complete
 
     def __len__(self) -> int:
-        return len(self._moments)
+        return len(self._games)
 
     @overload
-    def __getitem__(self, index: int) -> Moment: ...
+    def __getitem__(self, index: int) -> Game: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Moment]: ...
+    def __getitem__(self, index: slice) -> Sequence[Game]: ...
 
-    def __getitem__(self, index: int | slice) -> Moment | Sequence[Moment]:
-        """Return a moment, or several."""
-        return self._moments[index]
+    def __getitem__(self, index: int | slice) -> Game | Sequence[Game]:
+        """Return a position, or several."""
+        return self._games[index]
 
-    def __iter__(self) -> Iterator[Moment]:
-        return iter(self._moments)
+    def __iter__(self) -> Iterator[Game]:
+        return iter(self._games)
 
     @property
     def is_complete(self) -> bool:
-        """Whether the last moment is the end of the game."""
-        return self._moments[-1].game.is_over
+        """Whether the last position is the end of the game."""
+        return self._games[-1].is_over
 
     def snapshot(self, index: int) -> Snapshot:
-        """Return what a picture of a moment shows: its position, reached from the moment before it.
+        """Return what a picture of a position shows, reached by the phase before it.
 
         Args:
-            index: of the moment, 0 the start; negative ones count from the end.
+            index: of the position, 0 the start; negative ones count from the end.
 
         Raises:
-            IndexError: there is no such moment.
+            IndexError: there is no such position.
         """
         i = range(len(self))[index]
         last = self.last_engagement(i)
         return Snapshot(
-            game=self._moments[i].game,
-            before=self._moments[i - 1] if i else None,
+            game=self._games[i],
+            last_phase=self.phases[i - 1] if i else None,
             scores=tuple(self._scores[: self._scores_until[i]]),
-            outcomes=last[0].outcomes if last else (),
-            outcomes_turn=last[0].game.turn if last else 0,
+            outcomes=last.outcomes if last else (),
+            outcomes_turn=last.turn if last else 0,
             names=self.names,
         )
 
-    def last_engagement(self, index: int) -> tuple[Moment, Game] | None:
-        """Return the last engagement phase before a moment, and the position that followed; None before the first."""
-        played = range(index - 1, max(index - 3, -1), -1)  # a turn has two phases
-        found = next((i for i in played if self._moments[i].game.phase == "engagement"), None)
-        return None if found is None else (self._moments[found], self._moments[found + 1].game)
+    def last_engagement(self, index: int) -> Phase | None:
+        """Return the last engagement phase before a position; None before the first."""
+        played = self.phases[max(index - 2, 0) : index]  # a turn has two phases
+        return next((phase for phase in reversed(played) if phase.name == "engagement"), None)
 
     def next_engagement(self, index: int) -> int | None:
-        """Return the index of the next moment after ``index`` that an engagement led to; None if there is none."""
-        return next((i for i in range(index + 1, len(self)) if self._moments[i - 1].outcomes), None)
+        """Return the index of the next position after ``index`` that an engagement led to; None if there is none."""
+        return next((i for i in range(index + 1, len(self)) if self.phases[i - 1].outcomes), None)
 
     def previous_engagement(self, index: int) -> int | None:
-        """Return the index of the last moment before ``index`` that an engagement led to; None if there is none."""
-        return next((i for i in range(index - 1, 0, -1) if self._moments[i - 1].outcomes), None)
+        """Return the index of the last position before ``index`` that an engagement led to; None if there is none."""
+        return next((i for i in range(index - 1, 0, -1) if self.phases[i - 1].outcomes), None)
 
 
 def add_score(scores: list[ScorePoint], game: Game) -> None:
@@ -231,8 +209,8 @@ class AgentThread:
             del job, act, future  # and what they refer to
 
 
-Observer: TypeAlias = Callable[["LiveGame", Moment], None]
-"""Called after every phase with the game, and the moment with the orders of both sides and their outcomes."""
+Observer: TypeAlias = Callable[["LiveGame", Phase], None]
+"""Called after every phase with the game and the phase that was played."""
 
 
 class LiveGame:
@@ -246,16 +224,12 @@ class LiveGame:
         start: the position to start from, with its random stream; None starts a new game.
 
     Attributes:
-        last_codes: (2, 11) order codes of the last phase, illegal ones included.
-        last_phase: the last phase, with its legal orders and outcomes.
+        timeline: the game so far.
 
     Raises:
         ValueError: the seed is wrong.
         AgentError: an agent raised an exception.
     """
-
-    last_codes: NDArray[np.int64]
-    last_phase: Phase
 
     def __init__(
         self,
@@ -336,11 +310,10 @@ class LiveGame:
             self._play(codes.astype(np.int64))
 
     def _play(self, codes: NDArray[np.int64]) -> None:
-        self.last_codes = codes
-        self.last_phase = phase = self._game.step_actions(codes)
-        moment = self.timeline.append(phase.orders, phase.after)
+        phase = self._game.step_actions(codes)
+        self.timeline.append(phase)
         for observer in self.observers:
-            observer(self, moment)
+            observer(self, phase)
 
     def _codes(self, side: int, orders: tuple[Order, ...], wait: Wait) -> NDArray[np.int64]:
         agent = self.agents[side]

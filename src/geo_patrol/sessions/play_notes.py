@@ -52,13 +52,13 @@ class PlayNotes:
             return None
         key = len(live.timeline), entry.side, entry.orders
         if self._known is None or self._known[0] != key:
-            self._known = key, hva_threat(live.timeline[-1].game, entry.side, entry.orders)
+            self._known = key, hva_threat(live.timeline[-1], entry.side, entry.orders)
         return self._known[1]
 
     @property
     def danger(self) -> Tab:
         """The threat as a page, with what the HVA can do about it."""
-        entry, game = self._session.entry, self._session.live.timeline[-1].game
+        entry, game = self._session.entry, self._session.live.timeline[-1]
         moves = () if entry is None or game.phase != "movement" else hva_choices(game, entry.side, entry.orders)
         return danger_tab(self.threat, moves)
 
@@ -66,16 +66,16 @@ class PlayNotes:
         """Return what to say; None if there is nothing.
 
         Args:
-            index: of the moment of the timeline that is shown.
+            index: of the position of the timeline that is shown.
         """
         session = self._session
         if session.stage == "ordering" and self.hint is not None:
             return Note("hint", self.hint.texts)
         if session.stage == "ordering" and self.threat is not None:
             return Note("danger", self.threat.texts)
-        turn = session.live.timeline.last_engagement(index)
-        if turn is None:
+        engagement = session.live.timeline.last_engagement(index)
+        if engagement is None:
             return None
         side = session.side or (session.people or SIDES)[0]
-        change = score_changes(*turn)[SIDES.index(side)]
+        change = score_changes(engagement)[SIDES.index(side)]
         return Note("score", (str(change), f"{side} {change.total:+}"))

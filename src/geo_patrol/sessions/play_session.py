@@ -97,5 +97,5 @@ class PlaySession:
         if entry.selected is None:
             hold = "" if entry.pending else "; the others hold"
             return f"{who}click a satellite, then Commit{hold}"
-        phase = self.live.timeline[-1].game.phase
+        phase = self.live.timeline[-1].phase
         return who + ("click where it should go, or an order" if phase == "movement" else "click a target or an order")

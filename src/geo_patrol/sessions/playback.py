@@ -17,9 +17,10 @@ MOVING_FRACTION = 0.8
 
 def phase_seconds(snapshot: Snapshot) -> float:
     """Return the duration of the phase that led to a snapshot, at normal speed."""
-    if snapshot.before is None or snapshot.before.game.phase == "movement":
+    phase = snapshot.last_phase
+    if phase is None or phase.name == "movement":
         return MOVEMENT_SECONDS
-    return ENGAGEMENT_SECONDS if snapshot.before.outcomes else DRIFT_SECONDS
+    return ENGAGEMENT_SECONDS if phase.outcomes else DRIFT_SECONDS
 
 
 class Playback:
@@ -109,15 +110,15 @@ class Playback:
         """Pause, and go to the beginning of the next turn."""
         self.is_playing = False  # also while agents are waited for
         turn = self.snapshot.game.turn
-        while self.can_go_on and self.timeline[self.index].game.turn <= turn:
+        while self.can_go_on and self.timeline[self.index].turn <= turn:
             self._step()
         self._go(self.index)
 
     def previous_turn(self) -> None:
         """Pause, and go to the beginning of this turn, or of the one before if it is there already."""
         index = max(self.index - 1, 0)
-        turn = self.timeline[index].game.turn
-        while index and self.timeline[index - 1].game.turn == turn:
+        turn = self.timeline[index].turn
+        while index and self.timeline[index - 1].turn == turn:
             index -= 1
         self._pause_at(index)
 
@@ -126,7 +127,7 @@ class Playback:
         found = self.timeline.next_engagement(self.index)
         while found is None and self.can_go_on:
             self._step()
-            found = self.index if self.timeline[self.index - 1].outcomes else None
+            found = self.index if self.timeline.phases[self.index - 1].outcomes else None
         if found is None:
             self.to_end()
         else:
