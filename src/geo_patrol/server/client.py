@@ -28,6 +28,7 @@ from geo_patrol.server.protocol import (
     Left,
     Message,
     Orders,
+    PositionState,
     ProtocolError,
     Welcome,
     YourTurn,
@@ -242,6 +243,7 @@ class AgentPlayer:
         self._agent, self._seed = agent, seed
         self.num_illegal = 0
         self._welcome: Welcome | None = None
+        self._position: PositionState | None = None
 
     def handle(self, message: Message) -> list[Message]:
         """Answer ``YourTurn`` with the agent's orders."""
@@ -278,6 +280,8 @@ class AgentPlayer:
         """Build the position as a game; its future differs from the real one's, which nobody knows."""
         assert self._welcome is not None
         position = self._position
+        if position is None:
+            raise GeoPatrolError("the server sent no position, as if this were a browser")
         fleets = [getattr(position.satellites, side) for side in SIDES]
         by_side = {name: getattr(position, name) for name in ("score", "goal_points")} | {"goal": position.goals}
         data = {

@@ -107,7 +107,7 @@ class Guidance:
         table, side, _ = await self._question(request)
         if not table.saved.hints:
             raise ProtocolError("no_seat", "there are no hints at this table")
-        game, num_events = table.game, len(table.events)
+        game, num_events = table.game, table.num_events
         known = self._hints.get((table.id, side))
         if known is None or known[0] != num_events:
             known = num_events, await self._searcher.run(lambda: find_hint(game, side))

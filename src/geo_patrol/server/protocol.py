@@ -1,4 +1,4 @@
-"""Parts of messages: positions, and what changes a game."""
+"""The protocol: messages between clients and the server, and how a game becomes messages."""
 
 import json
 import zlib
@@ -89,8 +89,8 @@ class Played(Message):
     phase: Literal["movement", "engagement"]
     orders: BothOrders
     outcomes: list[OutcomeState]
-    position: PositionState
-    """After it."""
+    position: PositionState | None
+    """After it; null for browsers, whose ``scene`` shows it."""
 
 
 class Ended(Message):
@@ -209,8 +209,8 @@ class Welcome(Message):
     clock: float | None
     """Seconds for a phase; null: no limit."""
     on_timeout: Literal["hold", "forfeit"]
-    start: PositionState
-    """Before the first event."""
+    start: PositionState | None
+    """Before the first event; null for browsers, whose ``scene`` shows it."""
     first_event: int
     """The number of the first of ``events``: 1 if the client's last event does not belong to this game."""
     events: list[Event]
@@ -399,8 +399,8 @@ def _satellite_state(satellite: Satellite) -> SatelliteState:
     )
 
 
-def played(phase: Phase) -> Played:
-    """Return a phase that was played, and the position that followed."""
+def played(phase: Phase, *, has_position: bool) -> Played:
+    """Return a phase that was played, and the position that followed if it is asked for."""
     alpha, bravo = ([str(order) for order in orders] for orders in phase.orders)
     assert phase.name != "drift"
     return Played(
@@ -408,7 +408,7 @@ def played(phase: Phase) -> Played:
         phase=phase.name,
         orders=BothOrders(alpha=alpha, bravo=bravo),
         outcomes=[_outcome_state(outcome) for outcome in phase.outcomes],
-        position=position_state(phase.after),
+        position=position_state(phase.after) if has_position else None,
     )
 
 
@@ -468,26 +468,28 @@ class TableScenes:
         """The layout of the board."""
         return SceneEncoder(self._timeline[0].config).layout
 
-    def moment(self, index: int) -> str:
-        """Return a moment as JSON: with its shapes, the symbols that the one before lacks, and the board if it is the first."""
+    def moment(self, index: int) -> dict[str, Any]:
+        """Return a moment: with its shapes, the symbols that the one before lacks, and the board if it is the first."""
         if index in self._moments:
-            return zlib.decompress(self._moments[index]).decode()
-        text = self._draw(index)
+            kept: dict[str, Any] = json.loads(zlib.decompress(self._moments[index]))
+            return kept
+        scene = self._draw(index)
+        text = json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
         self._moments[index] = zlib.compress(text.encode(), 1)
-        return text
+        return scene
 
     def choices(self, game: Game, side: Side) -> dict[str, Any]:
         """Return what a side may order in a position, see ``choices_record``."""
         return choices_record(game, side, self.layout)
 
-    def _draw(self, index: int) -> str:
+    def _draw(self, index: int) -> dict[str, Any]:
         encoder, moment = self._encode(index)
         known = self._symbol_names(index - 1) if index > 0 else frozenset()
         symbols = {name: markup for name, markup in encoder.symbols.items() if name not in known}
         scene = {"moment": moment, "shapes": encoder.shapes, "symbols": symbols}
         if index == 0:
             scene |= board_record(self._timeline, encoder)
-        return json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
+        return scene
 
     def _encode(self, index: int) -> tuple[SceneEncoder, dict[str, Any]]:
         encoder = SceneEncoder(self._timeline[0].config)

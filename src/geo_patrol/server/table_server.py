@@ -103,7 +103,7 @@ class TableServer:
             table.connected.add(side)
             table.rename(side, hello.name)
         self.connections.append(connection)
-        connection.send(self._welcome(connection, hello.last_event))
+        connection.send(table.welcome(side, hello.last_event, scene=hello.scene))
         self.notify()
         self._send_turn(connection)
         return connection
@@ -213,32 +213,15 @@ class TableServer:
                 continue
             self._broadcast()
 
-    def _welcome(self, connection: Connection, last_event: int) -> str:
-        welcome = self.table.welcome(connection.side, last_event)
-        first, end = welcome.first_event, len(self.table.events) + 1
-        events = ",".join(self._event(number, scene=connection.scene) for number in range(first, end))
-        start = self.table.scenes.moment(0) if connection.scene and first == 1 else "null"
-        return _splice(welcome.model_dump_json(exclude={"events", "scene"}), events=f"[{events}]", scene=start)
-
-    def _event(self, number: int, *, scene: bool) -> str:
-        """Return an event as JSON, with the scene of its phase if asked for; the end of the game has none."""
-        event, is_phase = self.table.events[number - 1], number < len(self.table.live.timeline)
-        return _splice(event, scene=self.table.scenes.moment(number)) if scene and is_phase else event
-
     def _broadcast(self) -> None:
-        first = len(self.table.events) + 1
+        first = self.table.num_events + 1
         self.table.finish_phase()
-        for number in range(first, len(self.table.events) + 1):
-            texts: dict[bool, str] = {}
+        for number in range(first, self.table.num_events + 1):
+            texts: dict[bool, str] = {}  # encoded once for all browsers, and once for all others
             for connection in self.connections:
                 if connection.scene not in texts:
-                    texts[connection.scene] = self._event(number, scene=connection.scene)
+                    texts[connection.scene] = self.table.event(number, scene=connection.scene).model_dump_json()
                 connection.send(texts[connection.scene])
         self.notify()
         for connection in self.connections:
             self._send_turn(connection)
-
-
-def _splice(text: str, **encoded: str) -> str:
-    """Add fields that are encoded already to an object in JSON."""
-    return text[:-1] + "".join(f',"{name}":{value}' for name, value in encoded.items()) + "}"

@@ -24,10 +24,8 @@ from geo_patrol.replays import Recorder, read_replay
 from geo_patrol.replays.files import reopen
 from geo_patrol.server.protocol import (
     Answer,
-    Ended,
     Event,
     Orders,
-    Played,
     Players,
     ProtocolError,
     TableScenes,
@@ -171,7 +169,7 @@ class Table:
         own_agents: see ``make_seat_agent``.
 
     Attributes:
-        events: what has happened, in order, as messages in JSON without scenes.
+        num_events: how many events clients know: the phases that are complete, and the end.
         submitted: the orders that are in for the current phase.
         scenes: its moments for browsers.
         connected: sides of people with a connection.
@@ -187,12 +185,11 @@ class Table:
         self.config = read_saved_config(saved.config)
         agents = [self._make_agent(side, own_agents) for side in SIDES]
         self.live = LiveGame(self.config, (agents[0], agents[1]), saved.seed)
-        self.events: list[str] = []
+        self.num_events = 0
         self.submitted: dict[Side, tuple[Order, ...]] = {}
         self._entries: dict[Side, OrderEntry] = {}  # what people may order now
         self.connected: set[Side] = set()
         self.is_paused = False
-        self._start = position_state(self.live.game)
         self._phase_start: float | None = None
         self.scenes = TableScenes(self.live.timeline)
         self._recorder: Recorder | None = None
@@ -285,7 +282,7 @@ class Table:
 
     def rename(self, side: Side, name: str | None) -> None:
         """Set what a person is called, before the first phase is played."""
-        if name and not self.events:
+        if name and not self.num_events:
             self.saved.seat(side).name = printable(name.strip(), 40) or "person"
             self.save()
 
@@ -294,7 +291,7 @@ class Table:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended, with the event of its end."""
-        return self.live.is_over and len(self.events) == len(self.live.timeline)
+        return self.live.is_over and self.num_events == len(self.live.timeline)
 
     def submit(self, side: Side, message: Orders) -> None:
         """Take the orders of a side. The same orders for a phase may come twice.
@@ -357,7 +354,7 @@ class Table:
         if self.is_paused or self.is_over:
             return None
         if self._phase_start is None:
-            if not self.events and not set(self.people) <= self.connected | set(self.submitted):
+            if not self.num_events and not set(self.people) <= self.connected | set(self.submitted):
                 return None  # until all have come
             self._phase_start = now
         return now - self._phase_start
@@ -382,11 +379,10 @@ class Table:
         self.live.play((alpha, bravo))
 
     def finish_phase(self) -> None:
-        """Add the events of the phases that were played."""
-        for phase in self.live.timeline.phases[len(self.events) :]:
-            self._add(played(phase))
+        """Let clients know of the phases that were played, and of the end."""
+        self.num_events = len(self.live.timeline.phases)
         if self.live.is_over:
-            self._add(ended(self.live.game, self.saved.seed))
+            self.num_events += 1
             self._note_end()
         self._begin_phase()
 
@@ -396,10 +392,6 @@ class Table:
             self.saved.is_over = True
             with suppress(OSError):
                 self.save()
-
-    def _add(self, event: Played | Ended) -> None:
-        message = Event(number=len(self.events) + 1, event=event)
-        self.events.append(message.model_dump_json(exclude={"scene"}))
 
     def _begin_phase(self) -> None:
         self.game = self.live.game
@@ -420,8 +412,17 @@ class Table:
 
     # Messages
 
-    def welcome(self, side: Side | None, last_event: int) -> Welcome:
-        """Return the game after an event, all of it if there is no such event; without the events themselves."""
+    def event(self, number: int, *, scene: bool) -> Event:
+        """Return an event, with its scene instead of the position for browsers; the end has none."""
+        phases = self.live.timeline.phases
+        if number > len(phases):
+            return Event(number=number, event=ended(self.live.game, self.saved.seed))
+        event = played(phases[number - 1], has_position=not scene)
+        return Event(number=number, event=event, scene=self.scenes.moment(number) if scene else None)
+
+    def welcome(self, side: Side | None, last_event: int, *, scene: bool) -> Welcome:
+        """Return the game after an event, all of it if there is no such event."""
+        first = self.num_known(last_event) + 1
         return Welcome(
             game=self.id,
             title=self.saved.title,
@@ -430,18 +431,19 @@ class Table:
             config=self.saved.config,
             clock=self.saved.clock,
             on_timeout=self.saved.on_timeout,
-            start=self._start,
-            first_event=self.num_known(last_event) + 1,
-            events=[],
+            start=None if scene else position_state(self.live.timeline[0]),
+            first_event=first,
+            events=[self.event(number, scene=scene) for number in range(first, self.num_events + 1)],
+            scene=self.scenes.moment(0) if scene and first == 1 else None,
         )
 
     def num_known(self, last_event: int) -> int:
         """Return how many events a client has whose last one is given: none if there is no such event."""
-        return last_event if last_event <= len(self.events) else 0
+        return last_event if last_event <= self.num_events else 0
 
     def draw_since(self, last_event: int) -> None:
         """Draw the phases after an event for browsers; this may run in a thread, also while a phase is played."""
-        complete = min(len(self.events) + 1, len(self.live.timeline))
+        complete = min(self.num_events + 1, len(self.live.timeline))
         for number in range(last_event, complete):
             self.scenes.moment(number)
 

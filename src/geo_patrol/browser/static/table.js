@@ -185,7 +185,7 @@ class TablePage {
   }
 
   #add(event, moments) {
-    if (event.scene === undefined) return;
+    if (event.scene === null) return;
     const { moment, symbols, shapes } = event.scene;
     this.playback.board.define(symbols);
     moment.frames = this.playback.board.add(shapes, moment.frames);
@@ -194,7 +194,7 @@ class TablePage {
 
   #event(event) {
     this.#add(event);
-    if (event.scene !== undefined) this.playback.append(event.scene.moment);
+    if (event.scene !== null) this.playback.append(event.scene.moment);
     if (event.event.kind !== "phase") return;
     this.turn = null;
     this.naming.hidden = true;
