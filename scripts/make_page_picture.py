@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from geo_patrol.server.app import Server
-from geo_patrol.server.hall import Hall
+from geo_patrol.server.tables import TableStore
 
 PATH = Path(__file__).parents[1] / "docs" / "pictures" / "browser.png"
 SIZE = (1280, 800)
@@ -27,7 +27,7 @@ SEED = 13
 def serving() -> Iterator[str]:
     """Run a server; yield its address."""
     with tempfile.TemporaryDirectory() as folder:
-        server = uvicorn.Server(uvicorn.Config(Server(Hall(Path(folder))).app(), port=0, log_level="warning"))
+        server = uvicorn.Server(uvicorn.Config(Server(TableStore(Path(folder))).app(), port=0, log_level="warning"))
         thread = threading.Thread(target=server.run)
         thread.start()
         while not server.started:

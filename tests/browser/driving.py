@@ -17,9 +17,9 @@ def serving(folder, port=0):
     """Run a server; yield its address."""
     uvicorn = pytest.importorskip("uvicorn", reason="make test-browser installs the extra server")
     from geo_patrol.server.app import Server
-    from geo_patrol.server.hall import Hall
+    from geo_patrol.server.tables import TableStore
 
-    app = Server(Hall(folder)).app()
+    app = Server(TableStore(folder)).app()
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

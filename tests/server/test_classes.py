@@ -13,14 +13,14 @@ from starlette.testclient import TestClient
 
 from geo_patrol.server.app import Server
 from geo_patrol.server.classes import MAX_PUPILS
-from geo_patrol.server.hall import Hall
+from geo_patrol.server.tables import TableStore
 
 SHORT = 'extends = "case1"\nturn_limit = 1\n'
 
 
 @pytest.fixture
 def client(tmp_path):
-    with TestClient(Server(Hall(tmp_path)).app()) as client:
+    with TestClient(Server(TableStore(tmp_path)).app()) as client:
         yield client
 
 
@@ -144,13 +144,13 @@ def test_clocks_stand_still_while_the_teacher_pauses(client):
 
 
 def test_a_class_goes_on_after_a_restart(tmp_path):
-    with TestClient(Server(Hall(tmp_path)).app()) as client:
+    with TestClient(Server(TableStore(tmp_path)).app()) as client:
         lesson = Classroom(client)
         lesson.arrive("Ada", "Ben", "Cem")
         lesson.play("Ada")
         lesson.request("pause", secret=lesson.teacher, paused=True)
         before, seat = lesson.overview(), lesson.seat("Cem")
-    with TestClient(Server(Hall(tmp_path)).app()) as lesson.client:
+    with TestClient(Server(TableStore(tmp_path)).app()) as lesson.client:
         assert lesson.overview() == before
         assert lesson.seat("Cem") == seat
         lesson.arrive("Dua")
@@ -158,18 +158,18 @@ def test_a_class_goes_on_after_a_restart(tmp_path):
 
 
 def test_a_game_that_was_paused_alone_stays_paused_after_a_restart(tmp_path):
-    with TestClient(Server(Hall(tmp_path)).app()) as client:
+    with TestClient(Server(TableStore(tmp_path)).app()) as client:
         lesson = Classroom(client)
         lesson.arrive("Ada", "Ben", "Cem", "Dua")
         lesson.request("pause", secret=lesson.teacher, paused=True, table=lesson.seat("Ada")["table"])
         before = lesson.overview()
-    with TestClient(Server(Hall(tmp_path)).app()) as lesson.client:
+    with TestClient(Server(TableStore(tmp_path)).app()) as lesson.client:
         assert lesson.overview() == before
         assert [table["paused"] for table in before["tables"]] == [False, True]
 
 
 def test_pupils_are_seated_when_a_table_becomes_free(tmp_path):
-    with TestClient(Server(Hall(tmp_path, max_tables=1)).app()) as client:
+    with TestClient(Server(TableStore(tmp_path, max_tables=1)).app()) as client:
         lesson = Classroom(client)
         lesson.arrive("Ada", "Ben", "Cem", "Dua")
         assert lesson.seat("Dua")["table"] is None
@@ -233,5 +233,5 @@ def test_there_is_no_such_class(client):
 def test_a_damaged_file_is_named(tmp_path):
     (tmp_path / "classes").mkdir()
     (tmp_path / "classes" / "a.json").write_text("{}")
-    (fault,) = Server(Hall(tmp_path)).damaged
+    (fault,) = Server(TableStore(tmp_path)).damaged
     assert "a.json" in fault

@@ -24,23 +24,23 @@ from geo_patrol.errors import GeoPatrolError
 from geo_patrol.replays import check, play, read_replay
 from geo_patrol.server.app import Server
 from geo_patrol.server.client import AgentPlayer, Client, play_seat
-from geo_patrol.server.hall import Hall, NewTable
 from geo_patrol.server.protocol import Accepted, Answer, Error, Event, Hello, Left, Played, Status, Welcome, YourTurn
+from geo_patrol.server.tables import NewTable, TableStore
 from geo_patrol.textplay import TextAgent
 
 SEED = 9
 
 
 @pytest.fixture
-def hall(request, tmp_path):
-    """Serve games in a thread; ``hall.address`` is where. The parameter is how long pings may take."""
-    hall, ping_seconds = Hall(tmp_path), getattr(request, "param", 20.0)
+def tables(request, tmp_path):
+    """Serve games in a thread; ``tables.address`` is where. The parameter is how long pings may take."""
+    tables, ping_seconds = TableStore(tmp_path), getattr(request, "param", 20.0)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        hall.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        tables.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         server = uvicorn.Server(
             uvicorn.Config(
-                Server(hall).app(),
+                Server(tables).app(),
                 log_level="warning",
                 ws="websockets-sansio",
                 ws_ping_interval=ping_seconds,
@@ -52,7 +52,7 @@ def hall(request, tmp_path):
         thread.start()
         while not server.started:
             time.sleep(0.01)
-        yield hall
+        yield tables
         server.should_exit = True
         thread.join()
 
@@ -62,17 +62,17 @@ def events_of(table):
     return [table.event(number, scene=False).event for number in range(1, table.num_events + 1)]
 
 
-def address_of(hall):
-    host, _, port = hall.address.removeprefix("http://").partition(":")
+def address_of(tables):
+    host, _, port = tables.address.removeprefix("http://").partition(":")
     return host, int(port)
 
 
-def open_table(hall, **setup):
+def open_table(tables, **setup):
     """Return a new table, and the link to each seat that has one."""
     setup = {"preset": "king_of_the_hill", "seed": SEED, "alpha": "link", "bravo": "link"} | setup
-    table, secrets = hall.open_table(NewTable.model_validate(setup))
+    table, secrets = tables.open_table(NewTable.model_validate(setup))
     links = {
-        side: f"{hall.address}/static/table.html#table={table.id}&secret={secret}" for side, secret in secrets.items()
+        side: f"{tables.address}/static/table.html#table={table.id}&secret={secret}" for side, secret in secrets.items()
     }
     return table, links
 
@@ -99,9 +99,9 @@ class CutConnections(AgentPlayer):
         return answers
 
 
-def test_a_game_over_cut_connections_is_the_same_as_without_the_server(hall, monkeypatch):
+def test_a_game_over_cut_connections_is_the_same_as_without_the_server(tables, monkeypatch):
     monkeypatch.setattr("geo_patrol.server.client._WAITS", (0.01,) * 5)
-    table, links = open_table(hall)
+    table, links = open_table(tables)
     player = CutConnections(make_agent("scripted"), SEED)
 
     def play_bravo():
@@ -128,14 +128,14 @@ def test_a_game_over_cut_connections_is_the_same_as_without_the_server(hall, mon
     assert (replay.is_finished, replay.agents) == (True, ("cut", "other"))
 
 
-def test_a_secret_that_opens_nothing_is_an_error_at_once(hall):
-    _, links = open_table(hall)
+def test_a_secret_that_opens_nothing_is_an_error_at_once(tables):
+    _, links = open_table(tables)
     with Client(links["alpha"][:-4]) as client, pytest.raises(GeoPatrolError, match="opens no seat"):
         next(iter(client))
 
 
-def test_who_is_replaced_does_not_come_back(hall):
-    _, links = open_table(hall)
+def test_who_is_replaced_does_not_come_back(tables):
+    _, links = open_table(tables)
     with Client(links["alpha"]) as first:
         messages = iter(first)
         assert isinstance(next(messages), Welcome)
@@ -145,9 +145,9 @@ def test_who_is_replaced_does_not_come_back(hall):
     assert isinstance(last, Left)
 
 
-def test_a_server_that_is_gone_is_an_error_in_the_end(hall, monkeypatch):
+def test_a_server_that_is_gone_is_an_error_in_the_end(tables, monkeypatch):
     monkeypatch.setattr("geo_patrol.server.client._WAITS", (0.0,) * 3)
-    _, links = open_table(hall)
+    _, links = open_table(tables)
     with Client(links["alpha"]) as client:
         client._address = "ws://127.0.0.1:1"
         client._open.close()
@@ -155,17 +155,17 @@ def test_a_server_that_is_gone_is_an_error_in_the_end(hall, monkeypatch):
             list(client)
 
 
-def test_the_bot_of_the_document_plays_a_game(hall):
+def test_the_bot_of_the_document_plays_a_game(tables):
     document = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
     bot = re.search(r"```python\n(.*?)```", document, re.DOTALL)[1]
-    table, links = open_table(hall, bravo="scripted")
+    table, links = open_table(tables, bravo="scripted")
     subprocess.run([sys.executable, "-c", bot, links["alpha"]], check=True, timeout=120)
     assert table.is_over
     assert table.names.alpha == "ten lines"
 
 
-def test_join_plays_an_agent_for_a_whole_game(hall):
-    table, links = open_table(hall, bravo="random")
+def test_join_plays_an_agent_for_a_whole_game(tables):
+    table, links = open_table(tables, bravo="random")
     join = [sys.executable, "-m", "geo_patrol", "join", links["alpha"], "--agent", "scripted"]
     shown = subprocess.run(join, check=True, timeout=120, capture_output=True, text=True).stdout
     assert table.is_over
@@ -182,16 +182,16 @@ def test_join_plays_an_agent_for_a_whole_game(hall):
         (lambda link: link[:-4], "this secret opens no seat of the table"),
     ],
 )
-def test_join_says_in_a_line_why_there_is_no_seat(hall, change, message):
-    _, links = open_table(hall)
+def test_join_says_in_a_line_why_there_is_no_seat(tables, change, message):
+    _, links = open_table(tables)
     join = [sys.executable, "-m", "geo_patrol", "join", change(links["alpha"]), "--agent", "random"]
     ran = subprocess.run(join, check=False, timeout=60, capture_output=True, text=True)
     assert ran.returncode != 0
     assert ran.stderr.splitlines()[-1].startswith(f"geo-patrol: {message}")
 
 
-def test_a_seat_is_played_in_words(hall):
-    table, links = open_table(hall, bravo="random")
+def test_a_seat_is_played_in_words(tables):
+    table, links = open_table(tables, bravo="random")
     with Client(links["alpha"], text=True) as client:
         messages = iter(client)
 
@@ -216,8 +216,8 @@ def test_a_seat_is_played_in_words(hall):
         assert next(one for one in client if isinstance(one, YourTurn)).text is None
 
 
-def test_the_third_answer_that_cannot_be_read_forfeits_the_phase(hall):
-    table, links = open_table(hall, bravo="random")
+def test_the_third_answer_that_cannot_be_read_forfeits_the_phase(tables):
+    table, links = open_table(tables, bravo="random")
     with Client(links["alpha"], text=True) as client:
         messages = iter(client)
         turn = next(one for one in messages if isinstance(one, YourTurn))
@@ -238,8 +238,8 @@ def test_the_third_answer_that_cannot_be_read_forfeits_the_phase(hall):
     assert all(phase.illegal_orders[0] == 0 for phase in phases[1:])
 
 
-def test_illegal_orders_of_an_agent_are_left_out_and_counted(hall):
-    table, links = open_table(hall, bravo="idle")
+def test_illegal_orders_of_an_agent_are_left_out_and_counted(tables):
+    table, links = open_table(tables, bravo="idle")
     player = AgentPlayer(TextAgent(lambda _: "I do not know."), SEED)
     with Client(links["alpha"]) as client:
         play_seat(client, player)
@@ -257,8 +257,8 @@ needs_websocket = pytest.mark.skipif(
 
 
 @needs_websocket
-def test_the_bot_in_javascript_connects_by_itself(hall):
-    table, links = open_table(hall, bravo="random")
+def test_the_bot_in_javascript_connects_by_itself(tables):
+    table, links = open_table(tables, bravo="random")
     bot = subprocess.run(
         [*NODE, "examples/bot.js", links["alpha"]], check=True, timeout=120, capture_output=True, text=True
     )
@@ -284,10 +284,10 @@ for line in sys.stdin:
 """
 
 
-def test_a_program_plays_in_words(hall, tmp_path):
+def test_a_program_plays_in_words(tables, tmp_path):
     program = tmp_path / "words.py"
     program.write_text(WORDS, encoding="utf-8")
-    table, links = open_table(hall, bravo="scripted")
+    table, links = open_table(tables, bravo="scripted")
     command = f"{sys.executable} {program}"
     join = [sys.executable, "-m", "geo_patrol", "join", links["alpha"], "--command", command, "--text"]
     subprocess.run(join, check=True, timeout=120, capture_output=True)
@@ -295,10 +295,10 @@ def test_a_program_plays_in_words(hall, tmp_path):
     assert not any(event.orders.alpha for event in events_of(table)[:-1])
 
 
-@pytest.mark.parametrize("hall", [0.5], indirect=True)
-def test_a_connection_that_answers_no_ping_is_lost(hall):
-    table, links = open_table(hall)
-    with Client(links["bravo"]) as alive, contextlib.closing(socket.create_connection(address_of(hall))) as dead:
+@pytest.mark.parametrize("tables", [0.5], indirect=True)
+def test_a_connection_that_answers_no_ping_is_lost(tables):
+    table, links = open_table(tables)
+    with Client(links["bravo"]) as alive, contextlib.closing(socket.create_connection(address_of(tables))) as dead:
         request = f"GET /ws/{table.id} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         dead.sendall(f"{request}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {'A' * 22}==\r\n\r\n".encode())
         assert dead.recv(4096).startswith(b"HTTP/1.1 101 ")

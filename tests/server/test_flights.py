@@ -16,7 +16,7 @@ from geo_patrol.flight import Flight, Mission, load_mission, random_flight
 from geo_patrol.server import flights
 from geo_patrol.server.app import Server
 from geo_patrol.server.flights import MAX_PILOTS
-from geo_patrol.server.hall import Hall
+from geo_patrol.server.tables import TableStore
 
 SHORT = 'extends = "sample"\nturns = 3\n'
 WINNING = ["launch D13", "coast", "engines down"]
@@ -24,7 +24,7 @@ WINNING = ["launch D13", "coast", "engines down"]
 
 @pytest.fixture
 def client(tmp_path):
-    with TestClient(Server(Hall(tmp_path)).app()) as client:
+    with TestClient(Server(TableStore(tmp_path)).app()) as client:
         yield client
 
 
@@ -148,14 +148,14 @@ def test_illegal_orders_change_nothing(client, order):
 
 def test_a_killed_server_goes_on_with_flights_and_ranking(tmp_path):
     """The second server reads the folder while the first one has not been closed."""
-    with TestClient(Server(Hall(tmp_path)).app()) as client:
+    with TestClient(Server(TableStore(tmp_path)).app()) as client:
         day = FlightDay(client, scenario=SHORT)
         day.arrive("Ada", "Ben")
         day.fly("Ada", *WINNING)
         day.take_back("Ada", "again")
         day.fly("Ada", "launch D13")
         before = day.state("Ada"), day.ranking(), day.get().json()
-        with TestClient(Server(Hall(tmp_path)).app()) as day.client:
+        with TestClient(Server(TableStore(tmp_path)).app()) as day.client:
             assert (day.state("Ada"), day.ranking(), day.get().json()) == before
             day.fly("Ada", "coast")
 
@@ -242,21 +242,21 @@ def test_names_and_numbers_are_bounded(client, monkeypatch):
 
 def test_the_largest_challenge_can_be_restored(tmp_path):
     """A file with as many pilots and orders as there can be is not too large to be read."""
-    with TestClient(Server(Hall(tmp_path)).app()) as client:
+    with TestClient(Server(TableStore(tmp_path)).app()) as client:
         day = FlightDay(client, mission="grand_tour")
-    challenge = flights.Challenges(tmp_path).find(day.name)
+    challenge = flights.ChallengeStore(tmp_path).find(day.name)
     orders, name = ["engines down-right"] * 40, "\U0001f600" * 40
     best = {"orders": orders, "turns": 40, "rank": (1, 0, 99)}
     pilot = flights.Pilot(name=name, secret_hash="0" * 64, orders=orders, num_flights=10**6, best=best)
     challenge.saved.pilots = [pilot] * MAX_PILOTS
     challenge.save()
-    assert flights.Challenges(tmp_path).damaged == []
+    assert flights.ChallengeStore(tmp_path).damaged == []
 
 
 def test_a_damaged_file_is_named(tmp_path):
     (tmp_path / "flights").mkdir()
     (tmp_path / "flights" / "a.json").write_text("{}")
-    (fault,) = Server(Hall(tmp_path)).damaged
+    (fault,) = Server(TableStore(tmp_path)).damaged
     assert "a.json" in fault
 
 

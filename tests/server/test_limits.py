@@ -14,11 +14,12 @@ pytest.importorskip("httpx2")
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from geo_patrol.server import app, hall, requests
+from geo_patrol.server import app, requests
+from geo_patrol.server import tables as table_module
 from geo_patrol.server.app import Server
-from geo_patrol.server.hall import Hall
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.requests import AddressLimits, MessageLimit
+from geo_patrol.server.tables import NewTable, TableStore
 
 TABLE = {"preset": "king_of_the_hill", "seed": 4, "alpha": "link", "bravo": "link"}
 
@@ -29,7 +30,7 @@ def serve(tmp_path):
     with contextlib.ExitStack() as stack:
 
         def start(max_tables=200, **options):
-            server = Server(Hall(tmp_path, max_tables), **options)
+            server = Server(TableStore(tmp_path, max_tables), **options)
             client = stack.enter_context(TestClient(server.app()))
             client.server, client.connections = server, stack.enter_context(contextlib.ExitStack())
             return client
@@ -105,26 +106,26 @@ def test_a_game_that_has_not_begun_leaves_memory_though_it_has_a_clock(serve):
     client = serve()
     table = client.post("/api/tables", json=TABLE | {"clock": 3600}).json()["table"]
     client.portal.call(client.server.unload, -1.0)
-    assert table not in client.server.hall.tables
+    assert table not in client.server.tables.items
     assert client.get(f"/api/tables/{table}").json()["clock"] == 3600
 
 
 def test_a_server_restores_the_latest_games_and_others_when_they_are_opened(tmp_path):
-    first = Hall(tmp_path)
-    tables = [first.open_table(hall.NewTable(**TABLE))[0] for _ in range(3)]
+    first = TableStore(tmp_path)
+    tables = [first.open_table(NewTable(**TABLE))[0] for _ in range(3)]
     for age, table in enumerate(tables):
         os.utime(tmp_path / f"{table.id}.json", (1e9 - age, 1e9 - age))
     first.close()
-    second = Hall(tmp_path, max_tables=2)
-    assert set(second.tables) == {table.id for table in tables[:2]}
-    assert second.table(tables[2].id).saved.seed == TABLE["seed"]
+    second = TableStore(tmp_path, max_tables=2)
+    assert set(second.items) == {table.id for table in tables[:2]}
+    assert second.find(tables[2].id).saved.seed == TABLE["seed"]
 
 
 def test_replays_as_html_are_refused_when_too_many_are_written(serve, monkeypatch):
     monkeypatch.setattr(app, "_MAX_WRITING", 0)
     client = serve()
     table, _ = open_table(client)
-    game = client.server.hall.table(table)
+    game = client.server.tables.find(table)
     while not game.is_over:
         game.close_phase()
         game.play()
@@ -194,10 +195,10 @@ def test_a_game_that_nobody_plays_leaves_memory_and_comes_back(serve):
     for seat in seats.values():
         seat.close()
     client.portal.call(client.server.unload)
-    assert set(client.server.hall.tables) == {table, first[0], other[0]}  # for an hour
-    while table in client.server.hall.tables:  # the server may not have noticed yet that they left
+    assert set(client.server.tables.items) == {table, first[0], other[0]}  # for an hour
+    while table in client.server.tables.items:  # the server may not have noticed yet that they left
         client.portal.call(client.server.unload, 0.0)
-    assert set(client.server.hall.tables) == {other[0]}
+    assert set(client.server.tables.items) == {other[0]}
     after = client.get(f"/api/tables/{table}").json()
     assert [after[key] for key in ("turn", "phase", "score")] == [before[key] for key in ("turn", "phase", "score")]
     again = join(client, table, secret=secrets["alpha"], last_event=0)
@@ -206,14 +207,14 @@ def test_a_game_that_nobody_plays_leaves_memory_and_comes_back(serve):
 
 
 def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(serve, monkeypatch, tmp_path):
-    for module in (app, hall):
+    for module in (app, table_module):
         monkeypatch.setattr(module, "MAX_FINISHED", 2)
     client = serve()
-    tables = []
+    opened = []
     for _ in range(4):
         table, secrets = open_table(client)
-        tables.append(table)
-        game = client.server.hall.table(table)
+        opened.append(table)
+        game = client.server.tables.find(table)
         while not game.is_over:
             game.close_phase()
             game.play()
@@ -221,13 +222,13 @@ def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(serve, monkeypatch
         seat = join(client, table, secret=secrets["alpha"])
         next_of(seat, "welcome")
         seat.close()
-    while len(client.server.hall.tables) > 2:
+    while len(client.server.tables.items) > 2:
         client.portal.call(client.server.unload)
-    assert [one["table"] for one in client.get("/api/tables").json()["tables"]] == tables[2:]
-    assert client.get(f"/replays/{tables[0]}.jsonl.gz").status_code == 200
-    restarted = Hall(tmp_path)
-    assert len(restarted.tables) == 2
-    assert restarted.table(tables[0]).is_over
+    assert [one["table"] for one in client.get("/api/tables").json()["tables"]] == opened[2:]
+    assert client.get(f"/replays/{opened[0]}.jsonl.gz").status_code == 200
+    restarted = TableStore(tmp_path)
+    assert len(restarted.items) == 2
+    assert restarted.find(opened[0]).is_over
 
 
 def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):

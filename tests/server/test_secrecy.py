@@ -18,8 +18,7 @@ from starlette.testclient import TestClient
 from geo_patrol import Game
 from geo_patrol.server import app, table_server
 from geo_patrol.server.app import Server
-from geo_patrol.server.hall import Hall
-from geo_patrol.server.tables import Table
+from geo_patrol.server.tables import Table, TableStore
 from geo_patrol.sides import SIDES, enemy_of
 
 SEED = 918_273_645_546_372_819
@@ -132,7 +131,7 @@ class Audience:
 
 @pytest.fixture
 def client(tmp_path):
-    with TestClient(Server(Hall(tmp_path)).app()) as client, contextlib.ExitStack() as client.connections:
+    with TestClient(Server(TableStore(tmp_path)).app()) as client, contextlib.ExitStack() as client.connections:
         yield client
 
 

@@ -19,18 +19,17 @@ from starlette.websockets import WebSocketDisconnect
 from geo_patrol import Game
 from geo_patrol.replays import check, read_replay
 from geo_patrol.server.app import Server
-from geo_patrol.server.hall import Hall, NewTable
 from geo_patrol.server.protocol import Orders, ProtocolError
-from geo_patrol.server.tables import Table
+from geo_patrol.server.tables import NewTable, Table, TableStore
 
 SEED = 11
 
 
 @pytest.fixture
 def client(tmp_path):
-    hall = Hall(tmp_path)
-    with TestClient(Server(hall).app()) as client:
-        client.hall = hall
+    tables = TableStore(tmp_path)
+    with TestClient(Server(tables).app()) as client:
+        client.tables = tables
         yield client
         Seat.close_all()
 
@@ -123,7 +122,7 @@ def test_a_game_is_the_same_as_without_the_server_and_its_replay_passes_the_chec
     assert (ends[0]["winner"], ends[0]["score"]) == (game.winner, game.scores)
     response = client.get(f"/replays/{table}.jsonl.gz")
     assert response.status_code == 200
-    replay = read_replay(client.hall.table(table).replay_path)
+    replay = read_replay(client.tables.find(table).replay_path)
     assert check(replay) is None
     assert replay.is_finished
     assert replay.agents == ("bot alpha", "bot bravo")
@@ -176,7 +175,7 @@ def test_without_the_secret_no_order_is_taken(client):
     watcher.wait_for("welcome")
     watcher.send(type="orders", game=table, turn=1, phase="movement", orders=[])
     assert watcher.wait_for("error")["code"] == "wrong_secret"
-    assert client.hall.table(table).submitted == {}
+    assert client.tables.find(table).submitted == {}
 
 
 @pytest.mark.parametrize(
@@ -217,7 +216,7 @@ def test_orders_sent_twice_count_once_and_others_are_refused(client):
     assert alpha.wait_for("event")["event"]["orders"]["alpha"] == [option]
     alpha.send(**message)
     assert alpha.wait_for("accepted")["turn"] == 1
-    phases = [(event.turn, event.phase) for event in events_of(client.hall.table(table))]
+    phases = [(event.turn, event.phase) for event in events_of(client.tables.find(table))]
     assert phases.count((1, "movement")) == 1
 
 
@@ -267,7 +266,7 @@ def test_a_seat_that_is_left_gets_another_secret(client):
     fresh = client.post(f"/api/tables/{table}/seats/alpha").json()["secret"]
     assert fresh != secrets["alpha"]
     assert Seat(client, table, fresh).wait_for("welcome")["you"] == "alpha"
-    assert fresh not in (client.hall.table(table).replay_path.with_name(f"{table}.json")).read_text()
+    assert fresh not in (client.tables.find(table).replay_path.with_name(f"{table}.json")).read_text()
 
 
 @pytest.mark.parametrize("on_timeout", ["hold", "forfeit"])
@@ -281,7 +280,7 @@ def test_when_the_time_is_up_a_side_holds_or_forfeits(client, on_timeout):
     if on_timeout == "forfeit":
         end = alpha.wait_for("event")["event"]
         assert (end["winner"], end["reasons"]) == ("bravo", ["forfeit (alpha)"])
-        assert check(read_replay(client.hall.table(table).replay_path)) is None
+        assert check(read_replay(client.tables.find(table).replay_path)) is None
     else:
         assert event["position"]["phase"] == "engagement"
 
@@ -289,7 +288,7 @@ def test_when_the_time_is_up_a_side_holds_or_forfeits(client, on_timeout):
 @pytest.mark.parametrize("on_timeout", ["hold", "forfeit"])
 def test_orders_that_come_while_a_phase_is_played_are_too_late(client, on_timeout):
     name, _ = open_table(client, bravo="random", clock=9.0, on_timeout=on_timeout)
-    table = client.hall.table(name)
+    table = client.tables.find(name)
     table.close_phase()
     orders = Orders(game=name, turn=1, phase="movement", orders=["P1 prograde"])
     with pytest.raises(ProtocolError, match="other orders for this phase are in already"):
@@ -343,7 +342,7 @@ def test_bad_setups_are_refused_in_a_line(client, setup, fault):
     response = client.post("/api/tables", json=setup)
     assert response.status_code == 400
     assert fault in response.json()["text"]
-    assert client.hall.tables == {}
+    assert client.tables.items == {}
 
 
 def test_requests_of_other_sites_are_refused(client):
@@ -381,7 +380,7 @@ def test_mutated_messages_disturb_no_game(client):
     while len(errors) < 250:  # the rest may have been valid, or one too many a second
         errors.append(alpha.wait_for("error"))
     assert {error["code"] for error in errors} <= {"bad_message", "bad_order", "too_soon", "too_late", "too_many"}
-    assert client.hall.table(table).num_events == 0
+    assert client.tables.find(table).num_events == 0
 
 
 def test_a_restored_server_goes_on_with_every_game(client, tmp_path):
@@ -394,12 +393,12 @@ def test_a_restored_server_goes_on_with_every_game(client, tmp_path):
     copies.mkdir()
     for path in tmp_path.glob(f"{table}*"):
         (copies / path.name).write_bytes(path.read_bytes())  # as a killed server leaves them
-    events = events_of(client.hall.table(table))
-    hall = Hall(copies)
-    assert hall.damaged == []
-    restored = hall.table(table)
+    events = events_of(client.tables.find(table))
+    tables = TableStore(copies)
+    assert tables.damaged == []
+    restored = tables.find(table)
     assert events_of(restored) == events
-    with TestClient(Server(hall).app()) as other:
+    with TestClient(Server(tables).app()) as other:
         seats = {side: Seat(other, table, secrets[side], last_event=5) for side in ("alpha", "bravo")}
         _, ends = play_game(seats, rng)
         assert ends[0]["seed"] == SEED
@@ -441,7 +440,7 @@ def play_phase_of(table):
 
 
 def test_a_disk_that_is_full_at_the_end_keeps_nobody_from_the_end(client, monkeypatch):
-    table, _ = client.hall.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+    table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
 
     def save():
         raise OSError(errno.ENOSPC, "no space left on device")
@@ -453,18 +452,18 @@ def test_a_disk_that_is_full_at_the_end_keeps_nobody_from_the_end(client, monkey
 
 
 def test_restoring_a_game_that_is_over_leaves_its_file_alone(client, tmp_path):
-    table, _ = client.hall.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+    table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
     while not table.is_over:
         play_phase_of(table)
     path = tmp_path / f"{table.id}.json"
     assert json.loads(path.read_text())["is_over"]
     os.utime(path, (1_000, 1_000))
-    assert Hall(tmp_path).table(table.id).is_over
+    assert TableStore(tmp_path).find(table.id).is_over
     assert path.stat().st_mtime == 1_000
 
 
 def test_browsers_get_a_phase_when_it_is_complete(client, monkeypatch):
-    table, _ = client.hall.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+    table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
     table.close_phase()
     table.play()  # in a thread: another one that draws must not touch the phase
     numbers = []

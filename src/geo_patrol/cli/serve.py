@@ -48,19 +48,19 @@ def serve(
     """
     with optional_import("server"):
         from geo_patrol.server.app import Server
-        from geo_patrol.server.hall import Hall
+        from geo_patrol.server.tables import TableStore
         from geo_patrol.warmup import compile_flight_games, compile_search
 
     compile_search()  # for hints: compiling later would stop all games for a while
     compile_flight_games()
-    hall = Hall(data, max_tables, frozenset(agents or ()))
+    tables = TableStore(data, max_tables, frozenset(agents or ()))
     hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
-    server = Server(hall, hosts, max_connections)
+    server = Server(tables, hosts, max_connections)
     for fault in server.damaged:
         typer.echo(f"not restored: {fault}", err=True)
     _warn(host)
     _allow_files()
-    _run(server.app(), host, port, f"{len(hall.tables)} tables, games in {data}")
+    _run(server.app(), host, port, f"{len(tables.items)} tables, games in {data}")
 
 
 def _run(app: Any, host: str, port: int, note: str) -> None:

@@ -12,8 +12,7 @@ from geo_patrol.browser.replay_page import replay_page, theme_css
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.server.classes import ClassRoutes
 from geo_patrol.server.flights import FlightRoutes
-from geo_patrol.server.guidance import Guidance
-from geo_patrol.server.hall import MAX_FINISHED, Hall, NewTable
+from geo_patrol.server.hints import HintRoutes
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
 from geo_patrol.server.requests import (
     AddressLimits,
@@ -25,7 +24,7 @@ from geo_patrol.server.requests import (
     read_body,
 )
 from geo_patrol.server.table_server import Connection, TableServer
-from geo_patrol.server.tables import Table
+from geo_patrol.server.tables import MAX_FINISHED, NewTable, Table, TableStore
 from geo_patrol.sides import SIDES, Side
 
 with optional_import("server"):
@@ -52,31 +51,31 @@ class Server:
     """The state behind the routes.
 
     Args:
-        hall: the tables.
+        tables: the tables.
         hosts: the names under which the server is reached; "*" for any.
         max_connections: of an address at the same time.
     """
 
     def __init__(
         self,
-        hall: Hall,
+        tables: TableStore,
         hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "testserver"),
         max_connections: int = 500,
     ) -> None:
-        self.hall, self._hosts = hall, hosts
+        self.tables, self._hosts = tables, hosts
         self._servers: dict[str, TableServer] = {}
-        self._addresses = AddressLimits(max_connections, hall.max_tables)
+        self._addresses = AddressLimits(max_connections, tables.max_tables)
         # Games that agents play with nobody wait for each other only, and so do those of people with agents.
         self._threads = [ThreadPoolExecutor(count, "games") for count in _THREADS]
         self._writer = Worker("replays", _MAX_WRITING)
-        self._guidance = Guidance(hall)
-        self._classes = ClassRoutes(hall, self._server_of, self._check_opening)
-        self._flights = FlightRoutes(hall.folder, self._check_write, self._check_opening)
+        self._hints = HintRoutes(tables)
+        self._classes = ClassRoutes(tables, self._server_of, self._check_opening)
+        self._flights = FlightRoutes(tables.folder, self._check_write, self._check_opening)
 
     @property
     def damaged(self) -> list[str]:
         """What is wrong with tables, classes and challenges that cannot be restored."""
-        return [*self.hall.damaged, *self._classes.classes.damaged, *self._flights.challenges.damaged]
+        return [*self.tables.damaged, *self._classes.classes.damaged, *self._flights.challenges.damaged]
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -91,7 +90,7 @@ class Server:
                 Route("/replays/{table}.jsonl.gz", self._replay_file),
                 Route("/replays/{table}.html", self._replay_document),
                 Route("/static/theme.css", self._theme),
-                *self._guidance.routes,
+                *self._hints.routes,
                 *self._classes.routes,
                 *self._flights.routes,
                 WebSocketRoute("/ws/{table}", self._socket),
@@ -109,7 +108,7 @@ class Server:
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         # One thread draws, whoever comes: drawing takes turns with the event loop.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1, "drawing"))
-        for name in self.hall.tables:
+        for name in self.tables.items:
             self._server_of(name)
         unloading = asyncio.create_task(self._unload_regularly())
         yield
@@ -119,12 +118,12 @@ class Server:
         for threads in self._threads:
             threads.shutdown()
         self._writer.close()
-        self._guidance.close()
+        self._hints.close()
         self._flights.close()
-        self.hall.close()
+        self.tables.close()
 
     def _server_of(self, name: str) -> TableServer:
-        table = self.hall.table(name)
+        table = self.tables.find(name)
         if name not in self._servers:
             threads = self._threads[len(table.people)]
             self._servers[name] = TableServer(table, partial(asyncio.get_running_loop().run_in_executor, threads))
@@ -140,36 +139,36 @@ class Server:
 
         Whoever comes again finds them: they are restored from their files. Tables of classes stay.
         """
-        now, classes = asyncio.get_running_loop().time(), self._classes.classes.tables
+        now, classes = asyncio.get_running_loop().time(), self._classes.classes.table_names
         waiting = [(name, one) for name, one in self._servers.items() if one.is_waiting and name not in classes]
         over = sorted((one for one in waiting if one[1].table.is_over), key=lambda one: one[1].last_used)
         idle = [one for one in waiting if not one[1].table.is_over and now - one[1].last_used > idle_seconds]
         for name, server in [*over[:-MAX_FINISHED], *idle]:
             if server.is_waiting:  # still: closing the others took a moment
                 del self._servers[name]
-                self.hall.unload(name)
+                self.tables.unload(name)
                 await server.close()
 
     # Tables
 
     async def _list_tables(self, _request: Request) -> Response:
-        private = self._classes.classes.tables  # a class has a page of its own
-        tables = [_summary(table) for table in self.hall.tables.values() if table.id not in private]
+        private = self._classes.classes.table_names  # a class has a page of its own
+        tables = [_summary(table) for table in self.tables.items.values() if table.id not in private]
         return JSONResponse({"tables": tables})
 
     async def _show_table(self, request: Request) -> Response:
-        return JSONResponse(_summary(self.hall.table(request.path_params["table"])))
+        return JSONResponse(_summary(self.tables.find(request.path_params["table"])))
 
     async def _open_table(self, request: Request) -> Response:
         new = await read_body(request, NewTable)
         self._check_opening(request)
-        table, secrets = self.hall.open_table(new)
+        table, secrets = self.tables.open_table(new)
         self._server_of(table.id)
         return JSONResponse({"table": table.id, "secrets": secrets}, 201)
 
     async def _take_seat(self, request: Request) -> Response:
         self._check_write(request)
-        table, side = self.hall.table(request.path_params["table"]), request.path_params["side"]
+        table, side = self.tables.find(request.path_params["table"]), request.path_params["side"]
         if side not in SIDES:
             raise ProtocolError("bad_message", f"side = {side!r}: give alpha or bravo")
         secret = table.take_seat(side)
@@ -187,7 +186,7 @@ class Server:
     # Files
 
     def _finished(self, request: Request) -> Table:
-        table = self.hall.table(request.path_params["table"])
+        table = self.tables.find(request.path_params["table"])
         if not table.is_over:
             raise ProtocolError("no_table", "the game is not over: its file would foretell outcomes")
         return table

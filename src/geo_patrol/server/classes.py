@@ -1,4 +1,4 @@
-"""What a class consists of, as it is saved."""
+"""Classes: a teacher opens one, pupils come by its link and are seated, in pairs or against an agent."""
 
 import asyncio
 import secrets
@@ -7,15 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from geo_patrol.errors import optional_import, show
-from geo_patrol.files import atomic_write, read_limited
-from geo_patrol.server.hall import Hall, NewTable
+from geo_patrol.errors import optional_import
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.requests import Body, MessageLimit, csv_text, read_body, read_name
+from geo_patrol.server.requests import Body, MessageLimit, SecretBody, csv_text, read_body, read_name
+from geo_patrol.server.store import Store, Stored
 from geo_patrol.server.table_server import TableServer
-from geo_patrol.server.tables import Seat, Table, accepts, hash_secret, make_seat_agent
+from geo_patrol.server.tables import NewTable, Seat, Table, TableStore, accepts, hash_secret, make_seat_agent
 from geo_patrol.sides import SIDES
 
 MAX_PUPILS = 60
@@ -75,7 +74,6 @@ class SavedClass(BaseModel):
 
 
 MAX_CLASSES = 50
-_MAX_FILE_BYTES = 1 << 20
 _REQUESTS = (100.0, 300)
 """A second, and at once, of a class: sixty pupils ask for their tables every two seconds."""
 _COLUMNS = (
@@ -84,26 +82,22 @@ _COLUMNS = (
 )
 
 
-class SchoolClass:
-    """A class.
+class Classroom(Stored[SavedClass]):
+    """A class with its pupils and their games.
 
     Args:
         name: its identifier, which is in the link for everybody.
         saved: its setup, pupils and games.
-        hall: opens its tables.
         folder: of its file.
+        store: opens its tables.
     """
 
-    def __init__(self, name: str, saved: SavedClass, hall: Hall, folder: Path) -> None:
-        self.id, self.saved, self._hall, self._folder = name, saved, hall, folder
+    def __init__(self, name: str, saved: SavedClass, folder: Path, store: TableStore) -> None:
+        super().__init__(name, saved, folder)
+        self._store = store
         self.limit = MessageLimit(*_REQUESTS)
         for game, table in self._tables():
             table.is_paused = game.is_paused and not table.is_over
-
-    def save(self) -> None:
-        """Save pupils and games."""
-        with atomic_write(self._folder / f"{self.id}.json") as stream:
-            stream.write(self.saved.model_dump_json())
 
     @property
     def title(self) -> str:
@@ -112,7 +106,7 @@ class SchoolClass:
 
     def _tables(self) -> list[tuple[ClassGame, Table]]:
         """Return its games with their tables, those that could not be restored left out."""
-        found = [(game, self._hall.find(game.table)) for game in self.saved.games]
+        found = [(game, self._store.get(game.table)) for game in self.saved.games]
         return [(game, table) for game, table in found if table is not None]
 
     @property
@@ -155,7 +149,7 @@ class SchoolClass:
     def seat_record(self, number: int) -> dict[str, Any]:
         """Return where a pupil is: name, title, table with the side, None while there is none, whether it is over."""
         game = next((game for game in reversed(self.saved.games) if number in (game.alpha, game.bravo)), None)
-        table = None if game is None else self._hall.find(game.table)
+        table = None if game is None else self._store.get(game.table)
         return {
             "title": self.title,
             "name": self.saved.pupils[number].name,
@@ -207,7 +201,7 @@ class SchoolClass:
         alpha, bravo = (second, first) if is_swapped else (first, second)
         seats = {side: self._make_seat(number) for side, number in zip(SIDES, (alpha, bravo), strict=True)}
         new = NewTable.model_validate(self.saved.new.model_dump(exclude={"agent", "pairs"}))
-        table, _ = self._hall.open_table(new, seats)
+        table, _ = self._store.open_table(new, seats)
         table.is_paused = self.saved.is_paused
         paused = self.saved.is_paused
         self.saved.games.append(ClassGame(table=table.id, alpha=alpha, bravo=bravo, is_paused=paused))
@@ -269,7 +263,7 @@ class SchoolClass:
         """
         rows = []
         for number, game in enumerate(self.saved.games, start=1):
-            if (table := self._hall.find(game.table)) is not None:
+            if (table := self._store.get(game.table)) is not None:
                 kinds = ("agent" if pupil is None else "pupil" for pupil in game.pupils)
                 alpha, bravo = self._names(game, table)
                 players = (alpha, next(kinds), bravo, next(kinds))
@@ -297,60 +291,45 @@ def _table_record(table: Table) -> dict[str, Any]:
     }
 
 
-class Classes:
-    """All classes of a server.
+class ClassStore(Store[SavedClass, Classroom]):
+    """The classes of a server.
 
     Args:
-        hall: opens their tables.
-
-    Attributes:
-        damaged: what is wrong with those that cannot be restored.
+        tables: opens their tables.
     """
 
-    def __init__(self, hall: Hall) -> None:
-        self._hall, self._folder = hall, hall.folder / "classes"
-        self._classes: dict[str, SchoolClass] = {}
-        self.damaged: list[str] = []
-        for path in sorted(self._folder.glob("[!.]*.json")):
-            try:
-                saved = SavedClass.model_validate_json(read_limited(path, _MAX_FILE_BYTES))
-                self._classes[path.stem] = SchoolClass(path.stem, saved, hall, self._folder)
-            except (ValidationError, OSError, ValueError) as error:
-                self.damaged.append(f"{path}: {str(error).splitlines()[0]}")
+    def __init__(self, tables: TableStore) -> None:
+        self._tables = tables
+        super().__init__(
+            tables.folder / "classes",
+            SavedClass,
+            lambda name, saved: Classroom(name, saved, self.folder, tables),
+            "class",
+        )
+        for name, saved in self.read_all().items():
+            self.restore(name, saved)
 
     @property
-    def tables(self) -> set[str]:
+    def table_names(self) -> set[str]:
         """The identifiers of all tables of classes."""
-        return {game.table for one in self._classes.values() for game in one.saved.games}
+        return {game.table for one in self.items.values() for game in one.saved.games}
 
-    def open_class(self, new: NewClass) -> tuple[SchoolClass, str]:
+    def open_class(self, new: NewClass) -> tuple[Classroom, str]:
         """Open a class; return it with the teacher's secret.
 
         Raises:
             ProtocolError: there are too many, or the agent or the game is wrong.
             ConfigError: the scenario is wrong.
         """
-        if len(self._classes) >= MAX_CLASSES:
+        if len(self.items) >= MAX_CLASSES:
             raise ProtocolError("too_many", f"there are {MAX_CLASSES} classes: remove the files of old ones")
-        self._hall.load_setup(new)
-        make_seat_agent(new.agent, self._hall.own_agents)
+        self._tables.load_setup(new)
+        make_seat_agent(new.agent, self._tables.own_agents)
         secret = secrets.token_urlsafe(24)
         saved = SavedClass(new=new, teacher_hash=hash_secret(secret))
-        self._folder.mkdir(exist_ok=True)
-        opened = SchoolClass(secrets.token_urlsafe(8), saved, self._hall, self._folder)
-        opened.save()
-        self._classes[opened.id] = opened
+        opened = Classroom(secrets.token_urlsafe(8), saved, self.folder, self._tables)
+        self.add(opened)
         return opened, secret
-
-    def find(self, name: str) -> SchoolClass:
-        """Return a class.
-
-        Raises:
-            ProtocolError: there is none of that name.
-        """
-        if name not in self._classes:
-            raise ProtocolError("no_table", f"there is no class {show(name)}")
-        return self._classes[name]
 
 
 with optional_import("server"):
@@ -368,13 +347,7 @@ class Arrival(Body):
     name: Annotated[str, StringConstraints(max_length=200)]
 
 
-class Key(Body):
-    """The secret of a pupil or of the teacher."""
-
-    secret: Annotated[str, StringConstraints(max_length=80)]
-
-
-class Pause(Key):
+class Pause(SecretBody):
     """Whether the clocks stand still, of a table or of all."""
 
     paused: bool
@@ -385,15 +358,15 @@ class ClassRoutes:
     """The routes of classes.
 
     Args:
-        hall: opens their tables.
+        tables: opens their tables.
         server_of: returns the server of a table.
         check_opening: counts a class that an address opens, and refuses one too many.
     """
 
     def __init__(
-        self, hall: Hall, server_of: Callable[[str], TableServer], check_opening: Callable[[Request], None]
+        self, tables: TableStore, server_of: Callable[[str], TableServer], check_opening: Callable[[Request], None]
     ) -> None:
-        self.classes, self._server_of, self._check_opening = Classes(hall), server_of, check_opening
+        self.classes, self._server_of, self._check_opening = ClassStore(tables), server_of, check_opening
         self._limit = MessageLimit(*_OPENINGS)
 
     @property
@@ -411,12 +384,12 @@ class ClassRoutes:
             Route(f"{base}/results", self._results, methods=["POST"]),
         ]
 
-    def _find(self, request: Request) -> SchoolClass:
+    def _find(self, request: Request) -> Classroom:
         one = self.classes.find(request.path_params["name"])
         one.limit.take(asyncio.get_running_loop().time())
         return one
 
-    def _start(self, one: SchoolClass) -> None:
+    def _start(self, one: Classroom) -> None:
         """Let the tables that were opened be played."""
         for table in one.tables:
             self._server_of(table.id)
@@ -438,7 +411,7 @@ class ClassRoutes:
 
     async def _seat_of(self, request: Request) -> Response:
         one = self._find(request)
-        number = one.pupil_of((await read_body(request, Key)).secret)
+        number = one.pupil_of((await read_body(request, SecretBody)).secret)
         if one.saved.pupils[number].is_waiting:  # a table may have become free
             one.seat_if_possible()
             self._start(one)
@@ -446,17 +419,17 @@ class ClassRoutes:
 
     async def _again(self, request: Request) -> Response:
         one = self._find(request)
-        number = one.pupil_of((await read_body(request, Key)).secret)
+        number = one.pupil_of((await read_body(request, SecretBody)).secret)
         one.play_again(number)
         self._start(one)
         return JSONResponse(one.seat_record(number))
 
     # The teacher
 
-    async def _taught(self, request: Request) -> SchoolClass:
+    async def _taught(self, request: Request) -> Classroom:
         """Return the class of a request by its teacher."""
         one = self._find(request)
-        one.check_teacher((await read_body(request, Key)).secret)
+        one.check_teacher((await read_body(request, SecretBody)).secret)
         return one
 
     async def _overview(self, request: Request) -> Response:

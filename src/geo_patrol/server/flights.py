@@ -1,4 +1,4 @@
-"""What a challenge consists of, as it is asked for and as it is saved."""
+"""Challenges: everybody flies the same mission of the flight games, and the best flights are ranked."""
 
 import asyncio
 import secrets
@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_serializer
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_serializer
 
 from geo_patrol.browser.records import shape_data
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, mission_names
-from geo_patrol.errors import optional_import, show
-from geo_patrol.files import atomic_write, read_limited
+from geo_patrol.errors import optional_import
 from geo_patrol.flight.best import best_known
 from geo_patrol.flight.flight import ENGINE_KEYS, Flight, Turn, goals_text, points_text, result_text, turn_notes
 from geo_patrol.flight.generator import random_mission
@@ -35,7 +34,17 @@ from geo_patrol.flight.pictures.scene import (
 from geo_patrol.flight.solver import rank, solve
 from geo_patrol.scenes.shapes import Drawing
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.requests import Body, MessageLimit, Worker, csv_text, read_body, read_name, read_scenario
+from geo_patrol.server.requests import (
+    Body,
+    MessageLimit,
+    SecretBody,
+    Worker,
+    csv_text,
+    read_body,
+    read_name,
+    read_scenario,
+)
+from geo_patrol.server.store import Store, Stored
 from geo_patrol.server.tables import accepts, hash_secret
 
 MAX_PILOTS = 100
@@ -124,7 +133,6 @@ class SavedChallenge(BaseModel):
 
 
 MAX_CHALLENGES = 200
-_MAX_FILE_BYTES = 1 << 20
 _MAX_RANDOM_SEED = 1_000_000
 _MAX_STATES = 1_000
 """Width of the search for a good flight of a mission that is not of the package: about a second."""
@@ -133,7 +141,7 @@ _REQUESTS = (100.0, 300)
 _COLUMNS = ("rank", "name", "score", "turns", "accomplished", "flights", "orders")
 
 
-class Challenge:
+class Challenge(Stored[SavedChallenge]):
     """A challenge. Pilots take back turns and fly again as often as they like; each flight that ends is ranked.
 
     Args:
@@ -143,18 +151,13 @@ class Challenge:
     """
 
     def __init__(self, name: str, saved: SavedChallenge, folder: Path) -> None:
-        self.id, self.saved, self._folder = name, saved, folder
+        super().__init__(name, saved, folder)
         self.limit = MessageLimit(*_REQUESTS)
 
     @property
     def mission(self) -> Mission:
         """What everybody flies."""
         return self.saved.mission
-
-    def save(self) -> None:
-        """Save mission and pilots."""
-        with atomic_write(self._folder / f"{self.id}.json") as stream:
-            stream.write(self.saved.model_dump_json())
 
     # Pilots
 
@@ -256,26 +259,22 @@ def _check_number(pilot: Pilot, number: int) -> None:
         raise ProtocolError("too_late" if number < len(pilot.orders) else "too_soon", text)
 
 
-class Challenges:
-    """All challenges of a server.
+class ChallengeStore(Store[SavedChallenge, Challenge]):
+    """The challenges of a server.
 
     Args:
         folder: of the server's files.
-
-    Attributes:
-        damaged: what is wrong with those that cannot be restored.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / "flights"
-        self._challenges: dict[str, Challenge] = {}
-        self.damaged: list[str] = []
-        for path in sorted(self._folder.glob("[!.]*.json")):
-            try:
-                saved = SavedChallenge.model_validate_json(read_limited(path, _MAX_FILE_BYTES))
-                self._challenges[path.stem] = Challenge(path.stem, saved, self._folder)
-            except (ValidationError, OSError, ValueError) as error:
-                self.damaged.append(f"{path}: {str(error).splitlines()[0]}")
+        super().__init__(
+            folder / "flights",
+            SavedChallenge,
+            lambda name, saved: Challenge(name, saved, self.folder),
+            "challenge",
+        )
+        for name, saved in self.read_all().items():
+            self.restore(name, saved)
 
     def open_challenge(self, new: NewChallenge) -> Challenge:
         """Open a challenge. This takes a second for a mission that is not of the package.
@@ -284,25 +283,13 @@ class Challenges:
             ProtocolError: there are too many, or there is no such mission.
             ConfigError: the mission is wrong.
         """
-        if len(self._challenges) >= MAX_CHALLENGES:
+        if len(self.items) >= MAX_CHALLENGES:
             raise ProtocolError("too_many", f"there are {MAX_CHALLENGES} challenges: remove the files of old ones")
         mission = _make_mission(new)
         saved = SavedChallenge(title=new.title or mission.title, mission=mission, best_known=_find_best(mission))
-        self._folder.mkdir(exist_ok=True)
-        opened = Challenge(secrets.token_urlsafe(8), saved, self._folder)
-        opened.save()
-        self._challenges[opened.id] = opened
+        opened = Challenge(secrets.token_urlsafe(8), saved, self.folder)
+        self.add(opened)
         return opened
-
-    def find(self, name: str) -> Challenge:
-        """Return a challenge.
-
-        Raises:
-            ProtocolError: there is none of that name.
-        """
-        if name not in self._challenges:
-            raise ProtocolError("no_table", f"there is no challenge {show(name)}")
-        return self._challenges[name]
 
 
 def _make_mission(new: NewChallenge) -> Mission:
@@ -437,13 +424,7 @@ class NewPilot(Body):
     name: Annotated[str, StringConstraints(max_length=200)]
 
 
-class Key(Body):
-    """The secret of a pilot."""
-
-    secret: Annotated[str, StringConstraints(max_length=80)]
-
-
-class Change(Key):
+class Change(SecretBody):
     """A change to a pilot's flight after a number of orders."""
 
     number: Annotated[int, Field(ge=0, le=MAX_TURNS)]
@@ -467,7 +448,7 @@ class FlightRoutes:
     def __init__(
         self, folder: Path, check_write: Callable[[Request], None], check_opening: Callable[[Request], None]
     ) -> None:
-        self.challenges = Challenges(folder)
+        self.challenges = ChallengeStore(folder)
         self._check_write, self._check_opening = check_write, check_opening
         self._worker, self._opener = Worker("flights", _MAX_WAITING), Worker("challenges", _MAX_OPENING)
 
@@ -525,7 +506,7 @@ class FlightRoutes:
         return JSONResponse({"secret": await self._worker.run(lambda: one.add_pilot(new.name))}, 201)
 
     async def _flight(self, request: Request) -> Response:
-        one, key = self._find(request), await read_body(request, Key)
+        one, key = self._find(request), await read_body(request, SecretBody)
         return await self._answer(one, key, one.flight_of)
 
     async def _fly(self, request: Request) -> Response:
@@ -540,7 +521,7 @@ class FlightRoutes:
         one, change = self._find(request), await read_body(request, Change)
         return await self._answer(one, change, lambda pilot: one.take_back(pilot, change.number, everything=True))
 
-    async def _answer(self, one: Challenge, key: Key, change: Callable[[Pilot], Flight]) -> Response:
+    async def _answer(self, one: Challenge, key: SecretBody, change: Callable[[Pilot], Flight]) -> Response:
         """Change the flight of the pilot with a secret; return it as it is then."""
 
         def run() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The headers that keep browsers safe."""
+"""Requests: what is safe for browsers, how much a client may ask for, and how bodies are read."""
 
 import asyncio
 import csv
@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from geo_patrol.agents.registry import DIFFICULTIES
 from geo_patrol.config.presets import load_config
@@ -182,6 +182,12 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class SecretBody(Body):
+    """The secret of whoever asks: of a seat, a pupil, a teacher or a pilot."""
+
+    secret: Annotated[str, StringConstraints(max_length=80)]
+
+
 async def read_body(request: Request, model: type[BodyT]) -> BodyT:
     """Return the body of a request that does not come from another site's page.
 
@@ -260,7 +266,7 @@ def _safe(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t")) else value
 
 
-Offer = tuple[str, str, str]
+Choice = tuple[str, str, str]
 """A value, what it is called, and a sentence about it."""
 _OTHER_AGENTS = {
     "search": "plays candidate orders out to the end of the game, for a hundredth of a second",
@@ -273,23 +279,23 @@ _OTHER_AGENTS = {
 
 
 @cache
-def game_offers() -> list[Offer]:
+def game_choices() -> list[Choice]:
     """Return the presets, the usual one first."""
     names = sorted(preset_names(), key=lambda name: name != "geo_patrol")
     configs = {name: load_config(name) for name in names}
     return [(name, config.title, config.description) for name, config in configs.items()]
 
 
-def opponent_offers() -> list[Offer]:
+def opponent_choices() -> list[Choice]:
     """Return the opponents for people who do not know the agents, the easiest first."""
     return [(one.agent, f"{one.name} ({one.agent})", f"{one.agent}: {one.summary}") for one in DIFFICULTIES]
 
 
-def agent_offers(own_agents: Iterable[str]) -> list[Offer]:
+def agent_choices(own_agents: Iterable[str]) -> list[Choice]:
     """Return the agents that may be named for a seat, with those that the operator of the server allows."""
     others = [(name, name, f"{name}: {note}") for name, note in _OTHER_AGENTS.items()]
     own = [(name, name, "an agent of whoever runs this server") for name in sorted(own_agents)]
-    return [*opponent_offers(), *others, *own]
+    return [*opponent_choices(), *others, *own]
 
 
 _MAX_DOTS = 200

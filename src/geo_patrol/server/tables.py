@@ -1,10 +1,10 @@
-"""Seats of a table: who may play them, and their secrets."""
+"""Tables: seats and their secrets, the game that is played at one, and all tables of a server."""
 
 import hashlib
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -15,13 +15,15 @@ from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.isolation.guard import is_own_agent, seat_agent
 from geo_patrol.agents.policy import GREEDY, shipped_names
 from geo_patrol.agents.search import Searcher, read_budget, read_search
-from geo_patrol.config.presets import read_saved_config
+from geo_patrol.config.presets import load_config, read_saved_config
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.config.toml_files import MAX_FILE_BYTES, preset_names
 from geo_patrol.errors import OrderError, RecordingError, printable, show
-from geo_patrol.files import atomic_write
 from geo_patrol.game import Game, Phase
+from geo_patrol.games import fresh_seed
 from geo_patrol.notation import Order, read_orders
 from geo_patrol.replays import Recorder, read_replay
-from geo_patrol.replays.files import reopen
+from geo_patrol.replays.files import reopen, sampled_config
 from geo_patrol.server.protocol import (
     Answer,
     Event,
@@ -36,11 +38,17 @@ from geo_patrol.server.protocol import (
     played,
     position_state,
 )
+from geo_patrol.server.requests import read_scenario
+from geo_patrol.server.store import Store, Stored
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry
 from geo_patrol.sides import SIDES, Side
 from geo_patrol.textplay import parse_orders
 
+MAX_FINISHED = 50
+"""Games that are over, and still in memory and in the lobby."""
+_PERSON = "person"
+_MAX_TITLE = 80
 _MAX_SEARCH_SECONDS, _MAX_ROLLOUTS = 2.0, 2_000
 """For one decision of an agent that a stranger names."""
 _SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted")
@@ -159,7 +167,7 @@ FORFEIT = (Order(0, "guard"),)
 """Illegal in every position, for an HVA never guards: results count it, or the game is lost, as its rules say."""
 
 
-class Table:
+class Table(Stored[SavedTable]):
     """A game with its seats.
 
     Args:
@@ -181,7 +189,7 @@ class Table:
     """
 
     def __init__(self, table: str, saved: SavedTable, folder: Path, own_agents: frozenset[str] = frozenset()) -> None:
-        self.id, self.saved, self._folder = table, saved, folder
+        super().__init__(table, saved, folder)
         self.config = read_saved_config(saved.config)
         agents = [self._make_agent(side, own_agents) for side in SIDES]
         self.live = LiveGame(self.config, (agents[0], agents[1]), saved.seed)
@@ -223,11 +231,6 @@ class Table:
     def replay_path(self) -> Path:
         """The file of its game."""
         return self._folder / f"{self.id}.jsonl.gz"
-
-    def save(self) -> None:
-        """Save seats and setup."""
-        with atomic_write(self._folder / f"{self.id}.json") as stream:
-            stream.write(self.saved.model_dump_json())
 
     def close(self) -> None:
         """Close its file; the game can be restored."""
@@ -504,3 +507,111 @@ def _position(table: Table, answer: Answer) -> Game:
         if (game.turn, game.phase) == (answer.turn, answer.phase):
             return game
     raise ProtocolError("too_soon", f"turn {answer.turn}, {answer.phase}: it is not to be ordered now")
+
+
+class NewTable(BaseModel):
+    """What is asked for a new table."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    title: Annotated[str, StringConstraints(max_length=_MAX_TITLE)] = ""
+    preset: Annotated[str, StringConstraints(max_length=80)] = "geo_patrol"
+    scenario: Annotated[str, StringConstraints(max_length=MAX_FILE_BYTES)] | None = None
+    """A scenario as TOML instead of a preset; it may extend a preset, but no file."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    clock: Annotated[float, Field(ge=1, le=604_800)] | None = None
+    """Seconds for a phase."""
+    on_timeout: Literal["hold", "forfeit"] = "hold"
+    hints: bool = True
+    """Whether people may ask for hints."""
+    alpha: Annotated[str, StringConstraints(min_length=1, max_length=100)] = "open"
+    """"open": anybody may take the seat; "link": its secret is returned; otherwise the name of an agent."""
+    bravo: Annotated[str, StringConstraints(min_length=1, max_length=100)] = "open"
+
+
+class TableStore(Store[SavedTable, Table]):
+    """The tables of a server; in memory are those with games in progress, and those whose games ended last.
+
+    Args:
+        folder: of all files; created if necessary.
+        max_tables: how many games may be in progress at once.
+        own_agents: see ``make_seat_agent``.
+
+    Attributes:
+        max_tables: how many games may be in progress at once.
+        own_agents: that the operator allows.
+    """
+
+    def __init__(self, folder: Path, max_tables: int = 200, own_agents: frozenset[str] = frozenset()) -> None:
+        super().__init__(folder, SavedTable, self._restore_table, "table")
+        self.max_tables, self.own_agents = max_tables, own_agents
+        saved = self.read_all()
+        for is_over, count in ((True, MAX_FINISHED), (False, max_tables)):  # others when somebody opens them
+            names = [name for name, one in saved.items() if one.is_over == is_over]
+            for name in sorted(names, key=self._last_change)[-count:]:
+                self.restore(name, saved[name])
+
+    def _restore_table(self, name: str, saved: SavedTable) -> Table:
+        return Table.restore(name, saved, self.folder, self.own_agents)
+
+    def _last_change(self, name: str) -> float:
+        """Return when a table was opened, or its last phase was played."""
+        paths = (self.folder / f"{name}.json", self.folder / f"{name}.jsonl.gz")
+        return max(path.stat().st_mtime for path in paths if path.exists())
+
+    def unload(self, name: str) -> None:
+        """Remove a table from memory; its files stay."""
+        self.items.pop(name).close()
+
+    def open_table(self, new: NewTable, taken: Mapping[Side, Seat] | None = None) -> tuple[Table, dict[Side, str]]:
+        """Open a table; return it with the secrets of the seats that links lead to.
+
+        Args:
+            new: what is asked for.
+            taken: seats that are taken already, whatever is asked for them.
+
+        Raises:
+            ProtocolError: there are too many, or an agent is unknown.
+            ConfigError: the scenario is wrong.
+        """
+        if sum(not table.is_over for table in self.items.values()) >= self.max_tables:
+            raise ProtocolError("too_many", f"{self.max_tables} games are in progress: try again later", 60.0)
+        seed = fresh_seed() >> 1 if new.seed is None else new.seed
+        config = self.load_setup(new)
+        sampled = sampled_config(Game(config, seed=seed))
+        seats: list[Seat] = []
+        links: dict[Side, str] = {}
+        for side, name in zip(SIDES, (new.alpha, new.bravo), strict=True):
+            is_person = name in ("open", "link")
+            seat = Seat(kind="open" if is_person else "agent", name=_PERSON if is_person else name)
+            seats.append((taken or {}).get(side, seat))
+            if name == "link":
+                links[side] = seats[-1].take()
+        saved = SavedTable(
+            title=printable(new.title or config.title, _MAX_TITLE),
+            config=sampled.to_dict(),
+            seed=seed,
+            clock=new.clock,
+            on_timeout=new.on_timeout,
+            hints=new.hints,
+            alpha=seats[0],
+            bravo=seats[1],
+        )
+        table = Table(secrets.token_hex(6), saved, self.folder, self.own_agents)
+        self.add(table)
+        return table, links
+
+    def load_setup(self, new: NewTable) -> GameConfig:
+        """Return the configuration of a new table.
+
+        Raises:
+            ProtocolError: there is no such preset, or the scenario is no TOML.
+            ConfigError: the scenario is wrong.
+        """
+        source = read_scenario("preset", new.preset, new.scenario, preset_names())
+        return load_config(source, {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
+
+    def close(self) -> None:
+        """Close the files of all tables."""
+        for table in self.items.values():
+            table.close()

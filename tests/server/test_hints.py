@@ -8,9 +8,9 @@ pytest.importorskip("httpx2")
 from starlette.testclient import TestClient
 
 from geo_patrol.notation import read_orders
-from geo_patrol.server import guidance
+from geo_patrol.server import hints
 from geo_patrol.server.app import Server
-from geo_patrol.server.hall import Hall
+from geo_patrol.server.tables import TableStore
 from geo_patrol.sessions.advice import Hint, hva_threat
 from geo_patrol.sessions.lesson import GameLesson, LessonSession
 
@@ -18,13 +18,13 @@ DANGEROUS = 'extends = "case1"\n[bravo.patrols]\nformation = [[7, 2]]\n'
 
 
 @pytest.fixture
-def hall(tmp_path):
-    return Hall(tmp_path)
+def tables(tmp_path):
+    return TableStore(tmp_path)
 
 
 @pytest.fixture
-def client(hall):
-    with TestClient(Server(hall).app()) as client:
+def client(tables):
+    with TestClient(Server(tables).app()) as client:
         yield client
 
 
@@ -34,9 +34,9 @@ def open_table(client, **setup):
     return f"/api/tables/{opened['table']}", opened["secrets"]
 
 
-def test_danger_is_that_of_the_window(client, hall):
+def test_danger_is_that_of_the_window(client, tables):
     path, secrets = open_table(client)
-    game = next(iter(hall.tables.values())).game
+    game = next(iter(tables.items.values())).game
     for texts in ([], ["HVA prograde"], ["HVA radial_in"]):
         answer = client.post(f"{path}/danger", json={"secret": secrets["alpha"], "orders": texts}).json()
         assert answer["text"] == hva_threat(game, "alpha", read_orders(texts)).texts[0]
@@ -51,7 +51,7 @@ def test_a_hint_is_for_the_own_side_and_found_once_a_phase(client, monkeypatch):
         searched.append(side)
         return Hint(tuple(order for order in game.legal_orders(side)[1] if order.action == "prograde"), 0.5, 10)
 
-    monkeypatch.setattr(guidance, "find_hint", find_hint)
+    monkeypatch.setattr(hints, "find_hint", find_hint)
     path, secrets = open_table(client)
     answers = [
         client.post(f"{path}/hint", json={"secret": secrets[side]}).json() for side in ("bravo", "alpha", "bravo")
@@ -81,9 +81,9 @@ def test_a_table_without_hints_gives_none(client):
     assert answer.json()["text"] == "there are no hints at this table"
 
 
-def test_a_busy_server_says_when_to_try_again(hall, monkeypatch):
-    monkeypatch.setattr(guidance, "MAX_WAITING", 0)
-    with TestClient(Server(hall).app()) as client:
+def test_a_busy_server_says_when_to_try_again(tables, monkeypatch):
+    monkeypatch.setattr(hints, "MAX_WAITING", 0)
+    with TestClient(Server(tables).app()) as client:
         path, secrets = open_table(client)
         answer = client.post(f"{path}/hint", json={"secret": secrets["alpha"]})
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "2")

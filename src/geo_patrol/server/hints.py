@@ -14,10 +14,18 @@ from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import optional_import
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
-from geo_patrol.server.hall import Hall
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.requests import Body, MessageLimit, Worker, agent_offers, game_offers, opponent_offers, read_body
-from geo_patrol.server.tables import Table
+from geo_patrol.server.requests import (
+    Body,
+    MessageLimit,
+    SecretBody,
+    Worker,
+    agent_choices,
+    game_choices,
+    opponent_choices,
+    read_body,
+)
+from geo_patrol.server.tables import Table, TableStore
 from geo_patrol.sessions.advice import Hint, find_hint, hva_choices, hva_threat
 from geo_patrol.sessions.game_pages import danger_tab
 from geo_patrol.sides import Side
@@ -43,25 +51,24 @@ class Attempt(Body):
     orders: _OrderTexts = Field(default=[])
 
 
-class Question(Body):
-    """What the owner of a seat asks."""
+class HintRequest(SecretBody):
+    """The owner of a seat asks for a hint, or about danger."""
 
-    secret: Annotated[str, StringConstraints(max_length=80)]
     orders: _OrderTexts = Field(default=[])
     """That he has entered so far."""
 
 
-class Guidance:
+class HintRoutes:
     """The routes of the guided first game, of hints and of warnings.
 
     Args:
-        hall: the tables.
+        tables: the tables.
     """
 
-    def __init__(self, hall: Hall) -> None:
-        self._hall = hall
+    def __init__(self, tables: TableStore) -> None:
+        self._tables = tables
         self._limit = MessageLimit(*_REQUESTS)
-        self._worker, self._searcher = Worker("guidance", _MAX_QUICK), Worker("hints", MAX_WAITING)
+        self._worker, self._searcher = Worker("advice", _MAX_QUICK), Worker("hints", MAX_WAITING)
         self._hints: dict[tuple[str, Side], tuple[int, Hint]] = {}
 
     @property
@@ -81,8 +88,8 @@ class Guidance:
         self._searcher.close()
 
     async def _choices(self, _request: Request) -> Response:
-        agents = agent_offers(self._hall.own_agents)
-        return JSONResponse({"games": game_offers(), "opponents": opponent_offers(), "agents": agents})
+        agents = agent_choices(self._tables.own_agents)
+        return JSONResponse({"games": game_choices(), "opponents": opponent_choices(), "agents": agents})
 
     # The guided first game
 
@@ -99,12 +106,12 @@ class Guidance:
     # Tables
 
     async def _danger(self, request: Request) -> Response:
-        table, side, question = await self._question(request)
-        game, orders = table.game, table.read_orders(side, question.orders)
+        table, side, asked = await self._read(request)
+        game, orders = table.game, table.read_orders(side, asked.orders)
         return JSONResponse(await self._worker.run(lambda: _danger_record(game, side, orders)))
 
     async def _hint(self, request: Request) -> Response:
-        table, side, _ = await self._question(request)
+        table, side, _ = await self._read(request)
         if not table.saved.hints:
             raise ProtocolError("no_seat", "there are no hints at this table")
         game, num_events = table.game, table.num_events
@@ -114,14 +121,14 @@ class Guidance:
             self._hints[table.id, side] = known
         return JSONResponse(hint_record(game, side, table.scenes.layout, known[1]))
 
-    async def _question(self, request: Request) -> tuple[Table, Side, Question]:
-        """Return the table, the side that asks and has a choice, and the question."""
-        table, question = self._hall.table(request.path_params["table"]), await read_body(request, Question)
-        side = table.side_of(question.secret)
+    async def _read(self, request: Request) -> tuple[Table, Side, HintRequest]:
+        """Return the table, the side that asks and has a choice, and what it asks."""
+        table, asked = self._tables.find(request.path_params["table"]), await read_body(request, HintRequest)
+        side = table.side_of(asked.secret)
         if table.is_over or side in table.submitted:
             raise ProtocolError("too_late", f"{side} has nothing to order now")
         self._count()
-        return table, side, question
+        return table, side, asked
 
     def _count(self) -> None:
         self._limit.take(asyncio.get_running_loop().time())
