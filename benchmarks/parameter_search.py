@@ -17,7 +17,7 @@ import numpy as np
 import typer
 
 from geo_patrol import play_match
-from geo_patrol.agents.scripted import Raid, Style
+from geo_patrol.agents.scripted import Raid, ScriptedStyle
 from geo_patrol.agents.scripted.script import describe_parameters
 from geo_patrol.engine.state import PATROLS
 from geo_patrol.versions import versions
@@ -57,7 +57,7 @@ FAMILIES: dict[str, tuple[type[Any], dict[str, Sampler]]] = {
         },
     ),
     "scripted": (
-        Style,
+        ScriptedStyle,
         {
             **dict.fromkeys(("home_share", "threshold", "trust", "lead", "foresight"), _uniform(0, 1)),
             "defenders_per_raider": _uniform(0, 2),

@@ -13,7 +13,7 @@ from torch import nn
 
 from geo_patrol import play_match
 from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
-from geo_patrol.envs.adapters.pufferlib import OrderPolicy, PufferLibEnv
+from geo_patrol.envs.adapters.pufferlib import PufferLibEnv, PufferOrderPolicy
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
 SETTINGS = {
@@ -41,7 +41,7 @@ def train(minutes, num_games=128, seed=0):
     torch.manual_seed(seed)
     env = ScaledEnv("geo_patrol", num_games, opponent=OPPONENTS, seats="alternate")
     encoder = nn.Sequential(nn.Linear(1591, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU())
-    policy = OrderPolicy(encoder, hidden_size=256)
+    policy = PufferOrderPolicy(encoder, hidden_size=256)
     trainer = PuffeRL(SETTINGS | {"seed": seed}, env, policy)
     end = time.monotonic() + 60 * minutes
     while True:

@@ -29,7 +29,7 @@ from geo_patrol.sides import SIDES, Side, enemy_of
 
 __all__ = [
     "Console",
-    "Leave",
+    "Quit",
     "TextAgent",
     "legal_orders_text",
     "observe_text",
@@ -315,7 +315,7 @@ _ACTIONS = {"movement": MOVES, "engagement": ("noop", *ENGAGEMENTS)}
 _ILLEGAL = "Invalid selection. Please select a legal action"
 
 
-class Leave(Exception):  # noqa: N818 - a request, not a failure
+class Quit(Exception):  # noqa: N818 - a request, not a failure
     """The player stops the game, or there is no more input."""
 
 
@@ -342,7 +342,7 @@ class Console:
             answer = self._read(text).strip().lower()
         except EOFError:
             self.write("")
-            raise Leave from None
+            raise Quit from None
         except UnicodeDecodeError:
             answer = "?" * 8  # not a valid answer to any prompt
         if not self._is_interactive:
@@ -491,7 +491,7 @@ class OrderDialogue:
             if command == "undo":
                 return None
             if command == "quit":
-                raise Leave
+                raise Quit
             target = _target_number(answer)
             if target in by_target:
                 return by_target[target]
@@ -501,7 +501,7 @@ class OrderDialogue:
         """Execute a command; return whether the answer was one."""
         match read_command(answer):
             case "quit":
-                raise Leave
+                raise Quit
             case "undo":
                 self._undo()
             case "again":

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from geo_patrol import AgentError, PolicyError, make_agent, make_vec, play_match
-from geo_patrol.agents.isolation.guard import is_own_agent
+from geo_patrol.agents.isolation.agent import is_user_defined
 from geo_patrol.agents.networks import NetworkAgent
 from geo_patrol.evaluation.plots import short_names
 
@@ -110,7 +110,7 @@ def test_it_plays_matches_and_as_an_opponent():
 
 def test_names():
     for name in ("onnx:net.onnx", "torch:net.py:make", "torch:net.pt,greedy", "rllib:runs/net", "onnx"):
-        assert is_own_agent(name)
+        assert is_user_defined(name)
     assert short_names(["onnx:runs/a.onnx", "torch:nets/b.py:make"]) == ["a.onnx", "make"]
     assert short_names(["onnx:runs/1/a.onnx", "onnx:runs/2/a.onnx"]) == ["onnx:runs/1/a.onnx", "onnx:runs/2/a.onnx"]
 

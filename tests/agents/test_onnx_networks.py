@@ -10,7 +10,7 @@ import pytest
 
 from geo_patrol import AgentError, make_agent, play_match
 from geo_patrol.agents import networks
-from geo_patrol.agents.isolation.guard import seat_agent
+from geo_patrol.agents.isolation.agent import make_match_agent
 from geo_patrol.evaluation.results import PER_GAME
 
 onnx = pytest.importorskip("onnx")
@@ -56,7 +56,7 @@ def save(tmp_path):
 def test_a_file_plays_the_same_in_this_process_and_in_one_of_its_own(save):
     name = save(linear_model([ONEHOT], [LOGITS, VALUE]))
     here = play_match(make_agent(name), "idle", config="case1", games=6, seed=3)
-    agent = seat_agent(name, move_time=60)
+    agent = make_match_agent(name, move_time=60)
     there = play_match(agent, "idle", config="case1", games=6, seed=3)
     agent.close()
     for field in PER_GAME:

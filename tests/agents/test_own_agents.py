@@ -13,7 +13,7 @@ import pytest
 
 from geo_patrol import AgentError, make_agent, play_match
 from geo_patrol.agents.isolation import guard
-from geo_patrol.agents.isolation.guard import GuardedAgent, is_own_agent, seat_agent
+from geo_patrol.agents.isolation.agent import IsolatedAgent, is_user_defined, make_match_agent
 from geo_patrol.agents.loading import load_agent
 from geo_patrol.engine.observe import observation_size
 from geo_patrol.engine.state import FORFEIT
@@ -35,7 +35,7 @@ def guarded(monkeypatch):
         monkeypatch.setattr(guard, what, 300.0)
 
     def make(name):
-        made.append(GuardedAgent(own(name), move_time=0.01))
+        made.append(IsolatedAgent(own(name), move_time=0.01))
         return made[-1]
 
     yield make
@@ -45,10 +45,10 @@ def guarded(monkeypatch):
 
 
 def test_names_of_own_agents():
-    assert is_own_agent("bots/mine.py:Mine")
-    assert is_own_agent("package.module:Mine")
+    assert is_user_defined("bots/mine.py:Mine")
+    assert is_user_defined("package.module:Mine")
     for name in ("random", "scripted", "random:fast", "mine.py", "mine.py:", ":Mine", "mine.py:a b", "a-b:Mine", ""):
-        assert not is_own_agent(name)
+        assert not is_user_defined(name)
 
 
 def test_loading_from_a_file_and_from_a_module(monkeypatch):
@@ -253,7 +253,7 @@ def test_renewing_an_agent_clears_its_state(guarded):
 def test_an_agent_that_cannot_be_made_again_loses(guarded, tmp_path):
     path = tmp_path / "fragile.py"
     path.write_text(OWN.read_text())
-    agent = GuardedAgent(f"{path}:Leaves")
+    agent = IsolatedAgent(f"{path}:Leaves")
     path.write_text("")
     result = play_match(agent, "idle", games=4, seed=1, on_failure="forfeit")
     agent.close()
@@ -266,9 +266,9 @@ def test_the_process_of_an_agent_ends_with_the_match_however_that_ends():
     """A process that remained would keep open the standard error that is read to its end here."""
     code = (
         "import os, pickle, signal\n"
-        "from geo_patrol.agents.isolation.guard import GuardedAgent\n"
+        "from geo_patrol.agents.isolation.agent import IsolatedAgent\n"
         "from geo_patrol.agents.isolation.worker import send_message\n"
-        f"agent = GuardedAgent({own('Stalls')!r})\n"
+        f"agent = IsolatedAgent({own('Stalls')!r})\n"
         "send_message(agent._channel, pickle.dumps(('reset', None)))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -279,7 +279,7 @@ def test_the_process_of_an_agent_ends_with_the_match_however_that_ends():
 @pytest.mark.parametrize("move_time", [0, -1, float("nan"), float("inf"), True, "1"])
 def test_wrong_move_times(move_time):
     with pytest.raises(ValueError, match=r"move time = .*: give seconds for a decision"):
-        seat_agent("idle", move_time)
+        make_match_agent("idle", move_time)
 
 
 def test_unknown_values_of_on_failure():
@@ -318,7 +318,7 @@ def act_once(agent):
 )
 def test_answers_are_data_and_must_be_whole_before_the_deadline(name, message, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    agent = GuardedAgent(own(name), move_time=0.01)
+    agent = IsolatedAgent(own(name), move_time=0.01)
     group = agent._process.pid
     monkeypatch.setattr(guard, "FIRST_SECONDS", 1.0)
     with pytest.raises(AgentError, match=re.escape(message)):

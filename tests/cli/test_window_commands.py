@@ -139,7 +139,7 @@ def test_agents_that_a_replay_names_by_their_files_are_not_loaded(name, tmp_path
     ran = run("play", "--text", "--resume", path)
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr == (
-        f"geo-patrol: {path}: bravo: agent {name!r}: a replay's own agents and networks are not loaded, for that would run what it names\n"
+        f"geo-patrol: {path}: bravo: agent {name!r}: user-defined agents and networks that a replay names are not loaded: that would run them\n"
     )
     assert path.read_bytes() == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["bot.py", "game.jsonl"]

@@ -7,7 +7,7 @@ from geo_patrol.flight import Flight
 from geo_patrol.flight.flight import Ending
 from geo_patrol.flight.lesson import FlightLesson
 from geo_patrol.flight.pictures.learn import LessonWindow
-from geo_patrol.flight.pictures.scene import Layout
+from geo_patrol.flight.pictures.scene import MapLayout
 
 STEPS = ["launch", "velocity", "gravity", "engines", "limits", "score"]
 SIZES = [(1280, 720), (480, 360), (400, 724)]
@@ -179,7 +179,7 @@ def test_the_card_leaves_the_map_visible(size):
         mouse.lesson.has_failed = True
         window.draw()
         mission = window.flight.mission
-        corner = [value * window.scale for value in Layout(mission).at((mission.columns, mission.rows))]
+        corner = [value * window.scale for value in MapLayout(mission).at((mission.columns, mission.rows))]
         area = window.card_area
         assert not area.contains(corner)
         assert area.left >= 0

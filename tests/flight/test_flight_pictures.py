@@ -23,7 +23,7 @@ from geo_patrol.flight.pictures.scene import (
     PULLED,
     SKY,
     VERMILION,
-    Layout,
+    MapLayout,
     blank_map,
     flight_drawing,
     score_lines,
@@ -61,7 +61,7 @@ def lines(drawing, color, layout):
 
 def test_steps_of_a_turn_have_lines_of_their_own():
     flight = Flight.from_orders("sample", SAMPLE[:7])
-    layout = Layout(flight.mission)
+    layout = MapLayout(flight.mission)
     whole = flight_drawing(flight)
     assert lines(whole, GREEN, layout) == [((16, 5), (13, 4))]  # the launch
     assert lines(whole, BLUE, layout)[-1] == ((4, 6), (6, 7))

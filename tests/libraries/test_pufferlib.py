@@ -14,7 +14,7 @@ with warnings.catch_warnings():  # of NumPy and PyTorch, about how the library u
     from pufferlib.pytorch import sample_logits
 
 from geo_patrol import make_vec
-from geo_patrol.envs.adapters.pufferlib import OrderPolicy, PufferLibEnv, split_observations
+from geo_patrol.envs.adapters.pufferlib import PufferLibEnv, PufferOrderPolicy, split_observations
 
 OPTIONS = [{}, {"observation": "tokens"}, {"opponent": {"random": 1, "scripted": 1}, "seats": "alternate"}]
 NUM_GAMES = 4
@@ -88,7 +88,7 @@ def test_closed():
 def test_the_policy_orders_nothing_illegal():
     env = PufferLibEnv("case1", NUM_GAMES)
     observations, _ = env.reset(seed=0)
-    policy, episodes = OrderPolicy(torch.nn.Linear(1591, 8), hidden_size=8), []
+    policy, episodes = PufferOrderPolicy(torch.nn.Linear(1591, 8), hidden_size=8), []
     for _ in range(60):
         logits, values = policy(torch.as_tensor(observations))
         actions, log_probs, entropies = sample_logits(logits)

@@ -16,7 +16,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 from geo_patrol import make_vec
-from geo_patrol.envs.adapters.sb3 import OrderDistribution, OrderPolicy, SB3VecEnv, make_sb3_vec
+from geo_patrol.envs.adapters.sb3 import OrderPolicy, SB3OrderDistribution, SB3VecEnv, make_sb3_vec
 
 torch.set_num_threads(1)  # tiny networks: threads would wait for each other
 SMALL = {
@@ -263,7 +263,7 @@ def test_order_distribution_is_that_of_the_library():
     logits = torch.randn(50, 308, requires_grad=True)
     masks = torch.rand(50, 11, 28) < 0.2
     masks[..., 0] = True
-    ours, theirs = OrderDistribution(), MaskableMultiCategoricalDistribution([28] * 11)
+    ours, theirs = SB3OrderDistribution(), MaskableMultiCategoricalDistribution([28] * 11)
     found = []
     for distribution in (ours, theirs):
         distribution.proba_distribution(logits)
@@ -284,7 +284,7 @@ def test_order_distribution_samples_by_its_probabilities():
     logits = torch.randn(1, 308)
     masks = torch.rand(1, 308) < 0.3
     masks.view(11, 28)[:, 0] = True
-    distribution = OrderDistribution().proba_distribution(logits.expand(20_000, 308))
+    distribution = SB3OrderDistribution().proba_distribution(logits.expand(20_000, 308))
     distribution.apply_masking(masks.expand(20_000, 308))
     samples = distribution.sample()
     frequencies = torch.nn.functional.one_hot(samples, 28).double().mean(dim=0)

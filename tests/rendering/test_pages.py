@@ -11,7 +11,7 @@ from geo_patrol.rendering.watch import WatchWindow
 from geo_patrol.scenes.pages import lay_out_page, page_shapes
 from geo_patrol.scenes.shapes import Text
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab
-from geo_patrol.sessions.pages import Line, Page, Tab
+from geo_patrol.sessions.pages import Page, PageLine, Tab
 
 SIZES = [(480, 360), (400, 724), (1280, 720), (1920, 1080)]
 
@@ -71,7 +71,7 @@ def test_tabs_are_turned_by_keys_and_clicks_and_other_keys_close_the_page():
 def test_every_row_of_a_page_can_be_reached_and_lies_inside_it(size):
     window = watching(size)
     lines = tuple(
-        Line(f"alpha P{i}", f"number {i} of a hundred, in words that have to be broken " * 3) for i in range(100)
+        PageLine(f"alpha P{i}", f"number {i} of a hundred, in words that have to be broken " * 3) for i in range(100)
     )
     window.page = Page((Tab("Long", lines),))
     seen = set()

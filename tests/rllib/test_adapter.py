@@ -11,7 +11,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from geo_patrol import make_vec
-from geo_patrol.envs.adapters.rllib import MultiAgentGeoPatrol, OrderDistribution, OrderModule, ppo_config
+from geo_patrol.envs.adapters.rllib import MultiAgentGeoPatrol, OrderModule, RLlibOrderDistribution, ppo_config
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*Overriding environment")  # RLlib registers one for every runner
 torch.set_num_threads(1)
@@ -132,10 +132,10 @@ def test_orders_of_the_distribution_are_independent_and_masked():
     logits = torch.zeros(2, 11, 28).fill_(-1e9)
     logits[:, :, 4] = 0.0
     logits[:, :, 9] = 1.0
-    orders = OrderDistribution.from_logits(logits.flatten(1))
+    orders = RLlibOrderDistribution.from_logits(logits.flatten(1))
     assert set(orders.sample().unique().tolist()) == {4, 9}
     expected = 11 * torch.log_softmax(torch.tensor([0.0, 1.0]), 0)
     torch.testing.assert_close(orders.logp(torch.full((2, 11), 9)), expected[1].expand(2))
     assert (orders.to_deterministic().sample() == 9).all()
     torch.testing.assert_close(orders.kl(orders), torch.zeros(2))
-    assert OrderDistribution.required_input_dim(make_vec("case1").single_action_space) == 308
+    assert RLlibOrderDistribution.required_input_dim(make_vec("case1").single_action_space) == 308

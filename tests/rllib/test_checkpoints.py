@@ -11,7 +11,7 @@ import torch
 from ray.rllib.core.columns import Columns
 
 from geo_patrol import AgentError, make_agent, make_vec, play_match
-from geo_patrol.agents.isolation.guard import GuardedAgent, seat_agent
+from geo_patrol.agents.isolation.agent import IsolatedAgent, make_match_agent
 from geo_patrol.envs.adapters.rllib import ppo_config
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*Overriding environment")
@@ -43,8 +43,8 @@ def test_the_agent_plays_by_the_weights_of_the_checkpoint(algorithm, checkpoint,
 
 
 def test_it_plays_a_match_in_a_process_of_its_own(checkpoint):
-    agent = seat_agent(f"rllib:{checkpoint}")
-    assert isinstance(agent, GuardedAgent)
+    agent = make_match_agent(f"rllib:{checkpoint}")
+    assert isinstance(agent, IsolatedAgent)
     result = play_match(agent, "random", config="case1", games=20, seed=0)
     agent.close()
     assert len(result) == 20

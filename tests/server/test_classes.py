@@ -212,7 +212,7 @@ def test_a_class_is_bounded(client):
     [
         ({"agent": "nobody"}, "nobody"),
         ({"agent": "search:60s"}, "at most 2.0 s"),
-        ({"agent": "bot.py:Mine"}, "does not run agents of users' own"),
+        ({"agent": "bot.py:Mine"}, "does not run user-defined agents"),
         ({"scenario": None, "preset": "case9"}, "preset = 'case9'"),
         ({"scenario": "turn_limit = 0"}, "turn_limit"),
         ({"alpha": "scripted"}, "alpha: "),

@@ -14,7 +14,7 @@ from geo_patrol.replays import check, read_replay
 from geo_patrol.replays.files import unfinished_game
 from geo_patrol.sessions.advice import Hint
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.textplay import HELP, Console, Leave, OrderDialogue, play_text, read_command
+from geo_patrol.textplay import HELP, Console, OrderDialogue, Quit, play_text, read_command
 
 ILLEGAL = "Invalid selection. Please select a legal action"
 
@@ -148,9 +148,9 @@ def test_satellites_without_a_choice_are_not_prompted():
 
 @pytest.mark.parametrize("answer", ["q", "quit", "exit"])
 def test_leaving(answer):
-    with pytest.raises(Leave):
+    with pytest.raises(Quit):
         orders(Game("case1", seed=1), "alpha", "1", answer)
-    with pytest.raises(Leave):
+    with pytest.raises(Quit):
         orders(Game("case1", seed=1), "alpha", "1")  # no more answers
 
 
@@ -195,7 +195,7 @@ def test_two_people_at_one_keyboard_do_not_see_each_others_orders(tmp_path):
     for side in "ab":
         answers += ["", "radial in" if side == "a" else "prograde", "rest", ""]
     script = Script(*answers)
-    with pytest.raises(Leave):
+    with pytest.raises(Quit):
         play_text(LiveGame(small(2), (None, None), 3), script.console)
     first, second, results, *_ = re.split("\n{50,}", script.text)
     assert "alpha, turn 1, movement: press Enter when you sit alone." in first

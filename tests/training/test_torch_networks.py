@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from geo_patrol import AgentError, make_agent, make_vec, play_match
-from geo_patrol.agents.isolation.guard import seat_agent
+from geo_patrol.agents.isolation.agent import make_match_agent
 
 ROOT = Path(__file__).parents[2]
 OWN = Path(__file__).with_name("own_networks.py")
@@ -25,7 +25,7 @@ def test_what_a_file_may_hold(attribute):
 
 def test_a_network_plays_in_a_process_of_its_own_as_here():
     name = f"torch:{OWN}:Net"
-    agent = seat_agent(name, move_time=60)
+    agent = make_match_agent(name, move_time=60)
     there = play_match(agent, "idle", config="case1", games=4, seed=3)
     agent.close()
     here = play_match(make_agent(name), "idle", config="case1", games=4, seed=3)

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
+from geo_patrol.agents.files import local_name
 from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.networks import is_network, load_network
 from geo_patrol.agents.policy import read_policy
 from geo_patrol.agents.protocol import Agent
-from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, Style, TurtleAgent, make_raider
+from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, ScriptedStyle, TurtleAgent, make_raider
 from geo_patrol.agents.scripted.script import read_parameters
 from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent, read_search
 from geo_patrol.agents.solved import read_solved
-from geo_patrol.agents.travel import local_name
 from geo_patrol.errors import suggest
 
 
@@ -46,7 +46,7 @@ DIFFICULTIES = (
 )
 
 
-class _Entry(NamedTuple):
+class _AgentKind(NamedTuple):
     """A name of the registry."""
 
     make: Callable[..., Agent]
@@ -66,16 +66,16 @@ def _make_search(text: str) -> Agent:
     return SearchAgent(search, models=None if enemy is None else [enemy], proposer=proposer)
 
 
-_ENTRIES: dict[str, _Entry] = {
-    "random": _Entry(RandomAgent),
-    "idle": _Entry(IdleAgent),
-    "turtle": _Entry(TurtleAgent),
-    "raider": _Entry(make_raider, Raid),
-    "mixed": _Entry(MixedAgent),
-    "scripted": _Entry(ScriptedAgent, Style),
-    "search": _Entry(SearchAgent, parse=_make_search),
-    "policy": _Entry(read_policy, parse=read_policy),
-    "solved": _Entry(read_solved, parse=read_solved),
+_ENTRIES: dict[str, _AgentKind] = {
+    "random": _AgentKind(RandomAgent),
+    "idle": _AgentKind(IdleAgent),
+    "turtle": _AgentKind(TurtleAgent),
+    "raider": _AgentKind(make_raider, Raid),
+    "mixed": _AgentKind(MixedAgent),
+    "scripted": _AgentKind(ScriptedAgent, ScriptedStyle),
+    "search": _AgentKind(SearchAgent, parse=_make_search),
+    "policy": _AgentKind(read_policy, parse=read_policy),
+    "solved": _AgentKind(read_solved, parse=read_solved),
 }
 
 

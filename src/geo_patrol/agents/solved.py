@@ -11,7 +11,7 @@ from geo_patrol.agents.basic import StatelessPlanner
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.errors import AgentError
 from geo_patrol.game import Game
-from geo_patrol.solving import REWARDS, Reward, Solution, Strategy, read_solution
+from geo_patrol.solving import REWARDS, GameSolution, Reward, Strategy, read_solution
 
 SCORE = ",score"
 """Ends the names of agents that maximize the score difference instead of the probability to win."""
@@ -30,7 +30,7 @@ class SolvedAgent(StatelessPlanner):
         name: its name in tables.
     """
 
-    def __init__(self, solution: Solution, reward: Reward = "outcome", name: str = "solved") -> None:
+    def __init__(self, solution: GameSolution, reward: Reward = "outcome", name: str = "solved") -> None:
         if reward not in REWARDS:
             raise ValueError(f"reward = {reward!r}: give {' or '.join(map(repr, REWARDS))}")
         self.solution, self.reward, self.name = solution, reward, name

@@ -233,7 +233,7 @@ def _hint(flight: "Flight") -> str:
     if flight.is_over:
         return "The flight is over; undo takes turns back."
     solution = solve(flight, max_states=QUICK_STATES)
-    return f"{flight.order_text(solution.flight.order_codes[flight.turn])}: {solution.promise}"
+    return f"{flight.order_text(solution.flight.order_codes[flight.turn])}: {solution.summary}"
 
 
 def _legal_text(flight: "Flight") -> str:

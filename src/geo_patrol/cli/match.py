@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli import options
-from geo_patrol.cli.options import Campaign, open_workers
+from geo_patrol.cli.options import MatchOptions, open_workers
 from geo_patrol.cli.output import (
     STDOUT,
     InputError,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from geo_patrol.config.schema import GameConfig
-    from geo_patrol.evaluation.results import Ending, MatchResult, Summary, Tally
+    from geo_patrol.evaluation.results import EndingCount, MatchResult, Summary, Tally
 
 _CSV_COLUMNS = (
     "game",
@@ -81,7 +81,7 @@ def match(
     """
     from geo_patrol.replays import save_path
 
-    campaign = Campaign(
+    campaign = MatchOptions(
         agents=(first, second),
         config=config,
         overrides=overrides,
@@ -117,14 +117,18 @@ def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
     check_output(csv)
 
 
-def _play(campaign: Campaign, config: "GameConfig", replay_file: "Path | None") -> "MatchResult":
+def _play(campaign: MatchOptions, config: "GameConfig", replay_file: "Path | None") -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
-    from geo_patrol.agents.isolation.guard import seat_agent
+    from geo_patrol.agents.isolation.agent import make_match_agent
     from geo_patrol.evaluation.match import play_match, warm_up
 
     first, second = campaign.agents  # by name on a cluster, whose workers make them
     with bad_input():
-        agents = campaign.agents if campaign.ray else [seat_agent(name, campaign.move_time) for name in (first, second)]
+        agents = (
+            campaign.agents
+            if campaign.ray
+            else [make_match_agent(name, campaign.move_time) for name in (first, second)]
+        )
     warm_up(agents, config)  # before the clock starts
     with open_workers(f"{first} against {second}", campaign.ray, (first, second), quiet=campaign.quiet) as (
         executor,
@@ -143,7 +147,7 @@ def _play(campaign: Campaign, config: "GameConfig", replay_file: "Path | None") 
         )
 
 
-def _write_json(target: str, result: "MatchResult", campaign: Campaign) -> None:
+def _write_json(target: str, result: "MatchResult", campaign: MatchOptions) -> None:
     """Write agents, configuration, seed, versions and summary."""
     data = {
         "format": "geo_patrol match",
@@ -159,7 +163,7 @@ def _write_json(target: str, result: "MatchResult", campaign: Campaign) -> None:
     write_json(target, data)
 
 
-def _write_csv(target: str, result: "MatchResult", _campaign: Campaign) -> None:
+def _write_csv(target: str, result: "MatchResult", _campaign: MatchOptions) -> None:
     """Write a row per game; the winner is an agent's name, or empty for a draw."""
     from geo_patrol.notation import read_reasons
 
@@ -242,7 +246,7 @@ def _cells(tally: "Tally") -> list[str]:
     ]
 
 
-def _endings_table(agents: tuple[str, str], endings: "dict[str, Ending]") -> "Table":
+def _endings_table(agents: tuple[str, str], endings: "dict[str, EndingCount]") -> "Table":
     table = plain_table()
     table.add_column("how games ended")
     for heading in ("games", *agents):

@@ -50,7 +50,7 @@ Ray: TypeAlias = Annotated[
 ]
 MoveTime: TypeAlias = Annotated[
     float,
-    typer.Option("--move-time", metavar="SECONDS", help="Time for a decision in one game, for your own agents."),
+    typer.Option("--move-time", metavar="SECONDS", help="Time for a decision in one game, for user-defined agents."),
 ]
 Out: TypeAlias = Annotated[
     Path | None,
@@ -108,7 +108,7 @@ _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Campaign:
+class MatchOptions:
     """The options of a command that plays matches."""
 
     agents: Sequence[str]

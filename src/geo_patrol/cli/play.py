@@ -221,14 +221,14 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
     Raises:
         InputError: it does not exist, or would take too long.
     """
-    from geo_patrol.agents.isolation.guard import is_own_agent
+    from geo_patrol.agents.isolation.agent import is_user_defined
     from geo_patrol.agents.search import Searcher, read_budget
 
     if name == PERSON:
         return None
-    if is_own_agent(name):
+    if is_user_defined(name):
         raise InputError(
-            f"{path}: {side}: agent {name!r}: a replay's own agents and networks are not loaded, for that would run what it names"
+            f"{path}: {side}: agent {name!r}: user-defined agents and networks that a replay names are not loaded: that would run them"
         )
     try:
         agent = load_agent(name)
@@ -444,13 +444,13 @@ def _play(saver: GameSaver, text: bool) -> None:
 
 
 def _play_at_terminal(live: "LiveGame") -> None:
-    from geo_patrol.textplay import Leave, play_text
+    from geo_patrol.textplay import Quit, play_text
 
     alpha, bravo = live.timeline.names
     print(f"{alpha} (alpha) against {bravo} (bravo), seed {live.seed}. ? for help, q to leave.")
     try:
         play_text(live)
-    except Leave:
+    except Quit:
         raise typer.Exit from None
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from geo_patrol.engine.distribution import OutcomeDistribution
     from geo_patrol.game import Game
     from geo_patrol.notation import Orders
-    from geo_patrol.solving import Solution
+    from geo_patrol.solving import GameSolution
 
 
 ROUNDING = 1e-9
@@ -80,7 +80,7 @@ def solve(
         _print_solution(solution, seconds, config, out)
 
 
-def _report(solution: "Solution", seconds: float) -> dict[str, Any]:
+def _report(solution: "GameSolution", seconds: float) -> dict[str, Any]:
     """Return the results as JSON data."""
     return {
         "format": "geo_patrol solve",
@@ -93,7 +93,7 @@ def _report(solution: "Solution", seconds: float) -> dict[str, Any]:
     }
 
 
-def _print_solution(solution: "Solution", seconds: float, source: str, out: Path | None) -> None:
+def _print_solution(solution: "GameSolution", seconds: float, source: str, out: Path | None) -> None:
     """Print the values, and what can be done with the solution."""
     console = print_heading(solution.config.title, f"{source}, {solution.num_positions:,} positions, {seconds:.1f} s")
     score, outcome = (value + 0.0 if abs(value) > ROUNDING else 0.0 for value in solution.value.values())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from geo_patrol.cli import options
-from geo_patrol.cli.options import Campaign, write_plots
+from geo_patrol.cli.options import MatchOptions, write_plots
 from geo_patrol.cli.output import (
     bad_input,
     check_output,
@@ -68,7 +68,7 @@ def tournament(
         import scipy.optimize  # noqa: F401 - before any game is played
     with bad_input():
         check_names(agents)
-    campaign = Campaign(
+    campaign = MatchOptions(
         agents=agents,
         config=config,
         overrides=overrides,
@@ -272,7 +272,7 @@ def sweep(
     with bad_input():
         parse_variations(vary)
     _check_tables(csv, parquet)
-    campaign = Campaign(
+    campaign = MatchOptions(
         agents=agents,
         config=config,
         overrides=overrides,
@@ -414,7 +414,7 @@ def sprt(
 
     with bad_input():
         test = Sprt(elo0, elo1, alpha, beta)
-    campaign = Campaign(
+    campaign = MatchOptions(
         agents=(first, second),
         config=config,
         overrides=overrides,

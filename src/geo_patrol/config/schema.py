@@ -233,11 +233,11 @@ Formation = Annotated[
 ]
 
 
-class _Table(BaseModel):
+class _ConfigTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class BoardConfig(_Table):
+class BoardConfig(_ConfigTable):
     """Rings of the board: 1 <= inner <= goal <= outer <= 10."""
 
     inner_ring: Ring
@@ -254,7 +254,7 @@ class BoardConfig(_Table):
         return self
 
 
-class HvaConfig(_Table):
+class HvaConfig(_ConfigTable):
     """A side's High Value Asset: starting fuel and ammo, and the points per unit of its fuel."""
 
     fuel: Fuel
@@ -262,7 +262,7 @@ class HvaConfig(_Table):
     weight: HvaWeight
 
 
-class PatrolsConfig(_Table):
+class PatrolsConfig(_ConfigTable):
     """A side's Patrols: where they start, and each one's starting fuel and ammo.
 
     ``count`` limits the fleet to so many Patrols of the formation: those nearest to the goal sector, and of two equally
@@ -285,7 +285,7 @@ class PatrolsConfig(_Table):
         return self
 
 
-class CostsConfig(_Table):
+class CostsConfig(_ConfigTable):
     """Fuel that a side's orders cost; pairs are same sector, adjacent sector."""
 
     prograde: Cost
@@ -298,7 +298,7 @@ class CostsConfig(_Table):
     guard: CostPair
 
 
-class OddsConfig(_Table):
+class OddsConfig(_ConfigTable):
     """Success probabilities of a side's engagements; pairs are same sector, adjacent sector."""
 
     shoot: OddsPair
@@ -306,7 +306,7 @@ class OddsConfig(_Table):
     guard: OddsPair
 
 
-class PointsConfig(_Table):
+class PointsConfig(_ConfigTable):
     """Points a turn for an HVA in (``goal``) or next to (``adjacent``) its goal sector; ``win`` ends the game."""
 
     goal: Points
@@ -314,7 +314,7 @@ class PointsConfig(_Table):
     win: WinScore
 
 
-class SideConfig(_Table):
+class SideConfig(_ConfigTable):
     """The fleet, costs, odds and points of one side."""
 
     hva: HvaConfig
@@ -324,7 +324,7 @@ class SideConfig(_Table):
     points: PointsConfig
 
 
-class Variant(_Table):
+class Variant(_ConfigTable):
     """A scenario that may be sampled at reset: the values of the sides that it changes."""
 
     name: Title
@@ -335,7 +335,7 @@ class Variant(_Table):
     bravo: dict[str, Any] = {}
 
 
-class GameConfig(_Table):
+class GameConfig(_ConfigTable):
     """A complete configuration of a game. ``presets.load_config`` builds one from a preset, a file or a mapping."""
 
     title: Title

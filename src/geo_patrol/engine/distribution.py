@@ -52,7 +52,7 @@ class OutcomeDistribution(NamedTuple):
     """(n,), above 0; they sum to 1."""
 
 
-class _Wreckage(NamedTuple):
+class _CollisionState(NamedTuple):
     """The state of the collisions: what is left to happen, and what has happened."""
 
     waiting: Aims
@@ -62,7 +62,7 @@ class _Wreckage(NamedTuple):
     """(satellite, sector) of those that have moved, in the order of the satellites."""
 
 
-class _Engagement:
+class _Attempts:
     """The constants of one engagement that has been paid for, and the number of branches followed so far.
 
     Args:
@@ -108,9 +108,7 @@ def outcome_distribution(game: Record, rules: Record, orders: IntArray) -> Outco
     paid[0] = game
     orders = orders.copy()
     pay_for_engagements(paid[0], rules, orders)
-    engagement = _Engagement(
-        orders.ravel().tolist(), _find_odds(paid[0], rules, orders), paid[0].sector.ravel().tolist()
-    )
+    engagement = _Attempts(orders.ravel().tolist(), _find_odds(paid[0], rules, orders), paid[0].sector.ravel().tolist())
     ends = _follow_collisions(engagement, _start_collisions(engagement))
     return _write_positions(paid, engagement, ends)
 
@@ -146,12 +144,12 @@ def engagement_effects(orders: list[int], odds: dict[int, float]) -> list[Effect
     Raises:
         OrderError: there are more than ``MAX_BRANCHES`` random branches.
     """
-    engagement = _Engagement(orders, odds, list(range(NUM_SIDES * SATELLITES)))
+    engagement = _Attempts(orders, odds, list(range(NUM_SIDES * SATELLITES)))
     ends = _follow_collisions(engagement, _start_collisions(engagement))
     return [Effect(probability, end.destroyed, end.moved) for end, probability in ends.items()]
 
 
-def _follow_guards(engagement: _Engagement, side: int) -> dict[Aims, float]:
+def _follow_guards(engagement: _Attempts, side: int) -> dict[Aims, float]:
     """Return the probabilities of the aims of a side's attacks after the other side's guards, in random order."""
     hva = (1 - side) * SATELLITES + HVA
     guards = frozenset(s for s in engagement.guards if s // SATELLITES != side)
@@ -186,11 +184,11 @@ def _interceptions(odds: float, attacks: int) -> list[float]:
     return [likelihood / math.comb(attacks, size) for size, likelihood in enumerate(sizes)]
 
 
-def _start_collisions(engagement: _Engagement) -> dict[_Wreckage, float]:
+def _start_collisions(engagement: _Attempts) -> dict[_CollisionState, float]:
     """Return the states after guards and shots."""
     moved = tuple((s, engagement.sectors[s // SATELLITES * SATELLITES + HVA]) for s in engagement.guards)
     colliders = set(engagement.colliders)
-    states: dict[_Wreckage, float] = defaultdict(float)
+    states: dict[_CollisionState, float] = defaultdict(float)
     by_side = [_follow_guards(engagement, side) for side in range(NUM_SIDES)]
     for (aims_alpha, of_alpha), (aims_bravo, of_bravo) in product(by_side[0].items(), by_side[1].items()):
         aims = aims_alpha + aims_bravo
@@ -209,7 +207,7 @@ def _start_collisions(engagement: _Engagement) -> dict[_Wreckage, float]:
             }
         engagement.count_branches(len(hits))
         for bits, probability in hits.items():
-            states[_Wreckage(_still_possible(waiting, bits), bits, moved)] += probability
+            states[_CollisionState(_still_possible(waiting, bits), bits, moved)] += probability
     return states
 
 
@@ -217,11 +215,11 @@ def _still_possible(waiting: Aims, destroyed: int) -> Aims:
     return tuple(pair for pair in waiting if not (destroyed >> pair[0] | destroyed >> pair[1]) & 1)
 
 
-def _follow_collisions(engagement: _Engagement, states: dict[_Wreckage, float]) -> dict[_Wreckage, float]:
+def _follow_collisions(engagement: _Attempts, states: dict[_CollisionState, float]) -> dict[_CollisionState, float]:
     """Return the states in which no collision remains; each is chosen uniformly from those that remain."""
-    ends: dict[_Wreckage, float] = defaultdict(float)
+    ends: dict[_CollisionState, float] = defaultdict(float)
     while states:
-        following: dict[_Wreckage, float] = defaultdict(float)
+        following: dict[_CollisionState, float] = defaultdict(float)
         for state, probability in states.items():
             if not state.waiting:
                 ends[state] += probability
@@ -234,7 +232,9 @@ def _follow_collisions(engagement: _Engagement, states: dict[_Wreckage, float]) 
     return ends
 
 
-def _collide(engagement: _Engagement, state: _Wreckage, pair: tuple[int, int]) -> list[tuple[_Wreckage, float]]:
+def _collide(
+    engagement: _Attempts, state: _CollisionState, pair: tuple[int, int]
+) -> list[tuple[_CollisionState, float]]:
     """Return what one attempt to collide leads to: failure and success, each with its probability if that is above 0."""
     collider, target = pair
     sectors = dict(state.moved)
@@ -244,13 +244,13 @@ def _collide(engagement: _Engagement, state: _Wreckage, pair: tuple[int, int]) -
     wrecked = state.destroyed | 1 << collider | 1 << target
     odds = engagement.odds[collider]
     ends = [
-        (_Wreckage(waiting, state.destroyed, moved), 1 - odds),
-        (_Wreckage(_still_possible(waiting, wrecked), wrecked, moved), odds),
+        (_CollisionState(waiting, state.destroyed, moved), 1 - odds),
+        (_CollisionState(_still_possible(waiting, wrecked), wrecked, moved), odds),
     ]
     return [(end, likelihood) for end, likelihood in ends if likelihood]
 
 
-def _write_positions(paid: Records, engagement: _Engagement, ends: dict[_Wreckage, float]) -> OutcomeDistribution:
+def _write_positions(paid: Records, engagement: _Attempts, ends: dict[_CollisionState, float]) -> OutcomeDistribution:
     """Carry out every end in a copy of the position, and merge equal positions."""
     positions = np.repeat(paid, len(ends))
     for field in ("rng_key", "rng_counter", "setup_key", "outcome_count"):

@@ -59,7 +59,7 @@ class VectorOptions(TypedDict, total=False):
     copy: bool
 
 
-class _Player(NamedTuple):
+class _OpponentAgent(NamedTuple):
     """An opponent in play that acts outside the engine."""
 
     opponent: int
@@ -118,7 +118,7 @@ class OpponentTable:
         self._names.append(str(agent.name))
         return len(self._agents) - 1
 
-    def _players(self, indices: NDArray[np.int64]) -> list[_Player]:
+    def _players(self, indices: NDArray[np.int64]) -> list[_OpponentAgent]:
         """Return the opponents that act outside the engine, of those at ``indices``, one for each game.
 
         Those that are neither there nor chosen any more are released.
@@ -130,7 +130,7 @@ class OpponentTable:
                 if not isinstance(self._specs[index], str):
                     self._specs[index] = None
         external = [int(index) for index in np.flatnonzero(counts) if self.choices.kinds[index] == EXTERNAL]
-        return [_Player(index, self._agent(index), self._names[index]) for index in external]
+        return [_OpponentAgent(index, self._agent(index), self._names[index]) for index in external]
 
     def _agent(self, index: int) -> Agent:
         agent = self._agents[index]
@@ -170,7 +170,7 @@ class OpponentTable:
         Raises:
             AgentError: an opponent raised an exception, or returned something other than orders.
         """
-        players: list[_Player] = []
+        players: list[_OpponentAgent] = []
         if (self.choices.kinds == EXTERNAL).any():
             players = self._players(episodes.records["opponent"])
         views = {encoding: episodes.observe_opponents(encoding) for encoding in {p.agent.observation for p in players}}
@@ -182,7 +182,7 @@ class OpponentTable:
     def _act_at_once(
         self,
         episodes: Episodes,
-        player: _Player,
+        player: _OpponentAgent,
         observations: NDArray[Any],
         masks: NDArray[np.int8],
         generator: np.random.Generator,
@@ -216,7 +216,7 @@ class OpponentTable:
         self,
         episodes: Episodes,
         shard: NDArray[np.int64],
-        players: list[_Player],
+        players: list[_OpponentAgent],
         views: dict[Encoding, tuple[NDArray[Any], NDArray[np.int8]]],
     ) -> None:
         """Get the actions of those opponents of a shard's games that act in the engine, or by keys."""

@@ -19,8 +19,8 @@ from typing import Any, TypedDict
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from geo_patrol.agents.isolation.guard import MOVE_TIME, check_move_time, try_agent
-from geo_patrol.agents.travel import mentioned_files
+from geo_patrol.agents.files import mentioned_files
+from geo_patrol.agents.isolation.agent import MOVE_TIME, check_agent_name, check_move_time
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.evaluation.chunks import Chunk, ChunkRecord, Chunks, PlannedMatch
@@ -180,7 +180,7 @@ class WorkerOptions(TypedDict, total=False):
     """
 
     move_time: float
-    """Seconds for a decision in one game, for user-defined agents, see ``guard.seat_agent``."""
+    """Seconds for a decision in one game, for user-defined agents, see ``make_match_agent``."""
     processes: int | None
     """Number of worker processes; None for one per core. The games do not depend on it."""
     executor: Executor | None
@@ -337,4 +337,4 @@ def check_agents(names: Sequence[str], move_time: float) -> None:
     """
     check_move_time(move_time)
     for name in names:
-        try_agent(name, move_time)
+        check_agent_name(name, move_time)

@@ -211,7 +211,9 @@ def play_chunk(
 
     for seeds, seating in zip(zip(*chunk.seeds, strict=True), SEATINGS, strict=True):
         players = [
-            _Player(agents[i], chunk.names[i], side, agent_generator(chunk.seed, chunk.index, side, chunk.names[i]))
+            _SeatedAgent(
+                agents[i], chunk.names[i], side, agent_generator(chunk.seed, chunk.index, side, chunk.names[i])
+            )
             for side, i in enumerate(seating)
         ]
         games = _BatchOfGames(chunk.config, seeds, players, keeps_orders=keeps_orders)
@@ -221,7 +223,7 @@ def play_chunk(
 
 
 @dataclass(frozen=True)
-class _Player:
+class _SeatedAgent:
     """An agent on one side of a batch of games."""
 
     agent: Agent
@@ -267,7 +269,9 @@ class _BatchResult:
 class _BatchOfGames:
     """Games of two agents that are played side by side; finished ones stay as they are, so that rows do not move."""
 
-    def __init__(self, config: GameConfig, seeds: Sequence[int], players: list[_Player], *, keeps_orders: bool) -> None:
+    def __init__(
+        self, config: GameConfig, seeds: Sequence[int], players: list[_SeatedAgent], *, keeps_orders: bool
+    ) -> None:
         self._players, self._keeps_orders = players, keeps_orders
         self._games = Games(config, len(seeds), seed=seeds)
         rows, outer_ring = NUM_SIDES * len(seeds), config.board.outer_ring

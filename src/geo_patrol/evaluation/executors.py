@@ -21,7 +21,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, TypeVar
 
-from geo_patrol.agents.isolation.guard import GuardedAgent, is_own_agent
+from geo_patrol.agents.isolation.agent import IsolatedAgent, is_user_defined
 from geo_patrol.agents.isolation.worker import end_with_parent
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.registry import make_agent
@@ -44,7 +44,7 @@ class AgentCache:
     """The agents of a worker. Built-in ones are new for every chunk; processes of user-defined ones are reused and reset."""
 
     def __init__(self) -> None:
-        self._guarded: dict[tuple[int, str], GuardedAgent] = {}
+        self._guarded: dict[tuple[int, str], IsolatedAgent] = {}
 
     def pair(self, chunk: Chunk) -> tuple[Agent, Agent]:
         """Return the agents of a chunk, those that are given by name without any state of earlier games."""
@@ -54,11 +54,11 @@ class AgentCache:
     def _get(self, i: int, agent: str | Agent, move_time: float) -> Agent:
         if not isinstance(agent, str):
             return agent
-        if not is_own_agent(agent):
+        if not is_user_defined(agent):
             return make_agent(agent)
         key = (i, agent)
         if key not in self._guarded:
-            self._guarded[key] = GuardedAgent(agent, move_time, start=False)
+            self._guarded[key] = IsolatedAgent(agent, move_time, start=False)
         with suppress(AgentError):  # it fails again when its games begin, and loses them
             self._guarded[key].renew()
         return self._guarded[key]
@@ -73,7 +73,7 @@ def _ignore(_games: int) -> None:
     pass
 
 
-class _Worker(threading.local):
+class _WorkerState(threading.local):
     """The state of a worker: of a process, or of a thread where the executor has threads."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class _Worker(threading.local):
         """Called after every phase with the number of games that have just been finished."""
 
 
-_worker = _Worker()
+_worker = _WorkerState()
 
 
 def init_worker(finished_games: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import RandomAgent
-from geo_patrol.agents.isolation.guard import MOVE_TIME, GuardedAgent, is_own_agent, try_agent
+from geo_patrol.agents.isolation.agent import MOVE_TIME, IsolatedAgent, check_agent_name, is_user_defined
 from geo_patrol.agents.protocol import Agent, check_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.agents.search import Searcher
@@ -60,7 +60,7 @@ def play_match(
             with no points, lists that in ``MatchResult.failures``, and continues with the next batch.
         executor: plays the games, see ``WorkerOptions``; None plays them in this process. An executor needs agents by name
             and makes them anew for every chunk, user-defined ones in processes of their own, as in tournaments.
-        move_time: seconds for a decision in one game, for user-defined agents on an executor, see ``guard.seat_agent``.
+        move_time: seconds for a decision in one game, for user-defined agents on an executor, see ``make_match_agent``.
 
     Returns:
         The results of every game. If the agents have the same name, the second is called "scripted (2)".
@@ -112,7 +112,9 @@ def _by_name(first: str | Agent, second: str | Agent, config: GameConfig, move_t
     if not isinstance(first, str) or not isinstance(second, str):
         agent = second if isinstance(first, str) else first
         raise ValueError(f"agents must be names where an executor makes them, got {show(agent)}")
-    return PlannedMatch((first, second), config, names=(try_agent(first, move_time), try_agent(second, move_time)))
+    return PlannedMatch(
+        (first, second), config, names=(check_agent_name(first, move_time), check_agent_name(second, move_time))
+    )
 
 
 def warm_up(agents: Iterable[str | Agent], config: GameConfig) -> None:
@@ -131,8 +133,8 @@ def warm_up(agents: Iterable[str | Agent], config: GameConfig) -> None:
 
 def _is_built_in(agent: str | Agent) -> bool:
     if isinstance(agent, str):
-        return not is_own_agent(agent)
-    return type(agent).__module__.startswith("geo_patrol.") and not isinstance(agent, GuardedAgent)
+        return not is_user_defined(agent)
+    return type(agent).__module__.startswith("geo_patrol.") and not isinstance(agent, IsolatedAgent)
 
 
 def new_seed() -> int:

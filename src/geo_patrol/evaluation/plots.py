@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geo_patrol.agents.isolation.guard import is_own_agent
+from geo_patrol.agents.isolation.agent import is_user_defined
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.sweep import Sweep
@@ -27,12 +27,12 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def _class_only(name: str) -> str:
-    return PurePath(name.rpartition(":")[2]).name if is_own_agent(name) else name
+    return PurePath(name.rpartition(":")[2]).name if is_user_defined(name) else name
 
 
 def _without_folders(name: str) -> str:
     home, _, attribute = name.rpartition(":")
-    return f"{PurePath(home).name}:{attribute}" if is_own_agent(name) else name
+    return f"{PurePath(home).name}:{attribute}" if is_user_defined(name) else name
 
 
 MAX_PANELS = 24

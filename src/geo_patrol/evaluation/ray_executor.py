@@ -8,8 +8,8 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from geo_patrol.agents.isolation.guard import is_own_agent, try_agent
-from geo_patrol.agents.travel import AgentFiles, collect_files, unpack_files
+from geo_patrol.agents.files import AgentFiles, collect_files, unpack_files
+from geo_patrol.agents.isolation.agent import check_agent_name, is_user_defined
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.evaluation.executors import ONE_THREAD, WorkerError
 from geo_patrol.versions import __version__
@@ -160,6 +160,6 @@ def _prepare(version: str, agents: Sequence[str], digest: str, files: AgentFiles
         raise WorkerError(f"it has geo_patrol {__version__}, not {version}: install the same version on every node")
     folder = unpack_files(files)
     for name in agents:
-        if is_own_agent(name):
-            try_agent(name)
+        if is_user_defined(name):
+            check_agent_name(name)
     _unpacked[digest] = folder

@@ -38,7 +38,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Ending:
+class EndingCount:
     """Number of games that ended for a reason; several reasons may hold at once.
 
     Attributes:
@@ -112,7 +112,7 @@ class Tally(WinRate):
 
     mean_score_difference: float
     mean_turns: float
-    endings: dict[str, Ending]
+    endings: dict[str, EndingCount]
     illegal_orders: tuple[int, int]
 
 
@@ -218,7 +218,7 @@ def join_results(results: Sequence[MatchResult]) -> MatchResult:
     )
 
 
-def _count_endings(reasons: NDArray[np.int64], first_side: NDArray[np.int64]) -> dict[str, Ending]:
+def _count_endings(reasons: NDArray[np.int64], first_side: NDArray[np.int64]) -> dict[str, EndingCount]:
     """Count the games that ended for each reason, by the agent that it concerns."""
     by_agent: Counter[tuple[str, int]] = Counter()
     games: Counter[str] = Counter()
@@ -229,4 +229,4 @@ def _count_endings(reasons: NDArray[np.int64], first_side: NDArray[np.int64]) ->
         for reason in reasons_of_game:
             if reason.side is not None:
                 by_agent[reason.reason, FIRST if (reason.side == "bravo") == first else SECOND] += count
-    return {name: Ending(by_agent[name, FIRST], by_agent[name, SECOND], games[name]) for name in REASONS}
+    return {name: EndingCount(by_agent[name, FIRST], by_agent[name, SECOND], games[name]) for name in REASONS}

@@ -30,8 +30,8 @@ from geo_patrol.flight.rules import (
     NOWHERE,
     ORDERS,
     EndingCode,
-    Line,
     Mode,
+    ScoreLine,
     costs_of,
     is_success,
     legal_mask,
@@ -111,7 +111,7 @@ def _read_launch(text: str, reference: str, position: Point) -> int:
     return ENGINES + LAUNCHES.index(move)
 
 
-LINE_NAMES = tuple(line.name.lower() for line in Line)
+LINE_NAMES = tuple(line.name.lower() for line in ScoreLine)
 """Lines of the score sheet, in its order."""
 
 

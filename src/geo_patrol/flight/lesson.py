@@ -6,7 +6,7 @@ from geo_patrol.config.toml_files import lesson_path, read_toml
 from geo_patrol.flight.flight import Flight, Turn, move_text, shift_text
 from geo_patrol.flight.mission import distance, load_mission, point_name
 from geo_patrol.flight.rules import COAST, ENGINES_COST, SURVEY_CAP
-from geo_patrol.sessions.lesson import Card, Lesson, Step, Table
+from geo_patrol.sessions.lesson import Card, Lesson, LessonTable, Step
 
 
 class FlightStep(Step):
@@ -19,7 +19,7 @@ class FlightStep(Step):
     flown: tuple[str, ...] = ()
 
 
-class _FlightLessonData(Table):
+class _FlightLessonData(LessonTable):
     title: str
     mission: str
     steps: tuple[FlightStep, ...]

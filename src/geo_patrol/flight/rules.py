@@ -45,7 +45,7 @@ class Mode(IntEnum):
     ON_PAD, FLYING, LANDED, DOCKED = range(4)
 
 
-class Line(IntEnum):
+class ScoreLine(IntEnum):
     """Lines of the score sheet, in its order."""
 
     EXPLORE, RETURN, LANDING, SURVEY, MICROGRAVITY, FUEL, LAUNCH = range(7)
@@ -107,7 +107,7 @@ FLIGHT = record_dtype(
         ("site", "i2"),  # that the ship is on
         ("ending", "i2"),
         ("spent", "i2"),  # points spent on engines and launches, except the first launch
-        ("points", "i2", (len(Line),)),  # so far, by line of the score sheet
+        ("points", "i2", (len(ScoreLine),)),  # so far, by line of the score sheet
         ("survey", "i1", (MAX_PLANETS,)),  # survey points of each well so far
         ("returned", "i1", (MAX_PLANETS,)),  # counted for returning
         ("visited", "i1", (MAX_SITES,)),  # landed on or docked at before
@@ -126,7 +126,7 @@ TURN = record_dtype(
         ("end", "i8", (2,)),
         ("mode_after", "i8"),
         ("well", "i8"),  # index of the planet whose well the endpoint is in
-        ("points", "i8", (len(Line),)),  # of this turn
+        ("points", "i8", (len(ScoreLine),)),  # of this turn
     ],
 )
 """A turn of the flight log."""
@@ -193,13 +193,13 @@ def score_turn(params: Any, flight: Any, turn: Any, is_lost: bool) -> None:
     """
     turn.points[:] = 0
     engines, launch = costs_of(turn.mode, turn.order)
-    turn.points[Line.FUEL.value], turn.points[Line.LAUNCH.value] = -engines, -launch
+    turn.points[ScoreLine.FUEL.value], turn.points[ScoreLine.LAUNCH.value] = -engines, -launch
     if not is_lost:
         score_well(params, flight, turn)
         score_arrival(params, flight, turn)
         remains_landed = turn.mode == Mode.LANDED and flight.mode == Mode.LANDED
         if turn.order == COAST and not params.is_probe and not remains_landed:
-            turn.points[Line.MICROGRAVITY.value] = 1
+            turn.points[ScoreLine.MICROGRAVITY.value] = 1
     for line in range(len(flight.points)):
         flight.points[line] += turn.points[line]
 
@@ -211,10 +211,10 @@ def score_well(params: Any, flight: Any, turn: Any) -> None:
     if planet == NOWHERE or planet == params.home:  # noqa: PLR1714 - Numba does not compile a tuple of two types
         return
     if flight.survey[planet] == 0:
-        turn.points[Line.EXPLORE.value] = EXPLORE_POINTS
+        turn.points[ScoreLine.EXPLORE.value] = EXPLORE_POINTS
     if flight.survey[planet] < params.survey_cap:
         flight.survey[planet] += 1
-        turn.points[Line.SURVEY.value] = 1
+        turn.points[ScoreLine.SURVEY.value] = 1
 
 
 @jit
@@ -228,12 +228,12 @@ def score_arrival(params: Any, flight: Any, turn: Any) -> None:
         return
     if not flight.visited[site]:
         flight.visited[site] = 1
-        turn.points[Line.LANDING.value] = LANDING_POINTS * params.advanced
+        turn.points[ScoreLine.LANDING.value] = LANDING_POINTS * params.advanced
     if site == params.home:
         for planet in range(params.planets):
             if planet != site and flight.visited[planet] and not flight.returned[planet]:
                 flight.returned[planet] = 1
-                turn.points[Line.RETURN.value] += RETURN_POINTS * params.advanced
+                turn.points[ScoreLine.RETURN.value] += RETURN_POINTS * params.advanced
 
 
 @jit

@@ -432,7 +432,7 @@ class Solution:
         return self.status == "proved"
 
     @property
-    def promise(self) -> str:
+    def summary(self) -> str:
         """What the flight reaches, in words."""
         flight = self.flight
         reached = f"{flight.turn} turns" if flight.mission.race and flight.is_success else f"{self.score} points"
@@ -499,7 +499,7 @@ def _solve_spaceship(start: Flight, max_states: int, progress: Progress | None) 
         return Solution(start, "proved", start.score, start.turn if mission.race else None, 0)
     best, states = _Best(orders=tuple(start.order_codes)), 0
     for width in (*(width for width in _INITIAL_WIDTHS if width < max_states), max_states):
-        search = _Search(start, width, best)
+        search = _BeamSearch(start, width, best)
         search.run(progress if width == max_states else None)
         best, states = search.best, states + search.states
         if search.is_exhaustive:
@@ -511,7 +511,7 @@ def _solve_spaceship(start: Flight, max_states: int, progress: Progress | None) 
     return Solution(flight, "best found", max(best.score, search.lost), turns, states)
 
 
-class _Search:
+class _BeamSearch:
     """A search whose layers have at most ``width`` flights."""
 
     def __init__(self, start: Flight, width: int, best: _Best) -> None:

@@ -17,7 +17,7 @@ from geo_patrol.scenes.layout import TextStyle
 from geo_patrol.scenes.pages import lay_out_page, page_shapes
 from geo_patrol.scenes.shapes import Rect, Shape, Text, box
 from geo_patrol.sessions.live import AgentThread, T
-from geo_patrol.sessions.pages import Line, Page, Tab
+from geo_patrol.sessions.pages import Page, PageLine, Tab
 
 _FRAMES_PER_SECOND = 60
 MESSAGE_SECONDS = 3.0
@@ -271,7 +271,7 @@ class Window(ABC):
 
     def help_tabs(self) -> tuple[Tab, ...]:
         """Return the tabs of the page of help: first the keys."""
-        return (Tab("Keys", tuple(Line(*line) for line in self.help_lines())),)
+        return (Tab("Keys", tuple(PageLine(*line) for line in self.help_lines())),)
 
     def save_picture(self) -> None:
         """Save the picture as PNG in the current folder, beside those that are there."""

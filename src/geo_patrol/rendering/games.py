@@ -12,7 +12,7 @@ from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.menu import ChosenGame, Entry, EntryList, Menu
 
 
-class Games(Protocol):
+class GameSource(Protocol):
     """The games of a file, by their numbers from 0; ``replays.game_list.GameList`` is one."""
 
     def has(self, number: int) -> bool:
@@ -28,7 +28,7 @@ class Games(Protocol):
         """Return number, players and result of the first games."""
 
 
-def watch_games(games: Games, number: int = 0, screen: Screen | None = None) -> None:
+def watch_games(games: GameSource, number: int = 0, screen: Screen | None = None) -> None:
     """Show the games of a file until the window is closed.
 
     Args:
@@ -51,7 +51,7 @@ class GamesWindow(WatchWindow):
     """
 
     def __init__(
-        self, games: Games, number: int = 0, size: tuple[int, int] = (1280, 720), screen: Screen | None = None
+        self, games: GameSource, number: int = 0, size: tuple[int, int] = (1280, 720), screen: Screen | None = None
     ) -> None:
         self._games, self.number = games, number
         super().__init__(games.timeline(number), None, games.title(number), size, screen)
@@ -61,7 +61,7 @@ class GamesWindow(WatchWindow):
         return [
             *super().make_controls(),
             Control("the game before", self._previous, ("p",), label="<", is_open=self._has_previous),
-            Control("the list of games", self._choose, ("l",), label="Games", is_open=self._has_several),
+            Control("the list of games", self._choose, ("l",), label="GameSource", is_open=self._has_several),
             Control("the next game", self._next, ("n",), label=">", is_open=self._has_next),
         ]
 

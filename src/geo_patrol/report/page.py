@@ -102,7 +102,7 @@ class BoardHeat:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class KeyPosition:
     """A position of the report."""
 
     game: Game
@@ -116,7 +116,7 @@ class ListedGame:
 
     number: int
     summary: GameSummary
-    snapshots: list[Snapshot]
+    snapshots: list[KeyPosition]
 
 
 @dataclass
@@ -224,7 +224,7 @@ class _Observer:
     def __init__(self, *, keeps_snapshots: bool) -> None:
         self.presence: dict[str, Counter[int]] = {side: Counter() for side in SIDES}
         self.lost_at: Counter[int] = Counter()
-        self.snapshots: list[Snapshot] = []
+        self.snapshots: list[KeyPosition] = []
         self._keeps_snapshots = keeps_snapshots
 
     def observe(self, before: Game, played: Phase) -> None:
@@ -237,7 +237,7 @@ class _Observer:
             occasion = f"{end}: {', '.join(lost)} lost" if lost else end
             if len(self.snapshots) == MAX_SNAPSHOTS:  # the first ones and the last are kept
                 self.snapshots.pop()
-            self.snapshots.append(Snapshot(played.after, occasion, tuple(map(str, played.outcomes))))
+            self.snapshots.append(KeyPosition(played.after, occasion, tuple(map(str, played.outcomes))))
 
     def _count_presence(self, game: Game) -> None:
         board, goal = game.config.board, game.goals["alpha"]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from geo_patrol.notation import Outcome, SatelliteId
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout
-from geo_patrol.scenes.satellites import Clock, Motion, Style, satellite_shape
+from geo_patrol.scenes.satellites import Clock, DiscStyle, Motion, satellite_shape
 from geo_patrol.scenes.shapes import (
     Circle,
     Color,
@@ -240,7 +240,7 @@ def _list_arrow(outcome: Outcome, start: Point, end: Point, color: Color, width:
 
 
 def _satellite(satellite: SatelliteId, center: Point, radius: float) -> Use:
-    return satellite_shape(Style(satellite.side, satellite.number), center, radius, with_gauges=False)
+    return satellite_shape(DiscStyle(satellite.side, satellite.number), center, radius, with_gauges=False)
 
 
 def legend_shapes(layout: Layout) -> Iterator[Shape]:

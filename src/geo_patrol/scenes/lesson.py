@@ -12,7 +12,7 @@ _WARNING: Color = theme.SIDES_BRIGHT["bravo"]
 _SIZES = ("normal", "small", "tiny")
 
 
-class _Line(NamedTuple):
+class _LessonLine(NamedTuple):
     """A line of text, and the space above it in lines."""
 
     text: str
@@ -36,10 +36,10 @@ class CardLayout:
     def __init__(self, card: Card, width: int, size: int, measure: TextMeasure) -> None:
         self._card, self._width, self._size = card, width, size
         self._padding = round(size * 0.8)
-        self._lines = [_Line(card.title, theme.TEXT)]
+        self._lines = [_LessonLine(card.title, theme.TEXT)]
         for text, color in ((card.text, theme.SOFT), (card.hint, _WARNING), (card.task, theme.CHOICE)):
             lines = wrap_text(text, size, width - 2 * self._padding, measure)
-            self._lines += [_Line(line, color, 0.5 * (i == 0)) for i, line in enumerate(lines)]
+            self._lines += [_LessonLine(line, color, 0.5 * (i == 0)) for i, line in enumerate(lines)]
         count = sum(1 + line.space for line in self._lines)
         self.height = round(size * theme.LINE_HEIGHT * count) + 2 * self._padding
 

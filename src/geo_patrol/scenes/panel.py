@@ -8,7 +8,7 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.satellites import Arrangement, Style, full_fuel, satellite_shape
+from geo_patrol.scenes.satellites import Arrangement, DiscStyle, full_fuel, satellite_shape
 from geo_patrol.scenes.shapes import Box, Circle, Color, Point, Polyline, Rect, Shape, Text, TextAnchor, box
 from geo_patrol.sessions.live import ScorePoint
 from geo_patrol.sides import SIDES, Side
@@ -110,7 +110,7 @@ def _heading(layout: Layout, side: Side, table: Rect) -> Iterator[Text]:
         yield Text((table.left + table.width * column, y), name, size, theme.FAINT, "midright")
 
 
-def _row(layout: Layout, satellite: Satellite, style: Style, game: Game) -> Iterator[Shape]:
+def _row(layout: Layout, satellite: Satellite, style: DiscStyle, game: Game) -> Iterator[Shape]:
     row = row_of(layout, satellite.id.side, satellite.id.number)
     size = layout.text_size("small")
     color = theme.TEXT if satellite.is_active else theme.FAINT

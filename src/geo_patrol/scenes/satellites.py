@@ -111,7 +111,7 @@ def by_sector(satellites: Sequence[Satellite]) -> dict[int, list[Satellite]]:
 
 
 @dataclass(frozen=True)
-class Style:
+class DiscStyle:
     """All that decides how a satellite looks.
 
     Attributes:
@@ -151,14 +151,14 @@ def fuel_steps(fuel: int, full: int) -> int:
     return min(math.ceil(FUEL_STEPS * fuel / max(full, 1)), FUEL_STEPS)
 
 
-def style_of(game: Game, satellite: Satellite) -> Style:
+def style_of(game: Game, satellite: Satellite) -> DiscStyle:
     """Return how a satellite of a game looks."""
     state = "active" if satellite.is_active else "destroyed" if satellite.destroyed else "empty"
     steps = fuel_steps(satellite.fuel, full_fuel(game, satellite.id.side, satellite.id.number))
-    return Style(satellite.id.side, satellite.id.number, steps, satellite.ammo, state)
+    return DiscStyle(satellite.id.side, satellite.id.number, steps, satellite.ammo, state)
 
 
-def satellite_shape(style: Style, center: Point, radius: float, with_gauges: bool = True) -> Use:
+def satellite_shape(style: DiscStyle, center: Point, radius: float, with_gauges: bool = True) -> Use:
     """Draw a satellite.
 
     Args:
@@ -173,11 +173,11 @@ def satellite_shape(style: Style, center: Point, radius: float, with_gauges: boo
 
 
 @functools.lru_cache(maxsize=4096)
-def _satellite_symbol(style: Style, with_gauges: bool, numbered: bool) -> Symbol:
+def _satellite_symbol(style: DiscStyle, with_gauges: bool, numbered: bool) -> Symbol:
     return Symbol(tuple(_satellite(style, with_gauges, numbered)), theme.SATELLITE_EDGE)
 
 
-def _satellite(style: Style, with_gauges: bool, numbered: bool) -> Iterator[PlainShape]:
+def _satellite(style: DiscStyle, with_gauges: bool, numbered: bool) -> Iterator[PlainShape]:
     body = 0.76 if with_gauges else 0.94
     if with_gauges:
         yield Circle((0, 0), 1, theme.SATELLITE_EDGE)
@@ -199,7 +199,7 @@ def _satellite(style: Style, with_gauges: bool, numbered: bool) -> Iterator[Plai
         yield from _cross()
 
 
-def _square(style: Style, half: float) -> Iterator[Box]:
+def _square(style: DiscStyle, half: float) -> Iterator[Box]:
     edge = 0.09
     outer = half + edge
     yield Box(-outer, -outer, 2 * outer, 2 * outer, theme.SATELLITE_EDGE, rounding=0.2)
@@ -209,7 +209,7 @@ def _square(style: Style, half: float) -> Iterator[Box]:
         yield Box(-rim, -rim, 2 * rim, 2 * rim, None, style.ink, 0.06, 0.1)
 
 
-def _fuel(style: Style) -> Iterator[PlainShape]:
+def _fuel(style: DiscStyle) -> Iterator[PlainShape]:
     """Draw the fuel as an arc from the top clockwise, on a track that shows what was burnt."""
     rim = blend(theme.INACTIVE, theme.SIDES[style.side], theme.INACTIVE_TINT)
     yield Circle((0, 0), 0.97, theme.FUEL_TRACK if style.state == "active" else rim)
@@ -280,7 +280,7 @@ class Arrangement:
 
     def __init__(self, geometry: BoardGeometry, game: Game) -> None:
         self.satellites: tuple[Satellite, ...] = all_satellites(game)
-        self.styles: dict[SatelliteId, Style] = {one.id: style_of(game, one) for one in self.satellites}
+        self.styles: dict[SatelliteId, DiscStyle] = {one.id: style_of(game, one) for one in self.satellites}
         self.anchors: Anchors = satellite_anchors(geometry, self.satellites)
 
 

@@ -28,7 +28,7 @@ from geo_patrol.scenes.paper import (
 )
 from geo_patrol.scenes.shapes import Circle, Drawing, Polygon, Polyline, Rect, Shape, Text, arrowhead, box, placed
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, fuel_points_text, guard_odds_texts, station_keeping_text
-from geo_patrol.sessions.pages import Line, Tab
+from geo_patrol.sessions.pages import PageLine, Tab
 from geo_patrol.sides import SIDES, Side
 
 WIDTH = 760.0
@@ -144,13 +144,13 @@ def _movement_tab() -> Tab:
     return Tab(
         "1 Movement",
         (
-            Line("orders", "both write a move for any of their satellites in secret, then show them"),
-            Line(
+            PageLine("orders", "both write a move for any of their satellites in secret, then show them"),
+            PageLine(
                 "moves",
                 "+ prograde: the next sector counterclockwise; - retrograde: clockwise; in: radial in; out: radial out, into "
                 "the one of the two outer sectors that is further clockwise. A satellite may also stay",
             ),
-            Line("fuel", "pay for every move; an order that a satellite cannot pay is not allowed"),
+            PageLine("fuel", "pay for every move; an order that a satellite cannot pay is not allowed"),
         ),
     )
 
@@ -159,38 +159,38 @@ def _engagement_tab() -> Tab:
     return Tab(
         "2 Engagement",
         (
-            Line(
+            PageLine(
                 "orders",
                 "both write in secret, then show: shoot or collide with an enemy that has fuel, or guard the own HVA, each "
                 "in the same or an adjacent sector. Guard only while an enemy with fuel is that near to the HVA. Pay for "
                 "all first; an order paid with the last fuel still counts, and its satellite can still be hit in this phase",
             ),
-            Line(
+            PageLine(
                 "dice",
                 "two ten-sided dice, tens and units, 00 is 100: success with at most the percentage, by the distance of "
                 "this moment, before anything is resolved. For a random order each rolls, the highest begins; equal "
                 "rolls again",
             ),
-            Line(
+            PageLine(
                 "first: guards",
                 "in random order. A guard takes on the attacks that are aimed at its HVA now, in random order: the first "
                 "with its odds, each further one with half of those before. An attack that it takes is aimed at the "
                 "guard, with the odds it had. Then the guard moves to its HVA's sector, with or without success",
             ),
-            Line(
+            PageLine(
                 "second: shots", "all at once, so a satellite that is hit still fires; each spends a round, hit or miss"
             ),
-            Line(
+            PageLine(
                 "third: collisions",
                 "one by one in random order: success destroys both; the attacker moves to the sector where its target is now, "
                 "with or without success",
             ),
-            Line(
+            PageLine(
                 "void",
                 "collisions by or against a satellite that is destroyed by then; their fuel stays spent, and the attacker "
                 "stays where it is",
             ),
-            Line("destroyed", "fuel 0, off the board. Without fuel: no orders, cannot be attacked, still drifts"),
+            PageLine("destroyed", "fuel 0, off the board. Without fuel: no orders, cannot be attacked, still drifts"),
         ),
     )
 
@@ -199,13 +199,13 @@ def _end_tab(game: Game) -> Tab:
     return Tab(
         "3 Score and 4 drift",
         (
-            Line("score", f"goal points so far + fuel points now. {fuel_points_text(game)}"),
-            Line("goal points", "for an HVA with fuel in its goal sector, or adjacent to it, before the drift"),
-            Line(
+            PageLine("score", f"goal points so far + fuel points now. {fuel_points_text(game)}"),
+            PageLine("goal points", "for an HVA with fuel in its goal sector, or adjacent to it, before the drift"),
+            PageLine(
                 "end",
                 "if the game ends now, there is no drift: more points win, whoever lost an HVA; equal points are a draw",
             ),
-            Line(
+            PageLine(
                 "drift",
                 f"every satellite and both goals move one sector counterclockwise. {station_keeping_text(game)}",
             ),

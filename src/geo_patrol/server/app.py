@@ -16,9 +16,9 @@ from geo_patrol.server.hints import HintRoutes
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
 from geo_patrol.server.requests import (
     AddressLimits,
+    LimitedThread,
     MessageLimit,
     SafeHeaders,
-    Worker,
     check_origin,
     client_address,
     read_body,
@@ -67,7 +67,7 @@ class Server:
         self._addresses = AddressLimits(max_connections, tables.max_tables)
         # Games that agents play with nobody wait for each other only, and so do those of people with agents.
         self._threads = [ThreadPoolExecutor(count, "games") for count in _THREADS]
-        self._writer = Worker("replays", _MAX_WRITING)
+        self._writer = LimitedThread("replays", _MAX_WRITING)
         self._hints = HintRoutes(tables)
         self._classes = ClassRoutes(tables, self._server_of, self._check_opening)
         self._flights = FlightRoutes(tables.folder, self._check_write, self._check_opening)

@@ -229,7 +229,7 @@ def read_link(url: str) -> tuple[str, str, str | None]:
 
 
 class AgentPlayer:
-    """Plays a seat by an agent of the package, or one of the user's own, on this computer.
+    """Plays a seat by an agent of the package, or a user-defined one, on this computer.
 
     Args:
         agent: the agent. A planner plans from a copy of the visible position, without the game's random stream.

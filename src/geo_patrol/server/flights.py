@@ -22,7 +22,7 @@ from geo_patrol.flight.pictures.scene import (
     FLOWN,
     PAPER,
     PULLED,
-    Layout,
+    MapLayout,
     add_choice,
     add_legend,
     add_map,
@@ -36,9 +36,9 @@ from geo_patrol.scenes.shapes import Drawing
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.requests import (
     Body,
+    LimitedThread,
     MessageLimit,
     SecretBody,
-    Worker,
     csv_text,
     read_body,
     read_name,
@@ -325,7 +325,7 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
         ``is_proved``, or None; ``view``, left, top, width and height of the map; ``map``, its shapes.
     """
     mission, best = challenge.mission, challenge.saved.best_known
-    layout = Layout(mission)
+    layout = MapLayout(mission)
     goals = goals_text(mission).removeprefix("Mission: ")
     about = [("Mission", mission.title), ("Game", f"{mission.game_title}, {mission.turns} turns")]
 
@@ -355,7 +355,7 @@ def flight_record(flight: Flight) -> dict[str, Any]:
         ``outlook``, those of the next coast; ``choices``, the legal orders; ``log``, a row for each turn, the latest
         first; ``points``, lines of the score sheet with their totals.
     """
-    layout = Layout(flight.mission)
+    layout = MapLayout(flight.mission)
     steps = (FLOWN,) if flight.mission.is_probe or not flight.turn else (COASTED, PULLED, FLOWN)
     has_outlook = flight.mode in ("flying", "docked") and not flight.is_over
     return {
@@ -373,7 +373,7 @@ def flight_record(flight: Flight) -> dict[str, Any]:
     }
 
 
-def _shapes(layout: Layout, draw: Callable[[Drawing], None]) -> list[list[Any]]:
+def _shapes(layout: MapLayout, draw: Callable[[Drawing], None]) -> list[list[Any]]:
     """Return as data what a function draws."""
     drawing = Drawing(layout.width, layout.bottom, PAPER)
     draw(drawing)
@@ -386,7 +386,7 @@ def _status(flight: Flight) -> str:
     return f"Turn {flight.turn} of {flight.mission.turns}, {where}, score {flight.score}{fuel}"
 
 
-def _choice(flight: Flight, layout: Layout, code: int) -> dict[str, Any]:
+def _choice(flight: Flight, layout: MapLayout, code: int) -> dict[str, Any]:
     """Return an order: its text, label, endpoint and key, where its button lies among the others, and its shapes."""
     end, label = flight.end_of(code), order_label(flight, code)
     return {
@@ -450,7 +450,7 @@ class FlightRoutes:
     ) -> None:
         self.challenges = ChallengeStore(folder)
         self._check_write, self._check_opening = check_write, check_opening
-        self._worker, self._opener = Worker("flights", _MAX_WAITING), Worker("challenges", _MAX_OPENING)
+        self._worker, self._opener = LimitedThread("flights", _MAX_WAITING), LimitedThread("challenges", _MAX_OPENING)
 
     @property
     def routes(self) -> list[Route]:

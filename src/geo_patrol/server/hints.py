@@ -17,9 +17,9 @@ from geo_patrol.notation import Order
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.requests import (
     Body,
+    LimitedThread,
     MessageLimit,
     SecretBody,
-    Worker,
     agent_choices,
     game_choices,
     opponent_choices,
@@ -68,7 +68,7 @@ class HintRoutes:
     def __init__(self, tables: TableStore) -> None:
         self._tables = tables
         self._limit = MessageLimit(*_REQUESTS)
-        self._worker, self._searcher = Worker("advice", _MAX_QUICK), Worker("hints", MAX_WAITING)
+        self._worker, self._searcher = LimitedThread("advice", _MAX_QUICK), LimitedThread("hints", MAX_WAITING)
         self._hints: dict[tuple[str, Side], tuple[int, Hint]] = {}
 
     @property

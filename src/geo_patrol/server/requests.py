@@ -332,7 +332,7 @@ _BUSY_RETRY_SECONDS = 2.0
 T = TypeVar("T")
 
 
-class Worker:
+class LimitedThread:
     """A thread for which a limited number may wait.
 
     Args:

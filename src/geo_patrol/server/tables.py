@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from geo_patrol.agents import Agent, make_agent
-from geo_patrol.agents.isolation.guard import is_own_agent, seat_agent
+from geo_patrol.agents.isolation.agent import is_user_defined, make_match_agent
 from geo_patrol.agents.policy import GREEDY, shipped_names
 from geo_patrol.agents.search import Searcher, read_budget, read_search
 from geo_patrol.config.presets import load_config, read_saved_config
@@ -100,16 +100,16 @@ def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:
 
     Args:
         name: a name of the package's agents, or one of ``own_agents``.
-        own_agents: names of users' own agents that the operator of the server allows; each plays in a process of its own.
+        own_agents: names of user-defined agents that the operator of the server allows; each plays in a process of its own.
             Policies in files are among them.
 
     Raises:
         ProtocolError: there is no agent of that name, or it takes too long, with the code "bad_message".
     """
     if name in own_agents:
-        return seat_agent(name)
-    if is_own_agent(name):
-        raise ProtocolError("bad_message", f"agent {name!r}: this server does not run agents of users' own")
+        return make_match_agent(name)
+    if is_user_defined(name):
+        raise ProtocolError("bad_message", f"agent {name!r}: this server does not run user-defined agents")
     try:
         _check_without_files(name)
         agent = make_agent(name)

@@ -12,7 +12,7 @@ from geo_patrol.notation import MOVES, Outcome, SatelliteId, short_name
 from geo_patrol.sessions.advice import HvaChoice, ScoreChange, Threat, score_changes
 from geo_patrol.sessions.live import Timeline, intercepted_attacks
 from geo_patrol.sessions.order_entry import Option
-from geo_patrol.sessions.pages import Line, Tab
+from geo_patrol.sessions.pages import PageLine, Tab
 from geo_patrol.sides import SIDES, Side, enemy_of
 
 _DISTANCES = ("same sector", "adjacent sector")
@@ -26,23 +26,25 @@ def aim_tab(game: Game) -> Tab:
     win = _both(rules["win_score"], "{}")
     hva_weights, patrol_weights = zip(*_weights(rules), strict=True)
     lines = [
-        Line(game.config.title),
-        Line(
+        PageLine(game.config.title),
+        PageLine(
             "aim",
             f"more points when the game ends: after {_count(rules['turn_limit'], 'turn')}, when a side has {win} "
             "points, or when an HVA is destroyed or out of fuel",
         ),
-        Line("turn", "both sides order moves at once, then engagements; then everything drifts one sector prograde"),
-        Line("goal", f"the filled sector of ring {rules['goal_ring']}; it drifts along"),
-        Line("HVA in its goal", _both(rules["goal_points"], "+{} a turn")),
-        Line("HVA next to it", _both(rules["adjacent_points"], "+{} a turn")),
-        Line(
+        PageLine(
+            "turn", "both sides order moves at once, then engagements; then everything drifts one sector prograde"
+        ),
+        PageLine("goal", f"the filled sector of ring {rules['goal_ring']}; it drifts along"),
+        PageLine("HVA in its goal", _both(rules["goal_points"], "+{} a turn")),
+        PageLine("HVA next to it", _both(rules["adjacent_points"], "+{} a turn")),
+        PageLine(
             "HVA's fuel",
             _both(hva_weights, "{} a unit, all of it lost if the HVA is destroyed"),
         ),
-        Line("Patrols' fuel", _both(patrol_weights, "{} a unit")),
-        Line("Fleets"),
-        *(Line(side, _fleet(rules, index)) for index, side in enumerate(SIDES)),
+        PageLine("Patrols' fuel", _both(patrol_weights, "{} a unit")),
+        PageLine("Fleets"),
+        *(PageLine(side, _fleet(rules, index)) for index, side in enumerate(SIDES)),
     ]
     return Tab("Aim", tuple(lines))
 
@@ -63,15 +65,15 @@ def costs_tab(game: Game) -> Tab:
     """Return what orders cost and how likely they succeed, with the values of this game."""
     rules = _rules(game)
     moves = [
-        Line(name.replace("_", " "), _both([costs[code] for costs in rules["move_cost"]], "{} fuel"))
+        PageLine(name.replace("_", " "), _both([costs[code] for costs in rules["move_cost"]], "{} fuel"))
         for code, name in enumerate(MOVES)
         if code != state.NOOP
     ]
     lines = [
-        Line("Moves"),
+        PageLine("Moves"),
         *moves,
-        Line("drift", _both(rules["station_keeping_cost"], "{} fuel a turn, of every satellite that has any")),
-        Line("Engagements, by the distance after the moves"),
+        PageLine("drift", _both(rules["station_keeping_cost"], "{} fuel a turn, of every satellite that has any")),
+        PageLine("Engagements, by the distance after the moves"),
         *_engagement(rules, "shoot", state.SHOT, "needs 1 ammo; destroys the target"),
         *_engagement(rules, "collide", state.COLLISION, "Patrols only; destroys both"),
         *_engagement(
@@ -80,18 +82,18 @@ def costs_tab(game: Game) -> Tab:
             state.GUARDING,
             "Patrols near the own HVA; takes its attacks, each further one half as likely",
         ),
-        Line("order", "guards, then all shots at once, then collisions one by one"),
+        PageLine("order", "guards, then all shots at once, then collisions one by one"),
     ]
     return Tab("Costs", tuple(lines))
 
 
-def _engagement(rules: dict[str, Any], name: str, kind: int, note: str) -> Iterator[Line]:
-    yield Line(name, note)
+def _engagement(rules: dict[str, Any], name: str, kind: int, note: str) -> Iterator[PageLine]:
+    yield PageLine(name, note)
     for distance, words in enumerate(_DISTANCES):
         costs = [each[kind][distance] for each in rules["engagement_cost"]]
         odds = [each[kind][distance] for each in rules["engagement_odds"]]
         texts = [f"{cost} fuel, {probability:.0%}" for cost, probability in zip(costs, odds, strict=True)]
-        yield Line(f"  {words}", _both(texts, "{}"))
+        yield PageLine(f"  {words}", _both(texts, "{}"))
 
 
 def guard_odds_texts(game: Game) -> dict[str, str]:
@@ -140,19 +142,21 @@ def _both(values: Any, form: str) -> str:
 
 def last_turn_tab(turn: int, changes: Sequence[ScoreChange], outcomes: Sequence[Outcome]) -> Tab:
     """Return why the scores changed in a turn, and every outcome of its engagement."""
-    scores = [Line(f"{change.side} {change.total:+}", ", ".join(change.reasons) or "no change") for change in changes]
+    scores = [
+        PageLine(f"{change.side} {change.total:+}", ", ".join(change.reasons) or "no change") for change in changes
+    ]
     saved = intercepted_attacks(outcomes)
     engagements = [
-        Line(_name(one.actor), outcome_text(one) + (", aimed at the HVA" if one.actor in saved else ""))
+        PageLine(_name(one.actor), outcome_text(one) + (", aimed at the HVA" if one.actor in saved else ""))
         for one in outcomes
     ]
     heading = f"Engagement of turn {turn}" if turn else "Engagement"
     return Tab(
         "Last turn",
         (
-            *([Line(f"Score of turn {turn}"), *scores] if scores else ()),
-            Line(heading),
-            *(engagements or [Line("", "nobody engaged" if turn else "none yet")]),
+            *([PageLine(f"Score of turn {turn}"), *scores] if scores else ()),
+            PageLine(heading),
+            *(engagements or [PageLine("", "nobody engaged" if turn else "none yet")]),
         ),
     )
 
@@ -163,13 +167,13 @@ def result_tab(timeline: Timeline) -> Tab:
     result = "Draw" if game.winner is None else f"{game.winner.capitalize()} wins"
     turns = [score_changes(phase) for phase in timeline.phases if phase.name == "engagement"]
     score = f"{game.scores['alpha']} to {game.scores['bravo']}"
-    lines = [Line(f"{result} in turn {game.turn}, {score}: {reasons_text(game)}")]
+    lines = [PageLine(f"{result} in turn {game.turn}, {score}: {reasons_text(game)}")]
     for index, side in enumerate(SIDES):
         lines += _score_lines(side, timeline[0].scores[side], [turn[index] for turn in turns], game.scores[side])
     return Tab("Result", tuple(lines))
 
 
-def _score_lines(side: Side, start: int, changes: Sequence[ScoreChange], end: int) -> Iterator[Line]:
+def _score_lines(side: Side, start: int, changes: Sequence[ScoreChange], end: int) -> Iterator[PageLine]:
     sums = {
         "from the goal": sum(change.goal for change in changes),
         "HVA destroyed": sum(change.hva_destroyed for change in changes),
@@ -177,9 +181,9 @@ def _score_lines(side: Side, start: int, changes: Sequence[ScoreChange], end: in
         "fuel spent": sum(change.fuel_spent for change in changes),
     }
     sums["forfeit"] = end - start - sum(sums.values())
-    yield Line(f"{side.capitalize()}: {end} points")
-    yield Line("fuel at the start", f"{start}")
-    yield from (Line(name, f"{points:+}") for name, points in sums.items() if points)
+    yield PageLine(f"{side.capitalize()}: {end} points")
+    yield PageLine("fuel at the start", f"{start}")
+    yield from (PageLine(name, f"{points:+}") for name, points in sums.items() if points)
 
 
 def outcome_text(outcome: Outcome) -> str:
@@ -203,18 +207,22 @@ def danger_tab(threat: Threat | None, choices: Sequence[HvaChoice] = ()) -> Tab:
         choices: in a movement phase, what the HVA can do.
     """
     if threat is None:
-        return Tab("Danger", (Line("With these orders no enemy can attack your HVA in the next engagement phase."),))
+        return Tab(
+            "Danger", (PageLine("With these orders no enemy can attack your HVA in the next engagement phase."),)
+        )
     enemy = enemy_of(threat.hva.id.side)
     loses = f"{threat.probability:.0%} to lose it and {threat.points} fuel points, if all attack and nobody guards"
-    guards = [Line(short_name(one.order.satellite), f"{one.cost} fuel, {one.probability:.0%}") for one in threat.guards]
+    guards = [
+        PageLine(short_name(one.order.satellite), f"{one.cost} fuel, {one.probability:.0%}") for one in threat.guards
+    ]
     lines = [
-        Line("With these orders your HVA can be attacked in the next engagement phase"),
-        *(Line(_name(SatelliteId(enemy, one.order.satellite)), _attack_text(one)) for one in threat.attacks),
-        Line("together", loses),
-        Line("Who can guard it then"),
-        *(guards or [Line("", "nobody is near enough")]),
-        *([Line("What the HVA can do now")] if choices else []),
-        *(Line("hold" if one.move is None else one.move.text, _choice_text(one)) for one in choices),
+        PageLine("With these orders your HVA can be attacked in the next engagement phase"),
+        *(PageLine(_name(SatelliteId(enemy, one.order.satellite)), _attack_text(one)) for one in threat.attacks),
+        PageLine("together", loses),
+        PageLine("Who can guard it then"),
+        *(guards or [PageLine("", "nobody is near enough")]),
+        *([PageLine("What the HVA can do now")] if choices else []),
+        *(PageLine("hold" if one.move is None else one.move.text, _choice_text(one)) for one in choices),
     ]
     return Tab("Danger", tuple(lines))
 

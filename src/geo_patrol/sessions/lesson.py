@@ -28,13 +28,13 @@ PLAYER: Side = "alpha"
 _NUMBERS = {short_name(number): number for number in range(SATELLITES)}
 
 
-class Table(BaseModel):
+class LessonTable(BaseModel):
     """A table of a lesson's file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Step(Table):
+class Step(LessonTable):
     """A step of a lesson of any game.
 
     Attributes:
@@ -146,7 +146,7 @@ class Lesson(Generic[StepT]):
         return Card(step.title, progress, step.text.format_map(values), step.task.format_map(values), hint)
 
 
-class SatelliteState(Table):
+class SatelliteSetup(LessonTable):
     """Values of a satellite that differ from those at the start of a game."""
 
     sector: int | None = None
@@ -172,8 +172,8 @@ class GameStep(Step):
     phases: Annotated[int, Field(ge=1, le=2)] = 1
     phase: PhaseName = "movement"
     seed: int = 0
-    alpha: dict[str, SatelliteState] = {}
-    bravo: dict[str, SatelliteState] = {}
+    alpha: dict[str, SatelliteSetup] = {}
+    bravo: dict[str, SatelliteSetup] = {}
 
     def position(self, config: GameConfig) -> Game:
         """Return the position that the step begins with."""
@@ -185,7 +185,7 @@ class GameStep(Step):
         return Game.from_position(position, config, seed=self.seed)
 
 
-class _GameLessonData(Table):
+class _GameLessonData(LessonTable):
     title: str
     config: str
     overrides: dict[str, Any] = {}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Line(NamedTuple):
+class PageLine(NamedTuple):
     """A line of a page: what it is about, and what there is to say; without the latter it is a heading."""
 
     left: str
@@ -15,7 +15,7 @@ class Tab(NamedTuple):
     """A part of a page."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[PageLine, ...]
 
 
 @dataclass

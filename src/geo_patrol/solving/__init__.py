@@ -3,10 +3,10 @@
 from geo_patrol.solving.backward_induction import Limits
 from geo_patrol.solving.solution import (
     REWARDS,
-    Estimate,
+    GameSolution,
     Reward,
-    Solution,
     Strategy,
+    ValueEstimate,
     estimate,
     read_solution,
     solve,
@@ -15,11 +15,11 @@ from geo_patrol.solving.solution import (
 
 __all__ = [
     "REWARDS",
-    "Estimate",
+    "GameSolution",
     "Limits",
     "Reward",
-    "Solution",
     "Strategy",
+    "ValueEstimate",
     "estimate",
     "read_solution",
     "solve",

@@ -48,7 +48,7 @@ Moves = tuple[NDArray[np.int64], NDArray[np.int64]]
 EQUILIBRIUM, RESPONSES, RESPONSES_TO_EQUILIBRIUM = 0, 1, 2
 
 
-class Question(NamedTuple):
+class Objective(NamedTuple):
     """What is computed of every position, from the same matrices of what follows.
 
     - ``EQUILIBRIUM``: each value is that of the game with the payoff of this number.
@@ -64,11 +64,11 @@ class Question(NamedTuple):
     """(k,), the payoff that each value is about: 0 score, 1 outcome."""
 
 
-SOLVING = Question(EQUILIBRIUM, np.array([0, 1]))
+SOLVING = Objective(EQUILIBRIUM, np.array([0, 1]))
 
 
 @jitable
-def evaluate(matrices: Floats, question: Question, rows: Floats, columns: Floats, values: Floats) -> float:
+def evaluate(matrices: Floats, question: Objective, rows: Floats, columns: Floats, values: Floats) -> float:
     """Write the values of one position, and return the largest duality gap.
 
     Args:
@@ -110,7 +110,7 @@ def value_movements(
     indices: NDArray[np.int64],
     moves: tuple[Moves, Moves],
     following: Floats,
-    question: Question,
+    question: Objective,
     probabilities: Floats,
 ) -> tuple[Floats, float]:
     """Return the values of positions in a movement phase, (n, k), and the largest duality gap.
@@ -152,7 +152,7 @@ def value_engagements(
     codes: NDArray[np.int64],
     next_codes: tuple[NDArray[np.int64], NDArray[np.int64]],
     following: Floats,
-    question: Question,
+    question: Objective,
     probabilities: Floats,
     transitions: Records,
 ) -> tuple[Floats, float]:
@@ -233,7 +233,7 @@ class Positions(NamedTuple):
         return table
 
 
-class Turn(NamedTuple):
+class TurnPositions(NamedTuple):
     """The positions of one turn."""
 
     movement: Positions
@@ -333,7 +333,7 @@ def _engage(engagement: Positions, pool: ThreadPoolExecutor, patterns: set[int])
     return engagement, Positions(board._replace(template=template), *_sort(ends))
 
 
-def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False) -> list[Turn]:
+def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False) -> list[TurnPositions]:
     """Return all positions that a game can reach.
 
     Args:
@@ -350,7 +350,7 @@ def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False)
     board = Board(start, rules, codec, make_effects(patterns, codec, rules[0]))
     codes = np.array([[encode_side(start[0], codec, side) for side in range(NUM_SIDES)]])
     movement: Positions | None = Positions(board, *_sort(codes))
-    turns: list[Turn] = []
+    turns: list[TurnPositions] = []
     count = 0
     with ThreadPoolExecutor(limits.threads) as pool:
         while movement is not None:
@@ -363,7 +363,7 @@ def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False)
                     f"{config.turn_limit} turns; give less fuel, fewer turns or a smaller board"
                 )
             engagement, following = _engage(engagement, pool, patterns)
-            turns.append(Turn(movement, moves, engagement))
+            turns.append(TurnPositions(movement, moves, engagement))
             movement = following
     return turns
 
@@ -374,12 +374,12 @@ def no_probabilities(positions: Positions, numbers: NDArray[np.int64]) -> Floats
 
 
 def go_back(
-    turns: list[Turn],
-    question: Question,
+    turns: list[TurnPositions],
+    question: Objective,
     limits: Limits,
     probabilities: Probabilities = no_probabilities,
     believed: Sequence[Floats] = (),
-) -> Iterator[tuple[Turn, Floats, Floats, float]]:
+) -> Iterator[tuple[TurnPositions, Floats, Floats, float]]:
     """Yield the turns from the last to the first, with the values of their positions.
 
     Args:
@@ -413,7 +413,7 @@ def _engage_values(
     positions: Positions,
     next_codes: Codes,
     following: Floats,
-    question: Question,
+    question: Objective,
     probabilities: Probabilities,
     numbers: NDArray[np.int64],
 ) -> tuple[Floats, float]:
@@ -422,7 +422,11 @@ def _engage_values(
 
 
 def _move_values(
-    turn: Turn, following: Floats, question: Question, probabilities: Probabilities, numbers: NDArray[np.int64]
+    turn: TurnPositions,
+    following: Floats,
+    question: Objective,
+    probabilities: Probabilities,
+    numbers: NDArray[np.int64],
 ) -> tuple[Floats, float]:
     positions = turn.movement
     indices = positions.indices[numbers].astype(np.int64)

@@ -63,7 +63,7 @@ State = tuple[int, int, int]
 """Of one satellite: sector and fuel; and ammo, or the goal points that an HVA has earned."""
 
 
-class Estimate(NamedTuple):
+class ValueEstimate(NamedTuple):
     """What solving a game takes at most."""
 
     positions: int
@@ -85,7 +85,7 @@ class Estimate(NamedTuple):
         return f"up to {self.positions:,} positions, {self.gigabytes:.1f} GB and {self.minutes:.1f} minutes on one core"
 
 
-def estimate(config: GameConfig) -> Estimate:
+def estimate(config: GameConfig) -> ValueEstimate:
     """Estimate what solving a game takes.
 
     Counts the configurations of every satellite as if enemies were always in reach and satellites moved independently of
@@ -106,14 +106,14 @@ def estimate(config: GameConfig) -> Estimate:
         for play in (_move, _engage):
             total += _count(fleets)
             if total >= ENOUGH:
-                return Estimate(ENOUGH)
+                return ValueEstimate(ENOUGH)
             for side, fleet in enumerate(fleets):
                 fleet[:] = [
                     {end for state in states for end in play(state, rules, side, number, goals[side])}
                     for number, states in enumerate(fleet)
                 ]
         goals = [prograde(goal) for goal in goals]
-    return Estimate(total)
+    return ValueEstimate(total)
 
 
 def _third(game: Record, side: int, number: int) -> int:
@@ -188,12 +188,12 @@ class Strategy(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Phase:
+class SolvedPhase:
     """The positions of one phase of one turn, with their values."""
 
     positions: Positions
     values: Floats
-    """(n, 2), from alpha's view: what the score difference will still change to, see ``Solution``; and the outcome."""
+    """(n, 2), from alpha's view: what the score difference will still change to, see ``GameSolution``; and the outcome."""
 
     @cached_property
     def _numbers(self) -> NDArray[np.int64]:
@@ -222,7 +222,7 @@ class Phase:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class GameSolution:
     """The solution of a game.
 
     Attributes:
@@ -232,7 +232,7 @@ class Solution:
     """
 
     config: GameConfig
-    phases: tuple[Phase, ...]
+    phases: tuple[SolvedPhase, ...]
     certified_gap: float
 
     @property
@@ -300,7 +300,7 @@ class Solution:
         return tuple(joints), matrix
 
 
-def solve(config: GameConfig, limits: Limits | None = None) -> Solution:
+def solve(config: GameConfig, limits: Limits | None = None) -> GameSolution:
     """Solve a game exactly, for both rewards.
 
     Every decision phase is a zero-sum matrix game over the joint orders of both sides. Its value depends on the values of
@@ -320,12 +320,12 @@ def solve(config: GameConfig, limits: Limits | None = None) -> Solution:
             f"{config.title}: {expected}; {limits.max_positions:,} positions are the limit: give less fuel, fewer turns, "
             "fewer Patrols or a smaller board"
         )
-    phases: list[Phase] = []
+    phases: list[SolvedPhase] = []
     largest = 0.0
     for turn, movement, engagement, gap in go_back(list_turns(config, limits), SOLVING, limits):
-        phases += [Phase(turn.engagement, engagement), Phase(turn.movement, movement)]
+        phases += [SolvedPhase(turn.engagement, engagement), SolvedPhase(turn.movement, movement)]
         largest = max(largest, gap)
-    return Solution(config, tuple(reversed(phases)), largest)
+    return GameSolution(config, tuple(reversed(phases)), largest)
 
 
 FORMAT = "geo_patrol solution 1"
@@ -337,7 +337,7 @@ _MAX_PAYOFF = 1e12
 _TYPES = {"alpha": "I64", "bravo": "I64", "indices": "I32", "values": "F64"}
 
 
-def write_solution(path: str | Path, solution: Solution) -> None:
+def write_solution(path: str | Path, solution: GameSolution) -> None:
     """Write a solution to a file, atomically.
 
     Raises:
@@ -360,7 +360,7 @@ def write_solution(path: str | Path, solution: Solution) -> None:
         temporary.chmod(mode)  # safetensors leaves a file that only its owner can read
 
 
-def read_solution(path: str | Path) -> Solution:
+def read_solution(path: str | Path) -> GameSolution:
     """Read a solution.
 
     Raises:
@@ -375,7 +375,7 @@ def read_solution(path: str | Path) -> Solution:
         raise SolvingError(f"{path}: not a solution of geo_patrol ({reason})") from None
 
 
-def _open(path: Path) -> Solution:
+def _open(path: Path) -> GameSolution:
     length = read_limited(path, 7)  # refuses what is no regular file; eight bytes: the length of the header
     if path.stat().st_size > MAX_FILE_SIZE:
         raise SolvingError(f"larger than {MAX_FILE_SIZE:,} bytes")
@@ -385,7 +385,7 @@ def _open(path: Path) -> Solution:
         return _read(file)
 
 
-def _read(file: Any) -> Solution:
+def _read(file: Any) -> GameSolution:
     metadata = file.metadata() or {}
     if metadata.get("format") != FORMAT:
         raise SolvingError(f"format {metadata.get('format')!r}: it must be {FORMAT!r}")
@@ -400,7 +400,7 @@ def _read(file: Any) -> Solution:
     board = _make_board(config)
     boards = itertools.islice(itertools.accumulate(itertools.repeat(board), lambda last, _: _next_board(last)), count)
     phases = tuple(_read_phase(file, number, each) for number, each in enumerate(boards))
-    return Solution(config, phases, gap)
+    return GameSolution(config, phases, gap)
 
 
 def _make_board(config: GameConfig) -> Board:
@@ -422,7 +422,7 @@ def _next_board(board: Board) -> Board:
     return board._replace(template=template)
 
 
-def _read_phase(file: Any, number: int, board: Board) -> Phase:
+def _read_phase(file: Any, number: int, board: Board) -> SolvedPhase:
     shapes = {"alpha": (None,), "bravo": (None,), "indices": (None, 2), "values": (None, 2)}
     held = {name: _take(file, f"{number}/{name}", kind, shapes[name]) for name, kind in _TYPES.items()}
     codes, indices = (held["alpha"], held["bravo"]), held["indices"]
@@ -436,7 +436,7 @@ def _read_phase(file: Any, number: int, board: Board) -> Phase:
         raise SolvingError(f"phase {number}: indices out of range")
     if not (np.diff(indices[:, 0].astype(np.int64) * len(codes[1]) + indices[:, 1]) > 0).all():
         raise SolvingError(f"phase {number}: indices out of order")
-    return Phase(Positions(board, codes, indices), held["values"])
+    return SolvedPhase(Positions(board, codes, indices), held["values"])
 
 
 def _take(file: Any, name: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:

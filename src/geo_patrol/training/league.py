@@ -17,7 +17,7 @@ from geo_patrol.config.presets import load_config
 from geo_patrol.engine.state import NUM_SIDES
 from geo_patrol.envs.vector import VectorGeoPatrol, make_vec
 from geo_patrol.training.config import TrainingConfig
-from geo_patrol.training.network import NetworkAgent
+from geo_patrol.training.network import TrainingAgent
 
 Policy = TypeVar("Policy")
 """What a league holds of a past policy: an agent, or weights that another process makes one of."""
@@ -94,7 +94,7 @@ class TrainingEnvs:
         seconds: time spent in steps of the environments, opponents included.
     """
 
-    def __init__(self, config: TrainingConfig, league: League[NetworkAgent], seed: int) -> None:
+    def __init__(self, config: TrainingConfig, league: League[TrainingAgent], seed: int) -> None:
         self.league, self.score_coef, self.seconds = league, config.score_coef, 0.0
         self.envs = _make_envs(config, league)
         bounds = np.cumsum([0, *(env.num_envs for env in self.envs)])
@@ -131,7 +131,7 @@ class TrainingEnvs:
                 env.set_opponents(self.league.sample_mixture())
 
 
-def _make_envs(config: TrainingConfig, league: League[NetworkAgent]) -> list[VectorGeoPatrol]:
+def _make_envs(config: TrainingConfig, league: League[TrainingAgent]) -> list[VectorGeoPatrol]:
     """Split ``num_envs`` over the configurations, and there into games against the league and self-play."""
     # What a step returns is copied into the rows of the batch, or used, before the next step.
     options: dict[str, Any] = {"observation": "tokens", "reward": "score", "autoreset": "same_step", "copy": False}

@@ -158,7 +158,7 @@ def sample_actions(network: PolicyNetwork, observations: Tensor, masks: Tensor) 
     return actions, log_probs, values
 
 
-class NetworkAgent:
+class TrainingAgent:
     """A network as an agent: a past policy in the league, or the current one in an evaluation."""
 
     observation: Encoding = "tokens"
@@ -184,9 +184,9 @@ class NetworkAgent:
         return sampled
 
 
-def freeze(network: PolicyNetwork, name: str) -> NetworkAgent:
+def freeze(network: PolicyNetwork, name: str) -> TrainingAgent:
     """Return an agent that goes on playing as the network does now."""
-    return NetworkAgent(deepcopy(network), name)
+    return TrainingAgent(deepcopy(network), name)
 
 
 def resolve_device(name: str) -> torch.device:

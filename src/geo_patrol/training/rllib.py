@@ -34,7 +34,7 @@ with optional_import("rllib"):
     from geo_patrol.envs.adapters.rllib import (
         PPO_SETTINGS,
         BatchEnvRunner,
-        OrderDistribution,
+        RLlibOrderDistribution,
         add_games,
         add_joined_learning,
     )
@@ -42,7 +42,7 @@ with optional_import("rllib"):
     from geo_patrol.training.league import RECENT_GAMES, League
     from geo_patrol.training.network import PolicyNetwork, sample_actions
     from geo_patrol.training.ppo import Transitions, ppo_loss
-    from geo_patrol.training.selfplay import Estimate
+    from geo_patrol.training.selfplay import WinRateEstimate
 
 __all__ = [
     "LeaguePPO",
@@ -76,7 +76,7 @@ class PolicyModule(TorchRLModule, ValueFunctionAPI):
         else:
             weights = dict(PolicyAgent(policy).weights)
         self.network = PolicyNetwork(weights)
-        self.action_dist_cls = OrderDistribution
+        self.action_dist_cls = RLlibOrderDistribution
 
     def _forward_exploration(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
         actions, log_probs, _values = sample_actions(self.network, *_read(batch))
@@ -184,7 +184,7 @@ def evaluate_against(
     *,
     games: int = 200,
     config: ConfigSource = "geo_patrol",
-) -> dict[str, Estimate]:
+) -> dict[str, WinRateEstimate]:
     """Return the win rates of an algorithm's policy in matches.
 
     Args:
@@ -197,7 +197,9 @@ def evaluate_against(
     totals = {
         name: play_match(agent, name, config=config, games=games, seed=seed).summary().total for name in opponents
     }
-    return {name: Estimate(float(total.win_rate), *map(float, total.win_interval)) for name, total in totals.items()}
+    return {
+        name: WinRateEstimate(float(total.win_rate), *map(float, total.win_interval)) for name, total in totals.items()
+    }
 
 
 SELF = "the policy itself"

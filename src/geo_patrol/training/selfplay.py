@@ -16,9 +16,9 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from geo_patrol.agents.files import local_name
 from geo_patrol.agents.policy import SUFFIX, PolicyAgent, Widths, initial_weights, shapes, write_weights
 from geo_patrol.agents.registry import make_agent
-from geo_patrol.agents.travel import local_name
 from geo_patrol.config.presets import load_config
 from geo_patrol.errors import ConfigError, GeoPatrolError, PolicyError
 from geo_patrol.evaluation.executors import ProcessExecutor, run_tasks, usable_cores
@@ -26,11 +26,11 @@ from geo_patrol.evaluation.match import play_match
 from geo_patrol.files import atomic_path, atomic_write
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.league import League, TrainingEnvs
-from geo_patrol.training.network import NetworkAgent, PolicyNetwork, freeze, resolve_device
+from geo_patrol.training.network import PolicyNetwork, TrainingAgent, freeze, resolve_device
 from geo_patrol.training.ppo import RolloutBuffer, move_magnet, update_policy
 
 
-class Estimate(NamedTuple):
+class WinRateEstimate(NamedTuple):
     """A win rate and its 95 % interval."""
 
     estimate: float
@@ -47,7 +47,7 @@ class Evaluation:
 
     minutes: float
     steps: int
-    win_rates: dict[str, Estimate]
+    win_rates: dict[str, WinRateEstimate]
     """By opponent."""
 
     def to_row(self) -> dict[str, float]:
@@ -61,17 +61,17 @@ class Evaluation:
     def from_row(cls, row: dict[str, float]) -> "Evaluation":
         """Read what ``to_row`` returned."""
         names = [name for name in row if f"{name} low" in row]
-        win_rates = {name: Estimate(row[name], row[f"{name} low"], row[f"{name} high"]) for name in names}
+        win_rates = {name: WinRateEstimate(row[name], row[f"{name} low"], row[f"{name} high"]) for name in names}
         return cls(row["minutes"], int(row["steps"]), win_rates)
 
 
-def evaluate(network: PolicyNetwork, config: TrainingConfig, games: int, seed: int) -> dict[str, Estimate]:
+def evaluate(network: PolicyNetwork, config: TrainingConfig, games: int, seed: int) -> dict[str, WinRateEstimate]:
     """Play games against every evaluation opponent, half of them from each side, and return the win rates."""
     win_rates = {}
     for opponent in config.eval_opponents:
-        agent = NetworkAgent(network, "training")
+        agent = TrainingAgent(network, "training")
         total = play_match(agent, opponent, config=config.eval_config, games=games, seed=seed).summary().total
-        win_rates[opponent] = Estimate(float(total.win_rate), *map(float, total.win_interval))
+        win_rates[opponent] = WinRateEstimate(float(total.win_rate), *map(float, total.win_interval))
     return win_rates
 
 
@@ -96,7 +96,7 @@ class TrainingState:
 
     network: PolicyNetwork
     optimizer: torch.optim.Optimizer
-    league: League[NetworkAgent]
+    league: League[TrainingAgent]
     magnet: PolicyNetwork | None = None
     global_step: int = 0
     minutes: float = 0.0
@@ -112,7 +112,7 @@ def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState
     network = PolicyNetwork(random_weights if policy is None else PolicyAgent(local_name(policy)).weights).to(device)
     has_fused = device.type in ("cpu", "cuda")
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5, fused=has_fused)
-    league: League[NetworkAgent] = League([*config.opponents, *config.extra_opponents], rng, config.opponent_weights)
+    league: League[TrainingAgent] = League([*config.opponents, *config.extra_opponents], rng, config.opponent_weights)
     magnet = deepcopy(network) if config.magnet_coef else None
     return TrainingState(network, optimizer, league, magnet)
 

@@ -29,7 +29,7 @@ MAX_MEMORY_FRACTION = 0.5
 """The fraction of the machine's memory that an agent's process may allocate, on Linux."""
 
 
-class Answer(BaseModel):
+class Reply(BaseModel):
     """What the worker sends: plain data, which cannot make the process that reads it execute anything.
 
     Attributes:
@@ -58,7 +58,7 @@ def serve(name: str, channel: socket.socket) -> None:
 
     Args:
         name: ``file.py:Name`` or ``module:Name``.
-        channel: delivers requests, pickled (method, *arguments), and takes an ``Answer`` to each as JSON.
+        channel: delivers requests, pickled (method, *arguments), and takes an ``Reply`` to each as JSON.
     """
     _limit_memory()
     threading.Thread(target=end_with_parent, daemon=True).start()
@@ -83,26 +83,26 @@ def _reply(channel: socket.socket, function: Any, *arguments: Any) -> Any:
     try:
         value, answer = function(*arguments)
     except AgentError as error:
-        value, answer = None, Answer(error=str(error))
+        value, answer = None, Reply(error=str(error))
     send_message(channel, answer.model_dump_json(exclude_defaults=True).encode())
     return value
 
 
-def _make(name: str) -> tuple[Agent, Answer]:
+def _make(name: str) -> tuple[Agent, Reply]:
     agent = make_agent(name)
-    return agent, Answer(observation=agent.observation, plans=is_planner(agent))
+    return agent, Reply(observation=agent.observation, plans=is_planner(agent))
 
 
-def _reset(name: str, agent: Agent, new_games: NDArray[np.bool_]) -> tuple[None, Answer]:
+def _reset(name: str, agent: Agent, new_games: NDArray[np.bool_]) -> tuple[None, Reply]:
     reset_agent(agent, name, new_games)
-    return None, Answer()
+    return None, Reply()
 
 
-def _choose(name: str, agent: Agent, method: str, *arguments: Any) -> tuple[None, Answer]:
+def _choose(name: str, agent: Agent, method: str, *arguments: Any) -> tuple[None, Reply]:
     """Call ``act`` or ``plan``; the state of the generator, the last argument, goes back with the orders."""
     actions = call_agent(agent, name, method, *arguments)
     state = SavedGenerator.model_validate(arguments[-1].bit_generator.state)
-    return None, Answer(orders=actions.tolist(), generator=state)
+    return None, Reply(orders=actions.tolist(), generator=state)
 
 
 def end_with_parent() -> None:

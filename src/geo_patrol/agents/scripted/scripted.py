@@ -69,7 +69,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Points = Annotated[float, Field(ge=0, le=1_000)]
 
 
-class Style(NamedTuple):
+class ScriptedStyle(NamedTuple):
     """The parameters of ``scripted``."""
 
     home_share: Fraction = 0.4
@@ -120,7 +120,7 @@ def count_active(game: Record, side: int) -> int:
 
 
 @jitable_call
-def kill_worth(game: Record, rules: Record, side: int, style: Style) -> float:
+def kill_worth(game: Record, rules: Record, side: int, style: ScriptedStyle) -> float:
     """Return the points that it is worth to destroy a side's HVA, negative where that side would win by it."""
     points = game.fuel[side, HVA] * rules.weight[side, HVA]
     margin = game.score[1 - side] - game.score[side] + points
@@ -189,7 +189,7 @@ def attack_kind(game: Record, side: int, number: int) -> int:
 
 
 @jitable_call
-def find_strikes(game: Record, rules: Record, side: int, style: Style, plans: Plans, paths: IntArray) -> None:
+def find_strikes(game: Record, rules: Record, side: int, style: ScriptedStyle, plans: Plans, paths: IntArray) -> None:
     """Find the paths of a side's satellites to the enemy's HVA."""
     kind = SHOT if rules.initial_ammo[side, 1] > 0 else COLLISION
     gain = rules.engagement_odds[side, kind, SAME_SECTOR] - rules.engagement_odds[side, kind, ADJACENT_SECTOR]
@@ -219,7 +219,7 @@ def is_home(game: Record, side: int, number: int) -> bool:
 
 
 @jitable_call
-def expected_guards(game: Record, side: int, style: Style) -> float:
+def expected_guards(game: Record, side: int, style: ScriptedStyle) -> float:
     """Return how many guards a side's HVA is expected to have."""
     count = 0
     for number in range(1, SATELLITES):
@@ -276,7 +276,9 @@ def strike_probability(rules: Record, attackers: int, guards: float) -> float:
 
 
 @jitable_call
-def plan_raid(game: Record, rules: Record, strike: IntArray, style: Style, num_raiders: int, raiders: IntArray) -> int:
+def plan_raid(
+    game: Record, rules: Record, strike: IntArray, style: ScriptedStyle, num_raiders: int, raiders: IntArray
+) -> int:
     """Mark the raiders; return in how many turns they strike, ``NOBODY`` if no raid is worth it."""
     worth = kill_worth(game, rules, ENEMY, style)
     guards = expected_guards(game, ENEMY, style)
@@ -313,7 +315,7 @@ def odds_after(game: Record, rules: Record, side: int, number: int, order: int, 
 
 
 @jitable_call
-def hit_probability(game: Record, rules: Record, side: int, target: int, raid: IntArray, style: Style) -> float:
+def hit_probability(game: Record, rules: Record, side: int, target: int, raid: IntArray, style: ScriptedStyle) -> float:
     """Estimate the probability that a side's HVA is hit this turn in a sector, ``raid`` being the attackers' paths."""
     missed = 1.0
     for number in range(1, SATELLITES):
@@ -328,7 +330,7 @@ def hit_probability(game: Record, rules: Record, side: int, target: int, raid: I
 
 
 @jitable_call
-def step_loss(game: Record, rules: Record, side: int, order: int, raid: IntArray, style: Style) -> float:
+def step_loss(game: Record, rules: Record, side: int, order: int, raid: IntArray, style: ScriptedStyle) -> float:
     """Return the points that a side expects to lose by a move of its HVA under attack."""
     here = sector_of(game, side, HVA)
     cost = rules.move_cost[side, order]
@@ -342,7 +344,7 @@ def step_loss(game: Record, rules: Record, side: int, order: int, raid: IntArray
 
 @jitable_call
 def write_evasion(
-    game: Record, rules: Record, side: int, raid: IntArray, style: Style, odds: NDArray[np.float64]
+    game: Record, rules: Record, side: int, raid: IntArray, style: ScriptedStyle, odds: NDArray[np.float64]
 ) -> None:
     """Write the probabilities of the moves of a side's HVA under attack: a softmax of their expected losses, negated."""
     lowest = np.inf
@@ -381,7 +383,7 @@ def move_along(game: Record, number: int, paths: IntArray, reserve: int) -> int:
 
 
 @jitable_call
-def move_hva(game: Record, rules: Record, plans: Plans, style: Style, key: np.uint64) -> int:
+def move_hva(game: Record, rules: Record, plans: Plans, style: ScriptedStyle, key: np.uint64) -> int:
     """Return the HVA's move: an evasion of a strike, or back to its goal sector, or none."""
     here = sector_of(game, OWN, HVA)
     if hit_probability(game, rules, OWN, here, plans.threat, style) >= style.dodge:
@@ -410,7 +412,9 @@ def best_catch(
 
 
 @jitable_call
-def close_in(game: Record, rules: Record, masks: IntArray, plans: Plans, style: Style, orders: IntArray) -> None:
+def close_in(
+    game: Record, rules: Record, masks: IntArray, plans: Plans, style: ScriptedStyle, orders: IntArray
+) -> None:
     """Choose raiders' moves greedily: each goes where it most likely catches an enemy HVA that those before it miss."""
     targets, open_odds = plans.targets, plans.odds  # that the HVA goes to each target and all raiders so far miss it
     write_evasion(game, rules, ENEMY, plans.strike, style, open_odds)
@@ -427,7 +431,7 @@ def close_in(game: Record, rules: Record, masks: IntArray, plans: Plans, style: 
 
 @jitable_call
 def decide_movement(
-    game: Record, rules: Record, masks: IntArray, plans: Plans, style: Style, key: np.uint64, orders: IntArray
+    game: Record, rules: Record, masks: IntArray, plans: Plans, style: ScriptedStyle, key: np.uint64, orders: IntArray
 ) -> None:
     """Write the orders of a movement phase."""
     find_strikes(game, rules, OWN, style, plans, plans.strike)
@@ -542,7 +546,7 @@ def guard_value(game: Record, rules: Record, number: int, odds: float, worth: fl
 
 
 @jitable_call
-def order_value(game: Record, rules: Record, number: int, order: int, style: Style, fight: Fight) -> float:
+def order_value(game: Record, rules: Record, number: int, order: int, style: ScriptedStyle, fight: Fight) -> float:
     """Return the points that a satellite's engagement order is expected to gain."""
     kind, target, distance = read_order(game, number, order)
     cost, odds = rules.engagement_cost[OWN, kind, distance], rules.engagement_odds[OWN, kind, distance]
@@ -578,7 +582,7 @@ def apply_order(game: Record, rules: Record, number: int, order: int, fight: Fig
 
 @jitable_call
 def decide_engagement(
-    game: Record, rules: Record, masks: IntArray, style: Style, fight: Fight, orders: IntArray
+    game: Record, rules: Record, masks: IntArray, style: ScriptedStyle, fight: Fight, orders: IntArray
 ) -> None:
     """Write the orders of an engagement phase, greedily: for each satellite in turn the one with the highest expected gain."""
     open_fight(game, rules, fight)
@@ -598,7 +602,7 @@ def decide_engagement(
 def decide(
     observations: IntArray,
     masks: IntArray,
-    style: Style,
+    style: ScriptedStyle,
     keys: NDArray[np.uint64],
     game: Record,
     rules: Record,
@@ -641,8 +645,8 @@ class ScriptedAgent(SeededScript):
         style: its parameters; the defaults were found by playing many variants against each other.
     """
 
-    def __init__(self, style: Style | None = None) -> None:
-        self.style = Style() if style is None else style
+    def __init__(self, style: ScriptedStyle | None = None) -> None:
+        self.style = ScriptedStyle() if style is None else style
         self.name = describe_parameters("scripted", self.style)
 
     def act_seeded(

@@ -26,7 +26,7 @@ _STATISTICS = ("score", "enemy_score", "outcome", "illegal_orders", "return", "l
 Step = tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], list[dict[str, float]]]
 
 
-class _Games(VectorGeoPatrol):
+class _PufferGames(VectorGeoPatrol):
     _returns_final = False  # PufferLib has no use for the last observations of episodes
 
 
@@ -59,7 +59,9 @@ class PufferLibEnv(pufferlib.PufferEnv):
         seed: int | None = None,
         **options: Any,
     ) -> None:
-        self.envs = _Games(config, num_games, autoreset=AutoresetMode.SAME_STEP, mask_in="none", copy=False, **options)
+        self.envs = _PufferGames(
+            config, num_games, autoreset=AutoresetMode.SAME_STEP, mask_in="none", copy=False, **options
+        )
         box = self.envs.single_observation_space
         assert isinstance(box, spaces.Box)
         high = np.concatenate([box.high, np.ones(FLAT_MASK_SHAPE, box.high.dtype)])
@@ -114,7 +116,7 @@ def split_observations(observations: torch.Tensor) -> tuple[torch.Tensor, torch.
     return observations[:, :size], observations[:, size:].bool().view(-1, SATELLITES, ORDERS)
 
 
-class OrderPolicy(nn.Module):
+class PufferOrderPolicy(nn.Module):
     """A policy for PuffeRL that samples legal orders.
 
     Args:

@@ -355,7 +355,7 @@ class MultiAgentGeoPatrol(MultiAgentEnv):
         self.game.close()
 
 
-class OrderDistribution(TorchDistribution):
+class RLlibOrderDistribution(TorchDistribution):
     """Independent orders of the eleven satellites of a side, as one action, from masked logits, (n, 308).
 
     It does the work of RLlib's ``TorchMultiCategorical`` with one distribution in place of eleven.
@@ -371,10 +371,10 @@ class OrderDistribution(TorchDistribution):
         """Return the number of logits."""
         return int(space.nvec.sum())
 
-    def to_deterministic(self) -> "OrderDistribution":
+    def to_deterministic(self) -> "RLlibOrderDistribution":
         """Return the distribution that always samples the most likely orders."""
         is_likeliest = self._logits == self._logits.amax(-1, keepdim=True)
-        return OrderDistribution(self._logits.masked_fill(~is_likeliest, ILLEGAL_LOGIT).flatten(-2))
+        return RLlibOrderDistribution(self._logits.masked_fill(~is_likeliest, ILLEGAL_LOGIT).flatten(-2))
 
 
 class OrderModule(DefaultPPOTorchRLModule):
@@ -391,7 +391,7 @@ class OrderModule(DefaultPPOTorchRLModule):
         """Build the network."""
         super().setup()
         self.observation_space = self._space
-        self.action_dist_cls = OrderDistribution
+        self.action_dist_cls = RLlibOrderDistribution
 
     def _forward(self, batch: dict[str, Any], **arguments: Any) -> dict[str, Any]:
         return _mask(super()._forward(_without_mask(batch), **arguments), batch)

@@ -24,14 +24,14 @@ with optional_import("sb3"):
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 
-class OrderDistribution(MaskableMultiCategoricalDistribution):
+class SB3OrderDistribution(MaskableMultiCategoricalDistribution):
     """Independent orders of eleven satellites: the probabilities of ``MaskableMultiCategoricalDistribution``."""
 
     def __init__(self) -> None:
         super().__init__([ORDERS] * SATELLITES)
         self._orders: Any = None
 
-    def proba_distribution(self, action_logits: torch.Tensor) -> "OrderDistribution":
+    def proba_distribution(self, action_logits: torch.Tensor) -> "SB3OrderDistribution":
         """Take the logits, (n, 308)."""
         self._orders = MaskableCategorical(logits=action_logits.view(-1, SATELLITES, ORDERS), validate_args=False)
         return self
@@ -58,10 +58,10 @@ class OrderDistribution(MaskableMultiCategoricalDistribution):
 
 
 class OrderPolicy(MaskableActorCriticPolicy):
-    """MaskablePPO's ``"MlpPolicy"`` with ``OrderDistribution``: ``MaskablePPO(OrderPolicy, env)``."""
+    """MaskablePPO's ``"MlpPolicy"`` with ``SB3OrderDistribution``: ``MaskablePPO(OrderPolicy, env)``."""
 
     def _build(self, lr_schedule: Any) -> None:
-        self.action_dist = OrderDistribution()
+        self.action_dist = SB3OrderDistribution()
         super()._build(lr_schedule)
 
 

@@ -159,14 +159,14 @@ class FlightWindow(FlightView):
         solution = self._find(self.flight.copy())
         code = solution.flight.order_codes[self.flight.turn]
         self.choose(self.orders.index(code))
-        self.show_message(f"{self.flight.order_text(code)}: {solution.promise}")
+        self.show_message(f"{self.flight.order_text(code)}: {solution.summary}")
 
     def _solve(self) -> None:
         """Show the best flight of the mission, turn by turn."""
         solution = self._find(Flight(self.flight.mission))
         self.set_flight(solution.flight)
         self.show_flight()
-        self.show_message(solution.promise)
+        self.show_message(solution.summary)
 
     def _find(self, start: Flight) -> Solution:
         return self.wait_for_agent(_SOLVER, lambda: solve(start, max_states=QUICK_STATES))

@@ -30,7 +30,7 @@ _LOG_ROW = 22.0
 _LOG_COLUMNS = (("turn", 44.0), ("coast to", 74.0), ("gravity", 74.0), ("engines", 74.0), ("endpoint", 74.0))
 
 
-class Layout:
+class MapLayout:
     """Sizes of the picture of a mission's map.
 
     Attributes:
@@ -63,7 +63,7 @@ def add_heading(drawing: Drawing, mission: Mission, note: str = "") -> None:
     drawing.add(Text((MARGIN, 48), goals_text(mission) or mission.description, 13, GREY))
 
 
-def add_map(drawing: Drawing, layout: Layout) -> None:
+def add_map(drawing: Drawing, layout: MapLayout) -> None:
     """Draw the map of a mission."""
     mission = layout.mission
     _add_grid(drawing, layout)
@@ -78,7 +78,7 @@ def add_map(drawing: Drawing, layout: Layout) -> None:
             drawing.add(_diamond(center, radius + 5, None, PURPLE))
 
 
-def _add_grid(drawing: Drawing, layout: Layout) -> None:
+def _add_grid(drawing: Drawing, layout: MapLayout) -> None:
     mission = layout.mission
     for column in range(1, mission.columns + 1):
         (x, top), (_, bottom) = layout.at((column, 1)), layout.at((column, mission.rows))
@@ -92,7 +92,7 @@ def _add_grid(drawing: Drawing, layout: Layout) -> None:
             drawing.add(Text((x, y), ROW_LETTERS[row - 1], 12, GREY, "center"))
 
 
-def _add_well(drawing: Drawing, layout: Layout, reference: str) -> None:
+def _add_well(drawing: Drawing, layout: MapLayout, reference: str) -> None:
     """Draw a stroke at each point of a well, in the direction in which gravity shifts a ship."""
     planet = read_point(reference)
     for column, row in layout.mission.well(reference):
@@ -102,7 +102,7 @@ def _add_well(drawing: Drawing, layout: Layout, reference: str) -> None:
             drawing.add(Circle(start, 1.8, GREY), Polyline((start, end), GREY, 1.4))
 
 
-def _add_planet(drawing: Drawing, layout: Layout, reference: str) -> None:
+def _add_planet(drawing: Drawing, layout: MapLayout, reference: str) -> None:
     """Draw a planet: open with weak gravity, shaded with strong; and the mission's goals there."""
     mission = layout.mission
     center, radius = layout.at(read_point(reference)), layout.cell * 0.3
@@ -119,7 +119,7 @@ def _add_planet(drawing: Drawing, layout: Layout, reference: str) -> None:
         drawing.add(Text(center, "H", layout.cell * 0.36, INK, "center"))
 
 
-def _add_well_border(drawing: Drawing, layout: Layout, reference: str, label: str) -> None:
+def _add_well_border(drawing: Drawing, layout: MapLayout, reference: str, label: str) -> None:
     mission, (column, row) = layout.mission, read_point(reference)
     reach = mission.reach(reference) + 0.45
     left, top = layout.at((max(column - reach, 0.55), max(row - reach, 0.55)))
@@ -136,7 +136,7 @@ def _diamond(center: tuple[float, float], radius: float, fill: Color | None, str
 
 def blank_map(mission: Mission) -> Drawing:
     """Return the map of a mission to draw a flight on with a pencil."""
-    layout = Layout(mission)
+    layout = MapLayout(mission)
     drawing = Drawing(layout.width, layout.bottom + 84, PAPER)
     add_heading(drawing, mission)
     add_map(drawing, layout)
@@ -225,7 +225,7 @@ def flight_drawing(flight: Flight, *, steps: int = FLOWN) -> Drawing:
         flight: what is drawn.
         steps: how much of its last turn is shown: COASTED, PULLED or FLOWN.
     """
-    layout = Layout(flight.mission)
+    layout = MapLayout(flight.mission)
     sheet_top = layout.bottom + 84
     sheet_bottom = sheet_top + _SHEET_ROWS * _ROW
     drawing = Drawing(layout.width, sheet_bottom + 44, PAPER)
@@ -249,7 +249,7 @@ def _line(kind: str, start: Pixel, end: Pixel) -> list[Shape]:
     return [line, arrowhead(start, end, color, 2 * width + 4)] if kind in ("gravity", "engines") else [line]
 
 
-def add_legend(drawing: Drawing, layout: Layout) -> None:
+def add_legend(drawing: Drawing, layout: MapLayout) -> None:
     """Draw the kinds of lines and their names, 50 pixels beneath the map."""
     x, y = MARGIN, layout.bottom + 50
     for kind in _LINES:
@@ -259,7 +259,7 @@ def add_legend(drawing: Drawing, layout: Layout) -> None:
     drawing.add(Text((x, y), marks, 12, GREY))
 
 
-def add_path(drawing: Drawing, layout: Layout, flight: Flight, steps: int = FLOWN) -> None:
+def add_path(drawing: Drawing, layout: MapLayout, flight: Flight, steps: int = FLOWN) -> None:
     """Draw the turns of a flight and where the ship is; ``steps`` is that of ``flight_drawing``."""
     turns = flight.turns
     for turn in turns[:-1]:
@@ -273,7 +273,7 @@ def add_path(drawing: Drawing, layout: Layout, flight: Flight, steps: int = FLOW
     drawing.add(Circle(layout.at(position), layout.cell * 0.2, None, BLUE, 2.4))
 
 
-def _add_turn(drawing: Drawing, layout: Layout, turn: Turn, steps: int = FLOWN, *, is_last: bool = False) -> None:
+def _add_turn(drawing: Drawing, layout: MapLayout, turn: Turn, steps: int = FLOWN, *, is_last: bool = False) -> None:
     """Draw the steps of a turn, and once it is flown its path and endpoint."""
     if turn.start == turn.end and turn.coasted == turn.start and turn.engines == turn.gravity == (0, 0):
         return  # the ship has stayed where it is
@@ -297,7 +297,7 @@ def _moved(point: Point, shift: Point) -> Point:
     return point[0] + shift[0], point[1] + shift[1]
 
 
-def _add_numbers(drawing: Drawing, layout: Layout, turns: Sequence[Turn]) -> None:
+def _add_numbers(drawing: Drawing, layout: MapLayout, turns: Sequence[Turn]) -> None:
     """Draw all endpoints, and beside each the turns that ended there."""
     numbers: dict[Point, list[int]] = {}
     for turn in turns:
@@ -356,7 +356,7 @@ def _sheet_cells(turn: Turn) -> list[str]:
     return [end if "(" not in end else "off", engines, *points]
 
 
-def add_outlook(drawing: Drawing, layout: Layout, flight: Flight) -> None:
+def add_outlook(drawing: Drawing, layout: MapLayout, flight: Flight) -> None:
     """Draw where the ship will coast in its next turn, and what gravity will do there."""
     coasted = _moved(flight.position, flight.move)
     pulled = flight.end_of(COAST)
@@ -372,7 +372,7 @@ def order_label(flight: Flight, code: int) -> str:
     return flight.order_text(code) + off + (f" ({-cost})" if cost else "")
 
 
-def add_choice(drawing: Drawing, layout: Layout, point: Point, label: str | None = None) -> None:
+def add_choice(drawing: Drawing, layout: MapLayout, point: Point, label: str | None = None) -> None:
     """Draw an endpoint that can be chosen; with its label, as the chosen one."""
     x, y = layout.at(point)
     drawing.add(Circle((x, y), 6, PAPER if label is None else GREEN, GREEN, 2))

@@ -7,7 +7,7 @@ from geo_patrol.flight.rules import ENGINES_COST, EXPLORE_POINTS, LANDING_POINTS
 from geo_patrol.flight.solver import Solution
 from geo_patrol.scenes.shapes import Drawing
 from geo_patrol.scenes.sheets import add_tab, new_sheet
-from geo_patrol.sessions.pages import Line, Tab
+from geo_patrol.sessions.pages import PageLine, Tab
 
 _SCORING = {
     "explore": f"+{EXPLORE_POINTS} for each planet but home in whose well a turn ends, once for each",
@@ -47,29 +47,29 @@ def handout(mission: Mission) -> Drawing:
 def _task(mission: Mission) -> Tab:
     goals = goals_text(mission)
     lines = [
-        Line("mission", mission.description),
-        *([Line("goals", goals.removeprefix("Mission: "))] if goals else []),
-        Line("pencil and paper", "draw every move on the map, write it into the log, count the points at the end"),
+        PageLine("mission", mission.description),
+        *([PageLine("goals", goals.removeprefix("Mission: "))] if goals else []),
+        PageLine("pencil and paper", "draw every move on the map, write it into the log, count the points at the end"),
     ]
     return Tab("Your task", tuple(lines))
 
 
 def _turn(mission: Mission) -> Tab:
-    launch = Line(
+    launch = PageLine(
         "turn 1: launch", f"draw an arrow from home (H, {mission.home}) to one of the small circles around it"
     )
-    coast = Line("coast", "repeat the last move: as many grids to the side, as many up or down")
-    gravity = Line(
+    coast = PageLine("coast", "repeat the last move: as many grids to the side, as many up or down")
+    gravity = PageLine(
         "gravity",
         "if that point is in a planet's well (it has a stroke), go one grid along the stroke, toward the planet",
     )
-    engines = Line("engines", "if you want, go one grid in any of the eight directions")
-    crash = Line("crash", "a path that ends on a planet, or passes exactly through one, crashes")
+    engines = PageLine("engines", "if you want, go one grid in any of the eight directions")
+    crash = PageLine("crash", "a path that ends on a planet, or passes exactly through one, crashes")
     if mission.is_probe:
-        steps = (launch, coast, gravity, Line("", "the launch is your only decision: choose it well"), crash)
+        steps = (launch, coast, gravity, PageLine("", "the launch is your only decision: choose it well"), crash)
     else:
         steps = (launch, coast, gravity, engines, crash._replace(right=f"{crash.right}: it is not allowed"))
-    return Tab("A turn", (*steps, Line("end", "after the last turn, or when a turn ends off the map")))
+    return Tab("A turn", (*steps, PageLine("end", "after the last turn, or when a turn ends off the map")))
 
 
 def _landing() -> Tab:
@@ -77,13 +77,17 @@ def _landing() -> Tab:
     return Tab(
         "Landing and docking",
         (
-            Line("landing", "a move of exactly one grid onto a planet with weak gravity lands; a longer one crashes"),
-            Line("docking", "a move of exactly one grid onto a station (a diamond) docks; passing over one is allowed"),
-            Line(
+            PageLine(
+                "landing", "a move of exactly one grid onto a planet with weak gravity lands; a longer one crashes"
+            ),
+            PageLine(
+                "docking", "a move of exactly one grid onto a station (a diamond) docks; passing over one is allowed"
+            ),
+            PageLine(
                 "landed",
                 "stay, or launch again: to a point on the square three grids around the planet, without coasting",
             ),
-            Line("docked", "stay, or leave by gravity and engines, without coasting"),
+            PageLine("docked", "stay, or leave by gravity and engines, without coasting"),
         ),
     )
 
@@ -91,4 +95,4 @@ def _landing() -> Tab:
 def _scoring(mission: Mission) -> Tab:
     cap = "" if mission.is_probe else f", at most {SURVEY_CAP} for each planet"
     texts = _SCORING | {"survey": _SCORING["survey"] + cap}
-    return Tab("Points", tuple(Line(line, texts[line]) for line in score_lines(mission)))
+    return Tab("Points", tuple(PageLine(line, texts[line]) for line in score_lines(mission)))

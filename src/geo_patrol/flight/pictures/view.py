@@ -10,7 +10,7 @@ import pygame
 
 from geo_patrol.flight.best import best_known
 from geo_patrol.flight.flight import Flight, goals_text
-from geo_patrol.flight.pictures.scene import PAPER, Layout, add_choice, add_outlook, flight_drawing, order_label
+from geo_patrol.flight.pictures.scene import PAPER, MapLayout, add_choice, add_outlook, flight_drawing, order_label
 from geo_patrol.rendering.base_window import Window
 from geo_patrol.rendering.painter import paint_drawing, text_extent
 from geo_patrol.rendering.screen import Screen
@@ -18,7 +18,7 @@ from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import TextStyle
 from geo_patrol.scenes.pages import line_shapes
 from geo_patrol.scenes.shapes import Drawing, Rect, Shape, box
-from geo_patrol.sessions.pages import Line, Tab
+from geo_patrol.sessions.pages import PageLine, Tab
 
 _CLICK_RANGE = 18.0
 _MIN_SHEET_SCALE = 0.6
@@ -85,7 +85,7 @@ class FlightView(Window):
         """Return how much of a drawing is shown: in a small window the map alone, without its score sheet."""
         area = self.content_area
         fits = min(area.width / drawing.width, area.height / drawing.height) >= _MIN_SHEET_SCALE
-        return drawing.height if fits else Layout(self.flight.mission).bottom + _MAP_MARGIN
+        return drawing.height if fits else MapLayout(self.flight.mission).bottom + _MAP_MARGIN
 
     def space_for(self, drawing: Drawing, surface: pygame.Surface) -> tuple[int, int]:  # noqa: ARG002 - for subclasses
         """Return the width and the height that a drawing may take at the top left."""
@@ -95,7 +95,7 @@ class FlightView(Window):
         if self.animation:
             flight, steps = self.animation[0]
             return flight_drawing(flight, steps=steps)
-        flight, layout = self.flight, Layout(self.flight.mission)
+        flight, layout = self.flight, MapLayout(self.flight.mission)
         drawing = flight_drawing(flight)
         if flight.mode in ("flying", "docked") and not flight.is_over:
             add_outlook(drawing, layout, flight)
@@ -139,12 +139,14 @@ class FlightView(Window):
         """Return the keys, and the mission with its scoring."""
         mission = self.flight.mission
         lines = [
-            Line(mission.game_title),
-            Line(mission.title, mission.description),
-            *([Line("goals", goals)] if (goals := goals_text(mission)) else []),
-            Line("best known", self._best_text()),
-            Line("turn", "the ship coasts by its last move, gravity pulls where it arrives, engines push by one point"),
-            Line(
+            PageLine(mission.game_title),
+            PageLine(mission.title, mission.description),
+            *([PageLine("goals", goals)] if (goals := goals_text(mission)) else []),
+            PageLine("best known", self._best_text()),
+            PageLine(
+                "turn", "the ship coasts by its last move, gravity pulls where it arrives, engines push by one point"
+            ),
+            PageLine(
                 "engines", "W up, E up right, D right, C down right, X down, Z down left, A left, Q up left; S coasts"
             ),
         ]
@@ -166,13 +168,13 @@ class FlightView(Window):
 
     def pixel_of(self, order: int) -> tuple[int, int]:
         """Return where the endpoint of an order is."""
-        x, y = Layout(self.flight.mission).at(self.flight.end_of(order))
+        x, y = MapLayout(self.flight.mission).at(self.flight.end_of(order))
         return round(x * self.scale), round(y * self.scale)
 
     def choice_at(self, pixel: tuple[int, int]) -> int | None:
         """Return the index of the order whose endpoint is nearest to a pixel; None if none is near."""
         x, y = pixel[0] / self.scale, pixel[1] / self.scale
-        layout = Layout(self.flight.mission)
+        layout = MapLayout(self.flight.mission)
         ends = [layout.at(self.flight.end_of(order)) for order in self.orders]
         distances = [max(abs(end[0] - x), abs(end[1] - y)) for end in ends]
         nearest = min(distances, default=_CLICK_RANGE)

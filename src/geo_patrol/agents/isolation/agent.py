@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from geo_patrol.agents.isolation.worker import LENGTH, Answer, send_message, serve
+from geo_patrol.agents.isolation.worker import LENGTH, Reply, send_message, serve
 from geo_patrol.agents.loading import split_location
 from geo_patrol.agents.networks import is_network
 from geo_patrol.agents.protocol import Agent, check_actions
@@ -49,36 +49,36 @@ _MAX_ANSWER = 4 << 20
 """Bytes; the orders of a batch take a few thousand."""
 
 
-def seat_agent(name: str, move_time: float = MOVE_TIME) -> Agent:
-    """Make an agent for match play: a built-in one as it is, one of the user's own in a process of its own.
+def make_match_agent(name: str, move_time: float = MOVE_TIME) -> Agent:
+    """Make an agent for match play: a built-in one as it is, a user-defined one in a process of its own.
 
     Args:
         name: a built-in agent's name, ``file.py:Name`` or ``module:Name``.
-        move_time: seconds that one of the user's own may take for a decision in one game; a call about n games may
+        move_time: seconds that a user-defined one may take for a decision in one game; a call about n games may
             take n times as long, and ``CALL_SECONDS`` on top, the first one ``FIRST_SECONDS`` more.
 
     Raises:
         ValueError: there is no built-in agent of that name, or the time is not positive.
-        AgentError: the user's own cannot be made.
+        AgentError: the user-defined agent cannot be made.
     """
     check_move_time(move_time)
-    return GuardedAgent(name, move_time) if is_own_agent(name) else make_agent(name)
+    return IsolatedAgent(name, move_time) if is_user_defined(name) else make_agent(name)
 
 
-def try_agent(name: str, move_time: float = MOVE_TIME) -> str:
-    """Make an agent as ``seat_agent`` does, and end it; return its name in results.
+def check_agent_name(name: str, move_time: float = MOVE_TIME) -> str:
+    """Make an agent as ``make_match_agent`` does, and end it; return its name in results.
 
     Raises:
         ValueError: there is no built-in agent of that name, or the time is not positive.
-        AgentError: the user's own cannot be made.
+        AgentError: the user-defined agent cannot be made.
     """
-    agent = seat_agent(name, move_time)
-    if isinstance(agent, GuardedAgent):
+    agent = make_match_agent(name, move_time)
+    if isinstance(agent, IsolatedAgent):
         agent.close()
     return agent.name
 
 
-def is_own_agent(name: str) -> bool:
+def is_user_defined(name: str) -> bool:
     """Tell whether a name leads to a user's file or module, a network's included, rather than to a built-in agent."""
     return is_network(name) or (split_location(name) is not None and not is_builtin(name))
 
@@ -94,14 +94,14 @@ def check_move_time(move_time: Any) -> float:
     return float(move_time)
 
 
-class GuardedAgent:
-    """An agent of the user's own, in a process that is ended when it takes too long.
+class IsolatedAgent:
+    """A user-defined agent, in a process that is ended when it takes too long.
 
     Close it when it is no longer needed; it closes by itself when this process ends, however that happens.
 
     Args:
         name: ``file.py:Name`` or ``module:Name``.
-        move_time: seconds for a decision in one game, see ``seat_agent``.
+        move_time: seconds for a decision in one game, see ``make_match_agent``.
         start: whether to make the agent at once; otherwise that is done when it is first needed.
 
     Raises:
@@ -187,7 +187,7 @@ class GuardedAgent:
         self._has_decided = False
         self._read_agent(self._receive("being made", time.monotonic() + START_SECONDS, START_SECONDS))
 
-    def _read_agent(self, made: Answer) -> None:
+    def _read_agent(self, made: Reply) -> None:
         if made.observation is None:
             self._give_up("being made was answered without an observation")
         self.observation, self.plans = made.observation, made.plans
@@ -195,7 +195,7 @@ class GuardedAgent:
     def _seconds(self, games: int) -> float:
         return self._move_time * games + CALL_SECONDS
 
-    def _request(self, what: str, seconds: float, *arguments: Any) -> Answer:
+    def _request(self, what: str, seconds: float, *arguments: Any) -> Reply:
         assert self._channel is not None
         deadline = time.monotonic() + seconds
         self._channel.settimeout(seconds)
@@ -207,13 +207,13 @@ class GuardedAgent:
             pass  # the process is dead: receiving tells how it ended
         return self._receive(what, deadline, seconds)
 
-    def _receive(self, what: str, deadline: float, seconds: float) -> Answer:
+    def _receive(self, what: str, deadline: float, seconds: float) -> Reply:
         """Return the whole answer to a request, which must arrive before a deadline."""
         (length,) = LENGTH.unpack(self._read(LENGTH.size, what, deadline, seconds))
         if length > _MAX_ANSWER:
             self._give_up(f"{what} was answered by {length:,} bytes: at most {_MAX_ANSWER:,} are read")
         try:
-            answer = Answer.model_validate_json(self._read(length, what, deadline, seconds))
+            answer = Reply.model_validate_json(self._read(length, what, deadline, seconds))
         except ValidationError:
             self._give_up(f"{what} was answered by something else than an answer")
         if answer.error is not None:

@@ -1,4 +1,4 @@
-"""Files of users' own agents and policies on their way to machines that do not share a disk with this one.
+"""Files of user-defined agents and policies on their way to machines that do not share a disk with this one.
 
 ``collect_files`` reads what agents' names mention. ``unpack_files`` writes it elsewhere; from then on the same names lead
 to the copies there, in this process and in those that it starts.
