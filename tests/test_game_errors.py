@@ -27,10 +27,10 @@ def threatened():
 
 
 ENGAGEMENT_ORDERS = [
-    ("P1", "order 'P1': give satellite, action and perhaps target"),
-    ("P1 shoot P1 now", "order 'P1 shoot P1 now': give satellite, action"),
-    ("P1 fire P1", "'fire' is no action; give one of noop, prograde"),
-    ("P11 guard", "order 'P11 guard': 'p11' is no satellite; give HVA or P1 to P10"),
+    ("P1", "order 'P1': an order has a satellite, an action and perhaps a target, such as"),
+    ("P1 shoot P1 now", "order 'P1 shoot P1 now': an order has a satellite, an action and perhaps a target, such as"),
+    ("P1 fire P1", "'fire' is no action; actions are noop, prograde"),
+    ("P11 guard", "order 'P11 guard': 'p11' is no satellite; satellites are HVA and P1 to P10"),
     ("P0 guard", "'p0' is no satellite"),
     ("Q1 guard", "'q1' is no satellite"),
     ("P1 shoot", "order 'P1 shoot': shoot needs a target, such as HVA or P3"),
@@ -47,15 +47,15 @@ ENGAGEMENT_ORDERS = [
     ("HVA guard", "alpha HVA guard: an HVA cannot guard"),
     ("P1 guard; P1 shoot P1", "alpha P1 shoot P1: P1 has an order already"),
     (["P1 noop", "P1 guard"], "alpha P1 guard: P1 has an order already"),
-    (7, "orders 7: give texts or Order objects"),
-    ([7], "order 7: give satellite, action"),
+    (7, "orders must be texts or Order objects, got 7"),
+    ([7], "order 7: an order has a satellite, an action and perhaps a target, such as"),
     ({"one": "guard"}, "'one' is no satellite"),
     ({1: 27}, "'27' is no action"),
-    (np.zeros(11), "orders of shape (11,), float64: give 11 whole numbers"),
-    (np.zeros(10, int), "orders of shape (10,), int64: give 11 whole numbers"),
-    (np.full(11, 28), "order code 28: give a whole number from 0 to 27"),
-    (np.full(11, -1), "order code -1: give a whole number from 0 to 27"),
-    (np.full(11, 2**40), f"order code {2**40}: give a whole number"),
+    (np.zeros(11), "orders must be 11 integers, got shape (11,) of float64"),
+    (np.zeros(10, int), "orders must be 11 integers, got shape (10,) of int64"),
+    (np.full(11, 28), "order code must be an integer from 0 to 27, got 28"),
+    (np.full(11, -1), "order code must be an integer from 0 to 27, got -1"),
+    (np.full(11, 2**40), "order code must be an integer from 0 to 27"),
 ]
 
 
@@ -99,10 +99,13 @@ def test_order_after_the_end():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((11, "guard"), "order: satellite = 11: give a number from 0 (HVA) to 10"),
-        ((True, "guard"), "order: satellite = True: give a number"),
-        (("P1", "guard"), "order: satellite = 'P1': give a number"),
-        ((1, "fly"), "order: action = 'fly': give one of noop, prograde"),
+        ((11, "guard"), "order: satellite must be an integer from 0 (HVA) to 10, got 11"),
+        ((True, "guard"), "order: satellite must be an integer from 0 (HVA) to 10, got True"),
+        (("P1", "guard"), "order: satellite must be an integer from 0 (HVA) to 10, got 'P1'"),
+        (
+            (1, "fly"),
+            "order: action must be one of noop, prograde, retrograde, radial_in, radial_out, shoot, collide, guard, got 'fly'",
+        ),
         ((1, "shoot"), "order: target = None: shoot needs an enemy's number, 0 to 10"),
         ((1, "collide", 11), "order: target = 11: collide needs an enemy's number"),
         ((1, "guard", 0), "order: target = 0: guard takes no target"),
@@ -115,7 +118,9 @@ def test_order_objects(arguments, message):
 
 @pytest.mark.parametrize("text", ["alpha:Patrol:11", "alpha:Patrol:0", "alpha:HVA:1", "gamma:HVA:0", "P3", ""])
 def test_satellite_names(text):
-    with pytest.raises(OrderError, match=rf"satellite '{text}': give a name such as alpha:Patrol:3 or bravo:HVA:0"):
+    with pytest.raises(
+        OrderError, match=rf"satellite must be a name such as alpha:Patrol:3 or bravo:HVA:0, .*, got '{text}'"
+    ):
         SatelliteId.parse(text)
 
 
@@ -208,10 +213,10 @@ SAVED = [
     ("position.shield", 1, "position.shield = 1: extra inputs are not permitted"),
     ("config", 3, "config = 3: input should be a valid dictionary"),
     ("config", {}, "alpha is missing"),
-    ("config.alpha.odds.shoot", [2, 0], "alpha.odds.shoot.0 = 2: give a number from 0 to 1"),
+    ("config.alpha.odds.shoot", [2, 0], "alpha.odds.shoot.0 must be a number from 0 to 1, got 2"),
     ("config.bravo.patrols.formation", [[0, 4]], "bravo has 11 satellites; its configuration gives it 5"),
     ("config.alpha.patrols.fuel", 90, "fuel.0.1 must be at most 90, as at the start, got 95"),
-    ("config.board.outer_ring", 3, "board.goal_ring = 4: give a ring of the board, 1 to 3"),
+    ("config.board.outer_ring", 3, "board.goal_ring must be a ring of the board, 1 to 3, got 4"),
 ]
 
 

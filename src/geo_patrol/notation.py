@@ -60,7 +60,9 @@ class SatelliteId:
         """
         match = _FULL_NAME.fullmatch(text.strip())
         if match is None:
-            raise OrderError(f"satellite {text!r}: give a name such as alpha:Patrol:3 or bravo:HVA:0, Patrols 1 to 10")
+            raise OrderError(
+                f"satellite must be a name such as alpha:Patrol:3 or bravo:HVA:0, Patrols 1 to 10, got {text!r}"
+            )
         side: Any = match["side"].lower()
         return cls(side, int(match["patrol"] or state.HVA))
 
@@ -68,7 +70,7 @@ class SatelliteId:
 def _parse_number(text: str, order: str) -> int:
     match = _SHORT_NAME.fullmatch(text)
     if match is None:
-        raise OrderError(f"order {order!r}: {text!r} is no satellite; give HVA or P1 to P10")
+        raise OrderError(f"order {order!r}: {text!r} is no satellite; satellites are HVA and P1 to P10")
     return int(match["patrol"] or state.HVA)
 
 
@@ -125,9 +127,11 @@ class Order:
 
     def __post_init__(self) -> None:
         if not _is_number(self.satellite):
-            raise OrderError(f"order: satellite = {self.satellite!r}: give a number from 0 (HVA) to {state.PATROLS}")
+            raise OrderError(
+                f"order: satellite must be an integer from 0 (HVA) to {state.PATROLS}, got {self.satellite!r}"
+            )
         if self.action not in _ACTIONS:
-            raise OrderError(f"order: action = {self.action!r}: give one of {', '.join(_ACTIONS)}")
+            raise OrderError(f"order: action must be one of {', '.join(_ACTIONS)}, got {self.action!r}")
         if self.action in _FIRST_CODE and not _is_number(self.target):
             raise OrderError(
                 f"order: target = {self.target!r}: {self.action} needs an enemy's number, 0 to {state.PATROLS}"
@@ -153,10 +157,10 @@ class Order:
         """Build the order of a code of the action space.
 
         Raises:
-            OrderError: the code is not a whole number from 0 to 27.
+            OrderError: the code is not an integer from 0 to 27.
         """
         if isinstance(code, bool) or not hasattr(code, "__index__") or not 0 <= code < state.ORDERS:
-            raise OrderError(f"order code {code!r}: give a whole number from 0 to {state.ORDERS - 1}")
+            raise OrderError(f"order code must be an integer from 0 to {state.ORDERS - 1}, got {code!r}")
         code = int(code)
         if code < state.SHOOT:
             return cls(satellite, MOVES[code])
@@ -175,12 +179,12 @@ class Order:
         words = re.sub(r"\bradial[ -](?=in\b|out\b)", "radial_", str(text).strip().lower()).split()
         if not 2 <= len(words) <= 3:
             raise OrderError(
-                f'order {text!r}: give satellite, action and perhaps target, such as "P3 shoot HVA" or "P4 prograde"'
+                f'order {text!r}: an order has a satellite, an action and perhaps a target, such as "P3 shoot HVA" or "P4 prograde"'
             )
         satellite = _parse_number(words[0], text)
         action = words[1]
         if action not in _ACTIONS:
-            raise OrderError(f"order {text!r}: {action!r} is no action; give one of {', '.join(_ACTIONS)}")
+            raise OrderError(f"order {text!r}: {action!r} is no action; actions are {', '.join(_ACTIONS)}")
         if (action in _FIRST_CODE) != (len(words) == 3):
             needs = "needs a target, such as HVA or P3" if action in _FIRST_CODE else "takes no target"
             raise OrderError(f"order {text!r}: {action} {needs}")
@@ -341,12 +345,12 @@ def read_orders(orders: Orders) -> Sequence[Order]:
         ]
     if isinstance(orders, np.ndarray):
         if orders.shape != (state.SATELLITES,) or orders.dtype.kind not in "iu":
-            raise OrderError(f"orders of shape {orders.shape}, {orders.dtype}: give {state.SATELLITES} whole numbers")
+            raise OrderError(f"orders must be {state.SATELLITES} integers, got shape {orders.shape} of {orders.dtype}")
         return [Order.from_code(number, int(code)) for number, code in enumerate(orders) if code != state.NOOP]
     try:
         listed = list(orders)
     except TypeError:
-        raise OrderError(f"orders {orders!r}: give texts or Order objects") from None
+        raise OrderError(f"orders must be texts or Order objects, got {orders!r}") from None
     return [as_order(order) for order in listed]
 
 

@@ -289,7 +289,7 @@ def parse_orders(text: str, game: Game, side: Side) -> tuple[Order, ...]:
             the order, and says what is wrong.
     """
     if len(text) > MAX_ANSWER:
-        raise OrderError(f"an answer of {len(text):,} characters: give at most {MAX_ANSWER:,}")
+        raise OrderError(f"an answer must have at most {MAX_ANSWER:,} characters, got {len(text):,}")
     blocks = _BLOCK.findall(text)
     orders: dict[int, Order] = {}
     for piece in _pieces(blocks[-1] if blocks else text):
@@ -299,7 +299,9 @@ def parse_orders(text: str, game: Game, side: Side) -> tuple[Order, ...]:
             raise OrderError(f"order {piece!r}: {short_name(order.satellite)} has an order already")
         orders[order.satellite] = order
     if not orders and not any(map(_NOTHING.fullmatch, text.splitlines())):
-        raise OrderError('there is no order in the answer: give one a line, such as "P3 prograde", or "none" to hold')
+        raise OrderError(
+            'there is no order in the answer; it must have one a line, such as "P3 prograde", or "none" to hold'
+        )
     return tuple(orders.values())
 
 
@@ -564,7 +566,7 @@ class OrderDialogue:
         """Give this token and the remaining ones an action without a target."""
         action = action.replace(" ", "_").replace("hold", "noop")
         if action not in self._actions or action in ("shoot", "collide"):
-            self._console.write(f"all {action}: give an action of this phase that takes no target")
+            self._console.write(f"all {action}: it must be an action of this phase that takes no target")
         else:
             self._order_rest(action)
 
@@ -628,7 +630,7 @@ class TextAgent(StatelessAgent):
 
     def __init__(self, function: Callable[[str], str], name: str = "text", retries: int = 2) -> None:
         if retries < 0:
-            raise ValueError(f"retries = {retries!r}: give a whole number from 0")
+            raise ValueError(f"retries must be a non-negative integer, got {retries!r}")
         self.name = name
         self.prompts = self.forfeited_phases = 0
         self._function, self._retries = function, retries

@@ -18,8 +18,14 @@ def test_agent_name():
 @pytest.mark.parametrize(
     ("observations", "message"),
     [
-        (np.zeros((4, 10), np.int16), "observations of shape (4, 10), int16: give (4, 249), int16"),
-        (np.zeros((4, 1591), np.float32), "observations of shape (4, 1591), float32: give (4, 249), int16"),
+        (
+            np.zeros((4, 10), np.int16),
+            "observations must be (4, 249), int16, as the encoding 'tokens' gives them, got shape (4, 10) of int16",
+        ),
+        (
+            np.zeros((4, 1591), np.float32),
+            "observations must be (4, 249), int16, as the encoding 'tokens' gives them, got shape (4, 1591) of float32",
+        ),
         (np.zeros((4, 249), np.int16), "observations describe no board"),
         (np.full((4, 249), 32767, np.int16), "observations describe no board"),
         (np.full((4, 249), -1, np.int16), "observations describe no board"),

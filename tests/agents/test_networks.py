@@ -120,12 +120,12 @@ def test_names():
     [
         ("torch:nowhere.py:make", "there is no file 'nowhere.py'"),
         ("torch:nowhere.pt", "there is no file 'nowhere.pt'"),
-        ("torch:net", "give torch:FILE.py:make or torch:FILE.pt"),
-        ("torch:module:make", "give torch:FILE.py:make or torch:FILE.pt"),
+        ("torch:net", "its name must be torch:FILE.py:make or torch:FILE.pt"),
+        ("torch:module:make", "its name must be torch:FILE.py:make or torch:FILE.pt"),
         ("torch", "name its file behind torch: as docs/networks.md says"),
         ("onnx:,greedy", "name its file behind onnx: as docs/networks.md says"),
         ("rllib:nowhere", "there is no folder '.*nowhere'"),
-        ("rllib:.", "'.*' is no checkpoint of RLlib: give what algorithm.save_to_path"),
+        ("rllib:.", "'.*' is no checkpoint of RLlib, which algorithm.save_to_path"),
     ],
 )
 def test_names_of_no_network(name, message):

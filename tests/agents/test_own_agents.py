@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from geo_patrol import AgentError, make_agent, play_match
-from geo_patrol.agents.isolation import guard
+from geo_patrol.agents.isolation import agent as isolation
 from geo_patrol.agents.isolation.agent import IsolatedAgent, is_user_defined, make_match_agent
 from geo_patrol.agents.loading import load_agent
 from geo_patrol.engine.observe import observation_size
@@ -32,7 +32,7 @@ def guarded(monkeypatch):
     """Make agents in processes of their own, which may take long on a busy machine, and end them after the test."""
     made = []
     for what in ("CALL_SECONDS", "START_SECONDS"):
-        monkeypatch.setattr(guard, what, 300.0)
+        monkeypatch.setattr(isolation, what, 300.0)
 
     def make(name):
         made.append(IsolatedAgent(own(name), move_time=0.01))
@@ -62,14 +62,14 @@ def test_loading_from_a_file_and_from_a_module(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nowhere.py:Bot", r"agent 'nowhere.py:Bot': there is no file '.*nowhere.py'; give path/to/file.py:Name"),
-        ("no_such_module:Bot", "agent 'no_such_module:Bot': there is no module 'no_such_module'; give"),
+        ("nowhere.py:Bot", r"agent 'nowhere.py:Bot': there is no file '.*nowhere.py'; it must be path/to/file.py:Name"),
+        ("no_such_module:Bot", "agent 'no_such_module:Bot': there is no module 'no_such_module'; it must be"),
         ("geo_patrol.nothing:Bot", "there is no module 'geo_patrol.nothing'"),
         (own("Polit"), "has no 'Polit'; its classes with act are RandomAgent, Polite, Raises"),
         (own("NeverMade"), "cannot be made: FileNotFoundError: weights.npz"),
         (own("NoAgent"), r"is no agent \(name, observation, reset, act\)"),
         (own("OWN_NAME"), "has no 'OWN_NAME'"),
-        ("mine", "give path/to/file.py:Name or module:Name"),
+        ("mine", "must be path/to/file.py:Name or module:Name, where Name is a class without arguments or an agent"),
     ],
 )
 def test_errors_of_names(name, message):
@@ -78,7 +78,7 @@ def test_errors_of_names(name, message):
 
 
 def test_a_misspelt_name_of_the_package_is_no_module_and_a_similar_one_is_suggested():
-    message = r"there is no module 'polcy'; did you mean 'policy'\? Or give path/to/file.py:Name"
+    message = r"there is no module 'polcy'; did you mean 'policy'\? Or it must be path/to/file\.py:Name or module:Name, where Name is a class without arguments or an agent"
     with pytest.raises(AgentError, match=message):
         make_agent("polcy:base")
 
@@ -122,7 +122,7 @@ needs_kill = pytest.mark.skipif(sys.platform == "win32", reason="no such signal"
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("Garbage", "act returned str: give a NumPy array"),
+        ("Garbage", "act must return a NumPy array, got str"),
         pytest.param("Killed", "its process was ended by SIGKILL in act", marks=needs_kill),
         ("Leaves", "its process ended with exit status 3 in act"),
         ("Exits", "its process ended with exit status 4 in act"),
@@ -138,8 +138,8 @@ def test_no_fault_of_an_agent_leaves_its_process(name, message, guarded):
 def test_an_agent_that_hangs_is_ended(name, guarded, monkeypatch):
     agent = guarded(name)
     agent.reset(np.ones(2, np.bool_))
-    monkeypatch.setattr(guard, "CALL_SECONDS", 0.4)
-    monkeypatch.setattr(guard, "FIRST_SECONDS", 0.1)
+    monkeypatch.setattr(isolation, "CALL_SECONDS", 0.4)
+    monkeypatch.setattr(isolation, "FIRST_SECONDS", 0.1)
     with pytest.raises(AgentError, match=r"act took longer than 0\.52 s"):
         order(agent)
     assert multiprocessing.active_children() == []
@@ -156,7 +156,7 @@ def test_an_agent_gets_half_of_the_memory_at_most(guarded):
 
 def test_an_agent_that_hangs_when_games_begin_is_ended(guarded, monkeypatch):
     agent = guarded("Stalls")
-    monkeypatch.setattr(guard, "CALL_SECONDS", 0.4)
+    monkeypatch.setattr(isolation, "CALL_SECONDS", 0.4)
     with pytest.raises(AgentError, match=r"reset took longer than 0\.42 s"):
         first_orders(agent)
     assert multiprocessing.active_children() == []
@@ -278,7 +278,7 @@ def test_the_process_of_an_agent_ends_with_the_match_however_that_ends():
 
 @pytest.mark.parametrize("move_time", [0, -1, float("nan"), float("inf"), True, "1"])
 def test_wrong_move_times(move_time):
-    with pytest.raises(ValueError, match=r"move time = .*: give seconds for a decision"):
+    with pytest.raises(ValueError, match=r"move time must be seconds for a decision, more than 0 and at most 86400"):
         make_match_agent("idle", move_time)
 
 
@@ -320,7 +320,7 @@ def test_answers_are_data_and_must_be_whole_before_the_deadline(name, message, m
     monkeypatch.chdir(tmp_path)
     agent = IsolatedAgent(own(name), move_time=0.01)
     group = agent._process.pid
-    monkeypatch.setattr(guard, "FIRST_SECONDS", 1.0)
+    monkeypatch.setattr(isolation, "FIRST_SECONDS", 1.0)
     with pytest.raises(AgentError, match=re.escape(message)):
         act_once(agent)
     assert list(tmp_path.iterdir()) == []

@@ -5,7 +5,7 @@ import pytest
 
 from geo_patrol import load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.basic import RandomAgent
-from geo_patrol.agents.isolation import guard
+from geo_patrol.agents.isolation import agent as isolation
 from geo_patrol.agents.isolation.agent import IsolatedAgent
 from geo_patrol.agents.protocol import compute_actions, copy_games, is_planner
 from geo_patrol.envs.solo import SoloGeoPatrol
@@ -92,7 +92,7 @@ def test_live_games_pass_games(planner):
 
 def test_an_agent_in_a_process_of_its_own_receives_games(monkeypatch):
     for limit in ("CALL_SECONDS", "START_SECONDS"):
-        monkeypatch.setattr(guard, limit, 300.0)
+        monkeypatch.setattr(isolation, limit, 300.0)
     agent = IsolatedAgent(f"{__file__}:Planner", move_time=0.01)
     there = play_match(agent, "random", games=4, seed=1, overrides={"turn_limit": 2})
     agent.close()

@@ -172,11 +172,11 @@ def test_a_failed_write_leaves_the_old_file(small, tmp_path):
     [
         ({"place": None}, "weights 'place' are missing"),
         ({"value": None}, "weights 'value' are missing"),
-        ({"place": np.zeros(3, np.float32)}, r"place has shape \(3,\): give a matrix"),
-        ({"order": np.zeros((4, 0), np.float32)}, r"layers are \(4, 5, 0, 2\) wide: give 1 to 1024"),
+        ({"place": np.zeros(3, np.float32)}, r"place must be a matrix, got shape \(3,\)"),
+        ({"order": np.zeros((4, 0), np.float32)}, r"layers must be 1 to 1024 wide, got \(4, 5, 0, 2\)"),
         ({"extra": np.zeros(3, np.float32)}, "'extra' is no name of weights"),
         ({"pool_bias": np.zeros(6, np.float32)}, r"pool_bias has shape \(6,\): it must be \(5,\)"),
-        ({"pool_bias": np.zeros(5, np.int32)}, "pool_bias is of type int32: give floating-point numbers"),
+        ({"pool_bias": np.zeros(5, np.int32)}, "pool_bias must be floating-point numbers, got int32"),
         ({"pool_bias": np.full(5, np.inf, np.float32)}, "pool_bias holds numbers that are not finite"),
     ],
 )
@@ -258,7 +258,10 @@ def test_files_cut_off_and_bits_flipped(small, tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("policy:bass", "there is no policy 'bass': give the path of a file of weights, or .*: base"),
+        (
+            "policy:bass",
+            "there is no policy 'bass'; a policy is the path of a file of weights, or one of those that come with the package: base",
+        ),
         ("policy:nowhere.safetensors", "there is no policy 'nowhere.safetensors'"),
         ("policy:.", "there is no policy '.'"),
         ("policy:/dev/zero", "there is no policy '/dev/zero'"),

@@ -119,7 +119,7 @@ def test_a_file_keeps_all_weights(mixture_file):
     for read, written in ((first, moving(0)), (second, moving(1))):
         assert all((read[name] == written[name]).all() for name in written)
     assert (PolicyAgent(mixture_file).weights["simple_bias"] == moving(0)["simple_bias"]).all()
-    with pytest.raises(PolicyError, match="a mixture of 2 policies: give a file of one"):
+    with pytest.raises(PolicyError, match="a mixture of 2 policies; it must be a file of one"):
         read_weights(mixture_file)
 
 

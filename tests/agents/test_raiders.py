@@ -265,8 +265,8 @@ def test_names_carry_the_parameters_that_differ():
     ("name", "message"),
     [
         ("raidr", "there is no agent 'raidr'; did you mean 'raider'?"),
-        ("raider:", "agent 'raider:': '': give parameters as name=value,name=value"),
-        ("raider:defenders", "'defenders': give parameters as name=value"),
+        ("raider:", "agent 'raider:': '': parameters are name=value,name=value"),
+        ("raider:defenders", "'defenders': parameters are name=value"),
         ("raider:defender=3", "there is no parameter 'defender'; did you mean 'defenders'? It takes: defenders, path"),
         ("raider:defenders=3,defenders=4", "defenders is given twice"),
         ("raider:defenders=11", "agent 'raider:defenders=11': defenders = '11': Input should be less than or equal"),

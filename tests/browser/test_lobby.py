@@ -5,7 +5,7 @@ import re
 import pytest
 from driving import check_page, open_table, ordering, until
 
-from geo_patrol.server.requests import agent_offers, game_offers
+from geo_patrol.server.requests import agent_choices, game_choices
 from geo_patrol.server.tables import make_seat_agent
 
 SHORT = 'extends = "case1"\nturn_limit = 1\n'
@@ -21,11 +21,11 @@ def lobby(address, open_page):
 
 
 def test_every_agent_that_is_offered_can_be_seated():
-    for name, text, about in agent_offers([]):
+    for name, text, about in agent_choices([]):
         assert make_seat_agent(name, frozenset())
         assert text
         assert about
-    assert game_offers()[0][0] == "geo_patrol"
+    assert game_choices()[0][0] == "geo_patrol"
 
 
 def test_a_newcomer_plays_at_once_and_again_with_the_sides_swapped(address, open_page):
@@ -77,7 +77,7 @@ def test_faults_are_shown_at_their_fields(lobby):
     lobby.fill("#new [name=scenario]", 'extends = "case1"\nturn_limit = -1')
     lobby.click("text=Open the table")
     fault = lobby.locator("#new label:has([name=scenario]) [role=alert]")
-    fault.filter(has_text="turn_limit = -1: give a whole number").wait_for()
+    fault.filter(has_text="turn_limit must be an integer, got -1").wait_for()
     assert lobby.evaluate("document.activeElement.name") == "scenario"
     large = {"name": "large.toml", "mimeType": "text/plain", "buffer": b"#" * 70_000}
     lobby.set_input_files("#new [name=file]", large)

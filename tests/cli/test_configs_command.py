@@ -85,9 +85,9 @@ def test_equal_changes_of_both_sides_are_listed_once():
     ("arguments", "message"),
     [
         (("case6",), "there is no preset 'case6'; did you mean"),
-        (("case1", "case2", "case3"), "3 names: give none"),
+        (("case1", "case2", "case3"), "3 names: none lists"),
         (("--set", "turn_limit=3"), "--set needs the name of a preset"),
-        (("case1", "--set", "turn_limit=none"), "turn_limit = 'none': give a whole number"),
+        (("case1", "--set", "turn_limit=none"), "turn_limit must be an integer from 1 to 10000, got 'none'"),
         (("lost.toml",), "there is no configuration file 'lost.toml'"),
     ],
 )

@@ -122,7 +122,9 @@ def test_an_agent_of_the_users_own(tmp_path):
     assert "bot.py has no 'Bit'; its classes with act are" in ran.stderr
     ran = run("random", "idle", "--move-time", "0")
     assert ran.exit_code == 2
-    assert ran.stderr == "geo-patrol: move time = 0.0: give seconds for a decision, more than 0 and at most 86400\n"
+    assert (
+        ran.stderr == "geo-patrol: move time must be seconds for a decision, more than 0 and at most 86400, got 0.0\n"
+    )
 
 
 def test_set_replaces_values(tmp_path):
@@ -237,17 +239,17 @@ def test_show_and_quiet_print_the_game_alone():
     [
         (("scriptd", "random"), "there is no agent 'scriptd'; did you mean 'scripted'?"),
         (("random", "nobody"), "there is no agent 'nobody'"),
-        (("idle", "idle", "--games", 7), "games = 7: give an even number from 2 on"),
-        (("idle", "idle", "--games", 0), "games = 0: give an even number"),
-        (("idle", "idle", "--games", -2), "games = -2: give an even number"),
+        (("idle", "idle", "--games", 7), "games must be an even number of at least 2, got 7"),
+        (("idle", "idle", "--games", 0), "games must be an even number of at least 2, got 0"),
+        (("idle", "idle", "--games", -2), "games must be an even number of at least 2, got -2"),
         (("idle", "idle", "--seed", -1), "seed must be a non-negative integer"),
         (("idle", "idle", "--config", "case11"), "there is no preset 'case11'; did you mean 'case1'?"),
         (("idle", "idle", "--config", "lost/mine.toml"), "there is no configuration file"),
         (("idle", "idle", "--set", "bravo.patrols.amo=1"), "bravo.patrols.amo = 1: there is no such key; did you mean"),
-        (("idle", "idle", "--set", "turn_limit"), "override 'turn_limit': give key=value"),
-        (("idle", "idle", "--set", "turn_limit=0"), "turn_limit = 0: give a whole number from 1"),
-        (("idle", "idle", "--json", "-", "--csv", "-"), "--json and --csv both go to -: give two files"),
-        (("idle", "idle", "--json", "x", "--csv", "./x"), "--json and --csv both go to x: give two files"),
+        (("idle", "idle", "--set", "turn_limit"), "override must be key=value"),
+        (("idle", "idle", "--set", "turn_limit=0"), "turn_limit must be an integer from 1 to 10000, got 0"),
+        (("idle", "idle", "--json", "-", "--csv", "-"), "--json and --csv both go to -: they must be two files"),
+        (("idle", "idle", "--json", "x", "--csv", "./x"), "--json and --csv both go to x: they must be two files"),
         (("idle", "idle", "--show", "--csv", "-"), "--show prints to standard output"),
         (("idle", "idle", "--games", "many"), "--games"),
         (("idle",), "SECOND"),

@@ -58,7 +58,7 @@ def test_chosen_sheets_as_svg(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "kit.png"], "kit.png cannot be written: give a file that ends in .pdf, or a folder"),
+        (["-o", "kit.png"], "kit.png must be a file that ends in .pdf, or a folder"),
         (
             ["-o", "kit.pdf", "--sheets", "boards"],
             "--sheets 'boards': there are board, tokens, turn, reference, orders-alpha,",

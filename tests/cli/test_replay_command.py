@@ -143,7 +143,7 @@ def test_csv_of_phases_and_of_engagements(played, tmp_path):
     last = [row for row in phases if row["game"] == "3"][-1]
     assert [int(last["alpha_score"]), int(last["bravo_score"])] == replays[3].end.score
     ran = run(played, "--rows", "phases")
-    assert (ran.exit_code, ran.stderr) == (2, "geo-patrol: --rows phases: give --csv FILE too\n")
+    assert (ran.exit_code, ran.stderr) == (2, "geo-patrol: --rows phases needs --csv FILE\n")
 
 
 def test_csv_of_untrusted_games_holds_no_formulas(played, tmp_path):
@@ -224,7 +224,7 @@ def test_pictures_are_vectors_in_svg_and_refused_in_other_formats(played, tmp_pa
     for name in ("end.eps", "end.tga", "end"):
         ran = run(played, "--png", "end", "-o", tmp_path / name)
         assert ran.exit_code == 2
-        assert f"{name}: give a name that ends in .png, .svg or .pdf" in ran.stderr
+        assert f"{name} must end in .png, .svg or .pdf" in ran.stderr
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -359,12 +359,12 @@ def test_films_without_their_package_say_what_to_install(played, tmp_path, monke
     [
         (("--game", 4), "there is no game 4: the file holds 4 games, 0 to 3"),
         (("--game", -1), "--game"),
-        (("--png", "0"), "--png 0: give a turn from 1 to"),
-        (("--png", "99"), "--png 99: give a turn from 1 to"),
-        (("--png", "x" * 50), "--png xx"),
+        (("--png", "0"), "--png must be a turn from 1 to"),
+        (("--png", "99"), "--png must be a turn from 1 to"),
+        (("--png", "x" * 50), "got xx"),
         (("--output", "x.png"), "--output is the file of one picture"),
-        (("--png", "1", "--size", "big"), "--size big: give width x height, such as 1280x720"),
-        (("--png", "1", "--size", "10x10"), "--size 10x10: give 320x240 to 7680x4320"),
+        (("--png", "1", "--size", "big"), "--size must be width x height, such as 1280x720, got big"),
+        (("--png", "1", "--size", "10x10"), "--size must be 320x240 to 7680x4320, got 10x10"),
         (("--gif", "no/where.gif"), "where.gif"),
         (("--csv", "no/where.csv"), "no/where.csv cannot be written"),
         (("--gif", "x.gif", "--speed", 0), "--speed"),
@@ -402,7 +402,7 @@ def test_match_saves_its_games(tmp_path):
     assert len(list(ReplayReader(path))) == 6
     ran = runner.invoke(app, [*command, str(path)])
     assert ran.exit_code == 2
-    assert ran.stderr == f"geo-patrol: {path} is there already: give another name, or a folder, to keep both\n"
+    assert ran.stderr == f"geo-patrol: {path} is there already: choose another name, or a folder, to keep both\n"
     ran = runner.invoke(app, [*command, str(tmp_path / "one.jsonl.zst"), "--quiet"])
     assert (ran.exit_code, ran.output) == (0, "")
     assert len(list(ReplayReader(tmp_path / "one.jsonl.zst"))) == 6
@@ -442,8 +442,8 @@ def test_games_that_cannot_be_resumed(played, tmp_path):
     ("agent", "message"),
     [
         ("bobby", "there is no agent 'bobby'. The agents are: "),
-        ("search:99999999999", "budget = '99999999999': give a time such as 10ms or 1.5s, up to 60s"),
-        ("search:3600s", "budget = '3600s': give a time such as 10ms or 1.5s, up to 60s"),
+        ("search:99999999999", "budget must be a time such as 10ms or 1.5s, up to 60s, got '99999999999'"),
+        ("search:3600s", "budget must be a time such as 10ms or 1.5s, up to 60s, got '3600s'"),
         ("search:10ms,propose=bot.py:Bot", "there is no agent 'bot.py:Bot'"),
         ("search:rollouts=100000", "search:rollouts=100000 would take too long for its orders: "),
     ],

@@ -78,7 +78,7 @@ def test_odds_of_a_replay(tmp_path):
     assert ran.exit_code == 0, ran.stderr
     assert ran.stdout.startswith("Duel, turn 1\n")
     assert "--turn 9: game 0 has no engagement phase" in run("odds", path, "--turn", 9).stderr
-    assert "give --turn N" in run("odds", path).stderr
+    assert "must say which turn's engagement is meant" in run("odds", path).stderr
 
 
 def test_bad_input_is_one_line(position, tmp_path):

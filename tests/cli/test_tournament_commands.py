@@ -60,7 +60,7 @@ def test_tournament_prints_and_writes_its_tables(tmp_path):
     assert run(*TOURNAMENT, "--out", out, "--mirror").stdout == ran.stdout  # played already
     ran = run(*TOURNAMENT, "--out", out)
     assert ran.exit_code == 2
-    assert "its mirror is True, not False: give another folder, or the same arguments to go on" in ran.stderr
+    assert "its mirror is True, not False: use another folder, or the same arguments to go on" in ran.stderr
 
 
 def test_json_goes_to_standard_output():
@@ -168,17 +168,20 @@ def test_a_sweep_of_too_many_pictures_has_none(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("tournament", "idle"), "1 agent: give 2 to 100"),
+        (("tournament", "idle"), "2 to 100 agents, got 1"),
         (("tournament", "idle", "scriptd"), "there is no agent 'scriptd'; did you mean 'scripted'?"),
-        (("tournament", "idle", "random", "-n", 5), "games = 5: give an even number"),
-        (("tournament", "idle", "random", "-p", 0), "processes = 0: give a whole number"),
+        (
+            ("tournament", "idle", "random", "-n", 5),
+            "games must be an even number of at least 2, got 5; every second game swaps the sides",
+        ),
+        (("tournament", "idle", "random", "-p", 0), "processes must be an integer from 1 to 1024, got 0"),
         (("tournament", "idle", "random", "--seed", -1), "seed must be a non-negative integer"),
         (("tournament", "idle", "random", "--json", "/"), "/ cannot be written: it is a folder"),
         (("tournament", "idle", "nowhere.py:Bot"), "agent 'nowhere.py:Bot': there is no file"),
-        (("sprt", "idle", "random", "--elo0", 30), "elo0 = 30 and elo1 = 20: give a smaller elo0"),
-        (("sprt", "idle", "random", "--alpha", 0.7), "alpha = 0.7: give a probability"),
+        (("sprt", "idle", "random", "--elo0", 30), "elo0 must be less than elo1, got 30 and 20"),
+        (("sprt", "idle", "random", "--alpha", 0.7), "alpha must be a probability above 0 and below 0.5, got 0.7"),
         (("sweep", "-v", "bravo.patrols.amo=1"), "there is no such key; did you mean ammo?"),
-        (("sweep", "-v", "turn_limit=3..1"), "give the smaller end first"),
+        (("sweep", "-v", "turn_limit=3..1"), "the smaller end comes first"),
     ],
 )
 def test_wrong_input_is_reported_in_one_line(arguments, message):

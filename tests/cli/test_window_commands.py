@@ -28,8 +28,11 @@ def run(*arguments):
         (["watch", "scriptd", "random"], "did you mean 'scripted'?"),
         (["watch", "scripted", "random", "--config", "case9"], "case9"),
         (["watch", "scripted", "random", "--seed", -1], "seed must be a non-negative integer"),
-        (["watch", "scripted", "random", "--set", "turn_limit=0"], "turn_limit = 0"),
-        (["play", "--as", "charlie"], "--as charlie: give alpha or bravo"),
+        (
+            ["watch", "scripted", "random", "--set", "turn_limit=0"],
+            "turn_limit must be an integer from 1 to 10000, got 0",
+        ),
+        (["play", "--as", "charlie"], "--as must be alpha or bravo, got charlie"),
         (["play", "--against", "nobody"], "there is no agent 'nobody'"),
     ],
 )

@@ -21,60 +21,80 @@ OVERRIDES = [
     ("alpha.points.wins", 1, "alpha.points.wins = 1: there is no such key; did you mean win?"),
     ("both.patrol.fuel", 3, "bravo.patrol = {'fuel': 3}: there is no such key; did you mean patrols?"),
     ("", 1, " = 1: there is no such key"),
-    ("turn_limit", "many", "turn_limit = 'many': give a whole number from 1 to 10000"),
-    ("turn_limit", 0, "turn_limit = 0: give a whole number from 1 to 10000"),
-    ("turn_limit", {"low": 10, "high": 20}, "turn_limit = {'low': 10, 'high': 20}: give a whole number"),
-    ("title", 3, "title = 3: give a text in quotes"),
-    ("rules", "Book", "rules = 'Book': give 'book' or 'code'"),
-    ("illegal_orders", "raise", "illegal_orders = 'raise': give 'noop' or 'forfeit'"),
-    ("mirror", 3, "mirror = 3: give true or false"),
-    ("board", 4, "board = 4: give a table"),
-    ("alpha", "strong", "alpha = 'strong': give a table"),
-    ("board.inner_ring", 0, "board.inner_ring = 0: give a whole number from 1 to 10"),
-    ("board.outer_ring", 11, "board.outer_ring = 11: give a whole number from 1 to 10"),
-    ("board.inner_ring", 5, "board.inner_ring = 5: give a ring not beyond the outer one, 4"),
-    ("board.goal_ring", 5, "board.goal_ring = 5: give a ring of the board, 1 to 4"),
-    ("board.outer_ring", 3, "board.goal_ring = 4: give a ring of the board, 1 to 3"),
-    ("board.goal_ring", True, "board.goal_ring = True: give a whole number from 1 to 10"),
-    ("alpha.hva.fuel", True, "alpha.hva.fuel = True: give a whole number from 1 to 10000"),
-    ("alpha.hva.fuel", 0, "alpha.hva.fuel = 0: give a whole number from 1 to 10000"),
-    ("alpha.hva.fuel", 99.5, "alpha.hva.fuel = 99.5: give a whole number from 1 to 10000"),
-    ("alpha.hva.fuel", float("nan"), "alpha.hva.fuel = nan: give a whole number from 1 to 10000"),
-    ("alpha.hva.fuel", float("inf"), "alpha.hva.fuel = inf: give a whole number from 1 to 10000"),
-    ("alpha.hva.fuel", None, "alpha.hva.fuel = None: give a whole number from 1 to 10000"),
-    ("alpha.hva.weight", -1, "alpha.hva.weight = -1: give a number from 0 to 100"),
-    ("alpha.hva.weight", float("nan"), "alpha.hva.weight = nan: give a number from 0 to 100"),
-    ("bravo.patrols.weight", "car", "bravo.patrols.weight = 'car': give a number from 0 to 100, or \"auto\""),
-    ("bravo.patrols.ammo", -1, "bravo.patrols.ammo = -1: give a whole number from 0 to 1000"),
-    ("bravo.patrols.count", 11, "bravo.patrols.count = 11: give a whole number from 1 to 10"),
-    ("bravo.patrols.fuel", [100], "bravo.patrols.fuel = [100]: give a whole number from 1 to 10000"),
-    ("alpha.patrols.formation", [], "alpha.patrols.formation = []: give a list of [azimuth offset"),
+    ("turn_limit", "many", "turn_limit must be an integer from 1 to 10000, got 'many'"),
+    ("turn_limit", 0, "turn_limit must be an integer from 1 to 10000, got 0"),
+    (
+        "turn_limit",
+        {"low": 10, "high": 20},
+        "turn_limit must be an integer from 1 to 10000, got {'low': 10, 'high': 20}",
+    ),
+    ("title", 3, "title must be a text in quotes, got 3"),
+    ("rules", "Book", "rules must be 'book' or 'code', got 'Book'"),
+    ("illegal_orders", "raise", "illegal_orders must be 'noop' or 'forfeit', got 'raise'"),
+    ("mirror", 3, "mirror must be true or false, got 3"),
+    ("board", 4, "board must be a table, got 4"),
+    ("alpha", "strong", "alpha must be a table, got 'strong'"),
+    ("board.inner_ring", 0, "board.inner_ring must be an integer from 1 to 10, got 0"),
+    ("board.outer_ring", 11, "board.outer_ring must be an integer from 1 to 10, got 11"),
+    ("board.inner_ring", 5, "board.inner_ring must be a ring not beyond the outer one, 4, got 5"),
+    ("board.goal_ring", 5, "board.goal_ring must be a ring of the board, 1 to 4, got 5"),
+    ("board.outer_ring", 3, "board.goal_ring must be a ring of the board, 1 to 3, got 4"),
+    ("board.goal_ring", True, "board.goal_ring must be an integer from 1 to 10, got True"),
+    ("alpha.hva.fuel", True, "alpha.hva.fuel must be an integer from 1 to 10000, got True"),
+    ("alpha.hva.fuel", 0, "alpha.hva.fuel must be an integer from 1 to 10000, got 0"),
+    ("alpha.hva.fuel", 99.5, "alpha.hva.fuel must be an integer from 1 to 10000, got 99.5"),
+    ("alpha.hva.fuel", float("nan"), "alpha.hva.fuel must be an integer from 1 to 10000, got nan"),
+    ("alpha.hva.fuel", float("inf"), "alpha.hva.fuel must be an integer from 1 to 10000, got inf"),
+    ("alpha.hva.fuel", None, "alpha.hva.fuel must be an integer from 1 to 10000, got None"),
+    ("alpha.hva.weight", -1, "alpha.hva.weight must be a number from 0 to 100, got -1"),
+    ("alpha.hva.weight", float("nan"), "alpha.hva.weight must be a number from 0 to 100, got nan"),
+    ("bravo.patrols.weight", "car", "bravo.patrols.weight must be a number from 0 to 100, or \"auto\", got 'car'"),
+    ("bravo.patrols.ammo", -1, "bravo.patrols.ammo must be an integer from 0 to 1000, got -1"),
+    ("bravo.patrols.count", 11, "bravo.patrols.count must be an integer from 1 to 10, got 11"),
+    ("bravo.patrols.fuel", [100], "bravo.patrols.fuel must be an integer from 1 to 10000, got [100]"),
+    (
+        "alpha.patrols.formation",
+        [],
+        "alpha.patrols.formation must be a list of [azimuth offset from the goal sector, Patrols there], 10 Patrols at most, got []",
+    ),
     ("alpha.patrols.formation", [[0, 6], [1, 5]], "formation of at most 10 Patrols; these are 11"),
-    ("alpha.patrols.formation", [[0, 0]], "alpha.patrols.formation = [[0, 0]]: give a whole number from 1 to 10"),
-    ("alpha.patrols.formation", [[0.5, 1]], "[[0.5, 1]]: give a whole number from -1023 to 1023"),
-    ("alpha.patrols.formation", [[1, 2, 3]], "[[1, 2, 3]]: give a list of [azimuth offset from the goal sector"),
-    ("alpha.patrols.formation", {"low": 1, "high": 2}, "give a single value or { choices = [..] }"),
-    ("alpha.costs.prograde", -5, "alpha.costs.prograde = -5: give a whole number from 0 to 10000"),
-    ("alpha.costs.radial_in", 2.5, "alpha.costs.radial_in = 2.5: give a whole number from 0 to 10000"),
-    ("alpha.costs.shoot", 5, "alpha.costs.shoot = 5: give a pair [same sector, adjacent sector]"),
-    ("alpha.costs.guard", [5, -10], "alpha.costs.guard.1 = -10: give a whole number from 0 to 10000"),
-    ("alpha.odds.shoot", [0.8, 0.4, 0.2], "alpha.odds.shoot = [0.8, 0.4, 0.2]: give a pair"),
-    ("alpha.odds.shoot", "ab", "alpha.odds.shoot = 'ab': give a pair [same sector, adjacent sector]"),
-    ("alpha.odds.shoot", [1.1, 0.4], "alpha.odds.shoot.0 = 1.1: give a number from 0 to 1"),
-    ("alpha.odds.guard", [0.8, -0.1], "alpha.odds.guard.1 = -0.1: give a number from 0 to 1"),
-    ("alpha.odds.guard", [0.8, "0.4"], "alpha.odds.guard.1 = '0.4': give a number from 0 to 1"),
-    ("alpha.odds.guard", [True, 0.4], "alpha.odds.guard.0 = True: give a number from 0 to 1"),
-    ("alpha.points.goal", -10, "alpha.points.goal = -10: give a whole number from 0 to 10000"),
-    ("alpha.points.win", 0, "alpha.points.win = 0: give a whole number from 1 to 1000000"),
-    ("alpha.hva.ammo", {"low": 3, "high": 1}, "alpha.hva.ammo = {'low': 3, 'high': 1}: give a range whose low is not"),
-    ("alpha.hva.ammo", {"low": 3}, "give a single value or { low = .., high = .. } or { choices = [..] }"),
-    ("alpha.hva.ammo", {"low": -1, "high": 1}, "alpha.hva.ammo = {'low': -1, 'high': 1}: give a whole number from 0"),
-    ("alpha.hva.ammo", {"choices": []}, "alpha.hva.ammo = {'choices': []}: give a list of 1 to 1000 choices"),
-    ("alpha.hva.ammo", {"choices": [1, "x"]}, "give a whole number from 0 to 1000"),
+    ("alpha.patrols.formation", [[0, 0]], "alpha.patrols.formation must be an integer from 1 to 10, got [[0, 0]]"),
+    ("alpha.patrols.formation", [[0.5, 1]], "[[0.5, 1]]"),
+    ("alpha.patrols.formation", [[1, 2, 3]], "[[1, 2, 3]]"),
+    ("alpha.patrols.formation", {"low": 1, "high": 2}, "must be a single value or { choices = [..] }"),
+    ("alpha.costs.prograde", -5, "alpha.costs.prograde must be an integer from 0 to 10000, got -5"),
+    ("alpha.costs.radial_in", 2.5, "alpha.costs.radial_in must be an integer from 0 to 10000, got 2.5"),
+    ("alpha.costs.shoot", 5, "alpha.costs.shoot must be a pair [same sector, adjacent sector], got 5"),
+    ("alpha.costs.guard", [5, -10], "alpha.costs.guard.1 must be an integer from 0 to 10000, got -10"),
+    (
+        "alpha.odds.shoot",
+        [0.8, 0.4, 0.2],
+        "alpha.odds.shoot must be a pair [same sector, adjacent sector], got [0.8, 0.4, 0.2]",
+    ),
+    ("alpha.odds.shoot", "ab", "alpha.odds.shoot must be a pair [same sector, adjacent sector], got 'ab'"),
+    ("alpha.odds.shoot", [1.1, 0.4], "alpha.odds.shoot.0 must be a number from 0 to 1, got 1.1"),
+    ("alpha.odds.guard", [0.8, -0.1], "alpha.odds.guard.1 must be a number from 0 to 1, got -0.1"),
+    ("alpha.odds.guard", [0.8, "0.4"], "alpha.odds.guard.1 must be a number from 0 to 1, got '0.4'"),
+    ("alpha.odds.guard", [True, 0.4], "alpha.odds.guard.0 must be a number from 0 to 1, got True"),
+    ("alpha.points.goal", -10, "alpha.points.goal must be an integer from 0 to 10000, got -10"),
+    ("alpha.points.win", 0, "alpha.points.win must be an integer from 1 to 1000000, got 0"),
+    (
+        "alpha.hva.ammo",
+        {"low": 3, "high": 1},
+        "alpha.hva.ammo must be a range whose low is not above its high, got {'low': 3, 'high': 1}",
+    ),
+    ("alpha.hva.ammo", {"low": 3}, "must be a single value or { low = .., high = .. } or { choices = [..] }"),
+    (
+        "alpha.hva.ammo",
+        {"low": -1, "high": 1},
+        "alpha.hva.ammo must be an integer from 0 to 1000, got {'low': -1, 'high': 1}",
+    ),
+    ("alpha.hva.ammo", {"choices": []}, "alpha.hva.ammo must be a list of 1 to 1000 choices, got {'choices': []}"),
+    ("alpha.hva.ammo", {"choices": [1, "x"]}, "must be an integer from 0 to 1000"),
     ("alpha.hva.fuel.units", 3, "override alpha.hva.fuel.units = 3: fuel is a single value and has no keys"),
-    ("variants", 5, "variants = 5: give a list"),
+    ("variants", 5, "variants must be a list, got 5"),
     ("variants", [{"alpha": {}}], "variants.0.name is missing"),
-    ("variants", [{"name": "a", "chance": 0}], "variants.0.chance = 0: give a whole number from 1 to 1000000"),
+    ("variants", [{"name": "a", "chance": 0}], "variants.0.chance must be an integer from 1 to 1000000, got 0"),
     ("variants", [{"name": "a", "gamma": 0}], "variants.0.gamma = 0: there is no such key"),
     (
         "variants",
@@ -84,9 +104,9 @@ OVERRIDES = [
     (
         "variants",
         [{"name": "a", "bravo": {"odds": {"shoot": [2, 0]}}}],
-        "variants.0.bravo.odds.shoot.0 = 2: give a number from 0 to 1",
+        "variants.0.bravo.odds.shoot.0 must be a number from 0 to 1, got 2",
     ),
-    ("variants", [{"name": "a"}] * 101, "variants = '101 variants': give at most 100"),
+    ("variants", [{"name": "a"}] * 101, "variants must be at most 100, got '101 variants'"),
 ]
 
 
@@ -118,10 +138,10 @@ def test_configuration_with_a_missing_key(key):
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("turn_limit", "override 'turn_limit': give key=value, such as bravo.patrols.ammo=3"),
-        ("=3", "override '=3': give key=value"),
-        ("alpha.hva.fuel=lots", "alpha.hva.fuel = 'lots': give a whole number from 1 to 10000"),
-        ("alpha.odds.shoot=[0.8", "alpha.odds.shoot = '[0.8': give a pair"),
+        ("turn_limit", "override must be key=value, such as bravo.patrols.ammo=3, got 'turn_limit'"),
+        ("=3", "override must be key=value, such as bravo.patrols.ammo=3, got '=3'"),
+        ("alpha.hva.fuel=lots", "alpha.hva.fuel must be an integer from 1 to 10000, got 'lots'"),
+        ("alpha.odds.shoot=[0.8", "alpha.odds.shoot must be a pair [same sector, adjacent sector], got '[0.8'"),
         ("turn_limit.x=3", "override turn_limit.x = 3: turn_limit is a single value and has no keys"),
     ],
 )
@@ -131,7 +151,7 @@ def test_override_as_text(override, message):
 
 
 def test_override_with_a_key_that_is_no_text():
-    with pytest.raises(ConfigError, match="override 3: give a dotted key"):
+    with pytest.raises(ConfigError, match=r"override must be a dotted key, such as bravo.patrols.ammo, got 3"):
         load_config("geo_patrol", {3: 4})
 
 
@@ -142,16 +162,16 @@ def test_override_with_a_key_that_is_no_text():
         ("chess", "there is no preset 'chess'"),
         (
             "nowhere/game.toml",
-            "there is no configuration file 'nowhere/game.toml': give the path of a TOML file, or a preset: case1",
+            "there is no configuration file 'nowhere/game.toml': it must be the path of a TOML file, or a preset: case1, case2, case3, case4, case5, duel, geo_patrol, king_of_the_hill, od2d, skirmish",
         ),
-        ("a\0b.toml", "there is no configuration file 'a\\x00b.toml': give the path of"),
-        (None, "config = None: give a preset's name, a path, a mapping or a GameConfig"),
-        (7, "config = 7: give a preset's name"),
+        ("a\0b.toml", "there is no configuration file 'a\\x00b.toml': it must be the path of"),
+        (None, "config must be a preset's name, a path, a mapping or a GameConfig, got None"),
+        (7, "config must be a preset's name, a path, a mapping or a GameConfig, got 7"),
         ({}, "alpha is missing"),
-        ({"extends": 3}, "configuration: extends = 3: give a preset's name or a path"),
+        ({"extends": 3}, "configuration: extends must be a preset's name or a path, got 3"),
         ({"extends": "cas1"}, "there is no preset 'cas1'; did you mean 'case1'?"),
-        ({"extends": "geo_patrol", "both": 3}, "configuration: both = 3: give a table of values of both sides"),
-        ({"extends": "geo_patrol", "alpha": 3}, "alpha = 3: give a table"),
+        ({"extends": "geo_patrol", "both": 3}, "configuration: both must be a table of values of both sides, got 3"),
+        ({"extends": "geo_patrol", "alpha": 3}, "alpha must be a table, got 3"),
     ],
 )
 def test_source_that_is_no_configuration(source, message):
@@ -189,7 +209,9 @@ def test_configuration_file_that_extends_a_missing_one(tmp_path):
 
 def test_configuration_with_a_count_above_its_formation():
     formation = {"alpha.patrols.formation": {"choices": [[[0, 5]], [[0, 2]]]}, "alpha.patrols.count": 3}
-    with pytest.raises(ConfigError, match=r"alpha\.patrols\.count = 3: give at most 2, the Patrols of the formation"):
+    with pytest.raises(
+        ConfigError, match=r"alpha\.patrols\.count must be at most 2, the Patrols of the formation, got 3"
+    ):
         load_config("geo_patrol", formation)
 
 
@@ -202,7 +224,7 @@ def test_overrides_of_one_value_of_a_pair():
 
 @pytest.mark.parametrize("index", ["2", "first", "-1"])
 def test_overrides_of_an_index_out_of_range(index):
-    with pytest.raises(ConfigError, match="give an index of the list, 0 to 1"):
+    with pytest.raises(ConfigError, match="must be an index of the list, 0 to 1"):
         load_config("geo_patrol", {f"bravo.odds.shoot.{index}": 0.5})
 
 
@@ -217,7 +239,7 @@ def test_overrides_may_be_numpy_numbers_and_tables():
 def test_configuration_with_a_number_of_too_many_digits(tmp_path, text):
     path = tmp_path / "game.toml"
     path.write_text(f'extends = "geo_patrol"\n{text}\n')
-    with pytest.raises(ConfigError, match=r"is not a TOML file|turn_limit = "):
+    with pytest.raises(ConfigError, match=r"is not a TOML file|turn_limit must be"):
         load_config(path)
 
 

@@ -584,7 +584,7 @@ def test_randomized_scenarios_of_the_examples():
 
 
 def test_invalid_variants_are_refused():
-    with pytest.raises(ConfigError, match=r"variants\.0\.alpha\.hva\.fuel = 0"):
+    with pytest.raises(ConfigError, match=r"variants\.0\.alpha\.hva\.fuel must be an integer from 1 to 10000, got 0"):
         geo_patrol_v0.parallel_env(config={**RANDOMIZED, "variants": [{"name": "x", "alpha": {"hva": {"fuel": 0}}}]})
 
 

@@ -30,29 +30,32 @@ def both(bravo):
 
 
 ACTIONS = [
-    (None, "actions = None: give a dict with the orders of alpha and of bravo"),
-    (5, "actions = 5: give a dict"),
-    ("alpha", "actions = alpha: give a dict"),
-    ([NOOPS, NOOPS], "give a dict with the orders of alpha and of bravo"),
-    ({}, "actions = {}: give a dict"),
-    ({"alpha": NOOPS}, "give a dict with the orders of alpha and of bravo"),
-    ({"alpha": NOOPS, "gamma": NOOPS}, "give a dict with the orders of alpha and of bravo"),
-    ({"alpha": NOOPS, "bravo": NOOPS, "gamma": NOOPS}, "give a dict with the orders of alpha and of bravo"),
-    (both(None), "action of bravo has shape (): give 11 order codes, one a satellite"),
-    (both(3), "action of bravo has shape ()"),
-    (both("P1 prograde"), "action of bravo has shape ()"),
-    (both({0: 1}), "action of bravo has shape ()"),
-    (both(np.zeros(10, int)), "action of bravo has shape (10,): give 11 order codes, one a satellite"),
-    (both(np.zeros((11, 1), int)), "action of bravo has shape (11, 1)"),
-    (both(np.zeros((1, 11), int)), "action of bravo has shape (1, 11)"),
-    (both(np.full(11, 0.5)), "give whole numbers, not float64"),
-    (both(np.full(11, np.nan)), "action of bravo = [nan nan"),
-    (both(np.full(11, np.inf, np.float32)), "give whole numbers, not float32"),
-    (both(["noop"] * 11), "give whole numbers, not <U4"),
-    (both([None] * 11), "give whole numbers, not object"),
-    (both([10**30] * 11), "give whole numbers, not object"),
-    (both([True] * 11), "give whole numbers, not bool"),
-    (both(NOOPS * 1j), "give whole numbers, not complex128"),
+    (None, "actions must be a dict with the orders of alpha and of bravo, got None"),
+    (5, "actions must be a dict with the orders of alpha and of bravo, got 5"),
+    ("alpha", "actions must be a dict with the orders of alpha and of bravo, got alpha"),
+    ([NOOPS, NOOPS], "must be a dict with the orders of alpha and of bravo"),
+    ({}, "actions must be a dict with the orders of alpha and of bravo, got {}"),
+    ({"alpha": NOOPS}, "must be a dict with the orders of alpha and of bravo"),
+    ({"alpha": NOOPS, "gamma": NOOPS}, "must be a dict with the orders of alpha and of bravo"),
+    ({"alpha": NOOPS, "bravo": NOOPS, "gamma": NOOPS}, "must be a dict with the orders of alpha and of bravo"),
+    (both(None), "action of bravo must have 11 order codes, one a satellite, got shape ()"),
+    (both(3), "action of bravo must have 11 order codes, one a satellite"),
+    (both("P1 prograde"), "action of bravo must have 11 order codes, one a satellite"),
+    (both({0: 1}), "action of bravo must have 11 order codes, one a satellite"),
+    (both(np.zeros(10, int)), "action of bravo must have 11 order codes, one a satellite, got shape (10,)"),
+    (both(np.zeros((11, 1), int)), "action of bravo must have 11 order codes, one a satellite, got shape (11, 1)"),
+    (both(np.zeros((1, 11), int)), "action of bravo must have 11 order codes, one a satellite, got shape (1, 11)"),
+    (both(np.full(11, 0.5)), "must be integers"),
+    (
+        both(np.full(11, np.nan)),
+        "action of bravo must be integers, got [nan nan nan nan nan nan nan nan nan nan nan] of float64",
+    ),
+    (both(np.full(11, np.inf, np.float32)), "must be integers"),
+    (both(["noop"] * 11), "must be integers"),
+    (both([None] * 11), "must be integers"),
+    (both([10**30] * 11), "must be integers"),
+    (both([True] * 11), "must be integers"),
+    (both(NOOPS * 1j), "must be integers"),
     (both([1, [2]]), "inhomogeneous shape"),
 ]
 
@@ -164,7 +167,7 @@ def test_save_before_reset():
 
 @pytest.mark.parametrize("shape", [(11, 27), (307,), (10, 28), (1, 11, 28)])
 def test_mask_of_another_shape(shape):
-    with pytest.raises(ValueError, match=re.escape(f"mask of shape {shape}: give (11, 28)")):
+    with pytest.raises(ValueError, match=re.escape(f"mask must have shape (11, 28), got {shape}")):
         OrderSpace().sample(np.ones(shape, np.int8))
 
 
@@ -177,9 +180,9 @@ ARGUMENTS = [
     ({"max_cycles": 0}, "max_cycles must be a positive integer or None, got 0"),
     ({"max_cycles": 1.5}, "max_cycles must be a positive integer or None, got 1.5"),
     ({"max_cycles": True}, "max_cycles must be a positive integer or None, got True"),
-    ({"render_mode": "pixels"}, "render_mode = 'pixels': give "),
+    ({"render_mode": "pixels"}, "render_mode must be 'human', 'rgb_array', 'ansi' or None, got 'pixels'"),
     ({"config": "caes1"}, "there is no preset 'caes1'; did you mean 'case1'?"),
-    ({"overrides": {"turn_limit": 0}}, "turn_limit = 0: give a whole number from 1 to 10000"),
+    ({"overrides": {"turn_limit": 0}}, "turn_limit must be an integer from 1 to 10000, got 0"),
 ]
 
 
@@ -196,8 +199,8 @@ def test_argument(make, arguments, message):
         ({"seat": "gamma"}, "seat must be 'alpha' or 'bravo' or 'random', got 'gamma'"),
         ({"seat": 0}, "seat must be 'alpha' or 'bravo' or 'random', got 0"),
         ({"opponent": "randm"}, "there is no agent 'randm'; did you mean 'random'?"),
-        ({"opponent": 3}, "opponent = 3: give an agent's name or an Agent"),
-        ({"opponent": None}, "opponent = None: give an agent's name or an Agent"),
+        ({"opponent": 3}, "opponent must be an agent's name or an Agent, got 3"),
+        ({"opponent": None}, "opponent must be an agent's name or an Agent, got None"),
     ],
 )
 def test_argument_of_the_solo_environment(arguments, message):
@@ -330,10 +333,10 @@ class Wrong:
 def test_opponent_that_returns_no_orders(orders):
     env = SoloGeoPatrol(opponent=Wrong(orders))
     env.reset(seed=1)
-    with pytest.raises(AgentError, match="agent 'wrong': act returned"):
+    with pytest.raises(AgentError, match=r"agent 'wrong': act must return"):
         env.step(NOOPS)
 
 
 def test_opponent_that_is_a_class():
-    with pytest.raises(ValueError, match="give an agent's name or an Agent"):
+    with pytest.raises(ValueError, match="must be an agent's name or an Agent"):
         SoloGeoPatrol(opponent=Wrong)

@@ -40,32 +40,50 @@ ARGUMENTS = [
         {"seats": PAIR, "opponent": "idle"},
         "seats must be 'both' or 'alpha' or 'bravo' or 'alternate', got array(['both', 'alpha'], dtype='<U5')",
     ),
-    ({"seats": "alpha"}, "seats = 'alpha': give an opponent for the other side, such as opponent=\"scripted\""),
-    ({"seats": "both", "opponent": "idle"}, 'seats = "both": both sides are played: give no opponent'),
+    ({"seats": "alpha"}, "seats = 'alpha': the other side must have an opponent, such as opponent=\"scripted\""),
+    (
+        {"seats": "both", "opponent": "idle"},
+        'seats = "both": both sides are played; there must be no opponent, or seats must be another value',
+    ),
     ({"opponent": "randm"}, "there is no agent 'randm'; did you mean 'random'?"),
     ({"opponent": ""}, "there is no agent ''. The agents are: random, idle"),
-    ({"opponent": 3}, "opponent = 3: give an agent's name, an Agent, or a mixture of them with weights"),
-    ({"opponent": NoAgent}, "give an agent's name"),
-    ({"opponent": RandomAgent}, "give an agent's name or an Agent"),
+    ({"opponent": 3}, "opponent must be an agent's name, an Agent, or a mixture of them with weights, got 3"),
+    ({"opponent": NoAgent}, "must be an agent's name, an Agent, or a mixture of them with weights"),
+    ({"opponent": RandomAgent}, "must be an agent's name or an Agent"),
     ({"opponent": OddEncoding()}, "agent 'random' has observation = 'pixels': it must be 'onehot' or 'tokens'"),
-    ({"opponent": []}, "opponent = []: give at least one opponent with a positive weight"),
-    ({"opponent": {"random": 0}}, "give at least one opponent with a positive weight"),
-    ({"opponent": {"random": -1}}, "opponent 'random': weight = -1: give a finite number from 0"),
-    ({"opponent": {"random": float("nan")}}, "opponent 'random': weight = nan: give a finite number from 0"),
-    ({"opponent": {"random": float("inf")}}, "opponent 'random': weight = inf: give a finite number from 0"),
-    ({"opponent": {"random": 10**400}}, "opponent 'random': weight = 1000000000"),
-    ({"opponent": {"random": 10**5000}}, "opponent 'random': weight = <int>: give a finite number from 0"),
-    ({"opponent": {"random": "1"}}, "opponent 'random': weight = '1': give a finite number from 0"),
-    ({"opponent": {"random": True}}, "opponent 'random': weight = True: give a finite number from 0"),
-    ({"opponent": {None: 1}}, "opponent = None: give an agent's name or an Agent"),
+    ({"opponent": []}, "opponent must have at least one opponent with a positive weight, got []"),
+    ({"opponent": {"random": 0}}, "must have at least one opponent with a positive weight"),
+    ({"opponent": {"random": -1}}, "opponent 'random': weight must be a finite number of at least 0, got -1"),
+    (
+        {"opponent": {"random": float("nan")}},
+        "opponent 'random': weight must be a finite number of at least 0, got nan",
+    ),
+    (
+        {"opponent": {"random": float("inf")}},
+        "opponent 'random': weight must be a finite number of at least 0, got inf",
+    ),
+    (
+        {"opponent": {"random": 10**400}},
+        "opponent 'random': weight must be a finite number of at least 0, got 10000000000000000000000000000000000000000000000000000000000000000000000000000...",
+    ),
+    ({"opponent": {"random": 10**5000}}, "opponent 'random': weight must be a finite number of at least 0, got <int>"),
+    ({"opponent": {"random": "1"}}, "opponent 'random': weight must be a finite number of at least 0, got '1'"),
+    ({"opponent": {"random": True}}, "opponent 'random': weight must be a finite number of at least 0, got True"),
+    ({"opponent": {None: 1}}, "opponent must be an agent's name or an Agent, got None"),
     ({"opponent": ["random", "idle"]}, "opponent: 'random': a mixture consists of pairs (agent, weight)"),
     ({"opponent": ("random", 1)}, "opponent: 'random': a mixture consists of pairs (agent, weight)"),
     ({"opponent": [("random", 1, 2)]}, "opponent: ('random', 1, 2): a mixture consists of pairs"),
-    ({"opponent": [("idle", 1), ("idle", 2)]}, "opponent 'idle' is given twice: give each one once"),
-    ({"opponent": [(make_agent("idle"), 1)] * 1001}, "opponent: 1001 opponents: give at most 1000"),
-    ({"autoreset": "always"}, "autoreset = 'always': give one of 'next_step', 'same_step', 'disabled'"),
-    ({"autoreset": None}, "autoreset = None: give one of"),
-    ({"autoreset": PAIR}, "autoreset = array(['both', 'alpha'], dtype='<U5'): give one of"),
+    (
+        {"opponent": [("idle", 1), ("idle", 2)]},
+        "opponent 'idle' is given twice; it must be given once, with its whole weight",
+    ),
+    ({"opponent": [(make_agent("idle"), 1)] * 1001}, "opponent: at most 1000 opponents are allowed, got 1001"),
+    ({"autoreset": "always"}, "autoreset must be one of 'next_step', 'same_step', 'disabled', got 'always'"),
+    ({"autoreset": None}, "autoreset must be one of 'next_step', 'same_step', 'disabled', got None"),
+    (
+        {"autoreset": PAIR},
+        "autoreset must be one of 'next_step', 'same_step', 'disabled', got array(['both', 'alpha'], dtype='<U5')",
+    ),
     ({"mask_in": "observation"}, "mask_in must be 'obs' or 'info' or 'none', got 'observation'"),
     ({"mask_in": PAIR}, "mask_in must be 'obs' or 'info' or 'none', got array("),
     ({"observation": "pixels"}, "observation must be 'onehot' or 'tokens', got 'pixels'"),
@@ -76,7 +94,7 @@ ARGUMENTS = [
     ({"max_cycles": True}, "max_cycles must be a positive integer or None, got True"),
     ({"max_cycles": 2.0}, "max_cycles must be a positive integer or None, got 2.0"),
     ({"config": "case9"}, "there is no preset 'case9'"),
-    ({"config": 3}, "config = 3: give a preset's name"),
+    ({"config": 3}, "config must be a preset's name, a path, a mapping or a GameConfig, got 3"),
     ({"overrides": {"turn_limt": 3}}, "turn_limt = 3: there is no such key; did you mean turn_limit?"),
 ]
 
@@ -112,22 +130,22 @@ def assert_unchanged(envs, twin):
 
 
 ACTIONS = [
-    (None, "actions have shape (): give (6, 11) order codes"),
-    ("noop", "actions have shape (): give (6, 11)"),
-    ({"alpha": 1}, "actions have shape (): give (6, 11)"),
-    ([], "actions have shape (0,): give (6, 11)"),
-    (np.zeros((6, 12), int), "actions have shape (6, 12): give (6, 11)"),
-    (np.zeros((3, 2, 11), int), "actions have shape (3, 2, 11): give (6, 11)"),
-    (np.zeros((3, 11), int), "actions have shape (3, 11): give (6, 11)"),
-    ([[0] * 11] * 5 + [[0]], "give (6, 11) order codes"),
-    (np.full((6, 11), 0.5), "actions of type float64: give whole numbers"),
-    (np.full((6, 11), np.nan), "actions of type float64: give whole numbers"),
-    (np.full((6, 11), np.inf), "actions of type float64: give whole numbers"),
-    (np.zeros((6, 11), complex), "actions of type complex128: give whole numbers"),
-    (np.zeros((6, 11), bool), "actions of type bool: give whole numbers"),
-    (np.zeros((6, 11), object), "actions of type object: give whole numbers"),
-    (np.full((6, 11), 2**70), "actions of type object: give whole numbers"),
-    (np.zeros((6, 11), "S2"), "actions of type |S2: give whole numbers"),
+    (None, "actions must be (6, 11) order codes, got shape ()"),
+    ("noop", "actions must be (6, 11) order codes"),
+    ({"alpha": 1}, "actions must be (6, 11) order codes"),
+    ([], "actions must be (6, 11) order codes, got shape (0,)"),
+    (np.zeros((6, 12), int), "actions must be (6, 11) order codes, got shape (6, 12)"),
+    (np.zeros((3, 2, 11), int), "actions must be (6, 11) order codes, got shape (3, 2, 11)"),
+    (np.zeros((3, 11), int), "actions must be (6, 11) order codes, got shape (3, 11)"),
+    ([[0] * 11] * 5 + [[0]], "must be (6, 11) order codes"),
+    (np.full((6, 11), 0.5), "actions must be integers"),
+    (np.full((6, 11), np.nan), "actions must be integers"),
+    (np.full((6, 11), np.inf), "actions must be integers"),
+    (np.zeros((6, 11), complex), "actions must be integers, got complex128"),
+    (np.zeros((6, 11), bool), "actions must be integers, got bool"),
+    (np.zeros((6, 11), object), "actions must be integers"),
+    (np.full((6, 11), 2**70), "actions must be integers"),
+    (np.zeros((6, 11), "S2"), "actions must be integers, got |S2"),
 ]
 
 
@@ -202,7 +220,7 @@ SEEDS = [
     (b"123", "got b'123'"),
     ({0: 1, 1: 2, 2: 3}, "got {0: 1, 1: 2, 2: 3}"),
     (np.array(5), "got array(5)"),
-    ([1, 2], "seed: 2 seeds: give one for each of the 3 games"),
+    ([1, 2], "seed must have one seed for each of the 3 games, got 2"),
     ([1, 2, -3], "got -3"),
     ([1, 2.0, 3], "got 2.0"),
     ([1, True, 3], "got True"),
@@ -222,11 +240,11 @@ def test_seeds(seed, message):
 MASKS = [
     (np.array([True] * 3 + [False] * 3), "reset_mask: environments 2 and 3 are one game: select both or neither"),
     (np.zeros(6, bool), "reset_mask selects no environment: select at least one"),
-    (np.ones(3, bool), "give an array of 6 bool"),
-    (np.ones((6, 1), bool), "give an array of 6 bool"),
-    (np.ones(6, int), "reset_mask = array([1, 1, 1, 1, 1, 1]): give an array of 6 bool"),
-    ([True] * 6, "reset_mask = [True, True, True, True, True, True]: give an array of 6 bool"),
-    ("all", "reset_mask = 'all': give an array of 6 bool"),
+    (np.ones(3, bool), "must be an array of 6 bool"),
+    (np.ones((6, 1), bool), "must be an array of 6 bool"),
+    (np.ones(6, int), "reset_mask must be an array of 6 bool, got array([1, 1, 1, 1, 1, 1])"),
+    ([True] * 6, "reset_mask must be an array of 6 bool, got [True, True, True, True, True, True]"),
+    ("all", "reset_mask must be an array of 6 bool, got 'all'"),
 ]
 
 
@@ -249,7 +267,7 @@ def test_the_first_reset_must_reset_all_games():
 @pytest.mark.parametrize("options", [[1], "reset_mask", 3])
 def test_options_that_are_not_a_dict(options):
     envs, twin = pair()
-    with pytest.raises(ValueError, match=r"options = .*: give a dict"):
+    with pytest.raises(ValueError, match="options must be a dict, such as"):
         envs.reset(options=options)
     assert_unchanged(envs, twin)
 

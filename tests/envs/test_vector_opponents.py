@@ -259,12 +259,15 @@ def raise_key_error(count):
 
 WRONG = [
     (raise_key_error, "agent 'Eve': act raised KeyError: 'no such thing'"),
-    (lambda _: None, "agent 'Eve': act returned NoneType: give a NumPy array"),
-    (lambda count: [[0] * 11] * count, "agent 'Eve': act returned list: give a NumPy array"),
-    (lambda count: np.zeros((count, 10), int), r"agent 'Eve': act returned orders of shape \(6, 10\): give \(6, 11\)"),
-    (lambda count: np.zeros((count + 1, 11), int), r"orders of shape \(7, 11\)"),
-    (lambda count: np.full((count, 11), np.nan), "agent 'Eve': act returned orders of type float64: give whole"),
-    (lambda count: np.zeros((count, 11), object), "orders of type object"),
+    (lambda _: None, "agent 'Eve': act must return a NumPy array, got NoneType"),
+    (lambda count: [[0] * 11] * count, "agent 'Eve': act must return a NumPy array, got list"),
+    (
+        lambda count: np.zeros((count, 10), int),
+        r"agent 'Eve': act must return orders of shape \(6, 11\), got \(6, 10\)",
+    ),
+    (lambda count: np.zeros((count + 1, 11), int), r"orders of shape \(6, 11\), got \(7, 11\)"),
+    (lambda count: np.full((count, 11), np.nan), "agent 'Eve': act must return integers, got float64"),
+    (lambda count: np.zeros((count, 11), object), "must return integers"),
 ]
 
 

@@ -148,10 +148,10 @@ def test_an_agent_that_always_wins_has_a_finite_rating_and_a_group_of_its_own():
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        (np.zeros((2, 3, 3)), r"counts of shape \(2, 3, 3\): give \(K, K, 3\)"),
-        (np.ones((1, 1, 3)), "for K agents, two or more"),
-        (-np.ones((2, 2, 3)), "numbers of games, 0 or more"),
-        (np.full((2, 2, 3), np.nan), "numbers of games, 0 or more"),
+        (np.zeros((2, 3, 3)), r"counts must have shape \(K, K, 3\) for two agents or more, got \(2, 3, 3\)"),
+        (np.ones((1, 1, 3)), "for two agents or more, got (1, 1, 3)"),
+        (-np.ones((2, 2, 3)), "numbers of games, none negative"),
+        (np.full((2, 2, 3), np.nan), "numbers of games, none negative"),
         (np.zeros((2, 2, 3)), r"no games connect agents \[0\] with the others"),
         (np.array([[[0, 0, 0], [5, 0, 5]], [[0, 0, 0], [0, 0, 0]]]), "from both sides"),
     ],
@@ -162,5 +162,5 @@ def test_wrong_counts(counts, message):
 
 
 def test_wrong_level():
-    with pytest.raises(ValueError, match=r"confidence = 95: give a level between 0 and 1"):
+    with pytest.raises(ValueError, match=r"confidence must be a level between 0 and 1, got 95"):
         fit_ratings(np.ones((2, 2, 3)), confidence=95)

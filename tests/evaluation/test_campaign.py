@@ -188,14 +188,14 @@ def test_mirror_matches_show_the_advantage_of_a_side():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"agents": ["idle"]}, "1 agent: give 2 to 100"),
+        ({"agents": ["idle"]}, "2 to 100 agents, got 1"),
         ({"agents": ["idle", "idle"]}, "agent 'idle' is there twice"),
         ({"agents": ["idle", "idel"]}, "there is no agent 'idel'; did you mean 'idle'"),
-        ({"games": 3}, "games = 3: give an even number"),
+        ({"games": 3}, "games must be an even number of at least 2, got 3"),
         ({"seed": -1}, "seed must be a non-negative integer"),
-        ({"processes": 0}, "processes = 0: give a whole number from 1 to 1024"),
+        ({"processes": 0}, "processes must be an integer from 1 to 1024, got 0"),
         ({"config": "case9"}, "there is no preset 'case9'"),
-        ({"move_time": 0}, "move time = 0"),
+        ({"move_time": 0}, "move time must be seconds for a decision, more than 0 and at most 86400, got 0"),
     ],
 )
 def test_wrong_arguments(arguments, message):

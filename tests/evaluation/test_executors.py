@@ -148,7 +148,7 @@ def test_tasks_are_taken_as_they_are_needed():
     ("arguments", "message"),
     [
         ({"processes": 2}, "processes = 2: an executor has its own number of workers, leave it out"),
-        ({"move_time": 0}, "move time = 0"),
+        ({"move_time": 0}, "move time must be seconds for a decision, more than 0 and at most 86400, got 0"),
     ],
 )
 def test_wrong_arguments(arguments, message):

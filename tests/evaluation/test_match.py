@@ -255,18 +255,18 @@ def test_unsigned_orders_are_orders():
 @pytest.mark.parametrize(
     ("orders", "message"),
     [
-        (lambda n: np.zeros((n, 12), np.int64), r"shape \(2, 12\): give \(2, 11\)"),
-        (np.zeros((11,), np.int64), r"shape \(11,\)"),
-        (lambda n: np.zeros((n + 1, 11), np.int64), r"shape \(3, 11\)"),
-        (lambda n: np.zeros((n, 11)), "type float64: give whole numbers"),
-        (lambda n: np.zeros((n, 11), np.bool_), "type bool"),
-        (lambda n: np.full((n, 11), None), "type object"),
-        (lambda n: [[0] * 11] * n, "list: give a NumPy array"),
+        (lambda n: np.zeros((n, 12), np.int64), r"got \(2, 12\)"),
+        (np.zeros((11,), np.int64), r"got \(11,\)"),
+        (lambda n: np.zeros((n + 1, 11), np.int64), r"got \(3, 11\)"),
+        (lambda n: np.zeros((n, 11)), "integers, got float64"),
+        (lambda n: np.zeros((n, 11), np.bool_), "got bool"),
+        (lambda n: np.full((n, 11), None), "got object"),
+        (lambda n: [[0] * 11] * n, "a NumPy array, got list"),
         (None, "NoneType"),
     ],
 )
 def test_invalid_orders_are_reported_with_the_agents_name(orders, message):
-    with pytest.raises(AgentError, match=f"agent 'stubborn': act returned .*{message}"):
+    with pytest.raises(AgentError, match=f"agent 'stubborn': act must return .*{message}"):
         play_match("random", Stubborn(orders), games=4, seed=1)
 
 
@@ -302,7 +302,7 @@ def test_interrupting_an_agent_interrupts_the_match():
 
 @pytest.mark.parametrize("games", [1, 7, 0, -2, 2.0, "4", None, True])
 def test_invalid_numbers_of_games(games):
-    with pytest.raises(ValueError, match=r"games = .*: give an even number from 2 on"):
+    with pytest.raises(ValueError, match=r"games must be an even number of at least 2, got .*"):
         play_match("idle", "idle", games=games)
 
 
@@ -318,7 +318,7 @@ def test_invalid_agents():
     same = make_agent("random")
     with pytest.raises(ValueError, match="no agent 'scriptd'; did you mean 'scripted'"):
         play_match("scriptd", "idle", games=2)
-    with pytest.raises(ValueError, match="second = 3: give an agent's name or an Agent"):
+    with pytest.raises(ValueError, match="second must be an agent's name or an Agent, got 3"):
         play_match("idle", 3, games=2)
     with pytest.raises(ValueError, match="agent 'idle' has observation = 'pixels': it must be 'onehot' or 'tokens'"):
         play_match(odd, "idle", games=2)
@@ -401,7 +401,7 @@ def test_wilson_interval_is_that_of_scipy(trials):
 
 @pytest.mark.parametrize("arguments", [(-1, 2), (3, 2), (1, 2, 0.0), (1, 2, 1.0)])
 def test_wilson_interval_of_invalid_counts(arguments):
-    with pytest.raises(ValueError, match="give 0 <= successes <= trials"):
+    with pytest.raises(ValueError, match="0 <= successes <= trials and 0 < confidence < 1 must hold"):
         wilson_interval(*arguments)
 
 

@@ -128,10 +128,10 @@ def test_scores_of_elo(elo):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"elo0": 20, "elo1": 20}, "elo0 = 20 and elo1 = 20: give a smaller elo0"),
-        ({"elo0": float("nan")}, "elo0 = nan: give Elo points from -2000 to 2000"),
-        ({"alpha": 0}, "alpha = 0: give a probability above 0 and below 0.5"),
-        ({"beta": 0.5}, "beta = 0.5: give a probability"),
+        ({"elo0": 20, "elo1": 20}, "elo0 must be less than elo1, got 20 and 20"),
+        ({"elo0": float("nan")}, "elo0 must be a number of Elo points from -2000 to 2000, got nan"),
+        ({"alpha": 0}, "alpha must be a probability above 0 and below 0.5, got 0"),
+        ({"beta": 0.5}, "beta must be a probability above 0 and below 0.5, got 0.5"),
     ],
 )
 def test_wrong_arguments(arguments, message):

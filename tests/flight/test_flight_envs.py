@@ -190,7 +190,7 @@ def test_illegal_actions_are_replaced_and_counted(name):
 def test_wrong_actions_raise_and_change_nothing(action):
     env = SpaceshipCommander()
     env.reset()
-    with pytest.raises(OrderError, match="give a whole number from 0 to 32"):
+    with pytest.raises(OrderError, match="must be an integer from 0 to 32"):
         env.step(action)
     assert env.flight().turn == 0
 
@@ -221,7 +221,7 @@ def test_options_that_are_no_dict_change_nothing():
     env = SpaceshipCommander("random")
     env.reset(seed=1)
     before = str(env.flight())
-    with pytest.raises(ValueError, match=r"options = 'x': give a dict, such as \{'mission': \.\.\}"):
+    with pytest.raises(ValueError, match=r"options must be a dict, such as \{'mission': \.\.\}, got 'x'"):
         env.reset(seed=2, options="x")
     assert str(env.flight()) == before
 
@@ -234,7 +234,7 @@ def test_options_choose_the_mission_of_one_reset():
     assert env.mission == load_mission("sample")
     env.reset(seed=1, options={"mission": "random"})
     assert env.mission.title == "Random mission"
-    with pytest.raises(ConfigError, match="give a mission of 'spaceship_commander'"):
+    with pytest.raises(ConfigError, match="must be 'spaceship_commander'"):
         env.reset(options={"mission": "sample_probe"})
     with pytest.raises(ConfigError, match="there is no mission 'lost'"):
         env.reset(options={"mission": "lost"})
@@ -244,12 +244,15 @@ def test_options_choose_the_mission_of_one_reset():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"mission": "sample_probe"}, "give a mission of 'spaceship_commander'"),
+        ({"mission": "sample_probe"}, "must be 'spaceship_commander'"),
         ({"mask_in": "there"}, "mask_in must be 'info' or 'obs' or 'none', got 'there'"),
         ({"reward": "points"}, "reward must be 'auto' or 'score' or 'rank', got 'points'"),
         ({"render_mode": "video"}, "render_mode must be 'human' or 'rgb_array' or 'ansi', got 'video'"),
-        ({"overrides": {"turns": 99}}, "turns = 99: give a whole number from 1 to 40"),
-        ({"mission": "random", "overrides": {"turns": 9}}, "overrides = {'turns': 9}: give none with random missions"),
+        ({"overrides": {"turns": 99}}, "turns must be an integer from 1 to 40, got 99"),
+        (
+            {"mission": "random", "overrides": {"turns": 9}},
+            "overrides must be None with random missions, which they could make unsolvable, got {'turns': 9}",
+        ),
     ],
 )
 def test_wrong_arguments(arguments, message):

@@ -37,60 +37,75 @@ def test_files_state_their_source(name):
 
 
 WRONG = [
-    ({"turns": 0}, "turns = 0: give a whole number from 1 to 40"),
-    ({"turns": 41}, "turns = 41: give a whole number from 1 to 40"),
-    ({"turns": "many"}, "turns = 'many': give a whole number from 1 to 40"),
-    ({"turns": True}, "turns = True: give a whole number"),
+    ({"turns": 0}, "turns must be an integer from 1 to 40, got 0"),
+    ({"turns": 41}, "turns must be an integer from 1 to 40, got 41"),
+    ({"turns": "many"}, "turns must be an integer from 1 to 40, got 'many'"),
+    ({"turns": True}, "turns must be an integer from 1 to 40, got True"),
     ({"trun": 3}, "trun = 3: there is no such key; did you mean turns?"),
-    ({"game": "chess"}, "game = 'chess': give 'planetary_probe' or 'spaceship_commander'"),
-    ({"columns": 4}, "columns = 4: give a whole number from 5 to 40"),
-    ({"rows": 27}, "rows = 27: give a whole number from 5 to 26"),
-    ({"race": 1, "survey": ["E6"]}, "race = 1: give true or false"),
-    ({"title": 3}, "title = 3: give a text in quotes"),
-    ({"planets": {}}, "planets = {}: give a table of grid references"),
-    ({"planets": ["E6"]}, "planets = ['E6']: give a table"),
-    ({"planets": {"E": "weak"}}, "planets.E = 'weak': give a grid reference: the letter of a row and the number of a"),
-    ({"planets": {"E0": "weak"}}, "planets.E0 = 'weak': give a grid reference"),
-    ({"planets": {"E6": "heavy"}}, "planets.E6 = 'heavy': give 'weak' or 'strong'"),
-    ({"planets": {"E6": "weak", "e06": "weak"}}, "planets.e06 = 'weak': give each planet once; E6 is there already"),
-    ({"planets": {"E16": "weak", "J6": "weak"}}, "planets.J6 = 'weak': give a point of the map, A1 to I25"),
-    ({"planets": {"E16": "weak", "E26": "weak"}}, "planets.E26 = 'weak': give a point of the map, A1 to I25"),
+    ({"game": "chess"}, "game must be 'planetary_probe' or 'spaceship_commander', got 'chess'"),
+    ({"columns": 4}, "columns must be an integer from 5 to 40, got 4"),
+    ({"rows": 27}, "rows must be an integer from 5 to 26, got 27"),
+    ({"race": 1, "survey": ["E6"]}, "race must be true or false, got 1"),
+    ({"title": 3}, "title must be a text in quotes, of at most 100 characters that can be printed, got 3"),
+    ({"planets": {}}, "planets must be a table of grid references with the gravity there, such as E16 ="),
+    ({"planets": ["E6"]}, "planets must be a table of grid references with the gravity there, such as E16 ="),
+    (
+        {"planets": {"E": "weak"}},
+        "planets.E must be a grid reference: the letter of a row and the number of a column, such as E16, got 'weak'",
+    ),
+    (
+        {"planets": {"E0": "weak"}},
+        "planets.E0 must be a grid reference: the letter of a row and the number of a column, such as E16, got 'weak'",
+    ),
+    ({"planets": {"E6": "heavy"}}, "planets.E6 must be 'weak' or 'strong', got 'heavy'"),
+    (
+        {"planets": {"E6": "weak", "e06": "weak"}},
+        "planets.e06 must be each planet once; E6 is there already, got 'weak'",
+    ),
+    ({"planets": {"E16": "weak", "J6": "weak"}}, "planets.J6 must be a point of the map, A1 to I25, got 'weak'"),
+    ({"planets": {"E16": "weak", "E26": "weak"}}, "planets.E26 must be a point of the map, A1 to I25, got 'weak'"),
     (
         {"planets": {"E16": "weak", "F20": "weak"}},
-        "planets.F20 = 'weak': give wells that do not overlap: F20 is 4 grids from E16, give at least 5",
+        "planets.F20 must be wells that do not overlap: F20 is 4 grids from E16, at least 5 are needed, got 'weak'",
     ),
-    ({"planets": {"E16": "weak", "E21": "strong"}}, "E21 is 5 grids from E16, give at least 6"),
+    (
+        {"planets": {"E16": "weak", "E21": "strong"}},
+        "E21 must be wells that do not overlap: E21 is 5 grids from E16, at least 6 are needed, got 'strong'",
+    ),
     ({"planets": {f"{row}{5 * n + 1}": "weak" for row in "AFK" for n in range(4)}, "rows": 20}, "1 to 10 planets"),
-    ({"home": "E6"}, "home = 'E6': give a planet with weak gravity, one of E16, F22"),
-    ({"home": "A1"}, "home = 'A1': give a planet with weak gravity, one of E16, F22"),
-    ({"home": "somewhere"}, "home = 'somewhere': give a grid reference"),
-    ({"home": 3}, "home = 3: give a grid reference"),
-    ({"planets": {"E6": "strong"}, "home": "E6"}, "home = 'E6': give a planet with weak gravity"),
+    ({"home": "E6"}, "home must be a planet with weak gravity, one of E16, F22, got 'E6'"),
+    ({"home": "A1"}, "home must be a planet with weak gravity, one of E16, F22, got 'A1'"),
+    (
+        {"home": "somewhere"},
+        "home must be a grid reference: the letter of a row and the number of a column, such as E16, got 'somewhere'",
+    ),
+    ({"home": 3}, "home must be a grid reference: the letter of a row and the number of a column, such as E16, got 3"),
+    ({"planets": {"E6": "strong"}, "home": "E6"}, "home must be a planet with weak gravity, got 'E6'"),
     (
         {"planets": {"C3": "weak"}, "home": "C3", "columns": 5, "rows": 5},
-        "home = 'C3': give a planet with a launch point on the map, three grids away, or give a larger map",
+        "home must be a planet with a launch point on the map, three grids away, or a larger map, got 'C3'",
     ),
-    ({"stations": ["A26"]}, "stations = ['A26']: give a point of the map, A1 to I25; A26 is none"),
-    ({"stations": ["E6"]}, "stations = ['E6']: give points without a planet; there is one at E6"),
-    ({"stations": ["A1", "a1"]}, "stations = ['A1', 'a1']: give a list that names A1 once"),
-    ({"stations": [f"A{n}" for n in range(1, 8)]}, "give a list of at most 6 grid references"),
-    ({"stations": "A1"}, "stations = 'A1': give a list of at most 6 grid references"),
-    ({"survey": ["E16"]}, "survey = ['E16']: give planets other than the home planet: E6, F22"),
-    ({"survey": ["A1"]}, "survey = ['A1']: give planets other than the home planet"),
-    ({"land_on": ["E6"]}, "land_on = ['E6']: give planets with weak gravity: E16, F22"),
-    ({"fuel_limit": -1}, "fuel_limit = -1: give a whole number from 0 to 400"),
-    ({"end_at": "E6"}, "end_at = 'E6': give what is to be reached and where"),
-    ({"end_at": "well B2"}, "end_at = 'well B2': give well and the point of a planet: E6, E16, F22"),
+    ({"stations": ["A26"]}, "stations must be a point of the map, A1 to I25; A26 is none, got ['A26']"),
+    ({"stations": ["E6"]}, "stations must be points without a planet; there is one at E6, got ['E6']"),
+    ({"stations": ["A1", "a1"]}, "stations must be a list that names A1 once, got ['A1', 'a1']"),
+    ({"stations": [f"A{n}" for n in range(1, 8)]}, "must be a list of at most 6 grid references, such as ["),
+    ({"stations": "A1"}, "stations must be a list of at most 6 grid references, such as ["),
+    ({"survey": ["E16"]}, "survey must be planets other than the home planet: E6, F22, got ['E16']"),
+    ({"survey": ["A1"]}, "survey must be planets other than the home planet: E6, F22, got ['A1']"),
+    ({"land_on": ["E6"]}, "land_on must be planets with weak gravity: E16, F22, got ['E6']"),
+    ({"fuel_limit": -1}, "fuel_limit must be an integer from 0 to 400, got -1"),
+    ({"end_at": "E6"}, "end_at must be what is to be reached and where:"),
+    ({"end_at": "well B2"}, "end_at must be well and the point of a planet: E6, E16, F22, got 'well B2'"),
     (
         {"end_at": "planet E6"},
-        "end_at = 'planet E6': give planet and the point of a planet with weak gravity: E16, F22",
+        "end_at must be planet and the point of a planet with weak gravity: E16, F22, got 'planet E6'",
     ),
-    ({"end_at": "station A1"}, "end_at = 'station A1': give station and the point of a station: none here"),
-    ({"race": True}, "race = True: give something to race for with it: end_at, survey or land_on"),
-    ({"game": "planetary_probe", "advanced": True}, "advanced = True: give nothing of the kind in a mission of"),
-    ({"game": "planetary_probe", "fuel_limit": 3}, "fuel_limit = 3: give nothing of the kind"),
-    ({"game": "planetary_probe", "land_on": ["F22"]}, "land_on = ['F22']: give nothing of the kind"),
-    ({"game": "planetary_probe", "end_at": "planet F22"}, "end_at = 'planet F22': give a well"),
+    ({"end_at": "station A1"}, "end_at must be station and the point of a station: none here, got 'station A1'"),
+    ({"race": True}, "race must be something to race for with it: end_at, survey or land_on, got True"),
+    ({"game": "planetary_probe", "advanced": True}, "advanced must be nothing of the kind in a mission of"),
+    ({"game": "planetary_probe", "fuel_limit": 3}, "fuel_limit must be nothing of the kind in a mission of"),
+    ({"game": "planetary_probe", "land_on": ["F22"]}, "land_on must be nothing of the kind in a mission of"),
+    ({"game": "planetary_probe", "end_at": "planet F22"}, "end_at must be a well, such as"),
     ({"planets": MISSING}, "planets is missing"),
     ({"home": MISSING}, "home is missing"),
 ]
@@ -141,7 +156,7 @@ def test_overrides():
     )
     assert load_mission("courier", ["fuel_limit=none", "race=false"]).fuel_limit is None
     assert load_mission("sample", ["planets.E6=weak"]).planets["E6"] == "weak"
-    with pytest.raises(ConfigError, match="give key=value"):
+    with pytest.raises(ConfigError, match=r"must be key=value, such as bravo.patrols.ammo=3"):
         load_mission("sample", ["turns"])
 
 
@@ -173,7 +188,7 @@ def test_random_missions_differ():
 
 
 def test_random_mission_of_an_unknown_game():
-    with pytest.raises(ValueError, match="game = 'chess': give"):
+    with pytest.raises(ValueError, match="game must be 'spaceship_commander' or 'planetary_probe', got 'chess'"):
         random_mission_with_witness(np.random.default_rng(0), game="chess")
 
 
@@ -184,5 +199,5 @@ def test_all_faults_of_a_mission_are_listed():
     assert str(caught.value).split("\n")[0] == "mission: 3 faults"
     with pytest.raises(ConfigError) as caught:
         load_mission({"extends": "sample", "home": "I9", "stations": ["E16", "A1"], "survey": ["A2"], "race": True})
-    lines = [line.split(" = ")[0].strip() for line in str(caught.value).split("\n")]
+    lines = [line.split(" must ")[0].strip() for line in str(caught.value).split("\n")]
     assert lines == ["mission: 3 faults", "home", "stations", "survey"]

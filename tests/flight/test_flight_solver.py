@@ -181,7 +181,7 @@ def test_progress_is_reported_turn_by_turn():
 
 @pytest.mark.parametrize("states", [0, -1, 1.5, True, "many", 10**9])
 def test_wrong_number_of_states(states):
-    with pytest.raises(ValueError, match=r"max_states = .*: give a whole number from 1 to 10000000"):
+    with pytest.raises(ValueError, match=r"max_states must be an integer from 1 to 10000000, got .*"):
         solve("sample", max_states=states)
 
 

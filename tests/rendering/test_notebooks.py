@@ -27,7 +27,7 @@ def test_a_game_is_the_picture_of_the_window():
 
 def test_sizes_are_checked():
     assert ET.fromstring(Game(seed=1).svg((640, 360))).get("viewBox") == "0 0 640 360"
-    with pytest.raises(ValueError, match="width of a picture = 10: give a whole number from 320 to 8192"):
+    with pytest.raises(ValueError, match="width of a picture must be an integer from 320 to 8192, got 10"):
         Game(seed=1).svg((10, 360))
 
 

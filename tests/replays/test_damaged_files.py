@@ -116,7 +116,7 @@ def test_games_after_a_damaged_one_are_read(tmp_path):
     assert [check(replay) for replay in replays] == [None, None, None]
     assert [len(replay.phases) for replay in replays] == [4, 2, 4]
     line = len(short_lines()) + 4
-    assert faults == [f"line {line}: type = 'phrase': give 'game', 'phase' or 'end'"]
+    assert faults == [f"line {line}: type must be 'game', 'phase' or 'end', got 'phrase'"]
     assert [replay.fault for replay in replays] == [None, faults[0], None]
     assert [replay.number for replay in replays] == [0, 1, 2]
 
@@ -266,7 +266,7 @@ WRONG = [
     (
         (0, "config", "turn_limit"),
         0,
-        "line 1: config: saved configuration: 1 fault\n  turn_limit = 0: give a whole number",
+        "line 1: config: saved configuration: 1 fault\n  turn_limit must be an integer from 1 to 10000, got 0",
     ),
     ((0, "config", "turn_limt"), 5, "turn_limt = 5: there is no such key; did you mean turn_limit?"),
     ((0, "config", "alpha", "patrols", "fuel"), {"low": 1, "high": 2}, "a replay holds every value as it was sampled"),
@@ -281,7 +281,7 @@ WRONG = [
     ((1, "after", "ammo", 0, 0), 10**6, "line 2: after.ammo.0.0 = 1000000: input should be less than 32768"),
     ((2, "outcomes", 0, "target"), "alpha:HVA:1", "outcomes.0.target = 'alpha:HVA:1': give a satellite such as"),
     ((2, "outcomes", 0, "probability"), 2, "line 3: outcomes.0.probability = 2: input should be less than or equal"),
-    ((2, "type"), "stage", "line 3: type = 'stage': give 'game', 'phase' or 'end'"),
+    ((2, "type"), "stage", "line 3: type must be 'game', 'phase' or 'end', got 'stage'"),
 ]
 
 
@@ -369,7 +369,10 @@ def hostile_files():
         "blank.jsonl.gz": (gzip_of(b"\n" * (1 << 20), 256), "no game in 10,000 lines; reading ends here"),
         "claim.jsonl.zst": (zstd_frame(0xF8, 1 << 40, b"\x01\x00\x00"), "is damaged: "),
         "members.jsonl.gz": (gzip.compress(b"x") * 100_000, "line 1 is cut short"),
-        "million.jsonl.gz": (gzip.compress(million.encode()), "line 1: type = None: give 'game', 'phase' or 'end'"),
+        "million.jsonl.gz": (
+            gzip.compress(million.encode()),
+            "line 1: type must be 'game', 'phase' or 'end', got None",
+        ),
         "keys.jsonl": (many, "line 1: "),
         "list.jsonl": (lines[0] + listed, "line 2: orders.alpha = "),
         "config.jsonl": (keys, "line 1: config: saved configuration: "),

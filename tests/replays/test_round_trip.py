@@ -272,7 +272,7 @@ def test_a_folder_gets_a_new_file_each_time(tmp_path):
 def test_nothing_is_written_over(tmp_path):
     path = tmp_path / "game.jsonl"
     path.touch()
-    with pytest.raises(RecordingError, match="is there already: give another name, or a folder"):
+    with pytest.raises(RecordingError, match="is there already: choose another name, or a folder"):
         save_path(path, "a b")
     with pytest.raises(RecordingError, match="there is no folder"):
         save_path(tmp_path / "no" / "game.jsonl", "a b")

@@ -56,6 +56,6 @@ def test_a_checkpoint_of_several_modules_names_them(checkpoint, tmp_path):
         module = tmp_path / "learner_group" / "learner" / "rl_module" / name
         module.mkdir(parents=True)
         (module / "class_and_ctor_args.pkl").touch()
-    message = f"agent 'rllib:{tmp_path}': it has the modules alpha, bravo: give the folder of one"
+    message = f"agent 'rllib:{tmp_path}': it has the modules alpha, bravo: the folder must be that of one"
     with pytest.raises(AgentError, match=re.escape(message)):
         make_agent(f"rllib:{tmp_path}")

@@ -213,7 +213,10 @@ def test_a_class_is_bounded(client):
         ({"agent": "nobody"}, "nobody"),
         ({"agent": "search:60s"}, "at most 2.0 s"),
         ({"agent": "bot.py:Mine"}, "does not run user-defined agents"),
-        ({"scenario": None, "preset": "case9"}, "preset = 'case9'"),
+        (
+            {"scenario": None, "preset": "case9"},
+            "preset must be one of case1, case2, case3, case4, case5, duel, geo_patrol, king_of_the_hill, od2d, skirmish, got 'case9'",
+        ),
         ({"scenario": "turn_limit = 0"}, "turn_limit"),
         ({"alpha": "scripted"}, "alpha: "),
         ({"colour": "red"}, "colour: "),

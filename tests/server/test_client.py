@@ -177,7 +177,7 @@ def test_join_plays_an_agent_for_a_whole_game(tables):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda link: link.partition("&")[0], "this link only watches: give one to a seat, with its secret"),
+        (lambda link: link.partition("&")[0], "this link only watches; a link to a seat has its secret"),
         (lambda link: re.sub(r":\d+/", ":1/", link), "ws://127.0.0.1:1 cannot be reached: "),
         (lambda link: link[:-4], "this secret opens no seat of the table"),
     ],

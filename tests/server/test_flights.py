@@ -196,8 +196,14 @@ def test_the_same_seed_gives_the_same_random_mission(client):
 @pytest.mark.parametrize(
     ("setup", "text"),
     [
-        ({"mission": "case1"}, "mission = 'case1'"),
-        ({"mission": "../configs/flight/sample"}, "give one of base_camp"),
+        (
+            {"mission": "case1"},
+            "mission must be one of base_camp, courier, docking_race, grand_tour, probe_race, probe_slalom, sample, sample_20, sample_probe, short_tank, survey_loop, survey_sprint, touchdown, got 'case1'",
+        ),
+        (
+            {"mission": "../configs/flight/sample"},
+            "must be one of base_camp, courier, docking_race, grand_tour, probe_race, probe_slalom, sample, sample_20, sample_probe, short_tank, survey_loop, survey_sprint, touchdown",
+        ),
         ({"scenario": 'extends = "/etc/passwd"'}, "name of a mission"),
         ({"scenario": "turns = 0"}, "turns"),
         ({"scenario": "a" + ".a" * 300 + " = 1"}, "dots"),

@@ -324,11 +324,14 @@ def test_agents_play_each_other(client):
 @pytest.mark.parametrize(
     ("setup", "fault"),
     [
-        ({"preset": "/etc/passwd"}, "give one of"),
+        (
+            {"preset": "/etc/passwd"},
+            "must be one of case1, case2, case3, case4, case5, duel, geo_patrol, king_of_the_hill, od2d, skirmish",
+        ),
         ({"scenario": 'extends = "/etc/passwd"'}, "name of a preset"),
         ({"scenario": "= 3"}, "scenario"),
         ({"scenario": "turn_limit = -3"}, "turn_limit"),
-        ({"alpha": "os:system"}, "does not run agents"),
+        ({"alpha": "os:system"}, "does not run user-defined agents"),
         ({"alpha": "search:60s"}, "at most"),
         ({"alpha": "policy:/etc/passwd"}, "this server plays"),
         ({"alpha": "policy:/no/such/file,greedy"}, "this server plays"),

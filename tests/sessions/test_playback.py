@@ -76,7 +76,7 @@ def test_agents_that_fail_are_named():
     with pytest.raises(AgentError, match="agent 'broken': act raised ZeroDivisionError"):
         live.advance()
     broken.answer = lambda: np.zeros(3)
-    with pytest.raises(AgentError, match=r"agent 'broken': act returned orders of shape \(3,\)"):
+    with pytest.raises(AgentError, match=r"agent 'broken': act must return orders of shape \(1, 11\), got \(3,\)"):
         live.advance()
     broken.answer = lambda: np.full((1, 11), 27)  # illegal orders are noops
     live.advance()

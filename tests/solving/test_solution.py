@@ -199,7 +199,7 @@ def test_the_agent_refuses_other_games_and_positions(duel):
         agent.strategy(Game.restore(game), 0)
     with pytest.raises(AgentError, match="plans from games"):
         agent.act(np.zeros((1, 5), np.int16), mask, generator)
-    with pytest.raises(ValueError, match="reward = 'wins'"):
+    with pytest.raises(ValueError, match="reward must be 'score' or 'outcome', got 'wins'"):
         SolvedAgent(duel, "wins")
 
 

@@ -132,7 +132,7 @@ def test_one_answer_for_the_rest(close):
     assert orders(game, "alpha", "1", "all hold", "")[0] == ["HVA prograde"]
     entered, output = orders(game, "alpha", "all guard", "all", "o", "b", "rest", "")
     assert entered == []
-    assert "all guard: give an action of this phase that takes no target" in output
+    assert "all guard: it must be an action of this phase that takes no target" in output
     assert "alpha so far: no orders" in output
     assert "GEO Patrol | turn 1, movement" in output
     assert orders(close, "alpha", "all guard", "")[0] == ["P2 guard"]  # P1 cannot pay for it
@@ -241,7 +241,7 @@ def test_errors_end_the_game(tmp_path, monkeypatch):
         play(path, (None, "idle"), *endless())
     assert len(read_replay(path).phases) == 2
     monkeypatch.setattr(basic.IdleAgent, "act", lambda *_: np.zeros(11))
-    with pytest.raises(AgentError, match=r"agent 'idle': act returned orders of shape \(11,\): give \(1, 11\)"):
+    with pytest.raises(AgentError, match=r"agent 'idle': act must return orders of shape \(1, 11\), got \(11,\)"):
         play(tmp_path / "other.jsonl", (None, "idle"), *endless())
 
 

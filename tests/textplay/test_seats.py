@@ -73,7 +73,7 @@ def test_any_other_text_is_refused_with_one_clear_line(text):
     ("answer", "message"),
     [
         ("", "there is no order in the answer"),
-        ("x" * (MAX_ANSWER + 1), "an answer of 20,001 characters: give at most 20,000"),
+        ("x" * (MAX_ANSWER + 1), "an answer must have at most 20,000 characters, got 20,001"),
         ("P3 shoot HVA", "alpha P3 shoot HVA: not in the movement phase"),
         ("P4 radial_out", "alpha P4 radial_out: ring 4 is the outermost of the board"),
         ("P1 prograde; P1 retrograde", "order 'P1 retrograde': P1 has an order already"),
@@ -143,7 +143,7 @@ def test_prompts_have_the_values_of_the_game():
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match=r"retries = -1: give a whole number from 0"):
+    with pytest.raises(ValueError, match=r"retries must be a non-negative integer, got -1"):
         TextAgent(str, retries=-1)
     with pytest.raises(OrderError, match="got 'gamma'"):
         observe_text(Game("case1"), "gamma")

@@ -71,7 +71,7 @@ def test_networks_that_cannot_be_made(attribute, message):
 
 
 def test_what_is_no_tensor():
-    with pytest.raises(AgentError, match="the network returned int: give a tensor"):
+    with pytest.raises(AgentError, match="the network must return a tensor"):
         play_match(f"torch:{OWN}:size", "random", config="case1", games=2, seed=0)
 
 

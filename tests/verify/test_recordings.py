@@ -303,7 +303,7 @@ def test_other_order_than_the_recorded_one(game):
 @pytest.mark.parametrize("order", ["jump", ["jump", 1], ["guard", 0], "shoot", ["noop", 3], ""])
 def test_unknown_order(game, order):
     game["phases"][0]["orders"][0][0] = order
-    with pytest.raises(RecordingError, match=r"order .*: give a move, guard, or \[shoot, n\] or \[collide, n\]"):
+    with pytest.raises(RecordingError, match=r"order must be a move, guard, or \[shoot, n\] or \[collide, n\]"):
         find_difference(game)
 
 
@@ -322,10 +322,14 @@ BROKEN = [
     ("phases.0.orders.0.0", ["shoot", -1], "phases.0.orders.0.0"),
     ("phases.0.orders.0.0", 7, "phases.0.orders.0.0"),
     ("config.alpha", None, "config: .* is missing or no table"),
-    ("config.max_ring", "wide", "board.outer_ring = 'wide': give a whole number from 1 to 10"),
-    ("config.max_ring", 99, "board.outer_ring = 99: give a whole number from 1 to 10"),
-    ("config.bravo.shoot_probability", [2, 0], "bravo.odds.shoot.0 = 2: give a number from 0 to 1"),
-    ("config.bravo.formation", [], "bravo.patrols.formation = .*: give a list"),
+    ("config.max_ring", "wide", "board.outer_ring must be an integer from 1 to 10, got 'wide'"),
+    ("config.max_ring", 99, "board.outer_ring must be an integer from 1 to 10, got 99"),
+    ("config.bravo.shoot_probability", [2, 0], "bravo.odds.shoot.0 must be a number from 0 to 1, got 2"),
+    (
+        "config.bravo.formation",
+        [],
+        "bravo.patrols.formation must be a list of [azimuth offset from the goal sector, Patrols there], 10 Patrols at most, got []",
+    ),
 ]
 
 

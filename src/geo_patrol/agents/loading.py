@@ -14,7 +14,7 @@ from typing import Any
 from geo_patrol.agents.protocol import Agent, check_agent, describe_error
 from geo_patrol.errors import AgentError, suggest
 
-_FORM = "give path/to/file.py:Name or module:Name, where Name is a class without arguments or an agent"
+_FORM = "it must be path/to/file.py:Name or module:Name, where Name is a class without arguments or an agent"
 
 
 def split_location(name: str) -> tuple[str, str] | None:

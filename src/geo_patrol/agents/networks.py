@@ -287,7 +287,7 @@ class TorchNetwork:
         with optional_import("train"):
             import torch  # noqa: PLC0415 - an extra
         if not callable(forward):
-            raise PolicyError(f"it is of type {type(forward).__name__}: give a module, or a function of tensors")
+            raise PolicyError(f"it must be a module or a function of tensors, got {type(forward).__name__}")
         self._torch = torch
         self._dtypes = {"onehot": torch.float32, "tokens": torch.int64, ACTION_MASK: torch.bool}
         self._forward = forward.eval() if isinstance(forward, torch.nn.Module) else forward
@@ -306,7 +306,7 @@ class TorchNetwork:
         logits = output[0] if isinstance(output, tuple | list) else output
         if not isinstance(logits, torch.Tensor):
             raise PolicyError(
-                f"the network returned {type(logits).__name__}: give a tensor, or a tuple that begins with one"
+                f"the network must return a tensor, or a tuple that begins with one, got {type(logits).__name__}"
             )
         array: NDArray[Any] = logits.cpu().numpy()
         return array
@@ -327,7 +327,7 @@ def load_torch_network(source: str) -> TorchNetwork:
     is_script = source.endswith(SCRIPT_SUFFIX)
     path, attribute = (source, "") if is_script else split_location(source) or ("", "")
     if not path.endswith((".py", SCRIPT_SUFFIX)):
-        raise PolicyError(f"give torch:FILE.py:make or torch:FILE{SCRIPT_SUFFIX}")
+        raise PolicyError(f"its name must be torch:FILE.py:make or torch:FILE{SCRIPT_SUFFIX}")
     file = Path(path).expanduser()
     if not file.is_file():
         raise NotFoundError(f"there is no file {path!r}")
@@ -414,11 +414,13 @@ def _find_module(folder: Path) -> Path:
     modules = folder / _MODULES
     if not modules.is_dir():
         if not (folder / _MODULE_FILE).is_file():
-            raise PolicyError(f"{str(folder)!r} is no checkpoint of RLlib: give what algorithm.save_to_path() wrote")
+            raise PolicyError(f"{str(folder)!r} is no checkpoint of RLlib, which algorithm.save_to_path() writes")
         return folder
     names = sorted(path.name for path in modules.iterdir() if (path / _MODULE_FILE).is_file())
     if len(names) != 1:
-        raise PolicyError(f"it has the modules {', '.join(names) or 'none'}: give the folder of one, in {modules}")
+        raise PolicyError(
+            f"it has the modules {', '.join(names) or 'none'}: the folder must be that of one, in {modules}"
+        )
     return modules / names[0]
 
 

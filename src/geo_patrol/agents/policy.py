@@ -166,7 +166,7 @@ def parse_weights(content: bytes, where: str) -> dict[str, NDArray[np.float32]]:
     """
     policies = parse_policies(content, where)
     if len(policies) > 1:
-        raise PolicyError(f"{where}: a mixture of {len(policies)} policies: give a file of one")
+        raise PolicyError(f"{where}: a mixture of {len(policies)} policies; it must be a file of one")
     return policies[0][0]
 
 
@@ -222,10 +222,10 @@ def check_weights(weights: Weights, where: str) -> None:
         if name not in weights:
             raise PolicyError(f"{where}: weights {name!r} are missing: this is no policy of geo_patrol")
         if weights[name].ndim != 2:
-            raise PolicyError(f"{where}: {name} has shape {weights[name].shape}: give a matrix")
+            raise PolicyError(f"{where}: {name} must be a matrix, got shape {weights[name].shape}")
     widths = widths_of(weights)
     if not all(1 <= width <= MAX_WIDTH for width in widths):
-        raise PolicyError(f"{where}: layers are {tuple(widths)} wide: give 1 to {MAX_WIDTH}")
+        raise PolicyError(f"{where}: layers must be 1 to {MAX_WIDTH} wide, got {tuple(widths)}")
     right = shapes(widths)
     for name in weights.keys() - right.keys():
         raise PolicyError(f"{where}: {show(name)} is no name of weights; the names are: {', '.join(right)}")
@@ -236,7 +236,7 @@ def check_weights(weights: Weights, where: str) -> None:
         if array.shape != shape:
             raise PolicyError(f"{where}: {name} has shape {array.shape}: it must be {shape}")
         if array.dtype.kind != "f":
-            raise PolicyError(f"{where}: {name} is of type {array.dtype}: give floating-point numbers")
+            raise PolicyError(f"{where}: {name} must be floating-point numbers, got {array.dtype}")
         with np.errstate(over="ignore"):
             is_finite = np.isfinite(array.astype(np.float32)).all()
         if not is_finite:
@@ -654,7 +654,7 @@ def load_policies(source: str | Path) -> list[tuple[dict[str, NDArray[np.float32
         return read_shipped(str(source))
     if not Path(source).is_file():
         raise PolicyError(
-            f"there is no policy {str(source)!r}: give the path of a file of weights, or one of those that come with "
+            f"there is no policy {str(source)!r}; a policy is the path of a file of weights, or one of those that come with "
             f"the package: {', '.join(shipped)}"
         )
     return read_policies(source)

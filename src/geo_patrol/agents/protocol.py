@@ -141,7 +141,7 @@ def check_agent(agent: Any, what: str) -> Agent:
         ValueError: it does not implement ``Agent``, or its encoding does not exist.
     """
     if not isinstance(agent, Agent) or isinstance(agent, type):
-        raise ValueError(f"{what} = {agent!r}: give an agent's name or an Agent")
+        raise ValueError(f"{what} must be an agent's name or an Agent, got {agent!r}")
     if agent.observation not in ENCODINGS:
         known = " or ".join(map(repr, ENCODINGS))
         raise ValueError(f"{what}: agent {agent.name!r} has observation = {agent.observation!r}: it must be {known}")
@@ -223,12 +223,12 @@ def check_actions(actions: Any, name: str, num_games: int, method: str = "act") 
     """
     shape = (num_games, SATELLITES)
     if not isinstance(actions, np.ndarray):
-        raise AgentError(f"agent {name!r}: {method} returned {type(actions).__name__}: give a NumPy array")
+        raise AgentError(f"agent {name!r}: {method} must return a NumPy array, got {type(actions).__name__}")
     plain: NDArray[Any] = np.asarray(actions)  # not of a subclass, which may override anything
     if plain.shape != shape:
-        raise AgentError(f"agent {name!r}: {method} returned orders of shape {plain.shape}: give {shape}")
+        raise AgentError(f"agent {name!r}: {method} must return orders of shape {shape}, got {plain.shape}")
     if plain.dtype.kind not in "iu":
-        raise AgentError(f"agent {name!r}: {method} returned orders of type {plain.dtype}: give whole numbers")
+        raise AgentError(f"agent {name!r}: {method} must return integers, got {plain.dtype}")
     clipped: NDArray[np.int64] = np.clip(plain, -1 if plain.dtype.kind == "i" else 0, ORDERS).astype(np.int64)
     return clipped
 

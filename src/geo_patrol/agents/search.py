@@ -99,7 +99,7 @@ def read_search(text: str) -> Search:
 
 def _read_agent(name: str, parameter: str, agent: str) -> str:
     if not agent:
-        raise ValueError(f"agent {name!r}: {parameter} = '': give the name of an agent")
+        raise ValueError(f"agent {name!r}: {parameter} must be the name of an agent, got ''")
     if agent.partition(":")[0].strip() == "search":
         verb = "propose to" if parameter == "propose" else "be the enemy that is expected by"
         raise ValueError(f"agent {name!r}: {parameter} = {show(agent)}: a search cannot {verb} a search")
@@ -114,7 +114,9 @@ def read_budget(search: Search) -> tuple[float, int]:
     """
     if search.rollouts:
         if search.budget:
-            raise ValueError(f"search: budget = {show(search.budget)} and rollouts = {search.rollouts}: give one")
+            raise ValueError(
+                f"search: one of budget and rollouts must be given, got {show(search.budget)} and {search.rollouts}"
+            )
         return 0.0, search.rollouts
     if not search.budget:
         return _DEFAULT_SECONDS, 0
@@ -122,7 +124,7 @@ def read_budget(search: Search) -> tuple[float, int]:
     seconds = float(match[1]) * (0.001 if match[2] == "ms" else 1.0) if match else 0.0
     if not 0.0 < seconds <= _MAX_SECONDS:
         raise ValueError(
-            f"search: budget = {show(search.budget)}: give a time such as 10ms or 1.5s, up to {_MAX_SECONDS:g}s"
+            f"search: budget must be a time such as 10ms or 1.5s, up to {_MAX_SECONDS:g}s, got {show(search.budget)}"
         )
     return seconds, 0
 

@@ -32,7 +32,7 @@ class SolvedAgent(StatelessPlanner):
 
     def __init__(self, solution: GameSolution, reward: Reward = "outcome", name: str = "solved") -> None:
         if reward not in REWARDS:
-            raise ValueError(f"reward = {reward!r}: give {' or '.join(map(repr, REWARDS))}")
+            raise ValueError(f"reward must be {' or '.join(map(repr, REWARDS))}, got {reward!r}")
         self.solution, self.reward, self.name = solution, reward, name
         self._known_config: Any = None
         self._strategy = functools.lru_cache(_CACHE)(self._find_strategy)

@@ -41,7 +41,7 @@ def configs(
 
     names = names or []
     if len(names) > 2:
-        raise InputError(f"{len(names)} names: give none to list the presets, one to show it, or two to compare them")
+        raise InputError(f"{len(names)} names: none lists the presets, one shows it, and two are compared")
     if overrides and not names:
         raise InputError("--set needs the name of a preset whose values it replaces")
     with bad_input():

@@ -90,16 +90,16 @@ def fly(
 
 def _check_options(modes: list[str], window: bool, max_states: int | None) -> None:
     if len(modes) > 1:
-        raise InputError(f"{' and '.join(modes)}: give one of them")
+        raise InputError(f"{' and '.join(modes)} exclude each other")
     if "--text" in modes and window:
-        raise InputError("--text and --window: give one of them")
+        raise InputError("--text and --window exclude each other")
     if max_states is not None and "--solve" not in modes:
         raise InputError("--max-states is for --solve")
 
 
 def _check_suffix(target: str | None, suffixes: tuple[str, ...]) -> None:
     if target is not None and Path(target).suffix.lower() not in suffixes:
-        raise InputError(f"{target} cannot be written: give a file that ends in {' or '.join(suffixes)}")
+        raise InputError(f"{target} must end in {' or '.join(suffixes)}")
 
 
 def _load(mission: str, overrides: list[str] | None, seed: int | None, game: str) -> "Mission":
@@ -113,7 +113,7 @@ def _load(mission: str, overrides: list[str] | None, seed: int | None, game: str
                 raise InputError("--seed is for --mission random; other missions are not random")
             return load_mission(mission, overrides)
         if seed is not None and seed < 0:
-            raise InputError(f"--seed {seed}: give a whole number from 0")
+            raise InputError(f"--seed must be a non-negative integer, got {seed}")
         return load_mission(random_mission(np.random.default_rng(seed), game=game), overrides)  # type: ignore[arg-type]
 
 
@@ -175,7 +175,7 @@ def _play_window(flight: "Flight", *, replay: bool = False) -> "Flight":
     try:
         return show(flight, is_shown=replay)
     except NoScreenError as error:
-        raise InputError(f"{error}; or give --text") from None
+        raise InputError(f"{error}; without one: --text") from None
 
 
 def play_text(flight: "Flight") -> "Flight":

@@ -111,9 +111,9 @@ def match(
 def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
     """Check that both files can be written, and that no two outputs go to the same place."""
     if json is not None and csv is not None and os.path.realpath(json) == os.path.realpath(csv):
-        raise InputError(f"--json and --csv both go to {json}: give two files")
+        raise InputError(f"--json and --csv both go to {json}: they must be two files")
     if show and STDOUT in (json, csv):
-        raise InputError("--show prints to standard output: give --json or --csv a file")
+        raise InputError("--show prints to standard output: --json or --csv must be a file")
     check_output(csv)
 
 

@@ -76,7 +76,7 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
         except ConnectionError as error:
             _exit(str(error), FAILED)
         except FileExistsError as error:
-            _exit(str(InputError(f"{error.filename} is there already: give another name")), FAILED)
+            _exit(str(InputError(f"{error.filename} is there already: choose another name")), FAILED)
         except OSError as error:
             _exit(str(InputError(f"{error.filename or 'output'}: {error.strerror or error}")), FAILED)
 

@@ -406,7 +406,7 @@ def _start(
 ) -> GameSaver:
     """Start a new game and its file."""
     if side not in SIDES:
-        raise InputError(f"--as {side}: give alpha or bravo")
+        raise InputError(f"--as must be alpha or bravo, got {side}")
     if hint := suggest(against, [PERSON]) if against != PERSON else "":
         raise InputError(f"there is no agent {against!r}{hint}")
     agent = None if against == PERSON else load_agent(against)
@@ -477,7 +477,7 @@ def watch(
         run_menu(watch_list())
         return
     if bravo is None:
-        raise InputError(f"{alpha} needs an opponent: give two agents, or none to choose them from a menu")
+        raise InputError(f"{alpha} needs an opponent: name two agents, or none to choose them from a menu")
     agents = load_agent(alpha), load_agent(bravo)
     live = start_game(config, overrides, agents, seed)
     from geo_patrol.rendering.watch import watch as show
@@ -505,7 +505,7 @@ def learn(
     collide, score. The positions are prepared, the rules are the real ones.
     """
     if game not in _GAMES:
-        raise InputError(f"there is no lesson {game!r}{suggest(game, _GAMES) or f'; give {_GAMES_TEXT}'}")
+        raise InputError(f"there is no lesson {game!r}{suggest(game, _GAMES) or f'; lessons are {_GAMES_TEXT}'}")
     from geo_patrol.rendering.screen import init_display
 
     init_display()

@@ -37,7 +37,7 @@ def print_sheets(
     from geo_patrol.scenes.sheets import PAPERS
 
     if output.suffix and output.suffix.lower() != ".pdf":
-        raise InputError(f"{output} cannot be written: give a file that ends in .pdf, or a folder")
+        raise InputError(f"{output} must be a file that ends in .pdf, or a folder")
     title, drawings = _draw(config, overrides, mission)
     chosen = _choose(drawings, sheets)
     if output.suffix:

@@ -95,9 +95,9 @@ def replay(
     """
     stills = {suffix: turn for suffix, turn in ((".png", png), (".svg", svg), (".pdf", pdf)) if turn is not None}
     if output is not None and len(stills) != 1:
-        raise InputError("--output is the file of one picture: give one of --png TURN, --svg TURN and --pdf TURN too")
+        raise InputError("--output is the file of one picture: it needs one of --png TURN, --svg TURN and --pdf TURN")
     if rows is not TableRows.GAMES and csv is None:
-        raise InputError(f"--rows {rows}: give --csv FILE too")
+        raise InputError(f"--rows {rows} needs --csv FILE")
     from geo_patrol.replays import ReplayReader
 
     pictures = _Pictures(gif, mp4, stills, output, _read_size(size), speed)
@@ -133,10 +133,10 @@ def _read_size(text: str | None) -> tuple[int, int] | None:
         return None
     width, sign, height = text.lower().partition("x")
     if not sign or not all(text.isascii() and text.isdigit() and len(text) <= 4 for text in (width, height)):
-        raise InputError(f"--size {text}: give width x height, such as 1280x720")
+        raise InputError(f"--size must be width x height, such as 1280x720, got {text}")
     size = int(width), int(height)
     if not all(low <= length <= high for low, length, high in zip(_MIN_SIZE, size, _MAX_SIZE, strict=True)):
-        raise InputError(f"--size {text}: give 320x240 to 7680x4320")
+        raise InputError(f"--size must be 320x240 to 7680x4320, got {text}")
     return size
 
 
@@ -240,7 +240,7 @@ def _watch(reader: "ReplayReader", number: int) -> bool:
     try:
         watch_games(games, number)
     except NoScreenError as error:
-        raise InputError(f"{error}; or give --text, --png TURN, --gif FILE or --mp4 FILE") from None
+        raise InputError(f"{error}; without one: --text, --png TURN, --gif FILE or --mp4 FILE") from None
     for fault in games.faults:
         print(f"geo-patrol: {fault}; the game is shown up to there", file=sys.stderr)
     return not games.faults
@@ -300,7 +300,7 @@ def _moment_of(timeline: "Timeline", option: str, turn: str) -> int:
                 return index
     last = timeline[-1].turn
     raise InputError(
-        f"{option} {turn}: give a turn from 1 to {last}, perhaps with an e for its engagement phase, or end"
+        f"{option} must be a turn from 1 to {last}, perhaps with an e for its engagement phase, or end, got {turn}"
     )
 
 

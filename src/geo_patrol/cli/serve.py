@@ -132,9 +132,9 @@ def join(
     output; docs/protocol.md describes them. A lost connection is made again, for up to two minutes.
     """
     if (agent is None) == (command is None):
-        raise InputError("give either --agent NAME or --command COMMAND")
+        raise InputError("one of --agent NAME and --command COMMAND is needed")
     if text and command is None:
-        raise InputError("--text is for programs: give --command COMMAND")
+        raise InputError("--text is for programs: it needs --command COMMAND")
     from geo_patrol.games import fresh_seed
     from geo_patrol.server.client import AgentPlayer, Client, ProgramPlayer, play_seat
 

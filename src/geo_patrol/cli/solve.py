@@ -169,7 +169,7 @@ def _read_saved(file: Path, turn: int | None) -> "Game":
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not JSON ({error})") from None
     if not isinstance(saved, dict):
-        raise InputError(f"{file}: not a saved game; give the JSON of Game.save")
+        raise InputError(f"{file}: not a saved game, which is the JSON of Game.save")
     return Game.restore(saved)
 
 
@@ -179,7 +179,7 @@ def _read_replay(file: Path, number: int, turn: int | None) -> "tuple[Game, tupl
     from geo_patrol.replays.files import ReplayReader, replay_timeline
 
     if turn is None:
-        raise InputError(f"{file}: give --turn N, the turn whose engagement you mean")
+        raise InputError(f"{file}: --turn N must say which turn's engagement is meant")
     with bad_input():
         timeline, _ = replay_timeline(read_replay(ReplayReader(file), number))
     for phase in timeline.phases:

@@ -264,7 +264,7 @@ def sweep(
 ) -> None:
     """Play a match for every combination of varied values, and print win rates with their 95 % intervals.
 
-    VALUES: 60,80,100 or 0..4 (all whole numbers) or 0..1..0.25 (with a step). --out DIR adds JSON, CSV and a heat map.
+    VALUES: 60,80,100 or 0..4 (all integers) or 0..1..0.25 (with a step). --out DIR adds JSON, CSV and a heat map.
     """
     from geo_patrol.evaluation import play_sweep
     from geo_patrol.evaluation.sweep import parse_variations
@@ -458,7 +458,7 @@ def _verdict(result: "SprtResult") -> str:
     test, games = result.test, f"after {len(result.match):,} games"
     first, second = result.match.agents
     if result.verdict is None:
-        return f"No answer {games}: give more by --max-games, or an elo1 farther from elo0."
+        return f"No answer {games}: allow more by --max-games, or an elo1 farther from elo0."
     if result.verdict == "elo1":
         return f"Accepted {games}: elo1. {first} is more than {test.elo0:+g} Elo above {second}."
     return f"Accepted {games}: elo0. {first} is less than {test.elo1:+g} Elo above {second}."

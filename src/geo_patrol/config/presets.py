@@ -67,7 +67,7 @@ def _expand_both(data: Data, origin: str) -> None:
     if both is None:
         return
     if not isinstance(both, dict):
-        raise ConfigError(f"{origin}: both = {show(both)}: give a table of values of both sides")
+        raise ConfigError(f"{origin}: both must be a table of values of both sides, got {show(both)}")
     for side in SIDES:
         own = data.get(side, {})
         data[side] = merge(copy_plain(both), own) if isinstance(own, dict) else own
@@ -76,7 +76,7 @@ def _expand_both(data: Data, origin: str) -> None:
 def _override(data: Data, key: Any, value: Any) -> None:
     """Set a value by its dotted key, in every variant too: overridden values are not sampled."""
     if not isinstance(key, str) or key.count(".") > MAX_DEPTH:
-        raise ConfigError(f"override {show(key)}: give a dotted key, such as bravo.patrols.ammo")
+        raise ConfigError(f"override must be a dotted key, such as bravo.patrols.ammo, got {show(key)}")
     first, _, rest = key.partition(".")
     for target in [*SIDES] if first == "both" else [first]:
         set_value(data, key, [target, *rest.split(".")] if rest else [target], value)

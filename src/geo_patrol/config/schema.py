@@ -72,11 +72,13 @@ def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> str:
         case "extra_forbidden":
             message = f"there is no such key; {_known_keys(root, error['loc'])}"
         case "wrong_value":
-            message = f"give {context['right']}"
+            return f"{path} must be {context['right']}, got {show(value)}"
         case "literal_error":
-            message = f"give {context['expected']}"
-        case kind:
-            message = f"give {_VALID_BY_TYPE[kind]}" if kind in _VALID_BY_TYPE else error["msg"]
+            return f"{path} must be {context['expected']}, got {show(value)}"
+        case kind if kind in _VALID_BY_TYPE:
+            return f"{path} must be {_VALID_BY_TYPE[kind]}, got {show(value)}"
+        case _:
+            message = error["msg"]
     return f"{path} = {show(value)}: {message}"
 
 
@@ -122,11 +124,11 @@ def _is_between(low: float, value: Any, high: float) -> bool:
 
 
 def whole(low: int, high: int) -> Check:
-    """Make a check for whole numbers; 5.0 is one."""
+    """Make a check for integers; 5.0 is one."""
 
     def check(value: Any) -> int:
         if not _is_between(low, value, high) or int(value) != value:
-            raise wrong(f"a whole number from {low} to {high}")
+            raise wrong(f"an integer from {low} to {high}")
         return int(value)
 
     return check

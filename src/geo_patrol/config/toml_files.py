@@ -130,7 +130,7 @@ def _parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
     for text in overrides:
         key, sign, value = str(text).partition("=")
         if not sign or not key.strip():
-            raise ConfigError(f"override {show(text)}: give key=value, such as bravo.patrols.ammo=3")
+            raise ConfigError(f"override must be key=value, such as bravo.patrols.ammo=3, got {show(text)}")
         yield key.strip(), _parse_value(value.strip())
 
 
@@ -163,7 +163,7 @@ def set_value(data: Data, key: str, path: list[str], value: Any) -> None:
 def _set_item(items: list[Any], key: str, index: str, value: Any) -> None:
     """Set one item of a list, such as ``bravo.odds.shoot.0``, the odds in the same sector."""
     if not index.isascii() or not index.isdigit() or int(index) >= len(items):
-        raise ConfigError(f"override {key} = {show(value)}: give an index of the list, 0 to {len(items) - 1}")
+        raise ConfigError(f"override {key} must be an index of the list, 0 to {len(items) - 1}, got {show(value)}")
     items[int(index)] = copy_plain(value)
 
 
@@ -239,8 +239,8 @@ class Layers(Generic[_T]):
         if isinstance(source, Mapping):
             origin = self._file.removesuffix(" file")
             return self._resolve(copy_plain(source), origin, Path.cwd(), depth=0), origin
-        right = f"give a {self._name}'s name, a path, a mapping or a {self._model.__name__}"
-        raise ConfigError(f"{self._argument} = {show(source)}: {right}")
+        right = f"a {self._name}'s name, a path, a mapping or a {self._model.__name__}"
+        raise ConfigError(f"{self._argument} must be {right}, got {show(source)}")
 
     def _read(self, source: str | Path, folder: Path | None = None, depth: int = 0) -> tuple[Data, str]:
         path = self._find(source, folder)
@@ -263,7 +263,7 @@ class Layers(Generic[_T]):
             hint = suggest(name, names) or "."
             raise ConfigError(f"there is no {self._name} {name!r}{hint} The {self._name}s are: {listed}.")
         raise ConfigError(
-            f"there is no {self._file} {str(path)!r}: give the path of a TOML file, or a {self._name}: {listed}"
+            f"there is no {self._file} {str(path)!r}: it must be the path of a TOML file, or a {self._name}: {listed}"
         )
 
     def _resolve(self, data: Data, origin: str, folder: Path, depth: int) -> Data:
@@ -277,7 +277,7 @@ class Layers(Generic[_T]):
                 f"{origin}: extends = {show(base)}: more than {_MAX_EXTENDS} files extend each other, or in a circle."
             )
         if not isinstance(base, str):
-            raise ConfigError(f"{origin}: extends = {show(base)}: give a {self._name}'s name or a path")
+            raise ConfigError(f"{origin}: extends must be a {self._name}'s name or a path, got {show(base)}")
         base_data, _ = self._read(base, folder, depth + 1)
         base_data.pop("description", None)  # which is not true of what is changed
         return merge(base_data, data)

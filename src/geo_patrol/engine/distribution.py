@@ -82,7 +82,7 @@ class _Attempts:
         self.branches += count
         if self.branches > MAX_BRANCHES:
             raise OrderError(
-                f"the engagement has more than {MAX_BRANCHES:,} random branches: give fewer guards, shots or collisions"
+                f"the engagement has more than {MAX_BRANCHES:,} random branches: it must have fewer guards, shots or collisions"
             )
 
     def ordered_aims(self, side: int) -> Aims:

@@ -82,7 +82,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         """Start a new game; reseeds only when a seed is given.
 
         Raises:
-            ValueError: the seed is negative or not a whole number.
+            ValueError: the seed is negative or not an integer.
         """
         self._observations, self.infos = self._game.reset(seed, options)
         self.agents = list(self.possible_agents)
@@ -111,7 +111,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         """Take the orders of the agent whose turn it is; after bravo's, the phase is played.
 
         Raises:
-            ValueError: the orders have another shape or are not whole numbers; the agent may try again.
+            ValueError: the orders have another shape or are not integers; the agent may try again.
             RuntimeError: ``reset`` was never called.
         """
         self._game.single.check_reset()

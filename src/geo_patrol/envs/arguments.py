@@ -64,9 +64,11 @@ def check_orders(actions: Any, agent: str) -> NDArray[np.int64]:
     """
     orders = np.asarray(actions)
     if orders.shape != (SATELLITES,):
-        raise ValueError(f"action of {agent} has shape {orders.shape}: give {SATELLITES} order codes, one a satellite")
+        raise ValueError(
+            f"action of {agent} must have {SATELLITES} order codes, one a satellite, got shape {orders.shape}"
+        )
     if not _is_integral(orders):
-        raise ValueError(f"action of {agent} = {str(actions)[:80]}: give whole numbers, not {orders.dtype}")
+        raise ValueError(f"action of {agent} must be integers, got {str(actions)[:80]} of {orders.dtype}")
     return _to_codes(orders)
 
 
@@ -105,9 +107,11 @@ def check_seats(seats: Any, *, has_opponent: bool) -> Seats:
         return "alpha" if has_opponent else "both"
     check_choice("seats", seats, get_args(Seats))
     if seats == "both" and has_opponent:
-        raise ValueError('seats = "both": both sides are played: give no opponent, or one of the other seats')
+        raise ValueError(
+            'seats = "both": both sides are played; there must be no opponent, or seats must be another value'
+        )
     if seats != "both" and not has_opponent:
-        raise ValueError(f'seats = {seats!r}: give an opponent for the other side, such as opponent="scripted"')
+        raise ValueError(f'seats = {seats!r}: the other side must have an opponent, such as opponent="scripted"')
     checked: Seats = seats
     return checked
 
@@ -124,7 +128,7 @@ def read_autoreset(mode: Any) -> AutoresetMode:
         if isinstance(mode, str) and mode in (known.name.lower(), known.value):
             return known
     names = ", ".join(repr(known.name.lower()) for known in AutoresetMode)
-    raise ValueError(f"autoreset = {mode!r}: give one of {names}")
+    raise ValueError(f"autoreset must be one of {names}, got {mode!r}")
 
 
 def check_actions(actions: Any, num_envs: int) -> NDArray[np.int64]:
@@ -136,11 +140,11 @@ def check_actions(actions: Any, num_envs: int) -> NDArray[np.int64]:
     try:
         orders = np.asarray(actions)
     except ValueError:
-        raise ValueError(f"actions = {show(actions)}: give ({num_envs}, {SATELLITES}) order codes") from None
+        raise ValueError(f"actions must be ({num_envs}, {SATELLITES}) order codes, got {show(actions)}") from None
     if orders.shape != (num_envs, SATELLITES):
-        raise ValueError(f"actions have shape {orders.shape}: give ({num_envs}, {SATELLITES}) order codes")
+        raise ValueError(f"actions must be ({num_envs}, {SATELLITES}) order codes, got shape {orders.shape}")
     if not _is_integral(orders):
-        raise ValueError(f"actions of type {orders.dtype}: give whole numbers")
+        raise ValueError(f"actions must be integers, got {orders.dtype}")
     return _to_codes(orders)
 
 
@@ -153,7 +157,7 @@ def read_reset_mask(mask: Any, games: int, sides: int) -> NDArray[np.bool_]:
     if mask is None:
         return np.ones(games, np.bool_)
     if not isinstance(mask, np.ndarray) or mask.shape != (games * sides,) or mask.dtype != np.bool_:
-        raise ValueError(f"reset_mask = {mask!r}: give an array of {games * sides} bool")
+        raise ValueError(f"reset_mask must be an array of {games * sides} bool, got {mask!r}")
     by_game = mask.reshape(games, sides)
     halves = np.flatnonzero((by_game != by_game[:, :1]).any(axis=1))
     if len(halves) > 0:
@@ -179,5 +183,5 @@ def read_seeds(seed: Any, games: int) -> list[int | None]:
     if not is_list or isinstance(seed, (str, bytes)):
         raise ValueError(f"seed must be a non-negative integer, or one for each game, got {seed!r}")
     if len(seed) != games:
-        raise ValueError(f"seed: {len(seed)} seeds: give one for each of the {games} games")
+        raise ValueError(f"seed must have one seed for each of the {games} games, got {len(seed)}")
     return [None if single is None else check_seed(single) for single in seed]

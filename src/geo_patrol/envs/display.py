@@ -31,7 +31,7 @@ class Display:
 
     def __init__(self, render_mode: str | None, render_size: tuple[int, int]) -> None:
         if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode = {render_mode!r}: give {', '.join(map(repr, RENDER_MODES))} or None")
+            raise ValueError(f"render_mode must be {', '.join(map(repr, RENDER_MODES))} or None, got {render_mode!r}")
         self._mode = render_mode
         self._size = _check_size(render_size)
         self._viewer: Viewer | None = None

@@ -256,20 +256,22 @@ def read_mixture(mixture: Any) -> list[tuple[Opponent, float]]:
         return [(mixture, 1.0)]
     pairs = list(mixture.items()) if isinstance(mixture, Mapping) else _read_pairs(mixture)
     if len(pairs) > MAX_OPPONENTS:
-        raise ValueError(f"opponent: {len(pairs)} opponents: give at most {MAX_OPPONENTS}")
+        raise ValueError(f"opponent: at most {MAX_OPPONENTS} opponents are allowed, got {len(pairs)}")
     weighted = [(spec, _read_weight(spec, weight)) for spec, weight in pairs]
     for i, (spec, _) in enumerate(weighted):
         if any(_is_same(other, spec) for other, _ in weighted[:i]):
-            raise ValueError(f"opponent {spec!r} is given twice: give each one once, with its whole weight")
+            raise ValueError(f"opponent {spec!r} is given twice; it must be given once, with its whole weight")
     positive = [(spec, weight) for spec, weight in weighted if weight > 0]
     if not positive:
-        raise ValueError(f"opponent = {mixture!r}: give at least one opponent with a positive weight")
+        raise ValueError(f"opponent must have at least one opponent with a positive weight, got {mixture!r}")
     return positive
 
 
 def _read_pairs(mixture: Any) -> list[tuple[Any, Any]]:
     if not isinstance(mixture, Iterable):
-        raise ValueError(f"opponent = {mixture!r}: give an agent's name, an Agent, or a mixture of them with weights")
+        raise ValueError(
+            f"opponent must be an agent's name, an Agent, or a mixture of them with weights, got {mixture!r}"
+        )
     pairs = []
     for pair in mixture:
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
@@ -281,5 +283,5 @@ def _read_pairs(mixture: Any) -> list[tuple[Any, Any]]:
 def _read_weight(spec: Any, weight: Any) -> float:
     is_number = isinstance(weight, (int, float, np.integer, np.floating)) and not isinstance(weight, bool)
     if not is_number or not 0 <= weight <= sys.float_info.max:
-        raise ValueError(f"opponent {spec!r}: weight = {show(weight)}: give a finite number from 0")
+        raise ValueError(f"opponent {spec!r}: weight must be a finite number of at least 0, got {show(weight)}")
     return float(weight)

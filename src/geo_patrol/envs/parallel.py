@@ -131,7 +131,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         """Start a new game; reseeds only when a seed is given.
 
         Raises:
-            ValueError: the seed is negative or not a whole number.
+            ValueError: the seed is negative or not an integer.
         """
         view = self.single.reset(seed)
         self.agents = list(_AGENTS)
@@ -187,7 +187,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             is empty, and a further step returns five empty dicts.
 
         Raises:
-            ValueError: an agent is missing or unknown, or orders have another shape or are not whole numbers.
+            ValueError: an agent is missing or unknown, or orders have another shape or are not integers.
             RuntimeError: ``reset`` was never called.
         """
         if not self.agents:
@@ -217,7 +217,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         except (KeyError, TypeError, IndexError):
             alpha = None
         if alpha is None or len(actions) != NUM_SIDES:
-            raise ValueError(f"actions = {str(actions)[:80]}: give a dict with the orders of alpha and of bravo")
+            raise ValueError(f"actions must be a dict with the orders of alpha and of bravo, got {str(actions)[:80]}")
         if type(alpha) is not np.ndarray or alpha.dtype is not _ORDER_TYPE or alpha.shape != _ORDER_SHAPE:
             alpha = check_orders(alpha, ALPHA)
         if type(bravo) is not np.ndarray or bravo.dtype is not _ORDER_TYPE or bravo.shape != _ORDER_SHAPE:

@@ -116,7 +116,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         """Start a new game; reseeds only when a seed is given.
 
         Raises:
-            ValueError: the seed is negative or not a whole number.
+            ValueError: the seed is negative or not an integer.
         """
         super().reset(seed=None if seed is None else check_seed(seed), options=options)
         self._seat = (
@@ -154,7 +154,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
             action: eleven order codes; illegal ones become noop and are counted in the info.
 
         Raises:
-            ValueError: the orders have another shape or are not whole numbers.
+            ValueError: the orders have another shape or are not integers.
             RuntimeError: the game is over, or ``reset`` was never called.
             AgentError: the opponent returned something else than orders.
         """

@@ -43,7 +43,7 @@ class OrderSpace(spaces.MultiDiscrete):
             return self.np_random.integers(ORDERS, size=SATELLITES)
         masks = np.asarray(mask, np.int8)
         if masks.shape not in (MASK_SHAPE, FLAT_MASK_SHAPE):
-            raise ValueError(f"mask of shape {masks.shape}: give {MASK_SHAPE}")
+            raise ValueError(f"mask must have shape {MASK_SHAPE}, got {masks.shape}")
         orders: NDArray[np.int64] = sample_legal(masks.reshape(1, *MASK_SHAPE), self.np_random)[0]
         return orders
 
@@ -71,7 +71,7 @@ class BatchedOrderSpace(spaces.MultiDiscrete):
             return self.np_random.integers(ORDERS, size=self.shape)
         masks, num_envs = np.asarray(mask, np.int8), self.shape[0]
         if masks.shape not in ((num_envs, *MASK_SHAPE), (num_envs, *FLAT_MASK_SHAPE)):
-            raise ValueError(f"mask of shape {masks.shape}: give {(num_envs, *MASK_SHAPE)}")
+            raise ValueError(f"mask must have shape {(num_envs, *MASK_SHAPE)}, got {masks.shape}")
         return sample_legal(masks.reshape(num_envs, *MASK_SHAPE), self.np_random)
 
 

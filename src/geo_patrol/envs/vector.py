@@ -216,7 +216,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         if self.closed:
             raise RuntimeError("the environment is closed")
         if options is not None and not isinstance(options, Mapping):
-            raise ValueError(f"options = {show(options)}: give a dict, such as {{'reset_mask': ..}}")
+            raise ValueError(f"options must be a dict, such as {{'reset_mask': ..}}, got {show(options)}")
         mask = read_reset_mask((options or {}).get("reset_mask"), self.num_games, self._sides)
         was_started, resets_all = self._is_started, bool(mask.all())
         if not was_started and not resets_all:

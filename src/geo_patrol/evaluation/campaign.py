@@ -60,13 +60,13 @@ class Journal:
         if found is not None:
             _check_plan(folder, found, expected)
         elif self._path.exists():
-            raise FolderError(f"{folder} has {GAMES} and no {PLAN}: give another folder")
+            raise FolderError(f"{folder} has {GAMES} and no {PLAN}: use another folder")
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(folder / LOCK)
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
-            message = f"{folder} is in use by another process: wait until it ends, or give another folder"
+            message = f"{folder} is in use by another process: wait until it ends, or use another folder"
             raise FolderError(message) from None
         if found is None:
             with atomic_write(folder / PLAN) as file:
@@ -138,7 +138,7 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
     """
     path = folder / PLAN
     if folder.exists() and not folder.is_dir():
-        raise FolderError(f"{folder} is no folder: give one for the results")
+        raise FolderError(f"{folder} is no folder")
     if not path.exists():
         return None
     try:
@@ -146,7 +146,7 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError) as error:
         raise FolderError(f"{path} cannot be read: {error}") from None
     if not isinstance(plan, dict) or plan.get("format") != FORMAT:
-        raise FolderError(f"{path} is no plan of geo-patrol: give another folder")
+        raise FolderError(f"{path} is no plan of geo-patrol: use another folder")
     return plan
 
 
@@ -155,7 +155,7 @@ def _check_plan(folder: Path, found: Mapping[str, Any], expected: Mapping[str, A
         if found.get(key) != expected[key]:
             raise FolderError(
                 f"{folder} holds something else: its {key} is {show(found.get(key))}, not {show(expected[key])}: "
-                "give another folder, or the same arguments to go on"
+                "use another folder, or the same arguments to go on"
             )
 
 

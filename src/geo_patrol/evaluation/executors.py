@@ -128,12 +128,12 @@ def check_processes(processes: Any) -> int:
     """Return the number of processes; None for one per core.
 
     Raises:
-        ValueError: it is not a whole number from 1 on.
+        ValueError: it is not an integer from 1 on.
     """
     if processes is None:
         return usable_cores()
     if isinstance(processes, bool) or not isinstance(processes, int) or not 1 <= processes <= 1024:
-        raise ValueError(f"processes = {processes!r}: give a whole number from 1 to 1024")
+        raise ValueError(f"processes must be an integer from 1 to 1024, got {processes!r}")
     return processes
 
 

@@ -146,10 +146,12 @@ def check_games(games: Any) -> int:
     """Return the number of games of a match.
 
     Raises:
-        ValueError: it is odd, not positive, or not a whole number.
+        ValueError: it is odd, not positive, or not an integer.
     """
     if isinstance(games, bool) or not hasattr(games, "__index__") or games < 2 or games % 2:
-        raise ValueError(f"games = {games!r}: give an even number from 2 on; every second game swaps the sides")
+        raise ValueError(
+            f"games must be an even number of at least 2, got {games!r}; every second game swaps the sides"
+        )
     return int(games)
 
 

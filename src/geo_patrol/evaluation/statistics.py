@@ -39,7 +39,9 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
         ValueError: the counts or the level are invalid.
     """
     if not 0 <= successes <= trials or not 0 < confidence < 1:
-        raise ValueError(f"{successes!r} of {trials!r} at {confidence!r}: give 0 <= successes <= trials, 0 < level < 1")
+        raise ValueError(
+            f"0 <= successes <= trials and 0 < confidence < 1 must hold, got {successes!r}, {trials!r} and {confidence!r}"
+        )
     if trials == 0:
         return 0.0, 1.0
     return _score_interval(successes / trials, trials, normal_quantile(confidence))
@@ -154,12 +156,12 @@ class Sprt:
         for name in ("elo0", "elo1"):
             value = getattr(self, name)
             if not math.isfinite(value) or abs(value) > 2000:
-                raise ValueError(f"{name} = {value!r}: give Elo points from -2000 to 2000")
+                raise ValueError(f"{name} must be a number of Elo points from -2000 to 2000, got {value!r}")
         if self.elo0 >= self.elo1:
-            raise ValueError(f"elo0 = {self.elo0:g} and elo1 = {self.elo1:g}: give a smaller elo0 and a larger elo1")
+            raise ValueError(f"elo0 must be less than elo1, got {self.elo0:g} and {self.elo1:g}")
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:
-                raise ValueError(f"{name} = {getattr(self, name)!r}: give a probability above 0 and below 0.5")
+                raise ValueError(f"{name} must be a probability above 0 and below 0.5, got {getattr(self, name)!r}")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -269,7 +271,7 @@ def fit_ratings(counts: ArrayLike, confidence: float = 0.95, *, games: NDArray[n
     """
     table = _check_counts(counts)
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence = {confidence!r}: give a level between 0 and 1")
+        raise ValueError(f"confidence must be a level between 0 and 1, got {confidence!r}")
     size = len(table)
     alphas, bravos = np.nonzero(table.sum(axis=2))
     num_games = table[alphas, bravos].sum(axis=1)
@@ -333,9 +335,9 @@ def _clustered_scores(
 def _check_counts(counts: ArrayLike) -> _Floats:
     table = np.array(counts, np.float64)
     if table.ndim != 3 or table.shape[0] != table.shape[1] or table.shape[2] != 3 or len(table) < 2:
-        raise ValueError(f"counts of shape {table.shape}: give (K, K, 3) for K agents, two or more")
+        raise ValueError(f"counts must have shape (K, K, 3) for two agents or more, got {table.shape}")
     if not np.isfinite(table).all() or (table < 0).any():
-        raise ValueError("counts: give numbers of games, 0 or more")
+        raise ValueError("counts must be numbers of games, none negative")
     return table
 
 
@@ -435,7 +437,7 @@ def equilibrium(payoffs: ArrayLike) -> Equilibrium:
     """
     matrix = np.array(payoffs, np.float64)
     if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all():
-        raise ValueError(f"payoffs of shape {matrix.shape}: give a matrix of finite numbers with rows and columns")
+        raise ValueError(f"payoffs must be a matrix of finite numbers with rows and columns, got shape {matrix.shape}")
     value, rows = _maximin(matrix)
     _, columns = _maximin(-matrix.T)
     return Equilibrium(value, rows, columns)

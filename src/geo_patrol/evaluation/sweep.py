@@ -32,7 +32,7 @@ class Variation:
 
 
 def parse_variation(text: str) -> Variation:
-    """Parse ``key=values``: values with commas between them, ``0..4`` for whole numbers, ``0..1..0.25`` with a step.
+    """Parse ``key=values``: values with commas between them, ``0..4`` for integers, ``0..1..0.25`` with a step.
 
     Raises:
         ConfigError: it cannot be parsed.
@@ -40,7 +40,7 @@ def parse_variation(text: str) -> Variation:
     key, sign, listed = map(str.strip, text.partition("="))
     if not sign or not key or not listed:
         raise ConfigError(
-            f"vary {show(text)}: give key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80"
+            f"vary must be key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80, got {show(text)}"
         )
     values = [value for piece in _split(listed) for value in _expand(text, piece)]
     if not all(values):
@@ -75,10 +75,10 @@ def _expand(text: str, piece: str) -> Iterator[str]:
         return
     low, high, step = Decimal(match[1]), Decimal(match[2]), Decimal(match[3] or 1)
     if high < low or step <= 0:
-        raise ConfigError(f"vary {show(text)}: {piece}: give the smaller end first, and a step above 0")
+        raise ConfigError(f"vary {show(text)}: {piece}: the smaller end comes first, and a step is above 0")
     count = int((high - low) / step) + 1
     if count > MAX_CELLS:
-        raise ConfigError(f"vary {show(text)}: {piece} are {count:,} values: give {MAX_CELLS:,} at most")
+        raise ConfigError(f"vary {show(text)}: {piece} are {count:,} values; {MAX_CELLS:,} are allowed")
     for i in range(count):
         yield str(low + i * step)
 
@@ -280,13 +280,13 @@ def parse_variations(vary: Sequence[str]) -> tuple[Variation, ...]:
         ConfigError: one cannot be parsed, a key occurs twice, or there are too many cells.
     """
     if not vary:
-        raise ConfigError("nothing is varied: give key=values, such as bravo.patrols.ammo=0..4")
+        raise ConfigError("nothing is varied: vary must have at least one key=values, such as bravo.patrols.ammo=0..4")
     variations = tuple(parse_variation(text) for text in vary)
     keys = [variation.key for variation in variations]
     for i, key in enumerate(keys):
         if key in keys[:i]:
-            raise ConfigError(f"vary {key}: it is there twice; give all its values at once")
+            raise ConfigError(f"vary {key}: it is there twice; all its values belong together")
     cells = prod(len(variation.values) for variation in variations)
     if cells > MAX_CELLS:
-        raise ConfigError(f"the values vary in {cells:,} ways: give {MAX_CELLS:,} at most")
+        raise ConfigError(f"the values vary in {cells:,} ways; {MAX_CELLS:,} are allowed")
     return variations

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
-from geo_patrol.errors import counted
 from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.match import check_games
@@ -223,10 +222,10 @@ def check_names(agents: Sequence[str]) -> tuple[str, ...]:
     """
     names = tuple(agents)
     if not 2 <= len(names) <= MAX_AGENTS:
-        raise ValueError(f"{counted(len(names), 'agent')}: give 2 to {MAX_AGENTS}")
+        raise ValueError(f"a tournament has 2 to {MAX_AGENTS} agents, got {len(names)}")
     for number, name in enumerate(names):
         if name in names[:number]:
-            raise ValueError(f"agent {name!r} is there twice: give every agent once")
+            raise ValueError(f"agent {name!r} is there twice")
     return names
 
 

@@ -59,7 +59,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         self._initial_mission = self._load(self._default_mission if mission is None else mission)
         if self._initial_mission is None and overrides:
             raise ValueError(
-                f"overrides = {show(overrides)}: give none with random missions, which they could make unsolvable"
+                f"overrides must be None with random missions, which they could make unsolvable, got {show(overrides)}"
             )
         self._mission: Mission | None = None
         self._num_actions = ORDERS - self._first_order
@@ -78,7 +78,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
             return None
         mission = load_mission(source, self._overrides)
         if mission.game != self.game:
-            raise ConfigError(f"mission {mission.title!r}: game = {mission.game!r}: give a mission of {self.game!r}")
+            raise ConfigError(f"mission {mission.title!r}: game must be {self.game!r}, got {mission.game!r}")
         return mission
 
     @property
@@ -112,10 +112,10 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
 
         Raises:
             ConfigError: the mission is invalid, or is one of the other game.
-            ValueError: the seed is negative or not a whole number, or the options are no dict.
+            ValueError: the seed is negative or not an integer, or the options are no dict.
         """
         if options is not None and not isinstance(options, Mapping):
-            raise ValueError(f"options = {show(options)}: give a dict, such as {{'mission': ..}}")
+            raise ValueError(f"options must be a dict, such as {{'mission': ..}}, got {show(options)}")
         source = (options or {}).get("mission")
         mission = self._initial_mission if source is None else self._load(source)  # before anything changes
         super().reset(seed=None if seed is None else check_seed(seed), options=options)
@@ -148,14 +148,14 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         counted in the info.
 
         Raises:
-            OrderError: the action is not a whole number of the action space.
+            OrderError: the action is not an integer of the action space.
             RuntimeError: the flight is over, or ``reset`` was never called.
         """
         if self._is_over:
             raise RuntimeError("the flight is over, or has not begun: call reset")
         code = parse_code(action, self._num_actions)
         if code is None:
-            raise OrderError(f"action {show(action)}: give a whole number from 0 to {self._num_actions - 1}")
+            raise OrderError(f"action must be an integer from 0 to {self._num_actions - 1}, got {show(action)}")
         rules.step(self._games, code + self._first_order)
         observation, info = self._outputs()
         return observation, self._compute_reward(info), self._is_over, False, info

@@ -76,7 +76,7 @@ def read_order(text: Any, mode: int, position: Point) -> int:
     if not isinstance(text, str):
         code = parse_code(text, ORDERS)
         if code is None:
-            raise OrderError(f"order {show(text)}: give {_FORMS[mode]}, or a code from 0 to {ORDERS - 1}")
+            raise OrderError(f"order must be {_FORMS[mode]}, or a code from 0 to {ORDERS - 1}, got {show(text)}")
         return code
     match text.lower().split():
         case ["coast"] | ["stay"] | ["none"] | ["engines", "none"]:
@@ -87,11 +87,11 @@ def read_order(text: Any, mode: int, position: Point) -> int:
             raise OrderError(f"order {show(text)}: the ship is {MODE_NAMES[mode]}; {ONLY_FROM_PLANETS}")
         case ["launch", reference]:
             return _read_launch(text, reference, position)
-    raise OrderError(f"order {show(text)}: give {_FORMS[mode]}")
+    raise OrderError(f"order must be {_FORMS[mode]}, got {show(text)}")
 
 
 def parse_code(value: Any, num_codes: int) -> int | None:
-    """Return a whole number of any type as an int; None if it is not one from 0 to ``num_codes`` - 1."""
+    """Return an integer of any type as an int; None if it is not one from 0 to ``num_codes`` - 1."""
     try:
         code = -1 if isinstance(value, np.ndarray) and value.ndim else int(value)
     except (TypeError, ValueError, OverflowError):
@@ -103,11 +103,11 @@ def _read_launch(text: str, reference: str, position: Point) -> int:
     try:
         column, row = read_point(reference)
     except ValueError as error:
-        raise OrderError(f"order {show(text)}: give {error}") from None
+        raise OrderError(f"order must be {error}, got {show(text)}") from None
     move = column - position[0], row - position[1]
     if move not in LAUNCHES:
         start = point_name(position)
-        raise OrderError(f"order {show(text)}: give a point at a distance of exactly three grids from {start}")
+        raise OrderError(f"order must name a point at a distance of exactly three grids from {start}, got {show(text)}")
     return ENGINES + LAUNCHES.index(move)
 
 

@@ -48,7 +48,7 @@ def random_mission_with_witness(
         ValueError: ``game`` is unknown.
     """
     if game not in ("spaceship_commander", "planetary_probe"):
-        raise ValueError(f"game = {game!r}: give 'spaceship_commander' or 'planetary_probe'")
+        raise ValueError(f"game must be 'spaceship_commander' or 'planetary_probe', got {game!r}")
     while True:
         mission = _random_map(random, game)
         flight = _best_random_flight(random, mission)

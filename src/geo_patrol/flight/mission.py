@@ -260,7 +260,7 @@ def _check_map(mission: Mission) -> _Faults:
             min_distance = mission.reach(reference) + mission.reach(other) + 1
             grids = distance(point, read_point(other))
             if grids < min_distance:
-                expected = f"wells that do not overlap: {reference} is {counted(grids, 'grid')} from {other}, give at least {min_distance}"
+                expected = f"wells that do not overlap: {reference} is {counted(grids, 'grid')} from {other}, at least {min_distance} are needed"
                 yield wrong_key(f"planets.{reference}", gravity, expected)
         seen.append(reference)
 
@@ -273,7 +273,7 @@ def _check_home(mission: Mission) -> _Faults:
         yield wrong_key("home", mission.home, expected)
         return
     if not mission.launch_points:
-        expected = "a planet with a launch point on the map, three grids away, or give a larger map"
+        expected = "a planet with a launch point on the map, three grids away, or a larger map"
         yield wrong_key("home", mission.home, expected)
 
 
@@ -340,7 +340,7 @@ def load_mission(source: MissionSource = "sample", overrides: Overrides | None =
 
 def _override(data: Data, key: Any, value: Any) -> None:
     if not isinstance(key, str) or key.count(".") > MAX_DEPTH:
-        raise ConfigError(f"override {show(key)}: give a dotted key, such as turns")
+        raise ConfigError(f"override must be a dotted key, such as turns, got {show(key)}")
     if value == "none":  # TOML has no null; this removes a goal of the mission that is extended
         data.pop(key, None)
         return

@@ -93,7 +93,7 @@ def save_picture(timeline: Timeline, index: int, path: Path, size: tuple[int, in
         with atomic_path(path) as temporary:
             Path(temporary).write_bytes(content)
     else:
-        raise FilmError(f"{path}: give a name that ends in .png, .svg or .pdf")
+        raise FilmError(f"{path} must end in .png, .svg or .pdf")
 
 
 def save_mp4(

@@ -267,7 +267,7 @@ class ReplayReader:
             if kind in ("phase", "end"):
                 return self._continue_game(number, len(line), data)
             if kind != "game" and "phases" not in data:
-                raise RecordingError(f"{where}: type = {show(kind)}: give 'game', 'phase' or 'end'")
+                raise RecordingError(f"{where}: type must be 'game', 'phase' or 'end', got {show(kind)}")
             finished = self._finish_game()
             if kind is None:
                 replay = read_published(parse_model(PublishedGame, data, where), self._num_games, number)
@@ -304,7 +304,7 @@ def _parse(line: bytes, where: str, is_whole: bool) -> dict[str, Any]:
     except ValueError as error:
         raise RecordingError(f"{where}: not JSON: {error}" if is_whole else f"{where} is cut short") from None
     if not isinstance(data, dict):
-        raise RecordingError(f"{where} = {show(data)}: give an object")
+        raise RecordingError(f"{where} must be an object, got {show(data)}")
     return data
 
 
@@ -632,7 +632,7 @@ def save_path(target: str | Path, agents: str) -> Path:
         path.mkdir(parents=True, exist_ok=True)
         return _unused_path(path, agents)
     if path.exists():
-        raise RecordingError(f"{target} is there already: give another name, or a folder, to keep both")
+        raise RecordingError(f"{target} is there already: choose another name, or a folder, to keep both")
     if not path.parent.is_dir():
         raise RecordingError(f"{target} cannot be written: there is no folder {path.parent}")
     return path

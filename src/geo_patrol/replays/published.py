@@ -105,7 +105,7 @@ def order_code(order: PublishedOrder) -> int:
     """
     action, target = (order, None) if isinstance(order, str) else order
     if action not in (*MOVES, *ENGAGEMENTS) or (target is None) != (action in (*MOVES, "guard")):
-        raise RecordingError(f"order {order!r}: give a move, guard, or [shoot, n] or [collide, n]")
+        raise RecordingError(f"order must be a move, guard, or [shoot, n] or [collide, n], got {order!r}")
     return Order(0, action, target).code
 
 

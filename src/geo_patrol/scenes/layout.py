@@ -280,7 +280,7 @@ def make_layout(
     """
     for name, value, low, high in zip(("width", "height"), (width, height), MIN_SIZE, MAX_SIZE, strict=True):
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise ValueError(f"{name} of a picture = {value!r}: give a whole number from {low} to {high}")
+            raise ValueError(f"the {name} of a picture must be an integer from {low} to {high}, got {value!r}")
     metrics = _Metrics(theme.scale_of(width, height), fleet_size, toolbar)
     areas = _wide(width, height, metrics) if width >= _MIN_WIDE * height else _tall(width, height, metrics)
     header, tables, rest, buttons = _split_panel(areas, metrics)

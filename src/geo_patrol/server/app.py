@@ -170,7 +170,7 @@ class Server:
         self._check_write(request)
         table, side = self.tables.find(request.path_params["table"]), request.path_params["side"]
         if side not in SIDES:
-            raise ProtocolError("bad_message", f"side = {side!r}: give alpha or bravo")
+            raise ProtocolError("bad_message", f"side must be alpha or bravo, got {side!r}")
         secret = table.take_seat(side)
         self._server_of(table.id).notify()
         return JSONResponse({"table": table.id, "side": side, "secret": secret}, 201)
@@ -270,7 +270,7 @@ async def _receive(socket: WebSocket) -> str:
         raise WebSocketDisconnect(message.get("code", 1005))
     text: str | None = message.get("text")
     if text is None or len(text) > MAX_MESSAGE_BYTES:
-        raise ProtocolError("bad_message", f"give text of at most {MAX_MESSAGE_BYTES:,} characters")
+        raise ProtocolError("bad_message", f"a message must be text of at most {MAX_MESSAGE_BYTES:,} characters")
     return text
 
 

@@ -223,7 +223,7 @@ def read_link(url: str) -> tuple[str, str, str | None]:
     values = {key: listed[0] for key, listed in parse_qs(link.fragment).items()}
     if link.scheme not in ("http", "https") or not link.netloc or "table" not in values:
         raise GeoPatrolError(
-            f"link {url!r}: give one such as http://127.0.0.1:8000/static/table.html#table=1f3a&secret=SECRET"
+            f"link must be like http://127.0.0.1:8000/static/table.html#table=1f3a&secret=SECRET, got {url!r}"
         )
     return f"ws{link.scheme.removeprefix('http')}://{link.netloc}", values["table"], values.get("secret")
 
@@ -303,7 +303,7 @@ def play_seat(client: Client, player: Player) -> Ended | None:
     """
     for message in client:
         if isinstance(message, Welcome) and message.you is None:
-            raise GeoPatrolError("this link only watches: give one to a seat, with its secret")
+            raise GeoPatrolError("this link only watches; a link to a seat has its secret")
         for answer in player.handle(message):
             client.send(answer)
         end = end_of(message)

@@ -137,7 +137,7 @@ class HintRoutes:
 def _step_index(request: Request) -> int:
     number: int = request.path_params["step"]
     if not 1 <= number <= num_steps():
-        raise ProtocolError("bad_message", f"step = {number}: give 1 to {num_steps()}")
+        raise ProtocolError("bad_message", f"step must be 1 to {num_steps()}, got {number}")
     return number - 1
 
 

@@ -247,7 +247,7 @@ def read_name(text: str, taken: Iterable[str]) -> str:
     """
     name = printable(text.strip(), _MAX_NAME)
     if not name:
-        raise ProtocolError("bad_message", "name: give your name")
+        raise ProtocolError("bad_message", "name must not be empty")
     if name.casefold() in map(str.casefold, taken):
         raise ProtocolError("no_seat", f"name: there is a {show(name)} already; add a letter")
     return name
@@ -315,7 +315,7 @@ def read_scenario(key: str, name: str, text: str | None, names: tuple[str, ...])
     """
     if text is None:
         if name not in names:
-            raise ProtocolError("bad_message", f"{key} = {show(name)}: give one of {', '.join(names)}")
+            raise ProtocolError("bad_message", f"{key} must be one of {', '.join(names)}, got {show(name)}")
         return name
     if any(line.count(".") > _MAX_DOTS for line in text.splitlines()):
         raise ProtocolError("bad_message", f"scenario: a line has more than {_MAX_DOTS} dots")
@@ -324,7 +324,9 @@ def read_scenario(key: str, name: str, text: str | None, names: tuple[str, ...])
     except (ValueError, RecursionError) as error:
         raise ProtocolError("bad_message", f"scenario: {error}") from None
     if "extends" in data and data["extends"] not in names:
-        raise ProtocolError("bad_message", f"scenario: extends = {show(data['extends'])}: give the name of a {key}")
+        raise ProtocolError(
+            "bad_message", f"scenario: extends must be the name of a {key}, got {show(data['extends'])}"
+        )
     return data
 
 

@@ -119,7 +119,8 @@ def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:
         seconds, rollouts = read_budget(agent.search)
         if seconds > _MAX_SEARCH_SECONDS or rollouts > _MAX_ROLLOUTS:
             raise ProtocolError(
-                "bad_message", f"agent {name!r}: give at most {_MAX_SEARCH_SECONDS} s or {_MAX_ROLLOUTS:,} rollouts"
+                "bad_message",
+                f"agent {name!r}: a search has at most {_MAX_SEARCH_SECONDS} s or {_MAX_ROLLOUTS:,} rollouts here",
             )
     return agent
 

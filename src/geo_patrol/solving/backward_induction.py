@@ -268,7 +268,7 @@ def start_of(config: GameConfig) -> tuple[Records, Records]:
         SolvingError: they are sampled at each reset.
     """
     if config.is_randomized:
-        raise SolvingError(f"{config.title}: values are sampled at each reset; give single values")
+        raise SolvingError(f"{config.title}: values are sampled at each reset; they must be single values")
     games, rules, *_ = Games(config, seed=0).state
     for field in ("rng_key", "rng_counter", "setup_key"):
         games[field] = 0
@@ -360,7 +360,7 @@ def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False)
             if count > limits.max_positions:
                 raise SolvingError(
                     f"{config.title}: more than {limits.max_positions:,} positions in the first {len(turns) + 1} of "
-                    f"{config.turn_limit} turns; give less fuel, fewer turns or a smaller board"
+                    f"{config.turn_limit} turns; try less fuel, fewer turns or a smaller board"
                 )
             engagement, following = _engage(engagement, pool, patterns)
             turns.append(TurnPositions(movement, moves, engagement))

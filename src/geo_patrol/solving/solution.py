@@ -317,7 +317,7 @@ def solve(config: GameConfig, limits: Limits | None = None) -> GameSolution:
     expected = estimate(config)
     if expected.positions > limits.max_positions:
         raise SolvingError(
-            f"{config.title}: {expected}; {limits.max_positions:,} positions are the limit: give less fuel, fewer turns, "
+            f"{config.title}: {expected}; {limits.max_positions:,} positions are the limit: try less fuel, fewer turns, "
             "fewer Patrols or a smaller board"
         )
     phases: list[SolvedPhase] = []

@@ -80,7 +80,7 @@ def make_codec(game: Record, rules: Record, *, is_complete: bool) -> Codec:
         point_radices[side, 0] = turns * max(rules.goal_points[side], rules.adjacent_points[side]) + 1
         point_radices[side, 1] = game.score[side] + 1 if is_complete else 1
         if math.prod(radices[side].ravel().tolist() + point_radices[side].tolist()) >= 1 << 63:
-            raise SolvingError("the tanks are too large: a side has more than 2^63 configurations; give less fuel")
+            raise SolvingError("the tanks are too large: a side has more than 2^63 configurations; try less fuel")
     return Codec(fleets, radices, point_radices, is_complete)
 
 

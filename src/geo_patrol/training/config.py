@@ -117,7 +117,7 @@ class TrainingConfig:
             len(weights) != opponents or min(weights) < 0 or not math.isfinite(sum(weights)) or not sum(weights)
         ):
             raise ConfigError(
-                f"opponent_weights = {show(weights)}: give {opponents}, one for each opponent, none negative, not all 0"
+                f"opponent_weights must be {opponents}, one for each opponent, none negative, not all 0, got {show(weights)}"
             )
 
 
@@ -128,7 +128,7 @@ def _check_number(setting: Field[Any], value: Any) -> None:
     is_real = setting.type is float
     has_type = isinstance(value, Real if is_real else Integral) and not isinstance(value, bool)
     if not has_type or not low <= value <= high:
-        kind = "a number" if is_real else "a whole number"
+        kind = "a number" if is_real else "an integer"
         limit = f"from {low:g} to {high:,}" if math.isfinite(high) else f"of at least {low:g}"
         raise ConfigError(f"{setting.name} = {show(value)}: must be {kind} {limit}")
 

@@ -432,7 +432,7 @@ def train_runs(
         WorkerError: a worker died.
     """
     if len({config.out for config in configs}) < len(configs):
-        raise ConfigError("two runs have the same folder: give each another config.out")
+        raise ConfigError("two runs have the same folder: each must have a config.out of its own")
     console = console or Console(width=120)
     runs = [_Run(i, config, agent, _read_checkpoint(config.out)) for i, config in enumerate(configs)]
     workers = ProcessExecutor(min(usable_cores(), len(runs))) if executor is None else nullcontext(executor)

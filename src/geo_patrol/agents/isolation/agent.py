@@ -90,7 +90,7 @@ def check_move_time(move_time: Any) -> float:
         ValueError: it is not a positive number of seconds.
     """
     if isinstance(move_time, bool) or not isinstance(move_time, (int, float)) or not 0 < move_time <= 86_400:
-        raise ValueError(f"move time = {move_time!r}: give seconds for a decision, more than 0 and at most 86400")
+        raise ValueError(f"move time must be seconds for a decision, more than 0 and at most 86400, got {move_time!r}")
     return float(move_time)
 
 

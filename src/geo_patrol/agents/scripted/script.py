@@ -40,7 +40,7 @@ def read_parameters(agent: str, text: str, kind: type[_Parameters]) -> _Paramete
     for item in text.split(","):
         name, equals, value = (word.strip() for word in item.partition("="))
         if not equals:
-            raise ValueError(f"agent {agent!r}: {show(item)}: give parameters as name=value,name=value")
+            raise ValueError(f"agent {agent!r}: {show(item)}: parameters are name=value,name=value")
         if name not in kind._fields:
             hint = suggest(name, kind._fields) or "."
             known = ", ".join(kind._fields)
@@ -111,7 +111,7 @@ def check_observations(observations: Any, games: int) -> NDArray[np.int16]:
     array = np.asarray(observations)
     if array.shape != (games, TOKEN_SIZE) or array.dtype != np.int16:
         right = f"({games}, {TOKEN_SIZE}), int16, as the encoding 'tokens' gives them"
-        raise ValueError(f"observations of shape {array.shape}, {array.dtype}: give {right}")
+        raise ValueError(f"observations must be {right}, got shape {array.shape} of {array.dtype}")
     inner, outer, goal = (array[:, index] for index in (_INNER_RING, _OUTER_RING, _GOAL_RING))
     sectors = array[:, :TOKEN_TABLE_SIZE:TOKEN_COLUMNS]
     is_board = (inner >= 1) & (inner <= goal) & (goal <= outer) & (outer <= MAX_RING)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from geo_patrol import GeoPatrolError
-from geo_patrol.agents import make_agent, travel
+from geo_patrol.agents import files as agent_files
+from geo_patrol.agents import make_agent
 from geo_patrol.agents.policy import PolicyAgent, write_weights
 
 BOT = """
@@ -39,10 +40,10 @@ def test_a_python_file_takes_its_folder_along(tmp_path):
         "parts/tables.py": "NAME = 'travelled'",
     }.items():
         (folder / path).write_text(text)
-    files = travel.collect_files([f"{folder}/bot.py:Bot", "scripted", "raider:defenders=2"])
+    files = agent_files.collect_files([f"{folder}/bot.py:Bot", "scripted", "raider:defenders=2"])
     assert sorted(Path(path).name for path in files.contents) == ["__init__.py", "bot.py", "suffix.txt", "tables.py"]
     shutil.rmtree(folder)
-    with travel.unpack_files(files):
+    with agent_files.unpack_files(files):
         assert make_agent(f"{folder}/bot.py:Bot").name == "travelled!"
         assert make_agent("raider:defenders=2").name == "raider:defenders=2"
 
@@ -52,10 +53,10 @@ def test_a_policy_travels_alone_and_with_every_spelling_of_its_path(tmp_path, mo
     write_weights(tmp_path / "net.safetensors", PolicyAgent("base").weights, {})
     (tmp_path / "other.bin").write_bytes(b"1")
     names = [f"policy:{tmp_path}/net.safetensors", "policy:net.safetensors,greedy"]
-    files = travel.collect_files(names)
+    files = agent_files.collect_files(names)
     assert [Path(path).name for path in files.contents] == ["net.safetensors"]
     (tmp_path / "net.safetensors").unlink()
-    with travel.unpack_files(files):
+    with agent_files.unpack_files(files):
         assert [bool(make_agent(name).greedy) for name in names] == [False, True]
 
 
@@ -66,10 +67,10 @@ def test_the_folder_of_a_checkpoint_travels_whole(tmp_path, monkeypatch, name):
         file = tmp_path / "checkpoint" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(path)
-    files = travel.collect_files([name])
+    files = agent_files.collect_files([name])
     shutil.rmtree(tmp_path / "checkpoint")
-    with travel.unpack_files(files):
-        kind, _, folder = travel.local_name(name).removesuffix(",greedy").rpartition(":")
+    with agent_files.unpack_files(files):
+        kind, _, folder = agent_files.local_name(name).removesuffix(",greedy").rpartition(":")
         assert name.startswith(kind)
         assert Path(folder, "learner/module/weights.pkl").read_text() == "learner/module/weights.pkl"
         assert Path(folder, "metadata.json").is_file()
@@ -81,7 +82,7 @@ def test_folders_are_those_of_checkpoints_only(tmp_path, monkeypatch):
     for folder in ("scripted", "base"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "file.txt").write_text("1")
-    assert travel.collect_files(["scripted", "policy:base"]).contents == {}
+    assert agent_files.collect_files(["scripted", "policy:base"]).contents == {}
 
 
 @pytest.mark.parametrize("name", ["onnx:net.onnx", "torch:net.pt,greedy", "torch:net.py:make"])
@@ -89,26 +90,26 @@ def test_files_of_networks_travel(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / name.split(":")[1].removesuffix(",greedy")
     file.write_bytes(b"content")
-    files = travel.collect_files([name])
+    files = agent_files.collect_files([name])
     file.unlink()
-    with travel.unpack_files(files):
-        assert Path(travel.local_name(name).split(":")[1].removesuffix(",greedy")).read_bytes() == b"content"
+    with agent_files.unpack_files(files):
+        assert Path(agent_files.local_name(name).split(":")[1].removesuffix(",greedy")).read_bytes() == b"content"
 
 
 def test_the_digest_changes_with_every_content(tmp_path):
     bot = tmp_path / "bot.py"
     bot.write_text("1")
-    before = travel.collect_files([f"{bot}:Bot"]).digest
-    assert travel.collect_files([f"{bot}:Bot"]).digest == before
+    before = agent_files.collect_files([f"{bot}:Bot"]).digest
+    assert agent_files.collect_files([f"{bot}:Bot"]).digest == before
     (tmp_path / "more.py").write_text("")
-    assert travel.collect_files([f"{bot}:Bot"]).digest != before
+    assert agent_files.collect_files([f"{bot}:Bot"]).digest != before
 
 
 def test_folders_that_are_too_large_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(travel, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(agent_files, "MAX_BYTES", 1 << 20)
     (tmp_path / "bot.py").write_text("")
     with (tmp_path / "film.bin").open("wb") as file:
         os.truncate(file.fileno(), 1 << 20)
     (tmp_path / "more.py").write_text(" ")
     with pytest.raises(GeoPatrolError, match=r"bot\.py: more than 1 MB would travel with it"):
-        travel.collect_files([f"{tmp_path}/bot.py:Bot"])
+        agent_files.collect_files([f"{tmp_path}/bot.py:Bot"])
