@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol import notation
 from geo_patrol.board import are_adjacent, ring_of
 from geo_patrol.board_text import outcomes_text, position_text
 from geo_patrol.config.presets import ConfigSource, Overrides
@@ -17,25 +18,6 @@ from geo_patrol.engine.legal import to_masks
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.errors import OrderError
 from geo_patrol.games import Games
-from geo_patrol.notation import (
-    ENGAGEMENTS,
-    MOVES,
-    PHASES,
-    EndReason,
-    Order,
-    Orders,
-    Outcome,
-    PhaseName,
-    Satellite,
-    SatelliteId,
-    as_order,
-    order_codes,
-    orders_from_codes,
-    read_outcomes,
-    read_reasons,
-    short_name,
-    write_outcomes,
-)
 from geo_patrol.position import Position, restore_game, save_game
 from geo_patrol.sides import SIDES, Side
 
@@ -45,15 +27,15 @@ class Phase(NamedTuple):
 
     turn: int
     """Number of the turn, from 1."""
-    name: PhaseName
+    name: notation.PhaseName
     """"movement" or "engagement"."""
-    orders: tuple[tuple[Order, ...], tuple[Order, ...]]
+    orders: tuple[tuple[notation.Order, ...], tuple[notation.Order, ...]]
     """The legal orders of alpha and of bravo, without noops."""
     actions: NDArray[np.int8]
     """(2, 11) order codes as they were given, illegal ones included."""
     illegal_orders: tuple[int, int]
     """How many orders of alpha and of bravo were illegal and became noop."""
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[notation.Outcome, ...]
     """The outcomes of an engagement, in the order in which they happened."""
     before: "Game"
     after: "Game"
@@ -84,7 +66,7 @@ class Game:
         self, config: ConfigSource = "geo_patrol", *, seed: int | None = None, overrides: Overrides | None = None
     ) -> None:
         self._games = Games(config, 1, seed=seed, overrides=overrides)
-        self._outcomes: tuple[Outcome, ...] | None = ()
+        self._outcomes: tuple[notation.Outcome, ...] | None = ()
         self._allowed: NDArray[np.int32] | None = None
 
     @classmethod
@@ -115,9 +97,9 @@ class Game:
         return int(self._game.turn) + 1
 
     @property
-    def phase(self) -> PhaseName:
+    def phase(self) -> notation.PhaseName:
         """What is to be ordered now, "movement" or "engagement"; "drift" when the game is over."""
-        phase: PhaseName = PHASES[self._game.phase]
+        phase: notation.PhaseName = notation.PHASES[self._game.phase]
         return phase
 
     @property
@@ -126,9 +108,9 @@ class Game:
         return bool(self._game.done)
 
     @property
-    def reasons(self) -> tuple[EndReason, ...]:
+    def reasons(self) -> tuple[notation.EndReason, ...]:
         """Why the game ended; empty while it goes on. Several reasons may hold at once."""
-        return read_reasons(int(self._game.reasons))
+        return notation.read_reasons(int(self._game.reasons))
 
     @property
     def winner(self) -> Side | None:
@@ -155,24 +137,24 @@ class Game:
         return dict(zip(SIDES, self._game.goal.tolist(), strict=True))
 
     @property
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[notation.Outcome, ...]:
         """Outcomes of the last phase in the order in which they happened; empty after a movement."""
         if self._outcomes is None:
-            self._outcomes = read_outcomes(self._games.state.outcomes, int(self._game.outcome_count))
+            self._outcomes = notation.read_outcomes(self._games.state.outcomes, int(self._game.outcome_count))
         return self._outcomes
 
-    def satellites(self, side: Side) -> tuple[Satellite, ...]:
+    def satellites(self, side: Side) -> tuple[notation.Satellite, ...]:
         """Return a side's satellites, HVA first: the index in the tuple is the number."""
         index, games = _side_index(side), self._games.state.games
         fleet = 1 + int(self._games.state.rules["patrol_count"][0, index])
         # Whole rows: reading a record value by value takes ten times as long.
         rows = (games[field][0, index, :fleet].tolist() for field in ("sector", "fuel", "ammo", "destroyed"))
         return tuple(
-            Satellite(SatelliteId(side, number), sector, fuel, ammo, bool(destroyed))
+            notation.Satellite(notation.SatelliteId(side, number), sector, fuel, ammo, bool(destroyed))
             for number, (sector, fuel, ammo, destroyed) in enumerate(zip(*rows, strict=True))
         )
 
-    def satellite(self, side: Side, number: int) -> Satellite:
+    def satellite(self, side: Side, number: int) -> notation.Satellite:
         """Return one satellite.
 
         Raises:
@@ -182,8 +164,8 @@ class Game:
         last = int(self._rules.patrol_count[index])
         if isinstance(number, bool) or number not in range(last + 1):
             raise OrderError(f"satellite {number!r}: {side} has 0 (HVA) to {last}")
-        return Satellite(
-            id=SatelliteId(side, int(number)),
+        return notation.Satellite(
+            id=notation.SatelliteId(side, int(number)),
             sector=int(game.sector[index, number]),
             fuel=int(game.fuel[index, number]),
             ammo=int(game.ammo[index, number]),
@@ -204,34 +186,34 @@ class Game:
         """Return the orders that the rules allow whatever the fuel, as (11, 28) int8; ``action_mask`` is a part of it."""
         return to_masks(self._allowed_orders()[_side_index(side)])
 
-    def legal_orders(self, side: Side) -> dict[int, tuple[Order, ...]]:
+    def legal_orders(self, side: Side) -> dict[int, tuple[notation.Order, ...]]:
         """Return the legal orders of each of a side's satellites by number; noop is always among them."""
         mask = self.action_mask(side)
         fleet = len(self.satellites(side))
         return {
-            number: tuple(Order.from_code(number, int(code)) for code in np.flatnonzero(mask[number]))
+            number: tuple(notation.Order.from_code(number, int(code)) for code in np.flatnonzero(mask[number]))
             for number in range(fleet)
         }
 
-    def is_legal(self, side: Side, order: Order | str) -> bool:
+    def is_legal(self, side: Side, order: notation.Order | str) -> bool:
         """Return whether a side may give an order now: the phase, range and fuel allow it."""
-        order = as_order(order)
+        order = notation.as_order(order)
         return bool(self._games.state.actions["legal"][0, _side_index(side), order.satellite] >> order.code & 1)
 
-    def cost(self, side: Side, order: Order | str) -> int:
+    def cost(self, side: Side, order: notation.Order | str) -> int:
         """Return the fuel that an order would cost now.
 
         Raises:
             OrderError: the rules do not allow the order, whatever the fuel.
         """
-        order, index = as_order(order), _side_index(side)
+        order, index = notation.as_order(order), _side_index(side)
         if not self._allowed_orders()[index, order.satellite] >> order.code & 1:
             raise OrderError(f"{side} {order}: {self._why_illegal(index, order)}")
         return self._cost(index, order)
 
-    def _cost(self, side: int, order: Order) -> int:
+    def _cost(self, side: int, order: notation.Order) -> int:
         """Return the cost of an order that is legal but perhaps cannot be paid."""
-        if order.action in MOVES:
+        if order.action in notation.MOVES:
             return int(self._rules.move_cost[side, order.code])
         return int(engagement_cost(self._game, self._rules, side, order.satellite, order.code))
 
@@ -245,21 +227,21 @@ class Game:
             self._allowed = full.state.actions["legal"][0]
         return self._allowed
 
-    def probability(self, side: Side, order: Order | str) -> float:
+    def probability(self, side: Side, order: notation.Order | str) -> float:
         """Return the probability that an engagement order succeeds, by the range as it is now.
 
         Raises:
             OrderError: the order is no engagement, or not allowed now.
         """
-        order = as_order(order)
-        if order.action in MOVES:
-            raise OrderError(f"{side} {order}: only {', '.join(ENGAGEMENTS)} have a probability")
+        order = notation.as_order(order)
+        if order.action in notation.MOVES:
+            raise OrderError(f"{side} {order}: only {', '.join(notation.ENGAGEMENTS)} have a probability")
         self.cost(side, order)
         if order.action == "guard":
             return float(guard_probability(self._game, self._rules, _side_index(side), order.satellite))
         return float(attack_probability(self._game, self._rules, _side_index(side), order.satellite, order.code))
 
-    def outcome_distribution(self, alpha: Orders = None, bravo: Orders = None) -> OutcomeDistribution:
+    def outcome_distribution(self, alpha: notation.Orders = None, bravo: notation.Orders = None) -> OutcomeDistribution:
         """Return every position to which an engagement can lead, before the drift, with its exact probability.
 
         Raises:
@@ -268,21 +250,21 @@ class Game:
         orders = np.array([self.check_orders("alpha", alpha), self.check_orders("bravo", bravo)])
         return outcome_distribution(self._game, self._rules, orders)
 
-    def _why_illegal(self, side: int, order: Order) -> str:
+    def _why_illegal(self, side: int, order: notation.Order) -> str:
         """Return why an order of a side is not legal now."""
         game, rules = self._game, self._rules
-        number, name = order.satellite, short_name(order.satellite)
+        number, name = order.satellite, notation.short_name(order.satellite)
         if number > rules.patrol_count[side]:
             return f"{SIDES[side]} has no {name}"
         if game.done:
             return "the game is over"
         if game.fuel[side, number] <= 0:
             return f"{name} has no fuel and takes no orders"
-        if (order.action in MOVES) != (game.phase == state.MOVEMENT):
-            return f"not in the {PHASES[game.phase]} phase"
+        if (order.action in notation.MOVES) != (game.phase == state.MOVEMENT):
+            return f"not in the {notation.PHASES[game.phase]} phase"
         if self._allowed_orders()[side, number] >> order.code & 1:
             return f"it costs {self._cost(side, order)} fuel, and {name} has {game.fuel[side, number]}"
-        if order.action in MOVES:
+        if order.action in notation.MOVES:
             where = "inner" if order.action == "radial_in" else "outer"
             return f"ring {ring_of(game.sector[side, number])} is the {where}most of the board"
         if number == state.HVA and order.action != "shoot":
@@ -290,9 +272,9 @@ class Game:
         if order.action == "shoot" and game.ammo[side, number] == 0:
             return f"{name} has no ammo"
         target_side, target = (side, state.HVA) if order.target is None else (1 - side, order.target)
-        target_name = SatelliteId(SIDES[target_side], target)
+        target_name = notation.SatelliteId(SIDES[target_side], target)
         if target > rules.patrol_count[target_side]:
-            return f"{SIDES[target_side]} has no {short_name(target)}"
+            return f"{SIDES[target_side]} has no {notation.short_name(target)}"
         here, there = game.sector[side, number], game.sector[target_side, target]
         if here != there and not are_adjacent(here, there):
             return f"{target_name} in sector {there} is out of range of sector {here}"
@@ -302,7 +284,7 @@ class Game:
 
     # Playing
 
-    def step(self, alpha: Orders = None, bravo: Orders = None) -> Phase:
+    def step(self, alpha: notation.Orders = None, bravo: notation.Orders = None) -> Phase:
         """Play one decision phase: movement, or engagement with the drift that follows it.
 
         Args:
@@ -319,21 +301,23 @@ class Game:
             raise OrderError(f"the game is over: {', '.join(map(str, self.reasons))}")
         return self.step_actions(np.array([self.check_orders("alpha", alpha), self.check_orders("bravo", bravo)]))
 
-    def check_orders(self, side: Side, orders: Orders) -> list[int]:
+    def check_orders(self, side: Side, orders: notation.Orders) -> list[int]:
         """Return the order codes of a side's satellites, (11,), for orders that it may give now.
 
         Raises:
             OrderError: an order cannot be read or is not legal; the message says why.
         """
-        codes = order_codes(orders, side)
+        codes = notation.order_codes(orders, side)
         legal, index = self._games.state.actions["legal"][0], _side_index(side)
         for number, code in enumerate(codes):
             if not legal[index, number] >> code & 1:
-                order = Order.from_code(number, code)
+                order = notation.Order.from_code(number, code)
                 raise OrderError(f"{side} {order}: {self._why_illegal(index, order)}")
         return codes
 
-    def step_actions(self, actions: NDArray[np.integer[Any]], outcomes: Sequence[Outcome] | None = None) -> Phase:
+    def step_actions(
+        self, actions: NDArray[np.integer[Any]], outcomes: Sequence[notation.Outcome] | None = None
+    ) -> Phase:
         """Play one decision phase with order codes, as environments do: illegal ones become noop and are counted.
 
         Args:
@@ -347,7 +331,7 @@ class Game:
         recorded = None
         if outcomes is not None:
             recorded = state.records(state.OUTCOME, len(outcomes))
-            write_outcomes(outcomes, recorded)
+            notation.write_outcomes(outcomes, recorded)
         before = self.copy()
         self._games = self._games.copy()
         self._games.run(steps.PLAY, actions=np.asarray(actions), recorded=recorded)
@@ -357,7 +341,7 @@ class Game:
         return Phase(
             turn=before.turn,
             name=before.phase,
-            orders=(orders_from_codes(legal[0]), orders_from_codes(legal[1])),
+            orders=(notation.orders_from_codes(legal[0]), notation.orders_from_codes(legal[1])),
             actions=np.array(actions, np.int8),
             illegal_orders=(int(illegal[0]), int(illegal[1])),
             outcomes=self.outcomes,

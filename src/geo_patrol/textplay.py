@@ -617,7 +617,7 @@ class TextAgent(StatelessAgent):
 
     Args:
         function: returns an answer to a prompt.
-        name: of the agent in tables.
+        name: name of the agent in tables.
         retries: how often an answer that cannot be read is asked for again.
 
     Attributes:

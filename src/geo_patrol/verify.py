@@ -27,17 +27,8 @@ from geo_patrol.errors import MAX_MESSAGE_LINE, GeoPatrolError, RecordingError, 
 from geo_patrol.games import Games
 from geo_patrol.notation import PHASES
 from geo_patrol.position import Position
-from geo_patrol.replays import Disagreement, play
+from geo_patrol.replays import Disagreement, play, published
 from geo_patrol.replays.files import read_lines
-from geo_patrol.replays.published import (
-    BothOrders,
-    PublishedGame,
-    PublishedState,
-    PublishedTable,
-    order_codes,
-    read_published,
-    read_published_config,
-)
 from geo_patrol.sides import SIDES
 from geo_patrol.validation import parse_model
 
@@ -56,13 +47,13 @@ _MIN_COUNT = 20
 _Counts = dict[str, Annotated[int, Field(ge=0, le=MAX_DRAWS)]]
 
 
-class PublishedOdds(PublishedTable):
+class PublishedOdds(published.PublishedTable):
     """An engagement that was resolved many times, with counts of what came of it."""
 
     name: Title
     config: dict[str, Any]
-    state: PublishedState
-    orders: BothOrders
+    state: published.PublishedState
+    orders: published.BothOrders
     draws: Annotated[int, Field(ge=1, le=MAX_DRAWS)]
     destroyed_counts: _Counts
     outcome_counts_guard_shoot_collide: _Counts
@@ -106,10 +97,10 @@ def count_outcomes(recorded: PublishedOdds, seed: int = _SEED) -> tuple[Counter[
         Counts by the destroyed satellites ("a3,b0": alpha's Patrol 3 and bravo's HVA), and counts by the numbers of
         outcomes ("3/2/1": guard, shoot, collide).
     """
-    games = Games(read_published_config(recorded.config), seed=seed)
+    games = Games(published.read_published_config(recorded.config), seed=seed)
     _write_state(games, recorded.state)
     game, rules = games.state.games[0], games.state.rules[0]
-    orders = games.legal_actions(order_codes(recorded.orders))[0]
+    orders = games.legal_actions(published.order_codes(recorded.orders))[0]
     pay_for_engagements(game, rules, orders)
     destroyed, kinds = Counter[str](), Counter[str]()
     for start in range(0, recorded.draws, _CHUNK):
@@ -139,7 +130,7 @@ def _frequencies(counts: "Counter[str] | dict[str, int]") -> str:
     return "{" + ", ".join(f"{label or 'nobody'}: {count / total:.4f}" for label, count in frequent) + ", ..}"
 
 
-def _write_state(games: Games, recorded: PublishedState) -> None:
+def _write_state(games: Games, recorded: published.PublishedState) -> None:
     """Set a batch of one to a recorded position in the engagement phase.
 
     Raises:
@@ -198,7 +189,7 @@ def survival(statistic: float, degrees: int) -> float:
 # Files
 
 MAX_BYTES = 4 << 20
-"""Of a line, and of a list of engagements; a recorded game takes up to about a megabyte."""
+"""Largest size of a line, and of a list of engagements; a recorded game takes up to about a megabyte."""
 MAX_EMPTY_LINES = 10_000
 MAX_FAULTS = 100
 """Games or engagements that differ or cannot be read, after which the rest of a file is not checked."""
@@ -294,7 +285,7 @@ def _check_odds(index: int, item: object) -> str | None:
 
 def _check_line(number: int, line: str) -> str | None:
     try:
-        recorded = parse_model(PublishedGame, _parse_json(line, f"line {number}"), f"line {number}")
+        recorded = parse_model(published.PublishedGame, _parse_json(line, f"line {number}"), f"line {number}")
         fault = check_game(recorded, number)
     except GeoPatrolError as error:
         return str(error)
@@ -302,7 +293,7 @@ def _check_line(number: int, line: str) -> str | None:
     return None if fault is None else f"{game}, {fault}"
 
 
-def check_game(recorded: PublishedGame, line: int = 1) -> str | None:
+def check_game(recorded: published.PublishedGame, line: int = 1) -> str | None:
     """Replay a recorded game and return the first difference, or None if there is none.
 
     Args:
@@ -312,7 +303,7 @@ def check_game(recorded: PublishedGame, line: int = 1) -> str | None:
     Raises:
         RecordingError: the recording is invalid.
     """
-    replay = read_published(recorded, line=line)
+    replay = published.read_published(recorded, line=line)
     try:
         for _ in play(replay):
             pass

@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from geo_patrol.errors import GeoPatrolError
 
 MAX_BYTES = 256 << 20
-"""Of all files together."""
+"""Largest size of all files together."""
 _VARIABLE = "GEO_PATROL_AGENT_FILES"
 _INDEX = "index.json"
 _SEPARATORS = re.compile("([:,=])")

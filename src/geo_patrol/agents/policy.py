@@ -17,15 +17,8 @@ from safetensors.numpy import load, save
 
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.scripted.script import check_observations
+from geo_patrol.engine import observe
 from geo_patrol.engine.legal import check_masks
-from geo_patrol.engine.observe import (
-    GAME_FEATURES,
-    OBSERVED_SATELLITES,
-    SATELLITE_FEATURES,
-    TOKEN_COLUMNS,
-    TOKEN_TABLE_SIZE,
-    Encoding,
-)
 from geo_patrol.engine.state import GUARD, NOOP, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import PolicyError, show
 from geo_patrol.files import atomic_path, read_limited
@@ -65,12 +58,12 @@ class Widths(NamedTuple):
 def shapes(widths: Widths) -> dict[str, tuple[int, ...]]:
     """Return the shape of every array of weights; docs/agents.md draws the network."""
     satellite, context, order, key = widths
-    game = len(GAME_FEATURES)
+    game = len(observe.GAME_FEATURES)
     return {
         "place": (KINDS * SECTORS, satellite),
         "number": (SATELLITES, satellite),
-        "own_figures": (len(SATELLITE_FEATURES), satellite),
-        "enemy_figures": (len(SATELLITE_FEATURES), satellite),
+        "own_figures": (len(observe.SATELLITE_FEATURES), satellite),
+        "enemy_figures": (len(observe.SATELLITE_FEATURES), satellite),
         "game": (game, satellite),
         "satellite_bias": (satellite,),
         "board": (KINDS * SECTORS, context),
@@ -260,8 +253,8 @@ _Real = TypeVar("_Real", np.float32, np.float64)
 
 KIND_OF_ROW = np.array([0] + [1] * (SATELLITES - 1) + [2] + [3] * (SATELLITES - 1))
 """Own HVA, own Patrols, enemy HVA, enemy Patrols, as their indices in the tables of sectors."""
-SATELLITE_SCALES = np.array([feature.scale / feature.token_scale for feature in SATELLITE_FEATURES], np.float32)
-GAME_SCALES = np.array([feature.scale / feature.token_scale for feature in GAME_FEATURES], np.float32)
+SATELLITE_SCALES = np.array([feature.scale / feature.token_scale for feature in observe.SATELLITE_FEATURES], np.float32)
+GAME_SCALES = np.array([feature.scale / feature.token_scale for feature in observe.GAME_FEATURES], np.float32)
 HIGHEST_INPUT = 10.0
 """Inputs are clipped here: practically unlimited limits would drown the others."""
 FLEETS = (np.arange(KINDS)[:, None] == KIND_OF_ROW).astype(np.float32) * np.array(
@@ -289,12 +282,12 @@ def read_inputs(observations: NDArray[np.int16]) -> Inputs:
     Raises:
         PolicyError: a satellite is on a ring that no policy knows.
     """
-    table = observations[:, :TOKEN_TABLE_SIZE].reshape(-1, OBSERVED_SATELLITES, TOKEN_COLUMNS)
+    table = observations[:, : observe.TOKEN_TABLE_SIZE].reshape(-1, observe.OBSERVED_SATELLITES, observe.TOKEN_COLUMNS)
     sectors = table[..., 0].astype(np.int64)
     if sectors.size and sectors.max() >= SECTORS:
         raise PolicyError(f"the board has more than {SECTORS - 1} sectors: policies know boards of up to five rings")
     features = np.clip(table[..., 1:] * SATELLITE_SCALES, 0, HIGHEST_INPUT)
-    game = np.clip(observations[:, TOKEN_TABLE_SIZE:] * GAME_SCALES, -HIGHEST_INPUT, HIGHEST_INPUT)
+    game = np.clip(observations[:, observe.TOKEN_TABLE_SIZE :] * GAME_SCALES, -HIGHEST_INPUT, HIGHEST_INPUT)
     return Inputs(sectors, features, game)
 
 
@@ -464,7 +457,7 @@ class MixtureAgent:
         name: its name in tables.
     """
 
-    observation: Encoding = "tokens"
+    observation: observe.Encoding = "tokens"
 
     def __init__(self, policies: "Sequence[PolicyAgent]", weights: Sequence[float], name: str) -> None:
         self.policies, self.name = tuple(policies), name

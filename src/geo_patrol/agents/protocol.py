@@ -176,11 +176,11 @@ def compute_actions(
         AgentError: the agent raised an exception, or returned something else than orders.
     """
     if games is None or not is_planner(agent):
-        return call_agent(agent, name, "act", observations, action_masks, generator)
+        return call_agent(agent, name, "act", len(action_masks), observations, action_masks, generator)
     seeds = generator.integers(1 << 63, size=len(action_masks)).tolist()
     copies = [game.fork(seed) for game, seed in zip(games(), seeds, strict=True)]
     of_rows = np.broadcast_to(np.asarray(sides, np.int64), len(copies))
-    return call_agent(agent, name, "plan", copies, of_rows, observations, action_masks, generator)
+    return call_agent(agent, name, "plan", len(copies), copies, of_rows, observations, action_masks, generator)
 
 
 def copy_games(batch: Games, rows: NDArray[np.int64] | None = None) -> list[Game]:
@@ -188,13 +188,13 @@ def copy_games(batch: Games, rows: NDArray[np.int64] | None = None) -> list[Game
     return [batch[row] for row in (range(len(batch)) if rows is None else rows.tolist())]
 
 
-def call_agent(agent: Agent, name: str, method: str, *arguments: Any) -> NDArray[np.int64]:
-    """Return the orders that a method of an agent chooses, (n, 11) int64; its last but one argument are the masks.
+def call_agent(agent: Agent, name: str, method: str, num_games: int, *arguments: Any) -> NDArray[np.int64]:
+    """Return the orders that a method of an agent chooses for a number of games, (num_games, 11) int64.
 
     Raises:
         AgentError: the agent raised an exception, or returned something else than orders.
     """
-    return check_actions(_call(agent, name, method, *arguments), name, len(arguments[-2]), method)
+    return check_actions(_call(agent, name, method, *arguments), name, num_games, method)
 
 
 def reset_agent(agent: Agent, name: str, new_games: NDArray[np.bool_]) -> None:

@@ -17,26 +17,9 @@ from geo_patrol.agents.scripted import Raid, ScriptedAgent
 from geo_patrol.agents.scripted.paths import Paths, find_table, path_costs_of
 from geo_patrol.agents.scripted.raiders import RaidPlan, make_raid_plan, order_side, raid_tactics
 from geo_patrol.agents.scripted.script import describe_parameters, read_parameters, sample_keys
+from geo_patrol.engine import state
 from geo_patrol.engine.legal import check_masks, count_legal, nth_legal, write_legal_orders
 from geo_patrol.engine.rng import mix, stream_number
-from geo_patrol.engine.state import (
-    ENGAGEMENT,
-    GAME,
-    MAX_OUTCOMES,
-    MOVEMENT,
-    NOBODY,
-    NOOP,
-    NUM_SIDES,
-    ORDERS,
-    OUTCOME,
-    SATELLITES,
-    IntArray,
-    Record,
-    Records,
-    Workspace,
-    make_workspace,
-    records,
-)
 from geo_patrol.engine.turn import play_orders, winner_of
 from geo_patrol.errors import show
 from geo_patrol.game import Game
@@ -144,30 +127,30 @@ _MARGIN_WEIGHT, _MARGIN_SCALE = 0.05, 0.001
 class Decision(NamedTuple):
     """A decision: the position, the models of the enemy, and the candidates with the values of their rollouts."""
 
-    root: Records
+    root: state.Records
     """(1,), the position; not modified."""
-    rules: Records
+    rules: state.Records
     """(1,), its rules."""
     side: int
     """The planning side."""
     paths: Paths
-    candidates: IntArray
+    candidates: state.IntArray
     """(c, 11) joint orders."""
-    tactics: IntArray
+    tactics: state.IntArray
     """(c,), the index of the script in ``own_tactics`` that continues after each."""
-    own_tactics: Records
+    own_tactics: state.Records
     """Scripts of the own side."""
-    enemy_tactics: Records
+    enemy_tactics: state.Records
     """(m,): scripts that the enemy may be, which choose anew in every rollout."""
-    enemy_orders: IntArray
+    enemy_orders: state.IntArray
     """(k, 11): first orders of other agents, as probable as each script; the first of the scripts continues."""
     key: np.uint64
     """The random key of all rollouts."""
     values: NDArray[np.float64]
     """(c, rollouts), receives the value of each rollout."""
-    work: Records
+    work: state.Records
     """(1,), the buffer of a game."""
-    outcomes: Records
+    outcomes: state.Records
     """The buffer of an engagement."""
 
 
@@ -176,7 +159,7 @@ class RolloutBuffers(NamedTuple):
 
     legal: NDArray[np.int32]
     orders: NDArray[np.int64]
-    workspace: Workspace
+    workspace: state.Workspace
     plan: RaidPlan
 
 
@@ -187,11 +170,11 @@ def below(bits: np.uint64, count: int) -> int:
 
 
 @jitable_call
-def is_known(candidates: IntArray, tactics: IntArray, count: int) -> bool:
+def is_known(candidates: state.IntArray, tactics: state.IntArray, count: int) -> bool:
     """Tell whether the candidate at index ``count`` equals one before it."""
     for other in range(count):
         same = tactics[other] == tactics[count]
-        for number in range(SATELLITES):
+        for number in range(state.SATELLITES):
             same = same and candidates[other, number] == candidates[count, number]
         if same:
             return True
@@ -199,10 +182,10 @@ def is_known(candidates: IntArray, tactics: IntArray, count: int) -> bool:
 
 
 @jitable
-def mutate(legal: IntArray, key: np.uint64, orders: IntArray) -> None:
+def mutate(legal: state.IntArray, key: np.uint64, orders: state.IntArray) -> None:
     """Replace the orders of a few satellites by random legal ones."""
     for change in range(1 + below(stream_number(key, np.uint64(0)), MAX_CHANGES)):
-        number = below(stream_number(key, np.uint64(2 * change + 1)), SATELLITES)
+        number = below(stream_number(key, np.uint64(2 * change + 1)), state.SATELLITES)
         choices = int(legal[number])
         choice = below(stream_number(key, np.uint64(2 * change + 2)), count_legal(choices))
         orders[number] = nth_legal(choices, choice)
@@ -210,24 +193,24 @@ def mutate(legal: IntArray, key: np.uint64, orders: IntArray) -> None:
 
 @jit
 def propose_by_scripts(
-    game: Record,
-    rules: Record,
+    game: state.Record,
+    rules: state.Record,
     side: int,
     paths: Paths,
-    mask: IntArray,
-    own_tactics: Records,
+    mask: state.IntArray,
+    own_tactics: state.Records,
     num_proposals: int,
     key: np.uint64,
-    candidates: IntArray,
-    tactics: IntArray,
+    candidates: state.IntArray,
+    tactics: state.IntArray,
 ) -> int:
     """Write the orders of scripts, each in turn, and return the number of distinct candidates.
 
     ``mask``: (11,), sets of the orders that the agent may give; ``num_proposals``: how often a script is called.
     """
-    legal, plan = np.empty((NUM_SIDES, SATELLITES), np.int32), make_raid_plan()
-    write_legal_orders(game, rules, make_workspace(rules.outer_ring), legal)
-    for number in range(SATELLITES):
+    legal, plan = np.empty((state.NUM_SIDES, state.SATELLITES), np.int32), make_raid_plan()
+    write_legal_orders(game, rules, state.make_workspace(rules.outer_ring), legal)
+    for number in range(state.SATELLITES):
         legal[side, number] &= mask[number]
     count = 0
     for asked in range(num_proposals):
@@ -236,16 +219,16 @@ def propose_by_scripts(
         script_key = stream_number(key, np.uint64(asked))
         order_side(game, rules, legal, side, paths, own_tactics[tactic], script_key, plan, orders)
         tactics[count] = tactic
-        for number in range(SATELLITES):
+        for number in range(state.SATELLITES):
             if not (legal[side, number] >> orders[number]) & 1:
-                orders[number] = NOOP
+                orders[number] = state.NOOP
         count += not is_known(candidates, tactics, count)
     return count
 
 
 @jit
 def add_mutations(
-    mask: IntArray, parents: int, count: int, key: np.uint64, candidates: IntArray, tactics: IntArray
+    mask: state.IntArray, parents: int, count: int, key: np.uint64, candidates: state.IntArray, tactics: state.IntArray
 ) -> int:
     """Fill up the candidates after the first ``count`` with mutations of the first ``parents``; return their number."""
     for tried in range(2 * (len(candidates) - count)):
@@ -259,16 +242,18 @@ def add_mutations(
 
 
 @jitable
-def value_of(game: Record, side: int) -> float:
+def value_of(game: state.Record, side: int) -> float:
     """Return the value of a finished game to a side: 1 won, 0 lost, plus a small term for the margin."""
     winner = winner_of(game)
-    outcome = 0.5 if winner == NOBODY else (1.0 if winner == side else 0.0)
+    outcome = 0.5 if winner == state.NOBODY else (1.0 if winner == side else 0.0)
     margin = float(game.score[side] - game.score[1 - side])
     return outcome + _MARGIN_WEIGHT * min(max(margin * _MARGIN_SCALE, -1.0), 1.0)
 
 
 @jitable_call
-def play_out(decision: Decision, own: Record, enemy: Record, key: np.uint64, buffers: RolloutBuffers) -> float:
+def play_out(
+    decision: Decision, own: state.Record, enemy: state.Record, key: np.uint64, buffers: RolloutBuffers
+) -> float:
     """Play the game in ``work`` by scripts from the orders in ``buffers`` to its end; return its value."""
     game, rules = decision.work[0], decision.rules[0]
     while True:
@@ -276,7 +261,7 @@ def play_out(decision: Decision, own: Record, enemy: Record, key: np.uint64, buf
         if game.done:
             return value_of(game, decision.side)
         write_legal_orders(game, rules, buffers.workspace, buffers.legal)
-        for side in range(NUM_SIDES):
+        for side in range(state.NUM_SIDES):
             key = mix(key + _ONE)
             tactics = own if side == decision.side else enemy
             orders = buffers.orders[side]
@@ -284,19 +269,22 @@ def play_out(decision: Decision, own: Record, enemy: Record, key: np.uint64, buf
 
 
 @jit
-def roll_out(decision: Decision, survivors: IntArray, first: int, count: int) -> None:
+def roll_out(decision: Decision, survivors: state.IntArray, first: int, count: int) -> None:
     """Play rollouts of candidates; the n-th of each meets the same enemy orders and the same random numbers.
 
     ``survivors``: indices of the candidates to evaluate; ``first``: the number of the first rollout of each;
     ``count``: rollouts of each.
     """
     root, rules, side = decision.root[0], decision.rules[0], decision.side
-    workspace, plan = make_workspace(rules.outer_ring), make_raid_plan()
-    legal, orders = np.empty((NUM_SIDES, SATELLITES), np.int32), np.empty((NUM_SIDES, SATELLITES), np.int64)
+    workspace, plan = state.make_workspace(rules.outer_ring), make_raid_plan()
+    legal, orders = (
+        np.empty((state.NUM_SIDES, state.SATELLITES), np.int32),
+        np.empty((state.NUM_SIDES, state.SATELLITES), np.int64),
+    )
     buffers = RolloutBuffers(np.empty_like(legal), orders, workspace, plan)
     write_legal_orders(root, rules, workspace, legal)
     game, num_scripts = decision.work[0], len(decision.enemy_tactics)
-    enemy_orders = np.zeros(SATELLITES, np.int64)
+    enemy_orders = np.zeros(state.SATELLITES, np.int64)
     for number in range(first, first + count):
         key = stream_number(decision.key, np.uint64(number))
         model = below(key, num_scripts + len(decision.enemy_orders))
@@ -357,8 +345,8 @@ class Searcher(StatelessPlanner):
         """
         masks = check_masks(action_masks)
         keys = sample_keys(generator, len(masks))
-        orders = np.full(masks.shape[:2], NOOP, np.int64)
-        for row in np.flatnonzero((masks[:, :, NOOP + 1 :] != 0).any(axis=(1, 2))).tolist():
+        orders = np.full(masks.shape[:2], state.NOOP, np.int64)
+        for row in np.flatnonzero((masks[:, :, state.NOOP + 1 :] != 0).any(axis=(1, 2))).tolist():
             orders[row] = self._decide(games[row], int(sides[row]), masks[row], keys[row])
             self.decisions += 1
         return orders
@@ -416,7 +404,7 @@ _LOOKAHEAD_SAMPLES = 24  # joint orders sampled from the policy, and as many aga
 _WIDER = 2.5  # that temperature
 # The weight of the policy's log-probabilities as a prior, beside values from -1 to 1. The policy has met more kinds of
 # enemies than the two that are modelled here; that matters most for movements, which decide what can happen for turns.
-_PRIOR_WEIGHT = {MOVEMENT: 0.1, ENGAGEMENT: 0.005}
+_PRIOR_WEIGHT = {state.MOVEMENT: 0.1, state.ENGAGEMENT: 0.005}
 _ENEMY_SAMPLES = 48  # joint orders of the enemy
 _FIRST_SECONDS_PER_EVALUATION = 5e-5  # seconds for a position, until some were timed
 _LOOKAHEAD_PROPOSALS, _BRANCHES, _ANSWERS = np.uint64(1), np.uint64(3), np.uint64(4)
@@ -524,8 +512,8 @@ class LookaheadAgent(Searcher):
         self._critic = critic
         self._enemies = ((critic, 3.0), (ScriptedAgent(), 1.0)) if enemies is None else tuple(enemies)
         self._seconds_per_evaluation = {
-            MOVEMENT: _FIRST_SECONDS_PER_EVALUATION,
-            ENGAGEMENT: _FIRST_SECONDS_PER_EVALUATION,
+            state.MOVEMENT: _FIRST_SECONDS_PER_EVALUATION,
+            state.ENGAGEMENT: _FIRST_SECONDS_PER_EVALUATION,
         }
 
     def _decide(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
@@ -621,16 +609,18 @@ class LookaheadAgent(Searcher):
         start = time.perf_counter()
         branches.begin(first, count, len(candidates))
         numbers = np.arange(first, first + count) % len(expected.orders)
-        orders = np.empty((count, len(candidates), NUM_SIDES, SATELLITES), np.int64)
+        orders = np.empty((count, len(candidates), state.NUM_SIDES, state.SATELLITES), np.int64)
         own, enemy = branches.side, 1 - branches.side
         orders[:, :, own] = candidates
         orders[:, :, enemy] = expected.orders[numbers, None]
-        branches.play(orders.reshape(-1, NUM_SIDES, SATELLITES))
-        if branches.phase == MOVEMENT:  # the engagement follows in the same turn
+        branches.play(orders.reshape(-1, state.NUM_SIDES, state.SATELLITES))
+        if branches.phase == state.MOVEMENT:  # the engagement follows in the same turn
             branches.play(self._answer(branches, expected.agents[numbers].repeat(len(candidates)), generator))
-        estimates = self._critic.value(branches.observations.reshape(len(branches) * NUM_SIDES, -1)).astype(np.float64)
+        estimates = self._critic.value(branches.observations.reshape(len(branches) * state.NUM_SIDES, -1)).astype(
+            np.float64
+        )
         # Each side's estimate errs towards itself in positions that are new to it: their difference errs less.
-        values = branches.put_outcomes((estimates[own::NUM_SIDES] - estimates[enemy::NUM_SIDES]) / 2)
+        values = branches.put_outcomes((estimates[own :: state.NUM_SIDES] - estimates[enemy :: state.NUM_SIDES]) / 2)
         self._seconds_per_evaluation[branches.phase] = (time.perf_counter() - start) / len(branches)
         return values.reshape(count, len(candidates)).T
 
@@ -638,7 +628,7 @@ class LookaheadAgent(Searcher):
         self, branches: Branches, agents: NDArray[np.int64], generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """Return the orders of both sides after a movement, (n, 2, 11); ``agents``, (n,): who plays the enemy."""
-        orders = np.empty((len(branches), NUM_SIDES, SATELLITES), np.int64)
+        orders = np.empty((len(branches), state.NUM_SIDES, state.SATELLITES), np.int64)
         own, enemy = branches.side, 1 - branches.side
         orders[:, own] = _act(self._critic, branches.observations[:, own], branches.masks[:, own], generator)
         for number, (agent, _) in enumerate(self._enemies):
@@ -760,8 +750,8 @@ class SearchAgent(Searcher):
         root, rules, *_ = game.as_games().state
         paths = find_table(path_costs_of(rules[0]))
         num_candidates = self.search.candidates
-        candidates, tactics = np.zeros((num_candidates, SATELLITES), np.int64), np.zeros(num_candidates, np.int64)
-        sets = (mask != 0) @ (1 << np.arange(ORDERS))  # of each satellite, bit by bit
+        candidates, tactics = np.zeros((num_candidates, state.SATELLITES), np.int64), np.zeros(num_candidates, np.int64)
+        sets = (mask != 0) @ (1 << np.arange(state.ORDERS))  # of each satellite, bit by bit
         generator = np.random.default_rng(int(_subkey(key, _PROPOSALS)))
         num_scripted = (
             num_candidates if self._proposer is None else max(num_candidates // 2, 1)
@@ -779,7 +769,7 @@ class SearchAgent(Searcher):
                     count += 1
         count = add_mutations(sets, count, count, _subkey(key, _MUTATIONS), candidates, tactics)
         models = [sample_actions(model, game, 1 - side, _SAMPLES, generator) for model in self._models]
-        expected = np.concatenate([np.zeros((0, SATELLITES), np.int64), *models])
+        expected = np.concatenate([np.zeros((0, state.SATELLITES), np.int64), *models])
         return Decision(
             root=root,
             rules=rules,
@@ -792,8 +782,8 @@ class SearchAgent(Searcher):
             enemy_orders=expected,
             key=_subkey(key, _ROLLOUTS),
             values=np.zeros((count, _MAX_ROLLOUTS)),
-            work=records(GAME, 1),
-            outcomes=records(OUTCOME, MAX_OUTCOMES),
+            work=state.records(state.GAME, 1),
+            outcomes=state.records(state.OUTCOME, state.MAX_OUTCOMES),
         )
 
     def _evaluate(

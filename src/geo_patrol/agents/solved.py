@@ -25,7 +25,7 @@ class SolvedAgent(StatelessPlanner):
     probabilities of joint orders.
 
     Args:
-        solution: of the game to play.
+        solution: solution of the game to play.
         reward: what it maximizes.
         name: its name in tables.
     """
@@ -41,7 +41,7 @@ class SolvedAgent(StatelessPlanner):
         """Return the probabilities of a side's joint orders.
 
         Args:
-            game: of the solved configuration, not over.
+            game: game of the solved configuration, not over.
             side: 0 alpha, 1 bravo.
 
         Raises:

@@ -42,12 +42,12 @@ class SceneEncoder:
     """Encodes the boards of games of one configuration; every shape and every symbol once.
 
     Args:
-        config: of the games.
+        config: configuration of the games.
 
     Attributes:
         shapes: the shapes that frames refer to by their index.
         symbols: markup of the symbols that shapes refer to by name.
-        layout: of the board.
+        layout: layout of the board.
     """
 
     def __init__(self, config: GameConfig) -> None:
@@ -222,7 +222,7 @@ def choices_record(game: Game, side: Side, layout: Layout) -> dict[str, Any]:
     Args:
         game: the position; it is not changed.
         side: who orders.
-        layout: of the board, as in ``SceneEncoder.layout``.
+        layout: layout of the board, as in ``SceneEncoder.layout``.
 
     Returns:
         ``satellites``: those with a legal order, each with its options and the shapes that mark them; ``areas``: of
@@ -328,7 +328,7 @@ def step_record(index: int) -> dict[str, Any]:
     """Return a step as it begins.
 
     Args:
-        index: of the step, from 0.
+        index: index of the step, from 0.
 
     Returns:
         ``title`` of the lesson; ``steps``, their number; ``card``, what the player reads; ``selects``, whether a satellite is to be selected and
@@ -350,7 +350,7 @@ def attempt_record(index: int, select: str | None, orders: Sequence[str]) -> dic
     """Return what becomes of the player's attempt at a step.
 
     Args:
-        index: of the step, from 0.
+        index: index of the step, from 0.
         select: the name of the satellite that was selected; None if orders were committed.
         orders: the orders.
 

@@ -65,7 +65,7 @@ def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
 
     Args:
         games: the title and the timeline of each, at most 100; consumed one by one.
-        title: of the page, where it has several games.
+        title: title of the page, where it has several games.
     """
     options, records, name = [], [], title
     for number, (name, timeline) in enumerate(games):

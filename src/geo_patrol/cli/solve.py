@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from geo_patrol.cli import options
-from geo_patrol.cli.output import (
-    STDOUT,
-    InputError,
-    bad_input,
-    check_output,
-    plain_errors,
-    plain_table,
-    print_heading,
-    write_json,
-)
+from geo_patrol.cli import options, output
 from geo_patrol.errors import OrderError
 from geo_patrol.sides import SIDES
 from geo_patrol.versions import versions
@@ -35,7 +25,7 @@ ROUNDING = 1e-9
 """Values up to here are printed as 0."""
 
 
-@plain_errors
+@output.plain_errors
 def solve(
     config: Annotated[str, typer.Argument(metavar="CONFIG", help="A preset's name, or a TOML file: duel, skirmish.")],
     overrides: options.OverridesOption = None,
@@ -61,11 +51,11 @@ def solve(
     from geo_patrol.solving import Limits, estimate, write_solution
     from geo_patrol.solving import solve as solve_game
 
-    with bad_input():
+    with output.bad_input():
         resolved = load_config(config, overrides)
     expected = estimate(resolved)
     for target in (json, None if out is None else str(out)):
-        check_output(target)
+        output.check_output(target)
     if not quiet and expected.positions <= max_positions:
         print(f"geo-patrol: {resolved.title}: {expected}", file=sys.stderr)
     start = time.perf_counter()
@@ -75,8 +65,8 @@ def solve(
     if out is not None:
         write_solution(out, solution)
     source = {"source": config, "overrides": overrides or [], "values": resolved.to_dict()}
-    write_json(json, _report(solution, seconds) | {"config": source})
-    if json != STDOUT:
+    output.write_json(json, _report(solution, seconds) | {"config": source})
+    if json != output.STDOUT:
         _print_solution(solution, seconds, config, out)
 
 
@@ -95,7 +85,9 @@ def _report(solution: "GameSolution", seconds: float) -> dict[str, Any]:
 
 def _print_solution(solution: "GameSolution", seconds: float, source: str, out: Path | None) -> None:
     """Print the values, and what can be done with the solution."""
-    console = print_heading(solution.config.title, f"{source}, {solution.num_positions:,} positions, {seconds:.1f} s")
+    console = output.print_heading(
+        solution.config.title, f"{source}, {solution.num_positions:,} positions, {seconds:.1f} s"
+    )
     score, outcome = (value + 0.0 if abs(value) > ROUNDING else 0.0 for value in solution.value.values())
     console.print(f"value for alpha: score difference {score:+.4f}, wins minus losses {outcome:+.4f}")
     console.print(f"largest duality gap of a decision: {solution.certified_gap:.1e}")
@@ -118,7 +110,7 @@ _Alpha: TypeAlias = Annotated[
 _Bravo: TypeAlias = Annotated[str | None, typer.Option("--bravo", metavar="ORDERS", help="Orders of bravo.")]
 
 
-@plain_errors
+@output.plain_errors
 def odds(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A replay, or a saved game: the JSON of Game.save.")],
     turn: _Turn = None,
@@ -131,7 +123,7 @@ def odds(
 
     The position is the engagement phase of a turn of a replay, or a saved game. Orders replace those of the replay.
     """
-    check_output(json)
+    output.check_output(json)
     ordered: tuple[Orders, Orders]
     if file.suffix == _SAVED:
         position, ordered = _read_saved(file, turn), (None, None)
@@ -143,11 +135,11 @@ def odds(
     try:
         distribution = position.outcome_distribution(*orders)
     except OrderError as error:
-        raise InputError(str(error)) from None
+        raise output.InputError(str(error)) from None
     results = _summarize(position, distribution)
     data = {"format": "geo_patrol odds", "version": 1, "versions": versions(), "turn": position.turn}
-    write_json(json, data | {"orders": {side: str(o) for side, o in zip(SIDES, orders, strict=True)}} | results)
-    if json != STDOUT:
+    output.write_json(json, data | {"orders": {side: str(o) for side, o in zip(SIDES, orders, strict=True)}} | results)
+    if json != output.STDOUT:
         _print_odds(position, orders, results)
 
 
@@ -157,19 +149,19 @@ def _read_saved(file: Path, turn: int | None) -> "Game":
     from geo_patrol.game import Game
 
     if turn is not None:
-        raise InputError(f"--turn {turn}: a saved game is a single position")
+        raise output.InputError(f"--turn {turn}: a saved game is a single position")
     try:
         data = read_limited(file, _MAX_SAVED)
     except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from None
+        raise output.InputError(f"{file}: {error.strerror}") from None
     if len(data) > _MAX_SAVED:
-        raise InputError(f"{file}: larger than {_MAX_SAVED:,} bytes: not a saved game")
+        raise output.InputError(f"{file}: larger than {_MAX_SAVED:,} bytes: not a saved game")
     try:
         saved = json_format.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{file}: not JSON ({error})") from None
+        raise output.InputError(f"{file}: not JSON ({error})") from None
     if not isinstance(saved, dict):
-        raise InputError(f"{file}: not a saved game, which is the JSON of Game.save")
+        raise output.InputError(f"{file}: not a saved game, which is the JSON of Game.save")
     return Game.restore(saved)
 
 
@@ -179,13 +171,15 @@ def _read_replay(file: Path, number: int, turn: int | None) -> "tuple[Game, tupl
     from geo_patrol.replays.files import ReplayReader, replay_timeline
 
     if turn is None:
-        raise InputError(f"{file}: --turn N must say which turn's engagement is meant")
-    with bad_input():
+        raise output.InputError(f"{file}: --turn N must say which turn's engagement is meant")
+    with output.bad_input():
         timeline, _ = replay_timeline(read_replay(ReplayReader(file), number))
     for phase in timeline.phases:
         if phase.turn == turn and phase.name == "engagement":
             return phase.before, (list(phase.orders[0]), list(phase.orders[1]))
-    raise InputError(f"--turn {turn}: game {number} has no engagement phase in that turn; it has {timeline[-1].turn}")
+    raise output.InputError(
+        f"--turn {turn}: game {number} has no engagement phase in that turn; it has {timeline[-1].turn}"
+    )
 
 
 def _summarize(position: "Game", distribution: "OutcomeDistribution") -> dict[str, Any]:
@@ -215,12 +209,14 @@ def _print_odds(position: "Game", orders: "tuple[Orders, ...]", results: dict[st
     from geo_patrol.notation import read_orders
 
     texts = ["; ".join(map(str, read_orders(own))) or "no orders" for own in orders]
-    console = print_heading(f"{position.config.title}, turn {position.turn}", f"alpha: {texts[0]}\nbravo: {texts[1]}")
-    table = plain_table("satellite", numbers=("destroyed",))
+    console = output.print_heading(
+        f"{position.config.title}, turn {position.turn}", f"alpha: {texts[0]}\nbravo: {texts[1]}"
+    )
+    table = output.plain_table("satellite", numbers=("destroyed",))
     for name, probability in results["destroyed"].items():
         table.add_row(name, f"{probability:.2%}")
     console.print(table)
-    together = plain_table("destroyed together", numbers=("probability",))
+    together = output.plain_table("destroyed together", numbers=("probability",))
     for result in islice(results["results"], _ROWS):
         together.add_row(", ".join(result["destroyed"]) or "nobody", f"{result['probability']:.2%}")
     console.print(together)

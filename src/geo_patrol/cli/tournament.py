@@ -9,20 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from geo_patrol.cli import options
+from geo_patrol.cli import options, output
 from geo_patrol.cli.options import MatchOptions, write_plots
-from geo_patrol.cli.output import (
-    bad_input,
-    check_output,
-    check_parquet,
-    percent_interval,
-    plain_errors,
-    plain_table,
-    print_heading,
-    win_rate_columns,
-    write_csv,
-    write_parquet,
-)
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
@@ -36,7 +24,7 @@ if TYPE_CHECKING:
 _MAX_COLUMNS = 9  # agents in the table of alpha against bravo
 
 
-@plain_errors
+@output.plain_errors
 def tournament(
     agents: options.AgentNames,
     config: options.ConfigOption = "geo_patrol",
@@ -66,7 +54,7 @@ def tournament(
 
     with optional_import("stats"):
         import scipy.optimize  # noqa: F401 - before any game is played
-    with bad_input():
+    with output.bad_input():
         check_names(agents)
     campaign = MatchOptions(
         agents=agents,
@@ -89,8 +77,8 @@ def write_tournament_files(out: Path, result: "Tournament", data: dict[str, Any]
     """Write the tables as CSV, and plots."""
     from geo_patrol.evaluation.plots import tournament_figure
 
-    write_csv(str(out / "ratings.csv"), [_rating_row(entry) for entry in data["ratings"]])
-    write_csv(str(out / "pairings.csv"), [_pairing_row(entry) for entry in data["pairings"]])
+    output.write_csv(str(out / "ratings.csv"), [_rating_row(entry) for entry in data["ratings"]])
+    output.write_csv(str(out / "pairings.csv"), [_pairing_row(entry) for entry in data["pairings"]])
     write_plots(out / "tournament", tournament_figure, result)
 
 
@@ -99,18 +87,18 @@ def _rating_row(entry: dict[str, Any]) -> dict[str, Any]:
     row = {"agent": entry["agent"], "elo": entry["elo"], "elo_low": low, "elo_high": high}
     return (
         row
-        | win_rate_columns("", entry["total"])
-        | win_rate_columns("alpha_", entry["as_alpha"])
-        | win_rate_columns("bravo_", entry["as_bravo"])
+        | output.win_rate_columns("", entry["total"])
+        | output.win_rate_columns("alpha_", entry["as_alpha"])
+        | output.win_rate_columns("bravo_", entry["as_bravo"])
     )
 
 
 def _pairing_row(entry: dict[str, Any]) -> dict[str, Any]:
     low, high = entry["elo_difference_interval"]
     row = {"first": entry["first"], "second": entry["second"]}
-    row |= win_rate_columns("", entry["total"])
-    row |= win_rate_columns("first_as_alpha_", entry["first_as_alpha"])
-    row |= win_rate_columns("first_as_bravo_", entry["first_as_bravo"])
+    row |= output.win_rate_columns("", entry["total"])
+    row |= output.win_rate_columns("first_as_alpha_", entry["first_as_alpha"])
+    row |= output.win_rate_columns("first_as_bravo_", entry["first_as_bravo"])
     return row | {"elo_difference": entry["elo_difference"], "elo_difference_low": low, "elo_difference_high": high}
 
 
@@ -120,7 +108,7 @@ def print_tournament(result: "Tournament", source: str) -> None:
 
     names = short_names(result.agents)
     heading = f"{len(result.agents)} agents, {result.games:,} games per pairing"
-    console = print_heading(heading, f"{result.config.title} ({source}), seed {result.seed}")
+    console = output.print_heading(heading, f"{result.config.title} ({source}), seed {result.seed}")
     _print_ratings(console, result, names)
     _print_pairings(console, result, names)
     _print_sides(console, result, names)
@@ -131,7 +119,7 @@ def print_tournament(result: "Tournament", source: str) -> None:
 def _print_ratings(console: "Console", result: "Tournament", names: list[str]) -> None:
     ratings = result.ratings
     numbers = ("Elo", "95% interval", "games", "wins", "as alpha", "as bravo", "draws")
-    table = plain_table("agent", numbers=numbers)
+    table = output.plain_table("agent", numbers=numbers)
     for agent in ratings.elo.argsort()[::-1].tolist():
         low, high = ratings.intervals[agent]
         total = result.record(agent)
@@ -162,7 +150,7 @@ def _print_ratings(console: "Console", result: "Tournament", names: list[str]) -
 
 def _print_pairings(console: "Console", result: "Tournament", names: list[str]) -> None:
     numbers = ("wins", "draws", "win rate", "95% interval", "as alpha", "as bravo")
-    table = plain_table("pairing", numbers=numbers)
+    table = output.plain_table("pairing", numbers=numbers)
     for first, second in result.pairings:
         if first == second:
             continue
@@ -172,7 +160,7 @@ def _print_pairings(console: "Console", result: "Tournament", names: list[str]) 
             f"{total.wins:,}",
             f"{total.draws:,}",
             f"{total.win_rate:.1%}",
-            percent_interval(total.win_interval),
+            output.percent_interval(total.win_interval),
             f"{result.record(first, second, 0).win_rate:.1%}",
             f"{result.record(first, second, 1).win_rate:.1%}",
         )
@@ -186,7 +174,7 @@ def _print_sides(console: "Console", result: "Tournament", names: list[str]) -> 
     if not 2 < size <= _MAX_COLUMNS:
         return
     numbers = [str(number + 1) for number in range(size)]
-    table = plain_table("alpha wins (row: alpha, column: bravo)", numbers=numbers)
+    table = output.plain_table("alpha wins (row: alpha, column: bravo)", numbers=numbers)
     for alpha in range(size):
         counts = result.counts[alpha]
         cells = [
@@ -240,7 +228,7 @@ _MAX_ROWS = 200
 _MAX_KEY_WIDTH = 12
 
 
-@plain_errors
+@output.plain_errors
 def sweep(
     vary: _Vary,
     agents: Annotated[
@@ -269,7 +257,7 @@ def sweep(
     from geo_patrol.evaluation import play_sweep
     from geo_patrol.evaluation.sweep import parse_variations
 
-    with bad_input():
+    with output.bad_input():
         parse_variations(vary)
     _check_tables(csv, parquet)
     campaign = MatchOptions(
@@ -294,24 +282,24 @@ def sweep(
 
 def _check_tables(csv: str | None, parquet: str | None) -> None:
     """Check that both tables can be written, before anything is played."""
-    check_output(csv)
-    check_output(parquet)
+    output.check_output(csv)
+    output.check_output(parquet)
     if parquet is not None:
-        check_parquet()
+        output.check_parquet()
 
 
 def _write_tables(result: "Sweep", csv: str | None, parquet: str | None) -> None:
     if csv is not None:
-        write_csv(csv, _rows(result))
+        output.write_csv(csv, _rows(result))
     if parquet is not None:
-        write_parquet(parquet, _rows(result))
+        output.write_parquet(parquet, _rows(result))
 
 
 def write_sweep_files(out: Path, result: "Sweep", _data: dict[str, Any]) -> None:
     """Write the table as CSV, and plots."""
     from geo_patrol.evaluation.plots import sweep_figure
 
-    write_csv(str(out / "sweep.csv"), _rows(result))
+    output.write_csv(str(out / "sweep.csv"), _rows(result))
     write_plots(out / "sweep", sweep_figure, result)
 
 
@@ -322,8 +310,8 @@ def _rows(result: "Sweep") -> list[dict[str, Any]]:
     return [
         {
             **{v.key: column[value] for v, column, value in zip(result.variations, columns, cell, strict=True)},
-            **win_rate_columns(f"{prefixes[0]}_", asdict(summary.win_rates[0])),
-            **win_rate_columns(f"{prefixes[1]}_", asdict(summary.win_rates[1])),
+            **output.win_rate_columns(f"{prefixes[0]}_", asdict(summary.win_rates[0])),
+            **output.win_rate_columns(f"{prefixes[1]}_", asdict(summary.win_rates[1])),
             "draw_rate": summary.draw_rate,
             "mean_turns": summary.mean_turns,
             "first_illegal_orders": summary.illegal_orders[0],
@@ -347,7 +335,7 @@ def print_sweep(result: "Sweep", source: str) -> None:
     """Print a row for every cell."""
     first, second = result.agents
     heading = f"{first} against {second}, {result.games:,} games per cell"
-    console = print_heading(heading, f"{result.title} ({source}), seed {result.seed}")
+    console = output.print_heading(heading, f"{result.title} ({source}), seed {result.seed}")
     if len(result.cells) > _MAX_ROWS:
         console.print(f"{len(result.cells):,} cells are too many to print: --out DIR or --json FILE keeps them")
     else:
@@ -356,7 +344,7 @@ def print_sweep(result: "Sweep", source: str) -> None:
 
 
 def _table(result: "Sweep") -> Any:
-    table = plain_table()
+    table = output.plain_table()
     for variation in result.variations:
         heading = variation.key.replace(".", ".\n")
         width = min(max(map(len, heading.split("\n"))), _MAX_KEY_WIDTH)
@@ -367,7 +355,9 @@ def _table(result: "Sweep") -> Any:
         table.add_column("95% interval", justify="right", no_wrap=True)
     table.add_column("draws", justify="right", no_wrap=True)
     for cell, draws, *win_rates in zip(result.cells, result.draw_rates(), *result.win_rates().values(), strict=True):
-        texts = [text for rate in win_rates for text in (f"{rate.win_rate:.1%}", percent_interval(rate.win_interval))]
+        texts = [
+            text for rate in win_rates for text in (f"{rate.win_rate:.1%}", output.percent_interval(rate.win_interval))
+        ]
         table.add_row(*cell, *texts, f"{draws:.1%}")
     return table
 
@@ -384,7 +374,7 @@ def _print_failures(console: Any, result: "Sweep") -> None:
             console.print(Text(message), soft_wrap=True)
 
 
-@plain_errors
+@output.plain_errors
 def sprt(
     first: options.First,
     second: options.Second,
@@ -412,7 +402,7 @@ def sprt(
     """
     from geo_patrol.evaluation import Sprt, play_sprt
 
-    with bad_input():
+    with output.bad_input():
         test = Sprt(elo0, elo1, alpha, beta)
     campaign = MatchOptions(
         agents=(first, second),
@@ -438,7 +428,7 @@ def print_sprt(result: "SprtResult", source: str) -> None:
 
     match, test = result.match, result.test
     first, second = match.agents
-    console = print_heading(f"{first} against {second}", f"{match.config.title} ({source}), seed {match.seed}")
+    console = output.print_heading(f"{first} against {second}", f"{match.config.title} ({source}), seed {match.seed}")
     counts = ", ".join(
         f"{score}: {count:,}" for score, count in zip(("0", "1/2", "1", "3/2", "2"), result.counts, strict=True)
     )
@@ -446,7 +436,7 @@ def print_sprt(result: "SprtResult", source: str) -> None:
     elo = " to ".join("beyond" if math.isinf(value) else f"{value:+z.0f}" for value in map(score_to_elo, (low, high)))
     lower, upper = test.bounds
     console.print(f"pairs by points of {first}: {counts}", soft_wrap=True)
-    console.print(f"score {mean:.1%}, 95% interval {percent_interval((low, high))}, Elo {elo}")
+    console.print(f"score {mean:.1%}, 95% interval {output.percent_interval((low, high))}, Elo {elo}")
     console.print(f"log likelihood ratio {result.ratios[-1]:+.2f}, bounds {lower:+.2f} and {upper:+.2f}")
     console.print()
     console.print(Text(_verdict(result), style="bold"), soft_wrap=True)

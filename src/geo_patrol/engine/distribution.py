@@ -96,7 +96,7 @@ def outcome_distribution(game: Record, rules: Record, orders: IntArray) -> Outco
 
     Args:
         game: the position before paying; it stays as it is.
-        rules: of the game.
+        rules: rules of the game.
         orders: (2, 11) legal orders; they stay as they are.
 
     Raises:

@@ -16,27 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import are_adjacent
+from geo_patrol.engine import state
 from geo_patrol.engine.rng import random_below, random_unit
-from geo_patrol.engine.state import (
-    ADJACENT_SECTOR,
-    COLLIDE,
-    COLLISION,
-    DRIFT,
-    GUARD,
-    GUARDING,
-    HVA,
-    NOBODY,
-    NOOP,
-    NUM_SIDES,
-    OUT_OF_RANGE,
-    SAME_SECTOR,
-    SATELLITES,
-    SHOOT,
-    SHOT,
-    IntArray,
-    Record,
-    Records,
-)
 from geo_patrol.jit import jit, jitable
 
 GUARD_DECAY = 0.5
@@ -49,54 +30,54 @@ GUARD_DECAY = 0.5
 def range_between(sector: int, other: int) -> int:
     """Return SAME_SECTOR, ADJACENT_SECTOR or OUT_OF_RANGE."""
     if sector == other:
-        return SAME_SECTOR
+        return state.SAME_SECTOR
     if are_adjacent(sector, other):
-        return ADJACENT_SECTOR
-    return OUT_OF_RANGE
+        return state.ADJACENT_SECTOR
+    return state.OUT_OF_RANGE
 
 
 @jitable
 def range_of(sector: int, other: int) -> int:
     """Return the range of a legal engagement, SAME_SECTOR or ADJACENT_SECTOR."""
-    return SAME_SECTOR if sector == other else ADJACENT_SECTOR
+    return state.SAME_SECTOR if sector == other else state.ADJACENT_SECTOR
 
 
 @jitable
 def kind_of(order: int) -> int:
     """Return the kind of an engagement order: SHOT, COLLISION or GUARDING."""
-    if order == GUARD:
-        return GUARDING
-    return COLLISION if order >= COLLIDE else SHOT
+    if order == state.GUARD:
+        return state.GUARDING
+    return state.COLLISION if order >= state.COLLIDE else state.SHOT
 
 
 @jitable
 def target_of(order: int) -> int:
     """Return the number of the target of an engagement order; that of a guard is its own HVA."""
-    if order == GUARD:
-        return HVA
-    return order - COLLIDE if order >= COLLIDE else order - SHOOT
+    if order == state.GUARD:
+        return state.HVA
+    return order - state.COLLIDE if order >= state.COLLIDE else order - state.SHOOT
 
 
 @jitable
-def engagement_cost(game: Record, rules: Record, side: int, number: int, order: int) -> int:
+def engagement_cost(game: state.Record, rules: state.Record, side: int, number: int, order: int) -> int:
     """Return the cost of a legal engagement order; it depends on the sectors of the two satellites, not on their fuel."""
-    target_side = side if order == GUARD else 1 - side
+    target_side = side if order == state.GUARD else 1 - side
     distance = range_of(game.sector[side, number], game.sector[target_side, target_of(order)])
     return rules.engagement_cost[side, kind_of(order), distance]
 
 
 @jitable
-def attack_probability(game: Record, rules: Record, side: int, number: int, order: int) -> float:
+def attack_probability(game: state.Record, rules: state.Record, side: int, number: int, order: int) -> float:
     """Return the probability that a shot or collision succeeds, by the range to the target that was ordered."""
     distance = range_of(game.sector[side, number], game.sector[1 - side, target_of(order)])
     return rules.engagement_odds[side, kind_of(order), distance]
 
 
 @jitable
-def guard_probability(game: Record, rules: Record, side: int, number: int) -> float:
+def guard_probability(game: state.Record, rules: state.Record, side: int, number: int) -> float:
     """Return the probability that a guard intercepts the first attack that it meets."""
-    distance = range_of(game.sector[side, number], game.sector[side, HVA])
-    return rules.engagement_odds[side, GUARDING, distance]
+    distance = range_of(game.sector[side, number], game.sector[side, state.HVA])
+    return rules.engagement_odds[side, state.GUARDING, distance]
 
 
 @jitable
@@ -109,41 +90,41 @@ def next_guard_probability(probability: float) -> float:
 
 
 @jitable
-def has_orders(orders: IntArray) -> bool:
+def has_orders(orders: state.IntArray) -> bool:
     """Return whether any order is not a noop."""
-    for side in range(NUM_SIDES):
-        for number in range(SATELLITES):
-            if orders[side, number] != NOOP:
+    for side in range(state.NUM_SIDES):
+        for number in range(state.SATELLITES):
+            if orders[side, number] != state.NOOP:
                 return True
     return False
 
 
 @jitable
-def pay_for_engagements(game: Record, rules: Record, orders: IntArray) -> None:
+def pay_for_engagements(game: state.Record, rules: state.Record, orders: state.IntArray) -> None:
     """Take the fuel for all legal engagement orders, at their costs before any of them is paid.
 
     With the rules of the published code, an order paid with the last fuel is void, and so is every order against the payer
     or, for guards, for it: both become noop in ``orders``.
     """
-    for side in range(NUM_SIDES):
-        for number in range(SATELLITES):
+    for side in range(state.NUM_SIDES):
+        for number in range(state.SATELLITES):
             order = orders[side, number]
-            if order != NOOP:
+            if order != state.NOOP:
                 game.fuel[side, number] -= engagement_cost(game, rules, side, number, order)
     if rules.code_rules:
         void_orders_of_inactive(game, orders)
 
 
 @jitable
-def void_orders_of_inactive(game: Record, orders: IntArray) -> None:
+def void_orders_of_inactive(game: state.Record, orders: state.IntArray) -> None:
     """Replace by noop the orders by, against and (guards) for satellites that have no fuel left."""
-    for side in range(NUM_SIDES):
-        for number in range(SATELLITES):
+    for side in range(state.NUM_SIDES):
+        for number in range(state.SATELLITES):
             order = orders[side, number]
-            if order != NOOP:
-                target_side = side if order == GUARD else 1 - side
+            if order != state.NOOP:
+                target_side = side if order == state.GUARD else 1 - side
                 if game.fuel[side, number] <= 0 or game.fuel[target_side, target_of(order)] <= 0:
-                    orders[side, number] = NOOP
+                    orders[side, number] = state.NOOP
 
 
 # Resolving
@@ -152,40 +133,40 @@ def void_orders_of_inactive(game: Record, orders: IntArray) -> None:
 class Engagement(NamedTuple):
     """An engagement being resolved. Satellites of both sides are numbered consecutively: 11 * side + number."""
 
-    aim: IntArray
+    aim: state.IntArray
     """(22,): the number of the enemy that each attack is aimed at now, or NOBODY."""
-    destroyed: IntArray
+    destroyed: state.IntArray
     """(22,): 1 where a satellite has been hit."""
-    guards: IntArray
+    guards: state.IntArray
     """(22,): the satellites that guard, at the front; shooters and colliders likewise."""
-    shooters: IntArray
-    colliders: IntArray
-    attackers: IntArray
+    shooters: state.IntArray
+    colliders: state.IntArray
+    attackers: state.IntArray
     """(22,): the satellites that attack one HVA, at the front."""
 
 
 @jitable
 def make_engagement() -> Engagement:
     """Allocate the arrays of an engagement, in one piece."""
-    arrays = np.zeros((6, NUM_SIDES * SATELLITES), np.int64)
+    arrays = np.zeros((6, state.NUM_SIDES * state.SATELLITES), np.int64)
     return Engagement(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], arrays[5])
 
 
 @jitable
-def sort_orders(orders: IntArray, engagement: Engagement) -> tuple[int, int, int]:
+def sort_orders(orders: state.IntArray, engagement: Engagement) -> tuple[int, int, int]:
     """List the guards, shooters and colliders, and the aims of their attacks; return the lengths of the three lists.
 
     Each satellite is written at the end of all three lists, and only the right one grows, which avoids branches.
     """
     guards, shooters, colliders = 0, 0, 0
-    for side in range(NUM_SIDES):
-        for number in range(SATELLITES):
-            satellite, order = side * SATELLITES + number, orders[side, number]
-            is_guard = order == GUARD
-            is_collision = (order >= COLLIDE) & (order < GUARD)
-            is_shot = (order >= SHOOT) & (order < COLLIDE)
-            target = order - COLLIDE if is_collision else order - SHOOT
-            engagement.aim[satellite] = target if is_collision | is_shot else NOBODY
+    for side in range(state.NUM_SIDES):
+        for number in range(state.SATELLITES):
+            satellite, order = side * state.SATELLITES + number, orders[side, number]
+            is_guard = order == state.GUARD
+            is_collision = (order >= state.COLLIDE) & (order < state.GUARD)
+            is_shot = (order >= state.SHOOT) & (order < state.COLLIDE)
+            target = order - state.COLLIDE if is_collision else order - state.SHOOT
+            engagement.aim[satellite] = target if is_collision | is_shot else state.NOBODY
             engagement.guards[guards] = satellite
             engagement.shooters[shooters] = satellite
             engagement.colliders[colliders] = satellite
@@ -196,13 +177,13 @@ def sort_orders(orders: IntArray, engagement: Engagement) -> tuple[int, int, int
 
 
 @jitable
-def recorded_actor(outcome: Record) -> int:
+def recorded_actor(outcome: state.Record) -> int:
     """Return the satellite whose order a recorded outcome belongs to, 11 * side + number."""
-    return outcome.side * SATELLITES + (outcome.guardian if outcome.kind == GUARDING else outcome.attacker)
+    return outcome.side * state.SATELLITES + (outcome.guardian if outcome.kind == state.GUARDING else outcome.attacker)
 
 
 @jitable
-def succeeds(game: Record, probability: float, recorded: Records, index: int) -> bool:
+def succeeds(game: state.Record, probability: float, recorded: state.Records, index: int) -> bool:
     """Decide whether an attempt succeeds, at random or as the outcome at an index was recorded, if that is possible."""
     if index < len(recorded):
         return probability > 0 and (probability >= 1 or recorded[index].success != 0)
@@ -210,7 +191,7 @@ def succeeds(game: Record, probability: float, recorded: Records, index: int) ->
 
 
 @jitable
-def shuffle(game: Record, items: IntArray, count: int) -> None:
+def shuffle(game: state.Record, items: state.IntArray, count: int) -> None:
     """Put the first items of an array into a uniformly random order (Fisher and Yates)."""
     for last in range(count - 1, 0, -1):
         other = random_below(game, last + 1)
@@ -218,7 +199,7 @@ def shuffle(game: Record, items: IntArray, count: int) -> None:
 
 
 @jitable
-def bring_forward(items: IntArray, item: int, start: int, stop: int) -> int:
+def bring_forward(items: state.IntArray, item: int, start: int, stop: int) -> int:
     """Exchange an item among items[start:stop] with the first of them; return start + 1, or start if it is missing."""
     for i in range(start, stop):
         if items[i] == item:
@@ -228,7 +209,7 @@ def bring_forward(items: IntArray, item: int, start: int, stop: int) -> int:
 
 
 @jitable
-def put_guards_in_order(game: Record, guards: IntArray, count: int, recorded: Records) -> None:
+def put_guards_in_order(game: state.Record, guards: state.IntArray, count: int, recorded: state.Records) -> None:
     """Put the guards of both sides into random order, or into that in which they were recorded."""
     if len(recorded) == 0:
         shuffle(game, guards, count)
@@ -239,7 +220,9 @@ def put_guards_in_order(game: Record, guards: IntArray, count: int, recorded: Re
 
 
 @jitable
-def put_attackers_in_order(game: Record, attackers: IntArray, count: int, recorded: Records, index: int) -> None:
+def put_attackers_in_order(
+    game: state.Record, attackers: state.IntArray, count: int, recorded: state.Records, index: int
+) -> None:
     """Put the attackers that one guard meets into random order, or into that recorded from an index on."""
     if len(recorded) == 0:
         shuffle(game, attackers, count)
@@ -250,7 +233,7 @@ def put_attackers_in_order(game: Record, attackers: IntArray, count: int, record
 
 
 @jitable
-def put_shooters_in_order(shooters: IntArray, count: int, recorded: Records, index: int) -> None:
+def put_shooters_in_order(shooters: state.IntArray, count: int, recorded: state.Records, index: int) -> None:
     """Put the shooters of both sides into the order recorded from an index on; otherwise they keep theirs."""
     first = 0
     for i in range(index, min(index + count, len(recorded))):
@@ -258,7 +241,9 @@ def put_shooters_in_order(shooters: IntArray, count: int, recorded: Records, ind
 
 
 @jitable
-def choose_collision(game: Record, waiting: IntArray, count: int, recorded: Records, index: int) -> int:
+def choose_collision(
+    game: state.Record, waiting: state.IntArray, count: int, recorded: state.Records, index: int
+) -> int:
     """Return which of the waiting collisions comes next, at random or as recorded."""
     if index < len(recorded):
         actor = recorded_actor(recorded[index])
@@ -271,7 +256,7 @@ def choose_collision(game: Record, waiting: IntArray, count: int, recorded: Reco
 
 @jitable
 def write_outcome(
-    outcomes: Records,
+    outcomes: state.Records,
     count: int,
     kind: int,
     side: int,
@@ -295,7 +280,12 @@ def write_outcome(
 
 @jitable
 def resolve_guards(
-    game: Record, rules: Record, engagement: Engagement, guards: int, recorded: Records, outcomes: Records
+    game: state.Record,
+    rules: state.Record,
+    engagement: Engagement,
+    guards: int,
+    recorded: state.Records,
+    outcomes: state.Records,
 ) -> int:
     """Let each guard, in random order, try to intercept the attacks that are aimed at its HVA at that moment.
 
@@ -306,35 +296,39 @@ def resolve_guards(
     count = 0
     aim, attackers = engagement.aim, engagement.attackers
     for i in range(guards):
-        side, guardian = engagement.guards[i] // SATELLITES, engagement.guards[i] % SATELLITES
-        enemies = (1 - side) * SATELLITES
+        side, guardian = engagement.guards[i] // state.SATELLITES, engagement.guards[i] % state.SATELLITES
+        enemies = (1 - side) * state.SATELLITES
         attacker_count = 0
-        for number in range(SATELLITES):
-            if aim[enemies + number] == HVA:
+        for number in range(state.SATELLITES):
+            if aim[enemies + number] == state.HVA:
                 attackers[attacker_count] = number
                 attacker_count += 1
         put_attackers_in_order(game, attackers, attacker_count, recorded, count)
         probability = guard_probability(game, rules, side, guardian)
         if attacker_count == 0:
-            count = write_outcome(outcomes, count, GUARDING, side, NOBODY, guardian, HVA, probability, False)
+            count = write_outcome(
+                outcomes, count, state.GUARDING, side, state.NOBODY, guardian, state.HVA, probability, False
+            )
         for k in range(attacker_count):
             success = succeeds(game, probability, recorded, count)
             if success:
                 aim[enemies + attackers[k]] = guardian
-            count = write_outcome(outcomes, count, GUARDING, side, attackers[k], guardian, HVA, probability, success)
+            count = write_outcome(
+                outcomes, count, state.GUARDING, side, attackers[k], guardian, state.HVA, probability, success
+            )
             probability = next_guard_probability(probability)
     return count
 
 
 @jitable
 def resolve_shots(
-    game: Record,
-    rules: Record,
-    orders: IntArray,
+    game: state.Record,
+    rules: state.Record,
+    orders: state.IntArray,
     engagement: Engagement,
     shooters: int,
-    recorded: Records,
-    outcomes: Records,
+    recorded: state.Records,
+    outcomes: state.Records,
     count: int,
 ) -> int:
     """Fire all shots at once: a satellite that is hit has still fired its own.
@@ -344,25 +338,25 @@ def resolve_shots(
     put_shooters_in_order(engagement.shooters, shooters, recorded, count)
     for i in range(shooters):
         shooter = engagement.shooters[i]
-        side, number = shooter // SATELLITES, shooter % SATELLITES
+        side, number = shooter // state.SATELLITES, shooter % state.SATELLITES
         probability = attack_probability(game, rules, side, number, orders[side, number])
         success = succeeds(game, probability, recorded, count)
         target = engagement.aim[shooter]
-        count = write_outcome(outcomes, count, SHOT, side, number, NOBODY, target, probability, success)
+        count = write_outcome(outcomes, count, state.SHOT, side, number, state.NOBODY, target, probability, success)
         if success:
-            engagement.destroyed[(1 - side) * SATELLITES + target] = 1
+            engagement.destroyed[(1 - side) * state.SATELLITES + target] = 1
     return count
 
 
 @jitable
 def resolve_collisions(
-    game: Record,
-    rules: Record,
-    orders: IntArray,
+    game: state.Record,
+    rules: state.Record,
+    orders: state.IntArray,
     engagement: Engagement,
     colliders: int,
-    recorded: Records,
-    outcomes: Records,
+    recorded: state.Records,
+    outcomes: state.Records,
     count: int,
 ) -> int:
     """Carry out collisions one at a time, each chosen uniformly from those whose two satellites both remain."""
@@ -371,7 +365,7 @@ def resolve_collisions(
         remaining = 0
         for i in range(colliders):
             collider = waiting[i]
-            enemies = (1 - collider // SATELLITES) * SATELLITES
+            enemies = (1 - collider // state.SATELLITES) * state.SATELLITES
             if not destroyed[collider] and not destroyed[enemies + aim[collider]]:
                 waiting[remaining] = collider
                 remaining += 1
@@ -380,19 +374,23 @@ def resolve_collisions(
             return count
         i = choose_collision(game, waiting, colliders, recorded, count)
         collider = waiting[i]
-        side, number = collider // SATELLITES, collider % SATELLITES
+        side, number = collider // state.SATELLITES, collider % state.SATELLITES
         colliders -= 1
         waiting[i] = waiting[colliders]
         probability = attack_probability(game, rules, side, number, orders[side, number])
         success = succeeds(game, probability, recorded, count)
-        count = write_outcome(outcomes, count, COLLISION, side, number, NOBODY, aim[collider], probability, success)
+        count = write_outcome(
+            outcomes, count, state.COLLISION, side, number, state.NOBODY, aim[collider], probability, success
+        )
         if success:
             destroyed[collider] = 1
-            destroyed[(1 - side) * SATELLITES + aim[collider]] = 1
+            destroyed[(1 - side) * state.SATELLITES + aim[collider]] = 1
 
 
 @jitable
-def resolve_engagements(game: Record, rules: Record, orders: IntArray, recorded: Records, outcomes: Records) -> int:
+def resolve_engagements(
+    game: state.Record, rules: state.Record, orders: state.IntArray, recorded: state.Records, outcomes: state.Records
+) -> int:
     """Find the outcomes of legal orders that have been paid for: guards, then shots, then collisions.
 
     Args:
@@ -416,14 +414,14 @@ def resolve_engagements(game: Record, rules: Record, orders: IntArray, recorded:
 
 
 @jitable
-def destroy(game: Record, side: int, number: int) -> None:
+def destroy(game: state.Record, side: int, number: int) -> None:
     """Take a satellite out of the game; it keeps drifting, without fuel."""
     game.fuel[side, number] = 0
     game.destroyed[side, number] = 1
 
 
 @jit
-def enact_engagements(game: Record, outcomes: Records, count: int) -> None:
+def enact_engagements(game: state.Record, outcomes: state.Records, count: int) -> None:
     """Carry out outcomes in their order.
 
     A guard moves to the sector of its HVA, and a collider to that of its target, successful or not. A shooter loses a
@@ -432,9 +430,9 @@ def enact_engagements(game: Record, outcomes: Records, count: int) -> None:
     for i in range(count):
         outcome = outcomes[i]
         side, enemy = outcome.side, 1 - outcome.side
-        if outcome.kind == GUARDING:
-            game.sector[side, outcome.guardian] = game.sector[side, HVA]
-        elif outcome.kind == SHOT:
+        if outcome.kind == state.GUARDING:
+            game.sector[side, outcome.guardian] = game.sector[side, state.HVA]
+        elif outcome.kind == state.SHOT:
             game.ammo[side, outcome.attacker] -= 1
             if outcome.success:
                 destroy(game, enemy, outcome.target)
@@ -446,14 +444,16 @@ def enact_engagements(game: Record, outcomes: Records, count: int) -> None:
 
 
 @jit
-def play_engagement(game: Record, rules: Record, orders: IntArray, recorded: Records, outcomes: Records) -> int:
+def play_engagement(
+    game: state.Record, rules: state.Record, orders: state.IntArray, recorded: state.Records, outcomes: state.Records
+) -> int:
     """Play the engagement phase with legal orders, up to the drift; return the number of outcomes."""
     count = 0
     if has_orders(orders):
         pay_for_engagements(game, rules, orders)
         count = resolve_engagements(game, rules, orders, recorded, outcomes)
         enact_engagements(game, outcomes, count)
-    game.phase = DRIFT
+    game.phase = state.DRIFT
     return count
 
 
@@ -461,25 +461,25 @@ def play_engagement(game: Record, rules: Record, orders: IntArray, recorded: Rec
 
 
 @jitable
-def destroyed_bits(outcomes: Records, count: int) -> int:
+def destroyed_bits(outcomes: state.Records, count: int) -> int:
     """Return the satellites that outcomes destroy, as bits: 11 * side + number."""
     bits = 0
     for i in range(count):
         outcome = outcomes[i]
         side, attacker, target = int(outcome.side), int(outcome.attacker), int(outcome.target)
-        if outcome.success and outcome.kind != GUARDING:
-            bits |= 1 << ((1 - side) * SATELLITES + target)
-            if outcome.kind == COLLISION:
-                bits |= 1 << (side * SATELLITES + attacker)
+        if outcome.success and outcome.kind != state.GUARDING:
+            bits |= 1 << ((1 - side) * state.SATELLITES + target)
+            if outcome.kind == state.COLLISION:
+                bits |= 1 << (side * state.SATELLITES + attacker)
     return bits
 
 
 @jit
 def resolve_repeatedly(
-    game: Record,
-    rules: Record,
-    orders: IntArray,
-    outcomes: Records,
+    game: state.Record,
+    rules: state.Record,
+    orders: state.IntArray,
+    outcomes: state.Records,
     destroyed: NDArray[np.int64],
     kinds: NDArray[np.int64],
 ) -> None:
@@ -496,7 +496,7 @@ def resolve_repeatedly(
     for draw in range(len(destroyed)):
         count = resolve_engagements(game, rules, orders, outcomes[:0], outcomes)
         destroyed[draw] = destroyed_bits(outcomes, count)
-        for kind in (SHOT, COLLISION, GUARDING):
+        for kind in (state.SHOT, state.COLLISION, state.GUARDING):
             kinds[draw, kind] = 0
         for i in range(count):
             kinds[draw, outcomes[i].kind] += 1

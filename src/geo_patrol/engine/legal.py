@@ -18,35 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.board import prograde, radial_in, radial_out, retrograde
+from geo_patrol.engine import state
 from geo_patrol.engine.rng import mix, stream_number
-from geo_patrol.engine.state import (
-    ADJACENT_SECTOR,
-    COLLIDE,
-    COLLISION,
-    GUARD,
-    GUARDING,
-    HVA,
-    MOVEMENT,
-    NOOP,
-    NUM_SIDES,
-    ORDERS,
-    PROGRADE,
-    RADIAL_IN,
-    RADIAL_OUT,
-    RETROGRADE,
-    SAME_SECTOR,
-    SATELLITES,
-    SHOOT,
-    SHOT,
-    IntArray,
-    Record,
-    Workspace,
-)
 from geo_patrol.jit import jit, jitable
 
-NOOP_ALONE = 1 << NOOP
+NOOP_ALONE = 1 << state.NOOP
 """The set of absent and inactive satellites, and of all satellites of a finished game."""
-_FLEET = (1 << SATELLITES) - 1
+_FLEET = (1 << state.SATELLITES) - 1
 """All satellites of one side."""
 
 
@@ -54,7 +32,7 @@ _FLEET = (1 << SATELLITES) - 1
 
 
 @jitable
-def write_moves(game: Record, rules: Record, legal: IntArray) -> None:
+def write_moves(game: state.Record, rules: state.Record, legal: state.IntArray) -> None:
     """Write the legal orders of both sides in the movement phase.
 
     Every active satellite may go prograde and retrograde, radial in unless it is on the inner ring of the board, and
@@ -63,20 +41,20 @@ def write_moves(game: Record, rules: Record, legal: IntArray) -> None:
     # Sectors are numbered ring by ring, so a comparison of sector numbers is one of rings.
     beyond_inner_ring = (1 << (rules.inner_ring + 1)) - 1  # the first sector further out than the inner ring
     outer_ring = (1 << rules.outer_ring) - 1  # its first sector
-    for side in range(NUM_SIDES):
-        prograde_cost, retrograde_cost = rules.move_cost[side, PROGRADE], rules.move_cost[side, RETROGRADE]
-        in_cost, out_cost = rules.move_cost[side, RADIAL_IN], rules.move_cost[side, RADIAL_OUT]
-        for number in range(SATELLITES):
+    for side in range(state.NUM_SIDES):
+        prograde_cost, retrograde_cost = rules.move_cost[side, state.PROGRADE], rules.move_cost[side, state.RETROGRADE]
+        in_cost, out_cost = rules.move_cost[side, state.RADIAL_IN], rules.move_cost[side, state.RADIAL_OUT]
+        for number in range(state.SATELLITES):
             fuel, sector = int(game.fuel[side, number]), int(game.sector[side, number])
-            moves = (prograde_cost <= fuel) << PROGRADE
-            moves |= (retrograde_cost <= fuel) << RETROGRADE
-            moves |= ((in_cost <= fuel) & (sector >= beyond_inner_ring)) << RADIAL_IN
-            moves |= ((out_cost <= fuel) & (sector < outer_ring)) << RADIAL_OUT
+            moves = (prograde_cost <= fuel) << state.PROGRADE
+            moves |= (retrograde_cost <= fuel) << state.RETROGRADE
+            moves |= ((in_cost <= fuel) & (sector >= beyond_inner_ring)) << state.RADIAL_IN
+            moves |= ((out_cost <= fuel) & (sector < outer_ring)) << state.RADIAL_OUT
             legal[side, number] = NOOP_ALONE | moves if fuel > 0 else NOOP_ALONE
 
 
 @jitable
-def adjacent_occupants(occupancy: IntArray, sector: int) -> int:
+def adjacent_occupants(occupancy: state.IntArray, sector: int) -> int:
     """Return the set of satellites in the sectors adjacent to a sector.
 
     On the inner and outer ring this reads sectors that are not on the board; nothing ever is in them.
@@ -87,45 +65,50 @@ def adjacent_occupants(occupancy: IntArray, sector: int) -> int:
 
 
 @jitable
-def find_neighbours(game: Record, workspace: Workspace) -> None:
+def find_neighbours(game: state.Record, workspace: state.Workspace) -> None:
     """Write the sets of active satellites in the sector of each satellite, and in the sectors adjacent to it."""
     occupancy, neighbours = workspace.occupancy, workspace.neighbours
-    for side in range(NUM_SIDES):
-        for number in range(SATELLITES):
+    for side in range(state.NUM_SIDES):
+        for number in range(state.SATELLITES):
             is_active = game.fuel[side, number] > 0
-            occupancy[game.sector[side, number]] |= is_active << (side * SATELLITES + number)
-    for side in range(NUM_SIDES):
-        for number in range(SATELLITES):
+            occupancy[game.sector[side, number]] |= is_active << (side * state.SATELLITES + number)
+    for side in range(state.NUM_SIDES):
+        for number in range(state.SATELLITES):
             sector = int(game.sector[side, number])
-            neighbours[side, number, SAME_SECTOR] = occupancy[sector]
-            neighbours[side, number, ADJACENT_SECTOR] = adjacent_occupants(occupancy, sector)
-    for side in range(NUM_SIDES):  # clears the table by what was written, which is less than the whole of it
-        for number in range(SATELLITES):
+            neighbours[side, number, state.SAME_SECTOR] = occupancy[sector]
+            neighbours[side, number, state.ADJACENT_SECTOR] = adjacent_occupants(occupancy, sector)
+    for side in range(state.NUM_SIDES):  # clears the table by what was written, which is less than the whole of it
+        for number in range(state.SATELLITES):
             occupancy[game.sector[side, number]] = 0
 
 
 @jitable
-def write_attacks(game: Record, rules: Record, side: int, neighbours: NDArray[np.int64], legal: IntArray) -> None:
+def write_attacks(
+    game: state.Record, rules: state.Record, side: int, neighbours: NDArray[np.int64], legal: state.IntArray
+) -> None:
     """Write the legal shots and collisions of a side.
 
     An active satellite attacks active enemies in the same or an adjacent sector. A shot needs ammo; an HVA cannot
     collide.
     """
-    first_enemy = (1 - side) * SATELLITES
-    shot, near_shot = rules.engagement_cost[side, SHOT, SAME_SECTOR], rules.engagement_cost[side, SHOT, ADJACENT_SECTOR]
-    collision = rules.engagement_cost[side, COLLISION, SAME_SECTOR]
-    near_collision = rules.engagement_cost[side, COLLISION, ADJACENT_SECTOR]
-    for number in range(SATELLITES):
+    first_enemy = (1 - side) * state.SATELLITES
+    shot, near_shot = (
+        rules.engagement_cost[side, state.SHOT, state.SAME_SECTOR],
+        rules.engagement_cost[side, state.SHOT, state.ADJACENT_SECTOR],
+    )
+    collision = rules.engagement_cost[side, state.COLLISION, state.SAME_SECTOR]
+    near_collision = rules.engagement_cost[side, state.COLLISION, state.ADJACENT_SECTOR]
+    for number in range(state.SATELLITES):
         fuel, has_ammo = int(game.fuel[side, number]), game.ammo[side, number] > 0
-        here = (neighbours[side, number, SAME_SECTOR] >> first_enemy) & _FLEET
-        near = (neighbours[side, number, ADJACENT_SECTOR] >> first_enemy) & _FLEET
+        here = (neighbours[side, number, state.SAME_SECTOR] >> first_enemy) & _FLEET
+        near = (neighbours[side, number, state.ADJACENT_SECTOR] >> first_enemy) & _FLEET
         shots = (here * (shot <= fuel) | near * (near_shot <= fuel)) * has_ammo
-        collisions = (here * (collision <= fuel) | near * (near_collision <= fuel)) * (number != HVA)
-        legal[side, number] = NOOP_ALONE | ((shots << SHOOT | collisions << COLLIDE) * (fuel > 0))
+        collisions = (here * (collision <= fuel) | near * (near_collision <= fuel)) * (number != state.HVA)
+        legal[side, number] = NOOP_ALONE | ((shots << state.SHOOT | collisions << state.COLLIDE) * (fuel > 0))
 
 
 @jitable
-def add_guards(game: Record, rules: Record, side: int, here: int, near: int, legal: IntArray) -> None:
+def add_guards(game: state.Record, rules: state.Record, side: int, here: int, near: int, legal: state.IntArray) -> None:
     """Add guarding to the legal orders of a side whose HVA is threatened.
 
     Active Patrols in the sector of their HVA, or in an adjacent one, may guard it.
@@ -138,27 +121,34 @@ def add_guards(game: Record, rules: Record, side: int, here: int, near: int, leg
         near: those in the adjacent sectors.
         legal: (2, 11), modified in place.
     """
-    for number in range(1, SATELLITES):
-        distance = SAME_SECTOR if (here >> number) & 1 else ADJACENT_SECTOR
+    for number in range(1, state.SATELLITES):
+        distance = state.SAME_SECTOR if (here >> number) & 1 else state.ADJACENT_SECTOR
         if ((here | near) >> number) & 1:
-            if rules.engagement_cost[side, GUARDING, distance] <= game.fuel[side, number]:
-                legal[side, number] |= 1 << GUARD
+            if rules.engagement_cost[side, state.GUARDING, distance] <= game.fuel[side, number]:
+                legal[side, number] |= 1 << state.GUARD
 
 
 @jitable
-def write_engagements(game: Record, rules: Record, workspace: Workspace, legal: IntArray) -> None:
+def write_engagements(
+    game: state.Record, rules: state.Record, workspace: state.Workspace, legal: state.IntArray
+) -> None:
     """Write the legal orders of both sides in the engagement phase."""
     find_neighbours(game, workspace)
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         write_attacks(game, rules, side, workspace.neighbours, legal)
-        here, near = workspace.neighbours[side, HVA, SAME_SECTOR], workspace.neighbours[side, HVA, ADJACENT_SECTOR]
-        enemies = _FLEET << ((1 - side) * SATELLITES)
+        here, near = (
+            workspace.neighbours[side, state.HVA, state.SAME_SECTOR],
+            workspace.neighbours[side, state.HVA, state.ADJACENT_SECTOR],
+        )
+        enemies = _FLEET << ((1 - side) * state.SATELLITES)
         if (here | near) & enemies:  # an active enemy threatens the HVA; otherwise nobody may guard
-            add_guards(game, rules, side, here >> (side * SATELLITES), near >> (side * SATELLITES), legal)
+            add_guards(game, rules, side, here >> (side * state.SATELLITES), near >> (side * state.SATELLITES), legal)
 
 
 @jitable
-def write_legal_orders(game: Record, rules: Record, workspace: Workspace, legal: IntArray) -> None:
+def write_legal_orders(
+    game: state.Record, rules: state.Record, workspace: state.Workspace, legal: state.IntArray
+) -> None:
     """Write the legal orders of both sides of a game.
 
     Noop always is legal. For absent and inactive satellites, and in a finished game, it is the only legal order.
@@ -171,7 +161,7 @@ def write_legal_orders(game: Record, rules: Record, workspace: Workspace, legal:
     """
     if game.done:
         legal[:] = NOOP_ALONE
-    elif game.phase == MOVEMENT:
+    elif game.phase == state.MOVEMENT:
         write_moves(game, rules, legal)
     else:
         write_engagements(game, rules, workspace, legal)
@@ -179,7 +169,7 @@ def write_legal_orders(game: Record, rules: Record, workspace: Workspace, legal:
 
 # Action masks: a set of bits as 28 bytes of 0 and 1
 
-MASK_WORDS = ORDERS // 4
+MASK_WORDS = state.ORDERS // 4
 """Number of 32-bit words that the mask of a satellite takes."""
 
 _BITS_TO_BYTES = 0x00204081
@@ -189,21 +179,21 @@ _BYTES_OF_BITS = np.array([sum((byte >> bit & 1) << (8 * bit) for bit in range(8
 
 
 @jitable
-def write_mask(legal: IntArray, words: IntArray) -> None:
+def write_mask(legal: state.IntArray, words: state.IntArray) -> None:
     """Write the action mask of one side, four bytes at a time.
 
     Args:
         legal: (11,) sets of legal orders.
         words: (11, 7) int32, the memory of an (11, 28) int8 mask; overwritten.
     """
-    for number in range(SATELLITES):
+    for number in range(state.SATELLITES):
         orders = int(legal[number])
         for word in range(MASK_WORDS):
             words[number, word] = (((orders >> (4 * word)) & 0xF) * _BITS_TO_BYTES) & 0x01010101
 
 
 @jitable
-def write_masks(legal: IntArray, words: NDArray[np.uint64]) -> None:
+def write_masks(legal: state.IntArray, words: NDArray[np.uint64]) -> None:
     """Write the action masks of both sides, eight bytes at a time.
 
     A mask of 28 bytes is no multiple of eight, but those of two satellites, 56 bytes, are: both sides together make
@@ -213,17 +203,17 @@ def write_masks(legal: IntArray, words: NDArray[np.uint64]) -> None:
         legal: (2, 11) sets of legal orders.
         words: (77,), the memory of (2, 11, 28) int8 masks; overwritten.
     """
-    for pair in range(SATELLITES):
+    for pair in range(state.SATELLITES):
         first, second = 2 * pair, 2 * pair + 1
-        orders = int(legal[first // SATELLITES, first % SATELLITES])
-        orders |= int(legal[second // SATELLITES, second % SATELLITES]) << ORDERS
+        orders = int(legal[first // state.SATELLITES, first % state.SATELLITES])
+        orders |= int(legal[second // state.SATELLITES, second % state.SATELLITES]) << state.ORDERS
         for word in range(MASK_WORDS):
             words[MASK_WORDS * pair + word] = _BYTES_OF_BITS[(orders >> (8 * word)) & 0xFF]
 
 
 def to_masks(legal: NDArray[np.int32]) -> NDArray[np.int8]:
     """Return sets of legal orders, (.., 11), as action masks, (.., 11, 28) int8: 1 where an order is legal."""
-    masks: NDArray[np.int8] = (legal[..., None] >> np.arange(ORDERS, dtype=np.int32) & 1).astype(np.int8)
+    masks: NDArray[np.int8] = (legal[..., None] >> np.arange(state.ORDERS, dtype=np.int32) & 1).astype(np.int8)
     return masks
 
 
@@ -279,39 +269,43 @@ def sample_order(legal: int, bits: np.uint64) -> int:
 def fill_random_bits(key: np.uint64, row: int, random_bits: NDArray[np.uint64]) -> None:
     """Write 32 random bits for each satellite, (11,); a loop of its own, so that it is vectorized."""
     row_key = mix(key ^ np.uint64(row))
-    for number in range(SATELLITES):
+    for number in range(state.SATELLITES):
         random_bits[number] = stream_number(row_key, np.uint64(number)) >> _SHIFT_32
 
 
 @jitable
-def sample_side(legal: IntArray, key: np.uint64, row: int, random_bits: NDArray[np.uint64], orders: IntArray) -> None:
+def sample_side(
+    legal: state.IntArray, key: np.uint64, row: int, random_bits: NDArray[np.uint64], orders: state.IntArray
+) -> None:
     """Sample the orders of one side, (11,), from its sets of legal orders, (11,)."""
     fill_random_bits(key, row, random_bits)
-    for number in range(SATELLITES):
+    for number in range(state.SATELLITES):
         orders[number] = sample_order(int(legal[number]), random_bits[number])
 
 
 @jitable
-def sample_sides(legal: IntArray, key: np.uint64, random_bits: NDArray[np.uint64], orders: IntArray, row: int) -> None:
+def sample_sides(
+    legal: state.IntArray, key: np.uint64, random_bits: NDArray[np.uint64], orders: state.IntArray, row: int
+) -> None:
     """Sample the orders of both sides from their sets, (2, 11), into two rows of ``orders``."""
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         fill_random_bits(key, side, random_bits[side])
-    for side in range(NUM_SIDES):
-        for number in range(SATELLITES):
+    for side in range(state.NUM_SIDES):
+        for number in range(state.SATELLITES):
             orders[row + side, number] = sample_order(int(legal[side, number]), random_bits[side, number])
 
 
 @jitable
-def read_mask(mask: IntArray) -> int:
+def read_mask(mask: state.IntArray) -> int:
     """Return the action mask of a satellite, (28,), as a set."""
     legal = 0
-    for order in range(ORDERS):
+    for order in range(state.ORDERS):
         legal |= (mask[order] != 0) << order
     return legal
 
 
 @jit
-def sample_orders(masks: IntArray, keys: NDArray[np.uint64], orders: IntArray) -> None:
+def sample_orders(masks: state.IntArray, keys: NDArray[np.uint64], orders: state.IntArray) -> None:
     """Sample a legal order for each satellite; a mask without any gives a noop.
 
     Args:
@@ -319,15 +313,15 @@ def sample_orders(masks: IntArray, keys: NDArray[np.uint64], orders: IntArray) -
         keys: (n,) random keys, one for each row; or (1,) for all rows, which then differ by their index.
         orders: (n, 11), overwritten.
     """
-    random_bits = np.empty(SATELLITES, np.uint64)
+    random_bits = np.empty(state.SATELLITES, np.uint64)
     for i in range(len(masks)):
         if len(keys) > 1:
             fill_random_bits(keys[i], 0, random_bits)
         else:
             fill_random_bits(keys[0], i, random_bits)
-        for number in range(SATELLITES):
+        for number in range(state.SATELLITES):
             legal = read_mask(masks[i, number])
-            orders[i, number] = sample_order(legal, random_bits[number]) if legal != 0 else NOOP
+            orders[i, number] = sample_order(legal, random_bits[number]) if legal != 0 else state.NOOP
 
 
 def check_masks(masks: Any) -> NDArray[np.int8]:
@@ -337,9 +331,9 @@ def check_masks(masks: Any) -> NDArray[np.int8]:
         ValueError: another shape, or not integers.
     """
     array = np.asarray(masks)
-    if array.ndim != 3 or array.shape[1:] != (SATELLITES, ORDERS) or array.dtype.kind not in "biu":
+    if array.ndim != 3 or array.shape[1:] != (state.SATELLITES, state.ORDERS) or array.dtype.kind not in "biu":
         raise ValueError(
-            f"masks must be an integer array of shape (n, {SATELLITES}, {ORDERS}), got {array.shape} of {array.dtype}"
+            f"masks must be an integer array of shape (n, {state.SATELLITES}, {state.ORDERS}), got {array.shape} of {array.dtype}"
         )
     return np.require(array, np.int8, ["C", "W"])
 

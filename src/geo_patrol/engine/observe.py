@@ -16,18 +16,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.board import EARTH, MAX_RING, RINGS, prograde, radial_in, radial_out, retrograde
 from geo_patrol.config import schema
-from geo_patrol.engine.state import (
-    ALPHA,
-    BRAVO,
-    ENGAGEMENT,
-    HVA,
-    MOVEMENT,
-    NUM_RULE_FEATURES,
-    NUM_SIDES,
-    SATELLITES,
-    Record,
-    Workspace,
-)
+from geo_patrol.engine import state
 from geo_patrol.jit import jitable
 
 Encoding: TypeAlias = Literal["onehot", "tokens"]
@@ -106,11 +95,11 @@ GAME_FEATURES = (
 """The features that follow the satellites in both encodings."""
 
 NUM_CHANGING_FEATURES = 6 + GOAL_AZIMUTH_BITS  # the first ones, which change from one phase to the next
-assert len(GAME_FEATURES) == NUM_CHANGING_FEATURES + NUM_RULE_FEATURES
+assert len(GAME_FEATURES) == NUM_CHANGING_FEATURES + state.NUM_RULE_FEATURES
 NUM_GAME_FEATURES = len(GAME_FEATURES)
 NUM_SATELLITE_FEATURES = len(SATELLITE_FEATURES)
 
-OBSERVED_SATELLITES = NUM_SIDES * SATELLITES
+OBSERVED_SATELLITES = state.NUM_SIDES * state.SATELLITES
 """Satellites in an observation: own HVA and Patrols 1-10, enemy HVA and Patrols 1-10."""
 TOKEN_COLUMNS = 1 + NUM_SATELLITE_FEATURES
 """Columns of the table in "tokens": sector number (0: absent), and the satellite's features."""
@@ -157,8 +146,8 @@ def observation_names(encoding: Encoding, outer_ring: int = _MIN_RINGS) -> list[
     check_encoding(encoding)
     names = []
     for whose in ("own", "enemy"):
-        for number in range(SATELLITES):
-            satellite = f"{whose}_hva" if number == HVA else f"{whose}_patrol_{number}"
+        for number in range(state.SATELLITES):
+            satellite = f"{whose}_hva" if number == state.HVA else f"{whose}_patrol_{number}"
             if encoding == "tokens":
                 names.append(f"{satellite}_sector")
             else:
@@ -220,34 +209,34 @@ def mark_around(sector: int, in_sector: int, next_to: int, nearness: NDArray[np.
 
 
 @jitable
-def find_positions(game: Record, rules: Record, workspace: Workspace) -> None:
+def find_positions(game: state.Record, rules: state.Record, workspace: state.Workspace) -> None:
     """Write what both sides' observations need of each satellite's position.
 
     The goal sectors are half a turn apart, so the two relative azimuths differ in their highest bit.
     """
     nearness, positions = workspace.nearness, workspace.positions
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         shift = side * _NEARNESS_BITS
-        mark_around(int(game.sector[side, HVA]), _IN_SECTOR << shift, _NEXT_TO << shift, nearness)
-    goal, goal_ring = int(game.goal[ALPHA]), rules.goal_ring
-    for side in range(NUM_SIDES):
-        for number in range(SATELLITES):
+        mark_around(int(game.sector[side, state.HVA]), _IN_SECTOR << shift, _NEXT_TO << shift, nearness)
+    goal, goal_ring = int(game.goal[state.ALPHA]), rules.goal_ring
+    for side in range(state.NUM_SIDES):
+        for number in range(state.SATELLITES):
             sector = int(game.sector[side, number])
             ring = int(RINGS[sector])
             first = (1 << ring) - 1  # the ring's first sector, and the bits of its azimuths
             azimuth = (sector - first - first_relative_azimuth(goal, goal_ring, ring)) & first
-            positions[side, number, _RELATIVE + ALPHA] = first + azimuth
-            positions[side, number, _RELATIVE + BRAVO] = first + (azimuth ^ ((1 << ring) >> 1))
+            positions[side, number, _RELATIVE + state.ALPHA] = first + azimuth
+            positions[side, number, _RELATIVE + state.BRAVO] = first + (azimuth ^ ((1 << ring) >> 1))
             positions[side, number, _NEARNESS] = nearness[sector]
-    for side in range(NUM_SIDES):
-        mark_around(int(game.sector[side, HVA]), 0, 0, nearness)
+    for side in range(state.NUM_SIDES):
+        mark_around(int(game.sector[side, state.HVA]), 0, 0, nearness)
 
 
 # Features of the rules
 
 
 @jitable
-def write_side_features(rules: Record, side: int, features: NDArray[np.float64], start: int) -> int:
+def write_side_features(rules: state.Record, side: int, features: NDArray[np.float64], start: int) -> int:
     """Write the features of one side's rules from an index on; return the index after them."""
     features[start] = rules.patrol_count[side]
     for kind in range(2):
@@ -269,10 +258,10 @@ def write_side_features(rules: Record, side: int, features: NDArray[np.float64],
 
 
 @jitable
-def write_rule_features(rules: Record) -> None:
+def write_rule_features(rules: state.Record) -> None:
     """Write the features that stay the same until the next reset, in both encodings, into the rules' own record."""
     features = np.empty(NUM_GAME_FEATURES, np.float64)
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         features[NUM_CHANGING_FEATURES] = rules.inner_ring
         features[NUM_CHANGING_FEATURES + 1] = rules.outer_ring
         features[NUM_CHANGING_FEATURES + 2] = rules.goal_ring
@@ -289,24 +278,24 @@ def write_rule_features(rules: Record) -> None:
 
 
 @jitable
-def write_phase_and_goal(game: Record, rules: Record, side: int, features: NDArray[Any]) -> None:
+def write_phase_and_goal(game: state.Record, rules: state.Record, side: int, features: NDArray[Any]) -> None:
     """Write the features of the game that are the same numbers in both encodings: phase and goal azimuth."""
-    features[0] = game.phase == MOVEMENT
-    features[1] = game.phase == ENGAGEMENT
+    features[0] = game.phase == state.MOVEMENT
+    features[1] = game.phase == state.ENGAGEMENT
     goal_azimuth = (int(game.goal[side]) + 1) & ((1 << (rules.goal_ring - 1)) - 1)  # modulo half a turn
     for bit in range(GOAL_AZIMUTH_BITS):
         features[6 + bit] = (goal_azimuth >> bit) & 1
 
 
 @jitable
-def turns_left(game: Record, rules: Record) -> int:
+def turns_left(game: state.Record, rules: state.Record) -> int:
     """Return how many turns may be played yet, the current one included."""
     return max(rules.turn_limit + rules.code_rules - game.turn, 0)
 
 
 @jitable
 def write_satellite(
-    game: Record, side: int, owner: int, number: int, nearness: int, fuel_scale: float, features: NDArray[Any]
+    game: state.Record, side: int, owner: int, number: int, nearness: int, fuel_scale: float, features: NDArray[Any]
 ) -> None:
     """Write the features of a satellite as ``side`` sees it: fuel, ammo, active, and how near it is to the two HVAs."""
     fuel = int(game.fuel[owner, number])
@@ -323,19 +312,19 @@ def write_satellite(
 
 @jitable
 def observe_onehot(
-    game: Record, rules: Record, side: int, positions: NDArray[np.int64], observation: NDArray[np.float32]
+    game: state.Record, rules: state.Record, side: int, positions: NDArray[np.int64], observation: NDArray[np.float32]
 ) -> None:
     """Write one side's observation as "onehot", from what ``find_positions`` has found."""
     width = (len(observation) - NUM_GAME_FEATURES) // OBSERVED_SATELLITES
     num_sectors = width - NUM_SATELLITE_FEATURES
     for i in range(OBSERVED_SATELLITES * width):
         observation[i] = 0
-    for enemy in range(NUM_SIDES):
+    for enemy in range(state.NUM_SIDES):
         owner = side ^ enemy
-        for number in range(SATELLITES):
+        for number in range(state.SATELLITES):
             sector = positions[owner, number, _RELATIVE + side]
             if sector != EARTH:
-                start = (enemy * SATELLITES + number) * width
+                start = (enemy * state.SATELLITES + number) * width
                 observation[start + sector - 1] = 1
                 features = observation[start + num_sectors : start + width]
                 write_satellite(game, side, owner, number, positions[owner, number, _NEARNESS], _FUEL_SCALE, features)
@@ -346,20 +335,20 @@ def observe_onehot(
     features[4] = game.score[side] * _OWN_SCORE_SCALE
     features[5] = game.score[1 - side] * _ENEMY_SCORE_SCALE
     rule_features = rules.onehot_features[side]
-    for i in range(NUM_RULE_FEATURES):
+    for i in range(state.NUM_RULE_FEATURES):
         features[NUM_CHANGING_FEATURES + i] = rule_features[i]
 
 
 @jitable
 def observe_tokens(
-    game: Record, rules: Record, side: int, positions: NDArray[np.int64], observation: NDArray[np.int16]
+    game: state.Record, rules: state.Record, side: int, positions: NDArray[np.int64], observation: NDArray[np.int16]
 ) -> None:
     """Write one side's observation as "tokens", from what ``find_positions`` has found."""
-    for enemy in range(NUM_SIDES):
+    for enemy in range(state.NUM_SIDES):
         owner = side ^ enemy
-        for number in range(SATELLITES):
+        for number in range(state.SATELLITES):
             sector = positions[owner, number, _RELATIVE + side]
-            start = (enemy * SATELLITES + number) * TOKEN_COLUMNS
+            start = (enemy * state.SATELLITES + number) * TOKEN_COLUMNS
             observation[start] = sector
             nearness = positions[owner, number, _NEARNESS] * (sector != EARTH)
             features = observation[start + 1 : start + TOKEN_COLUMNS]
@@ -371,5 +360,5 @@ def observe_tokens(
     features[4] = min(game.score[side], HIGHEST_TOKEN)
     features[5] = min(game.score[1 - side], HIGHEST_TOKEN)
     rule_features = rules.token_features[side]
-    for i in range(NUM_RULE_FEATURES):
+    for i in range(state.NUM_RULE_FEATURES):
         features[NUM_CHANGING_FEATURES + i] = rule_features[i]

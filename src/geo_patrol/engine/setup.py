@@ -15,21 +15,9 @@ from numpy.typing import NDArray
 from geo_patrol.board import EARTH, sector_at
 from geo_patrol.config.schema import GameConfig, SideConfig
 from geo_patrol.config.toml_files import Choice, Range
+from geo_patrol.engine import state
 from geo_patrol.engine.observe import write_rule_features
 from geo_patrol.engine.rng import random_below, random_bits, random_unit
-from geo_patrol.engine.state import (
-    GAME,
-    HVA,
-    MOVEMENT,
-    NUM_SIDES,
-    PATROLS,
-    RULES,
-    SATELLITES,
-    IntArray,
-    Record,
-    Records,
-    records,
-)
 from geo_patrol.engine.turn import fuel_points
 from geo_patrol.jit import jit, jitable
 from geo_patrol.sides import SIDES as SIDE_NAMES
@@ -67,7 +55,7 @@ def make_scenario(config: GameConfig) -> Scenario:
     draws: list[tuple[int, ...]] = []
     values: list[int] = []
     for index, (weight, variant) in enumerate(config.scenarios()):
-        rules = records(RULES, 1)
+        rules = state.records(state.RULES, 1)
         _fill_rules(rules[0], variant)
         for word, rows, choices in _sampled_values(variant):
             draws.append((index, word, len(rows[0]), len(values), choices))
@@ -85,20 +73,20 @@ def make_scenario(config: GameConfig) -> Scenario:
     )
 
 
-def as_words(rules: Records) -> Words:
+def as_words(rules: state.Records) -> Words:
     """View rules records as rows of words."""
     return rules.view(np.int64).reshape(len(rules), -1)
 
 
 def _word(field: str, *index: int) -> int:
     """Return the word of a field's element."""
-    kind, offset = RULES.fields[field][:2]  # type: ignore[index]
+    kind, offset = state.RULES.fields[field][:2]  # type: ignore[index]
     return int(offset // 8 + np.ravel_multi_index(index, kind.shape))
 
 
 def _mirror_words() -> Iterator[tuple[int, int]]:
-    for name in RULES.names or ():
-        kind, offset = RULES.fields[name][:2]  # type: ignore[index]
+    for name in state.RULES.names or ():
+        kind, offset = state.RULES.fields[name][:2]  # type: ignore[index]
         if kind.shape and not name.endswith("_features"):  # a value of each side
             half = kind.itemsize // 16
             for i in range(half):
@@ -113,7 +101,7 @@ def _side_values(side: int, config: SideConfig) -> Iterator[tuple[tuple[Any, ...
     """List a side's values that a reset may sample: field and index in the rules record, and the value."""
     hva, patrols, costs, odds, points = config.hva, config.patrols, config.costs, config.odds, config.points
     yield ("formation", side), patrols.formation
-    yield ("patrol_count", side), PATROLS if patrols.count is None else patrols.count
+    yield ("patrol_count", side), state.PATROLS if patrols.count is None else patrols.count
     for kind, (fuel, ammo) in enumerate(((hva.fuel, hva.ammo), (patrols.fuel, patrols.ammo))):
         yield ("initial_fuel", side, kind), fuel
         yield ("initial_ammo", side, kind), ammo
@@ -129,7 +117,7 @@ def _side_values(side: int, config: SideConfig) -> Iterator[tuple[tuple[Any, ...
     yield ("win_score", side), points.win
 
 
-def _fill_rules(rules: Record, config: GameConfig) -> None:
+def _fill_rules(rules: state.Record, config: GameConfig) -> None:
     """Write a configuration into a rules record; values to be sampled stay zero."""
     board = config.board
     rules.inner_ring, rules.outer_ring, rules.goal_ring = board.inner_ring, board.outer_ring, board.goal_ring
@@ -144,7 +132,7 @@ def _fill_rules(rules: Record, config: GameConfig) -> None:
         _fill_weights(rules, side, values)
 
 
-def _fill_weights(rules: Record, side: int, config: SideConfig) -> None:
+def _fill_weights(rules: state.Record, side: int, config: SideConfig) -> None:
     automatic = config.patrols.weight == "auto"
     rules.automatic_weight[side] = automatic
     for kind, weight in enumerate((config.hva.weight, 0.0 if automatic else float(config.patrols.weight))):
@@ -156,7 +144,7 @@ def _fill_weights(rules: Record, side: int, config: SideConfig) -> None:
 def _formation_row(formation: tuple[tuple[int, int], ...]) -> list[int]:
     """Return the number of Patrols of a formation, then each one's azimuth offset, filled up with zeros."""
     offsets = [offset for offset, count in formation for _ in range(count)]
-    return [len(offsets), *offsets, *[0] * (PATROLS - len(offsets))]
+    return [len(offsets), *offsets, *[0] * (state.PATROLS - len(offsets))]
 
 
 def _sampled_values(config: GameConfig) -> Iterator[tuple[int, list[list[int]], int]]:
@@ -170,7 +158,7 @@ def _sampled_values(config: GameConfig) -> Iterator[tuple[int, list[list[int]], 
                 if isinstance(value, Choice):
                     yield _word(field, side, 0), [_formation_row(f) for f in value.choices], len(value.choices)
                 continue
-            kind = RULES[field].base
+            kind = state.RULES[field].base
             if isinstance(value, Choice):
                 yield _word(field, *index), [_bits(choice, kind) for choice in value.choices], len(value.choices)
             elif isinstance(value, Range):
@@ -184,7 +172,7 @@ def _bits(value: float, kind: np.dtype[Any]) -> list[int]:
 
 
 @jitable
-def sample_variant(game: Record, scenario: Scenario) -> int:
+def sample_variant(game: state.Record, scenario: Scenario) -> int:
     """Sample which variant of the scenario a game plays; a single one takes no random number."""
     if len(scenario.cumulative_weights) == 1:
         return 0
@@ -195,15 +183,15 @@ def sample_variant(game: Record, scenario: Scenario) -> int:
     return variant
 
 
-def sampled_variant(game: Record, scenario: Scenario) -> int:
+def sampled_variant(game: state.Record, scenario: Scenario) -> int:
     """Return which variant of the scenario was sampled for a game; it depends on its setup key alone."""
-    copy = records(GAME, 1)
+    copy = state.records(state.GAME, 1)
     copy["rng_key"] = game.setup_key
     return sample_variant(copy[0], scenario)
 
 
 @jitable
-def sample_value(game: Record, scenario: Scenario, draw: IntArray, words: Words) -> None:
+def sample_value(game: state.Record, scenario: Scenario, draw: state.IntArray, words: Words) -> None:
     """Sample one value of a game's rules and write it into its word (a formation: its words)."""
     word, width, first, choices = draw[1], draw[2], draw[3], draw[4]
     if choices == _REAL_RANGE:
@@ -219,7 +207,7 @@ def sample_value(game: Record, scenario: Scenario, draw: IntArray, words: Words)
 
 
 @jitable
-def sample_words(game: Record, scenario: Scenario, words: Words) -> None:
+def sample_words(game: state.Record, scenario: Scenario, words: Words) -> None:
     """Fill a game's rules, given as a row of words, with values sampled from its random stream."""
     variant = sample_variant(game, scenario)
     for word in range(len(words)):
@@ -233,7 +221,7 @@ def sample_words(game: Record, scenario: Scenario, words: Words) -> None:
 
 
 @jitable
-def is_in_fleet(rules: Record, side: int, index: int) -> bool:
+def is_in_fleet(rules: state.Record, side: int, index: int) -> bool:
     """Return whether the Patrol at an index of the formation takes part: as many do as the count says, nearest first."""
     nearer = 0
     for other in range(rules.formation[side, 0]):
@@ -244,7 +232,7 @@ def is_in_fleet(rules: Record, side: int, index: int) -> bool:
 
 
 @jitable
-def complete_side(rules: Record, side: int) -> None:
+def complete_side(rules: state.Record, side: int) -> None:
     """Set how many of a side's Patrols take part, and the weight of their fuel if it is automatic."""
     fleet = min(rules.patrol_count[side], rules.formation[side, 0])
     rules.patrol_count[side] = fleet
@@ -256,7 +244,7 @@ def complete_side(rules: Record, side: int) -> None:
 
 
 @jitable
-def sample_rules(game: Record, scenario: Scenario, rules: Record, words: Words) -> None:
+def sample_rules(game: state.Record, scenario: Scenario, rules: state.Record, words: Words) -> None:
     """Sample the rules of a game from the stream of its setup key; ``words`` are those of ``rules``.
 
     The game's own stream stays as it is: whoever samples the rules again, for a save or a fork, learns nothing of its
@@ -268,14 +256,14 @@ def sample_rules(game: Record, scenario: Scenario, rules: Record, words: Words) 
     sample_words(game, scenario, words)
     game.rng_key = key
     game.rng_counter = counter
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         complete_side(rules, side)
     write_rule_features(rules)
 
 
 @jit
 def sample_rules_of_games(
-    rows: NDArray[np.int64], games: Records, rules: Records, words: Words, scenario: Scenario
+    rows: NDArray[np.int64], games: state.Records, rules: state.Records, words: Words, scenario: Scenario
 ) -> None:
     """Draw new setup keys for the games at ``rows``, and sample their rules; ``words``: the memory of ``rules``."""
     for i in rows:
@@ -284,27 +272,27 @@ def sample_rules_of_games(
 
 
 @jitable
-def place_satellite(game: Record, rules: Record, side: int, number: int, azimuth: int) -> None:
+def place_satellite(game: state.Record, rules: state.Record, side: int, number: int, azimuth: int) -> None:
     """Place a satellite on the goal ring with full tanks."""
-    kind = 0 if number == HVA else 1
+    kind = 0 if number == state.HVA else 1
     game.sector[side, number] = sector_at(rules.goal_ring, azimuth)
     game.fuel[side, number] = rules.initial_fuel[side, kind]
     game.ammo[side, number] = rules.initial_ammo[side, kind]
 
 
 @jitable
-def clear_game(game: Record) -> None:
+def clear_game(game: state.Record) -> None:
     """Clear a game's record except its random stream."""
     game.turn = 0
-    game.phase = MOVEMENT
+    game.phase = state.MOVEMENT
     game.done = 0
     game.reasons = 0
     game.outcome_count = 0
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         game.goal_points[side] = 0
         game.score[side] = 0
         game.illegal_orders[side] = 0
-        for number in range(SATELLITES):
+        for number in range(state.SATELLITES):
             game.sector[side, number] = EARTH
             game.fuel[side, number] = 0
             game.ammo[side, number] = 0
@@ -312,17 +300,17 @@ def clear_game(game: Record) -> None:
 
 
 @jitable
-def set_up_game(game: Record, rules: Record) -> None:
+def set_up_game(game: state.Record, rules: state.Record) -> None:
     """Set up a game: each HVA in its goal sector, its Patrols around it, numbered in the order of the formation."""
     clear_game(game)
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         goal_azimuth = side * (1 << (rules.goal_ring - 1))  # bravo's is half a turn from alpha's
         game.goal[side] = sector_at(rules.goal_ring, goal_azimuth)
-        place_satellite(game, rules, side, HVA, goal_azimuth)
+        place_satellite(game, rules, side, state.HVA, goal_azimuth)
         number = 0
         for i in range(rules.formation[side, 0]):
             if is_in_fleet(rules, side, i):
                 number += 1
                 place_satellite(game, rules, side, number, goal_azimuth + rules.formation[side, 1 + i])
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         game.score[side] = fuel_points(game, rules, side)

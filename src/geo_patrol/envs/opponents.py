@@ -8,28 +8,12 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from geo_patrol.agents import Agent, make_agent
+from geo_patrol.agents import Agent, make_agent, protocol
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
-from geo_patrol.agents.protocol import (
-    SeededAgent,
-    call_agent,
-    check_agent,
-    compute_actions,
-    copy_games,
-    is_stateless,
-    reset_agent,
-)
 from geo_patrol.config.presets import Overrides
+from geo_patrol.engine import steps
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import NOOP, SATELLITES
-from geo_patrol.engine.steps import (
-    EXTERNAL,
-    IDLE,
-    NO_OPPONENTS,
-    RANDOM,
-    Opponents,
-    choose_opponent_actions,
-)
 from geo_patrol.envs.arguments import MaskIn, Reward, Seats
 from geo_patrol.envs.episodes import Episodes
 from geo_patrol.envs.threads import WorkerPool
@@ -78,7 +62,7 @@ class OpponentTable:
         self._specs: list[Opponent | None] = []
         self._agents: list[Agent | None] = []
         self._names: list[str] = []
-        self.choices: Opponents = NO_OPPONENTS
+        self.choices: steps.Opponents = steps.NO_OPPONENTS
         """The opponents that new episodes choose from."""
 
     @property
@@ -100,13 +84,13 @@ class OpponentTable:
         cumulative = sums / sums[-1]
         cumulative[-1] = 1.0
         kinds = [_kind_of(agent) for agent in self._agents]
-        self.choices = Opponents(np.array(indices, np.int64), cumulative, np.array(kinds, np.int64))
+        self.choices = steps.Opponents(np.array(indices, np.int64), cumulative, np.array(kinds, np.int64))
 
     def _find_or_make(self, spec: Opponent) -> Agent:
         for known, agent in zip(self._specs, self._agents, strict=True):
             if agent is not None and _is_same(known, spec):
                 return agent
-        return check_agent(make_agent(spec) if isinstance(spec, str) else spec, "opponent")
+        return protocol.check_agent(make_agent(spec) if isinstance(spec, str) else spec, "opponent")
 
     def _add(self, spec: Opponent, agent: Agent) -> int:
         for index, known in enumerate(self._specs):
@@ -129,7 +113,7 @@ class OpponentTable:
                 self._agents[index] = None
                 if not isinstance(self._specs[index], str):
                     self._specs[index] = None
-        external = [int(index) for index in np.flatnonzero(counts) if self.choices.kinds[index] == EXTERNAL]
+        external = [int(index) for index in np.flatnonzero(counts) if self.choices.kinds[index] == steps.EXTERNAL]
         return [_OpponentAgent(index, self._agent(index), self._names[index]) for index in external]
 
     def _agent(self, index: int) -> Agent:
@@ -147,12 +131,12 @@ class OpponentTable:
         Raises:
             AgentError: an opponent raised an exception.
         """
-        if new_games.any() and not all(agent is None or is_stateless(agent) for agent in self._agents):
+        if new_games.any() and not all(agent is None or protocol.is_stateless(agent) for agent in self._agents):
             indices = episodes.records["opponent"]
             for index, agent, name in self._players(indices):
                 new = new_games & (indices == index)
-                if not is_stateless(agent) and new.any():
-                    reset_agent(agent, name, new.copy())
+                if not protocol.is_stateless(agent) and new.any():
+                    protocol.reset_agent(agent, name, new.copy())
                     new_games &= ~new
         new_games[:] = False
 
@@ -171,11 +155,11 @@ class OpponentTable:
             AgentError: an opponent raised an exception, or returned something other than orders.
         """
         players: list[_OpponentAgent] = []
-        if (self.choices.kinds == EXTERNAL).any():
+        if (self.choices.kinds == steps.EXTERNAL).any():
             players = self._players(episodes.records["opponent"])
         views = {encoding: episodes.observe_opponents(encoding) for encoding in {p.agent.observation for p in players}}
         for player in players:
-            if not isinstance(player.agent, SeededAgent):
+            if not isinstance(player.agent, protocol.SeededAgent):
                 self._act_at_once(episodes, player, *views[player.agent.observation], generator)
         pool.run(lambda shard: self._act_seeded(episodes, shards[shard], players, views))
 
@@ -195,19 +179,19 @@ class OpponentTable:
         if len(rows) == 0:
             return
         played = rows
-        if not is_stateless(player.agent):
+        if not protocol.is_stateless(player.agent):
             played, own_masks = np.arange(len(episodes)), masks[rows]
             masks = np.zeros_like(masks)
             masks[..., NOOP] = 1
             masks[rows] = own_masks
         actions = np.zeros((len(episodes), SATELLITES), np.int64)
-        actions[played] = compute_actions(
+        actions[played] = protocol.compute_actions(
             player.agent,
             player.name,
             observations[played],
             masks[played],
             generator,
-            lambda: copy_games(episodes.games, played),
+            lambda: protocol.copy_games(episodes.games, played),
             1 - episodes.records["seat"][played],
         )
         episodes.records["opponent_actions"][rows] = actions[rows]
@@ -220,13 +204,15 @@ class OpponentTable:
         views: dict[Encoding, tuple[NDArray[Any], NDArray[np.int8]]],
     ) -> None:
         """Get the actions of those opponents of a shard's games that act in the engine, or by keys."""
-        choose_opponent_actions(shard, episodes.games.state.actions, episodes.records, self.choices)
+        steps.choose_opponent_actions(shard, episodes.games.state.actions, episodes.records, self.choices)
         for opponent, agent, name in players:
             rows = _games_against(episodes, opponent, shard)
-            if len(rows) > 0 and isinstance(agent, SeededAgent):
+            if len(rows) > 0 and isinstance(agent, protocol.SeededAgent):
                 observations, masks = views[agent.observation]
                 keys = episodes.records["opponent_key"][rows]
-                actions = call_agent(agent, name, "act_seeded", observations[rows], masks[rows], keys)
+                actions = protocol.call_agent(
+                    agent, name, "act_seeded", len(rows), observations[rows], masks[rows], keys
+                )
                 episodes.records["opponent_actions"][rows] = actions
 
 
@@ -242,8 +228,11 @@ def _is_same(known: Opponent | None, spec: Opponent) -> bool:
 
 
 def _kind_of(agent: Agent | None) -> int:
-    kinds: dict[type[Any], int] = {IdleAgent: IDLE, RandomAgent: RANDOM}  # subclasses may act in another way
-    return kinds.get(type(agent), EXTERNAL)
+    kinds: dict[type[Any], int] = {
+        IdleAgent: steps.IDLE,
+        RandomAgent: steps.RANDOM,
+    }  # subclasses may act in another way
+    return kinds.get(type(agent), steps.EXTERNAL)
 
 
 def read_mixture(mixture: Any) -> list[tuple[Opponent, float]]:

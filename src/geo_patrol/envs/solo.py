@@ -178,7 +178,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         masks = games.action_masks()[:, other]
         if isinstance(self.opponent, SeededAgent):
             keys = np.array([self._single.opponent_key()])
-            orders = call_agent(self.opponent, self.opponent.name, "act_seeded", observation, masks, keys)
+            orders = call_agent(self.opponent, self.opponent.name, "act_seeded", len(keys), observation, masks, keys)
         else:
             orders = compute_actions(
                 self.opponent, self.opponent.name, observation, masks, self.np_random, lambda: [self.game()], other

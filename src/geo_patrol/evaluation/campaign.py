@@ -271,7 +271,7 @@ class Campaign(Workers):
         Args:
             matches: what to play, between the same agents in the same configurations whenever an item is asked for.
             pairs: number of pairs of games of every match.
-            seed: of every match.
+            seed: seed of every match.
             plan: plain data that identifies this set of matches, without the agents' files and the move time.
 
         Yields:

@@ -53,7 +53,7 @@ class PlannedMatch:
 
     Attributes:
         agents: the two agents, by name as ``make_agent`` takes them; or themselves, which only play in this process.
-        config: of the games.
+        config: configuration of the games.
         names: how the agents are called in results; by default as in ``agents``.
     """
 
@@ -67,14 +67,14 @@ class Chunk:
     """Consecutive pairs of a match: the unit of work, which a worker plays, and a line of a journal.
 
     Attributes:
-        number: of the chunk among all that are played together, from 0.
+        number: number of the chunk among all that are played together, from 0.
         agents: as in ``PlannedMatch``.
         names: two different names of the agents; their random streams depend on them.
         is_self_play: whether both are the same agent. The games of a pair then have a seed each: with the same seed and
             sides swapped they would be near duplicates. Names do not tell, anybody may be called "scripted (2)".
-        config: of the games.
-        seed: of the match.
-        index: of the chunk in its match; its first pair is number ``CHUNK_PAIRS * index``.
+        config: configuration of the games.
+        seed: seed of the match.
+        index: index of the chunk in its match; its first pair is number ``CHUNK_PAIRS * index``.
         num_pairs: at most ``CHUNK_PAIRS``.
         move_time: seconds for a decision of a user-defined agent in a process of its own.
     """
@@ -112,7 +112,7 @@ class Chunks(Sequence[Chunk]):
     Attributes:
         matches: what to play; any sequence, for example one that makes its items when it is asked for them.
         pairs: the number of pairs of games of every match.
-        seed: of every match.
+        seed: seed of every match.
         move_time: seconds for a decision, for user-defined agents.
     """
 
@@ -171,7 +171,7 @@ def game_seed(seed: int, pair: int) -> int:
     """Return the seed of the games of a pair, below 2^53.
 
     Args:
-        seed: of the match.
+        seed: seed of the match.
         pair: the pair's number, from 0.
     """
     key = mix(np.uint64(seed % 2**64))

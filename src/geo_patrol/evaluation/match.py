@@ -50,7 +50,7 @@ def play_match(
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
         overrides: single values that replace those of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
         games: number of games, even: half of them are played with the sides swapped.
-        seed: of all random streams, 0 or larger; None takes one from the operating system.
+        seed: seed of all random streams, a non-negative integer; None takes one from the operating system.
         save: a new replay file for all games; those of a chunk are written when it has been played. Games that an agent
             lost by failing are unfinished in it, because the rules do not know that end; without a phase they are missing.
         progress: called with the number of finished games and of all games, after every phase; with an executor, several

@@ -30,7 +30,7 @@ class RayExecutor(Executor):
     once in every worker before it plays, so that a missing module is an error rather than lost games.
 
     Args:
-        address: of the cluster, such as ``192.0.2.7:6379``; "auto" is that of this machine; "local" starts one here that
+        address: address of the cluster, such as ``192.0.2.7:6379``; "auto" is that of this machine; "local" starts one here that
             ends with the executor. Where ``ray.init`` was called before, its cluster is used.
         agents: the names of the agents that will play.
 

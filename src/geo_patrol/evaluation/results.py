@@ -107,7 +107,7 @@ class Tally(WinRate):
         mean_score_difference: mean of the first agent's points minus the second's.
         mean_turns: mean number of turns played, the last one included.
         endings: the number of games that ended for each reason.
-        illegal_orders: of the first and of the second agent, in all games.
+        illegal_orders: number of illegal orders of the first and of the second agent, in all games.
     """
 
     mean_score_difference: float
@@ -137,8 +137,8 @@ class MatchResult:
 
     Attributes:
         agents: names of the first and the second agent.
-        config: of the games.
-        seed: of the match.
+        config: configuration of the games.
+        seed: seed of the match.
         seconds: wall time.
         seeds: (games,) uint64, each game's own seed for ``Game``.
         first_side: (games,) int64, the side of the first agent: 0 alpha, 1 bravo.
@@ -148,7 +148,7 @@ class MatchResult:
         winner: (games,) int64, 0 the first agent, 1 the second, -1 a draw.
         illegal_orders: (games, 2) int64, of the first and of the second agent.
         first_game: (phases, 2, 11) int64, the orders of alpha and bravo in game 0; ``replays.rerun.replay`` plays it.
-        failures: of agents, where ``on_failure`` is "forfeit".
+        failures: failures of agents, where ``on_failure`` is "forfeit".
     """
 
     agents: tuple[str, str]

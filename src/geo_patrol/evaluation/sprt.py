@@ -10,21 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
+from geo_patrol.evaluation import statistics
 from geo_patrol.evaluation.campaign import WorkerOptions, Workers, check_agents
 from geo_patrol.evaluation.chunks import Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import in_order
 from geo_patrol.evaluation.match import check_games, new_seed, warm_up
 from geo_patrol.evaluation.results import PER_GAME, MatchResult, join_results
-from geo_patrol.evaluation.statistics import (
-    MEAN_SCORES,
-    NUM_PAIR_SCORES,
-    Hypothesis,
-    Sprt,
-    pair_scores,
-    pair_variance,
-    score_to_elo,
-    student_quantile,
-)
 from geo_patrol.games import check_seed
 
 
@@ -39,9 +30,9 @@ class SprtResult:
         ratios: (pairs,), the log likelihood ratio after every pair.
     """
 
-    test: Sprt
+    test: statistics.Sprt
     match: MatchResult
-    verdict: Hypothesis | None
+    verdict: statistics.Hypothesis | None
     ratios: NDArray[np.float64]
 
     def __repr__(self) -> str:
@@ -54,7 +45,7 @@ class SprtResult:
     @property
     def counts(self) -> NDArray[np.int64]:
         """(5,), the number of pairs in which the first agent scored 0, 1/2, 1, 3/2 and 2 points."""
-        return np.bincount(pair_scores(self.match.winner), minlength=NUM_PAIR_SCORES)
+        return np.bincount(statistics.pair_scores(self.match.winner), minlength=statistics.NUM_PAIR_SCORES)
 
     @property
     def score(self) -> tuple[float, float, float]:
@@ -62,16 +53,16 @@ class SprtResult:
 
         A test stops when the result looks clear, so it looks a little clearer than it is.
         """
-        mean = float(self.counts @ MEAN_SCORES / self.counts.sum())
-        margin = student_quantile(0.95, max(len(self.ratios) - 1, 1)) * math.sqrt(
-            float(pair_variance(self.counts)) / self.counts.sum()
+        mean = float(self.counts @ statistics.MEAN_SCORES / self.counts.sum())
+        margin = statistics.student_quantile(0.95, max(len(self.ratios) - 1, 1)) * math.sqrt(
+            float(statistics.pair_variance(self.counts)) / self.counts.sum()
         )
         return mean, max(mean - margin, 0.0), min(mean + margin, 1.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
         mean, low, high = self.score
-        elo = [score_to_elo(value) for value in (mean, low, high)]
+        elo = [statistics.score_to_elo(value) for value in (mean, low, high)]
         summary = self.match.summary()
         return {
             "agents": {"first": self.match.agents[0], "second": self.match.agents[1]},
@@ -93,7 +84,7 @@ class SprtResult:
 def play_sprt(
     first: str,
     second: str,
-    test: Sprt | None = None,
+    test: statistics.Sprt | None = None,
     *,
     config: ConfigSource = "geo_patrol",
     overrides: Overrides | None = None,
@@ -113,7 +104,7 @@ def play_sprt(
         config: see ``load_config``.
         overrides: see ``load_config``.
         max_games: after which the test gives up, an even number.
-        seed: of the match; None takes a new one.
+        seed: seed of the match; None takes a new one.
         **options: ``move_time``, ``processes``, ``executor``, ``progress``, see ``WorkerOptions``.
 
     Raises:
@@ -121,7 +112,7 @@ def play_sprt(
         AgentError: a user-defined agent cannot be made.
         ValueError: another argument is wrong.
     """
-    test = Sprt() if test is None else test
+    test = statistics.Sprt() if test is None else test
     pairs = check_games(max_games) // 2
     seed = new_seed() if seed is None else check_seed(seed)
     resolved = load_config(config, overrides)
@@ -133,15 +124,15 @@ def play_sprt(
     with closing(workers.play_chunks(chunks)) as played:
         for _, result in in_order(played):
             results.append(result)
-            verdict, _, _ = test.run(pair_scores(np.concatenate([result.winner for result in results])))
+            verdict, _, _ = test.run(statistics.pair_scores(np.concatenate([result.winner for result in results])))
             if verdict is not None:
                 break
     return _to_result(test, results)
 
 
-def _to_result(test: Sprt, results: Sequence[MatchResult]) -> SprtResult:
+def _to_result(test: statistics.Sprt, results: Sequence[MatchResult]) -> SprtResult:
     """Return the result with the games up to the decision."""
     match = join_results(results)
-    verdict, num_pairs, ratios = test.run(pair_scores(match.winner))
+    verdict, num_pairs, ratios = test.run(statistics.pair_scores(match.winner))
     columns: dict[str, Any] = {name: getattr(match, name)[: 2 * num_pairs] for name in PER_GAME}
     return SprtResult(test, replace(match, **columns), verdict, ratios)

@@ -228,7 +228,7 @@ class Ratings:
     Attributes:
         elo: (K,) ratings.
         intervals: (K, 2), lower and upper ends.
-        alpha_advantage: of playing alpha in this configuration.
+        alpha_advantage: advantage of playing alpha in this configuration.
         alpha_interval: its lower and upper end.
         confidence: level of all intervals.
         expected: (K, K), the expected score of row as alpha against column.
@@ -412,7 +412,7 @@ class Equilibrium:
     """A Nash equilibrium in mixed strategies of a zero-sum game.
 
     Attributes:
-        value: of the game: the row player's expected payoff.
+        value: value of the game: the row player's expected payoff.
         rows: (m,), the row player's mixed strategy; no column makes its expected payoff less than ``value``.
         columns: (n,), the column player's mixed strategy; no row makes the expected payoff more than ``value``.
     """

@@ -91,8 +91,8 @@ class CellResult:
         win_rates: as alpha and as bravo: of the first agent, or of the side for an agent against itself.
         draw_rate: drawn games / games.
         mean_turns: mean number of turns played, the last one included.
-        illegal_orders: of the first and of the second agent, in all games.
-        failures: of agents.
+        illegal_orders: number of illegal orders of the first and of the second agent, in all games.
+        failures: failures of agents.
     """
 
     win_rates: tuple[WinRate, WinRate]
@@ -120,12 +120,12 @@ class Sweep:
 
     Attributes:
         agents: names of the first and the second agent.
-        title: of the configuration.
-        seed: of every match: all cells share their random streams, which makes them easier to compare.
+        title: title of the configuration.
+        seed: seed of every match: all cells share their random streams, which makes them easier to compare.
         games: number of games per cell.
         variations: the varied keys with their values.
         cells: for every cell, a value of each variation; the last variation changes fastest.
-        results: of every cell, without its games: ``play_match`` with the same seed plays them again.
+        results: results of every cell, without its games: ``play_match`` with the same seed plays them again.
     """
 
     agents: tuple[str, str]

@@ -30,7 +30,7 @@ class AgentErrors:
         failures: how often it raised, hung, died, or returned something else than orders.
         games_lost: games lost by failures.
         illegal_orders: their number; they count as noop, or forfeit the game, as configured.
-        message: of its first failure.
+        message: message of its first failure.
     """
 
     agent: str
@@ -46,8 +46,8 @@ class Tournament:
 
     Attributes:
         agents: names.
-        config: of the games.
-        seed: of every match: ``play_match(first, second, config=..., games=..., seed=...)`` plays one again.
+        config: configuration of the games.
+        seed: seed of every match: ``play_match(first, second, config=..., games=..., seed=...)`` plays one again.
         games: number of games per pairing.
         mirror: whether every agent also played against itself.
         matches: in the order of ``pairings``.
@@ -246,7 +246,7 @@ def play_tournament(
         config: see ``load_config``.
         overrides: see ``load_config``.
         games: number of games per pairing, even.
-        seed: of every match; None takes that of ``folder``, or a new one. The same seed gives the same tournament,
+        seed: seed of every match; None takes that of ``folder``, or a new one. The same seed gives the same tournament,
             wherever it is played.
         mirror: whether every agent also plays against itself, which the equilibrium between the sides needs.
         **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``.

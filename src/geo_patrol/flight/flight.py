@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.toml_files import Overrides
 from geo_patrol.errors import OrderError, show
+from geo_patrol.flight import rules
 from geo_patrol.flight.mission import (
     DIRECTION_NAMES,
     DIRECTIONS,
@@ -24,41 +25,26 @@ from geo_patrol.flight.mission import (
     point_name,
     read_point,
 )
-from geo_patrol.flight.rules import (
-    COAST,
-    ENGINES,
-    NOWHERE,
-    ORDERS,
-    EndingCode,
-    Mode,
-    ScoreLine,
-    costs_of,
-    is_success,
-    legal_mask,
-    new_game,
-    plot,
-    step,
-)
 
 MODE_NAMES = ("on the pad", "flying", "landed", "docked")
 ONLY_FROM_PLANETS = "only a ship on a planet is launched"
 ENGINE_KEYS = "swedcxzaq"
 """The key of each direction of the engines by order code: around S, keys lie in the directions of the engines."""
 _FORMS: dict[int, str] = {
-    Mode.ON_PAD: '"launch D13"',
-    Mode.FLYING: '"coast", or "engines" with up, up-right, right, down-right, down, down-left, left or up-left',
-    Mode.LANDED: '"stay", or "launch D13"',
-    Mode.DOCKED: '"stay", or "engines" with a direction',
+    rules.Mode.ON_PAD: '"launch D13"',
+    rules.Mode.FLYING: '"coast", or "engines" with up, up-right, right, down-right, down, down-left, left or up-left',
+    rules.Mode.LANDED: '"stay", or "launch D13"',
+    rules.Mode.DOCKED: '"stay", or "engines" with a direction',
 }
 
 
 def order_text(order: int, mode: int, position: Point) -> str:
     """Return an order as text, which depends on the mode of the ship and, for launches, on its position."""
-    if order >= ENGINES:
-        right, down = LAUNCHES[order - ENGINES]
+    if order >= rules.ENGINES:
+        right, down = LAUNCHES[order - rules.ENGINES]
         return f"launch {point_name((position[0] + right, position[1] + down))}"
-    if order == COAST:
-        return "coast" if mode == Mode.FLYING else "stay"
+    if order == rules.COAST:
+        return "coast" if mode == rules.Mode.FLYING else "stay"
     return f"engines {DIRECTION_NAMES[order]}"
 
 
@@ -74,16 +60,16 @@ def read_order(text: Any, mode: int, position: Point) -> int:
         OrderError: the order cannot be parsed.
     """
     if not isinstance(text, str):
-        code = parse_code(text, ORDERS)
+        code = parse_code(text, rules.ORDERS)
         if code is None:
-            raise OrderError(f"order must be {_FORMS[mode]}, or a code from 0 to {ORDERS - 1}, got {show(text)}")
+            raise OrderError(f"order must be {_FORMS[mode]}, or a code from 0 to {rules.ORDERS - 1}, got {show(text)}")
         return code
     match text.lower().split():
         case ["coast"] | ["stay"] | ["none"] | ["engines", "none"]:
-            return COAST
+            return rules.COAST
         case ["engines", direction] | [direction] if direction in DIRECTION_NAMES:
             return DIRECTION_NAMES.index(direction)
-        case ["launch", _] if mode in (Mode.FLYING, Mode.DOCKED):
+        case ["launch", _] if mode in (rules.Mode.FLYING, rules.Mode.DOCKED):
             raise OrderError(f"order {show(text)}: the ship is {MODE_NAMES[mode]}; {ONLY_FROM_PLANETS}")
         case ["launch", reference]:
             return _read_launch(text, reference, position)
@@ -108,10 +94,10 @@ def _read_launch(text: str, reference: str, position: Point) -> int:
     if move not in LAUNCHES:
         start = point_name(position)
         raise OrderError(f"order must name a point at a distance of exactly three grids from {start}, got {show(text)}")
-    return ENGINES + LAUNCHES.index(move)
+    return rules.ENGINES + LAUNCHES.index(move)
 
 
-LINE_NAMES = tuple(line.name.lower() for line in ScoreLine)
+LINE_NAMES = tuple(line.name.lower() for line in rules.ScoreLine)
 """Lines of the score sheet, in its order."""
 
 
@@ -175,7 +161,7 @@ class FlightStatus:
 
     def __init__(self, mission: Mission, games: NDArray[Any] | None = None) -> None:
         self.mission = mission
-        self._games = new_game(mission) if games is None else games
+        self._games = rules.new_game(mission) if games is None else games
 
     def __repr__(self) -> str:
         where = f"{self.mode} at {self.position_name}"
@@ -238,12 +224,12 @@ class FlightStatus:
     @property
     def is_over(self) -> bool:
         """Whether the flight has ended."""
-        return bool(self._record["ending"] != EndingCode.UNDER_WAY)
+        return bool(self._record["ending"] != rules.EndingCode.UNDER_WAY)
 
     @property
     def is_success(self) -> bool:
         """Whether the flight has ended and fulfilled its mission."""
-        return bool(is_success(self._games["params"][0], self._record))
+        return bool(rules.is_success(self._games["params"][0], self._record))
 
     @property
     def surveyed(self) -> tuple[str, ...]:
@@ -300,7 +286,7 @@ class FlightStatus:
             number=index + 1,
             order=order_text(int(entry["order"]), int(entry["mode"]), positions["start"]),
             mode=MODE_NAMES[entry["mode_after"]],
-            well=None if entry["well"] == NOWHERE else list(self.mission.planets)[entry["well"]],
+            well=None if entry["well"] == rules.NOWHERE else list(self.mission.planets)[entry["well"]],
             points=dict(zip(LINE_NAMES, entry["points"].tolist(), strict=True)),
         )
 
@@ -519,11 +505,11 @@ class Flight(FlightStatus):
 
     def action_mask(self) -> NDArray[np.int8]:
         """Return 1 for every legal order, (33,) int8; all 0 when the flight is over."""
-        return legal_mask(self._games, False)
+        return rules.legal_mask(self._games, False)
 
     def staying_mask(self) -> NDArray[np.int8]:
         """Return 1 for every legal order that does not lead off the map, (33,) int8."""
-        return legal_mask(self._games, True)
+        return rules.legal_mask(self._games, True)
 
     def legal_orders(self) -> tuple[str, ...]:
         """Return the legal orders as text."""
@@ -543,7 +529,7 @@ class Flight(FlightStatus):
 
     def cost_of(self, code: int) -> int:
         """Return the points that an order would spend on engines and launching."""
-        return sum(costs_of(self._record["mode"], code))
+        return sum(rules.costs_of(self._record["mode"], code))
 
     def fly(self, order: str | int) -> Turn:
         """Fly a turn; a probe coasts until its flight is over.
@@ -560,7 +546,7 @@ class Flight(FlightStatus):
         if not self.action_mask()[code]:
             raise OrderError(f"{self.order_text(code)}: {self.why_illegal(code)}")
         index = self.turn
-        step(self._games, code)
+        rules.step(self._games, code)
         return self._read_turn(index)
 
     def fly_all(self, orders: Iterable[str | int]) -> list[Turn]:
@@ -574,17 +560,17 @@ class Flight(FlightStatus):
     def why_illegal(self, code: int) -> str:
         """Return why an illegal order is illegal now."""
         mode = int(self._record["mode"])
-        if mode == Mode.ON_PAD and code < ENGINES:
+        if mode == rules.Mode.ON_PAD and code < rules.ENGINES:
             return "the ship is on the pad; the first turn is a launch"
-        if mode in (Mode.FLYING, Mode.DOCKED) and code >= ENGINES:
+        if mode in (rules.Mode.FLYING, rules.Mode.DOCKED) and code >= rules.ENGINES:
             return f"the ship is {self.mode}; {ONLY_FROM_PLANETS}"
-        if mode == Mode.LANDED and 0 < code < ENGINES:
+        if mode == rules.Mode.LANDED and 0 < code < rules.ENGINES:
             return "the ship is landed; it stays, or is launched"
         left = self.fuel_left
         if left is not None and self.cost_of(code) > left:
             return f"it costs {self.cost_of(code)} points of fuel and launching, {left} are left"
         end = point_name(self.end_of(code))
-        if code >= ENGINES:
+        if code >= rules.ENGINES:
             return f"{end} is not on the map"
         reason = f"the ship would crash on its way from {self.position_name} to {end}"
         if end not in self.mission.planets:
@@ -597,6 +583,6 @@ class Flight(FlightStatus):
     def end_of(self, code: int) -> Point:
         """Return the endpoint of an order, legal or not."""
         game = self._games[0]
-        plot(game["params"], game["flight"], code, game["workspace"])
+        rules.plot(game["params"], game["flight"], code, game["workspace"])
         column, row = game["workspace"]["end"].tolist()
         return column, row

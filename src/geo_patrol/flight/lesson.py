@@ -29,7 +29,7 @@ class FlightLesson(Lesson[FlightStep]):
     """A lesson about a flight game.
 
     Args:
-        name: of the lesson's file.
+        name: name of the lesson's file.
     """
 
     def __init__(self, name: str = "spaceship_commander") -> None:

@@ -13,27 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.config.toml_files import Overrides
+from geo_patrol.flight import rules
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.mission import MAX_COLUMNS, MAX_TURNS, MissionSource, load_mission
-from geo_patrol.flight.rules import (
-    ENGINES_COST,
-    EXPLORE_POINTS,
-    FLIGHT,
-    LANDING_POINTS,
-    LAUNCH_COST,
-    NO_LIMIT,
-    ORDERS,
-    RETURN_POINTS,
-    TURN,
-    EndingCode,
-    EndKind,
-    Mode,
-    fly_turn,
-    is_legal,
-    is_success,
-    record_dtype,
-    score_of,
-)
 from geo_patrol.jit import jit
 
 HOPELESS = -10_000
@@ -42,7 +24,7 @@ _LAUNCH_REACH = 3
 _MAX_SPEED = MAX_COLUMNS + 4
 _MAX_STOP = _MAX_SPEED // 2
 _NO_STOP = 0
-_LAUNCH_PRICE = ENGINES_COST + LAUNCH_COST + 1
+_LAUNCH_PRICE = rules.ENGINES_COST + rules.LAUNCH_COST + 1
 """What a launch costs, with the microgravity point that the turn does not earn."""
 
 
@@ -73,7 +55,7 @@ def min_turns_to_well(params: Any, flight: Any, planet: int, max_turns: int) -> 
     column, row, reach = params.position[planet, 0], params.position[planet, 1], params.reach[planet]
     right, down, slack, stop = flight.right, flight.down, 0, first_stop(params, flight)
     for turns in range(1, max_turns + 1):
-        if flight.mode in (Mode.FLYING, Mode.DOCKED):
+        if flight.mode in (rules.Mode.FLYING, rules.Mode.DOCKED):
             slack = turns * (turns + 1)
         else:
             slack = _LAUNCH_REACH * turns + turns * (turns - 1)
@@ -112,7 +94,7 @@ def min_turns_to_stop_at(params: Any, flight: Any, site: int, max_turns: int) ->
     to_right, to_down = params.position[site, 0] - flight.column, params.position[site, 1] - flight.row
     right, down = flight.right, flight.down
     middle = _MAX_SPEED
-    if flight.mode not in (Mode.FLYING, Mode.DOCKED):
+    if flight.mode not in (rules.Mode.FLYING, rules.Mode.DOCKED):
         middle += 1  # the first move is of three grids, as if from a speed of one
     stop = first_stop(params, flight)
     for turns in range(1, max_turns + 1):
@@ -146,9 +128,9 @@ def can_win(params: Any, flight: Any, turns_left: int) -> bool:
         if params.must_land[planet] and not flight.visited[planet]:
             if min_turns_to_stop_at(params, flight, planet, turns_left) > turns_left:
                 return False
-    if params.end_kind == EndKind.WELL:
+    if params.end_kind == rules.EndKind.WELL:
         return min_turns_to_well(params, flight, params.end_site, turns_left) <= turns_left
-    if params.end_kind == EndKind.SITE:
+    if params.end_kind == rules.EndKind.SITE:
         return min_turns_to_stop_at(params, flight, params.end_site, turns_left) <= turns_left
     return True
 
@@ -169,7 +151,7 @@ def max_remaining_points(params: Any, flight: Any) -> int:
             continue
         surveys += min(uncounted, turns_in_well)
         if flight.survey[planet] == 0:
-            points += EXPLORE_POINTS
+            points += rules.EXPLORE_POINTS
     points += min(surveys, turns_left)
     if not params.is_probe:
         points += turns_left  # microgravity
@@ -191,23 +173,23 @@ def max_arrival_points(params: Any, flight: Any, turns_left: int) -> int:
             returns += 1
     for station in range(params.planets, params.sites):
         if not flight.visited[station]:
-            points += LANDING_POINTS * (min_turns_to_stop_at(params, flight, station, turns_left) <= turns_left)
-    first_is_free = flight.mode != Mode.LANDED
+            points += rules.LANDING_POINTS * (min_turns_to_stop_at(params, flight, station, turns_left) <= turns_left)
+    first_is_free = flight.mode != rules.Mode.LANDED
     landings = min(landings, 1 + (turns_left - soonest) // params.min_landing_interval)
-    points += LANDING_POINTS * landings - _LAUNCH_PRICE * max(landings - first_is_free, 0)
+    points += rules.LANDING_POINTS * landings - _LAUNCH_PRICE * max(landings - first_is_free, 0)
     home = params.home
     if params.can_land[home] and min_turns_to_stop_at(params, flight, home, turns_left) <= turns_left:
-        points += RETURN_POINTS * returns
+        points += rules.RETURN_POINTS * returns
     return points
 
 
 EMPTY = -1
-"""Of the hash table."""
+"""An empty slot of the hash table."""
 FULL = -1
 """The index where a node does not fit any more."""
 NOTHING_LOST = 2 * HOPELESS
 
-NODE = record_dtype(
+NODE = rules.record_dtype(
     [
         ("motion", "i8"),  # position, move and mode
         ("achieved", "i8"),
@@ -221,7 +203,7 @@ NODE = record_dtype(
 )
 """What the search knows of a flight of a layer."""
 
-EXPANSION = record_dtype(
+EXPANSION = rules.record_dtype(
     [
         ("num_nodes", "i8"),
         ("lost", "i8"),  # the highest bound of the flights that did not fit among the nodes
@@ -262,7 +244,7 @@ def find_node(params: Any, flight: Any, nodes: Any, count: int, table: Any) -> i
     ``table`` is a hash table with open addressing; a new node is entered there.
     """
     motion, achieved = motion_key(flight), achievement_key(params, flight)
-    spent = int(flight.spent) if params.fuel_limit != NO_LIMIT else 0
+    spent = int(flight.spent) if params.fuel_limit != rules.NO_LIMIT else 0
     mask = len(table) - 1
     mixed = np.uint64(motion) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= np.uint64(achieved + spent * 977) * np.uint64(0xBF58476D1CE4E5B9)
@@ -297,14 +279,14 @@ def expand(params: Any, layer: Any, nodes: Any, children: Any, table: Any, resul
     """
     result = results[0]
     for parent in range(len(layer)):
-        for order in range(ORDERS):
-            if not is_legal(params, layer[parent], order, workspace[0]):
+        for order in range(rules.ORDERS):
+            if not rules.is_legal(params, layer[parent], order, workspace[0]):
                 continue
             children[result.num_nodes] = layer[parent]
             flight = children[result.num_nodes]
-            fly_turn(params, flight, order, workspace[0], workspace[1])
-            score = score_of(flight)
-            if flight.ending != EndingCode.UNDER_WAY:
+            rules.fly_turn(params, flight, order, workspace[0], workspace[1])
+            score = rules.score_of(flight)
+            if flight.ending != rules.EndingCode.UNDER_WAY:
                 update_incumbent(params, flight, score, parent, order, result)
                 continue
             bound = score + max_remaining_points(params, flight)
@@ -328,7 +310,7 @@ def expand(params: Any, layer: Any, nodes: Any, children: Any, table: Any, resul
 @jit
 def update_incumbent(params: Any, flight: Any, score: int, parent: int, order: int, result: Any) -> None:
     """Replace the incumbent by an ended flight that is better: a fulfilled mission before any other, then points."""
-    success = is_success(params, flight)
+    success = rules.is_success(params, flight)
     if success > result.success or (success == result.success and score > result.score):
         result.success, result.score, result.parent, result.order = success, score, parent, order
 
@@ -338,17 +320,17 @@ def achievement_points(params: Any, flight: Any) -> int:
     """Return the points for what counts only once: surveys, landings, returns and dockings."""
     points = 0
     for planet in range(params.planets):
-        points += flight.survey[planet] + EXPLORE_POINTS * (flight.survey[planet] > 0)
-        points += params.advanced * RETURN_POINTS * flight.returned[planet]
+        points += flight.survey[planet] + rules.EXPLORE_POINTS * (flight.survey[planet] > 0)
+        points += params.advanced * rules.RETURN_POINTS * flight.returned[planet]
     for site in range(params.sites):
-        points += params.advanced * LANDING_POINTS * flight.visited[site]
+        points += params.advanced * rules.LANDING_POINTS * flight.visited[site]
     return points
 
 
 @jit
 def has_achieved_all_of(params: Any, flight: Any, other: Any) -> bool:
     """Whether a flight has achieved everything that another one has, and spent no more of a limited fuel."""
-    if params.fuel_limit != NO_LIMIT and flight.spent > other.spent:
+    if params.fuel_limit != rules.NO_LIMIT and flight.spent > other.spent:
         return False
     for planet in range(params.planets):
         if flight.survey[planet] < other.survey[planet] or flight.returned[planet] < other.returned[planet]:
@@ -528,10 +510,10 @@ class _BeamSearch:
         self._params["min_landing_interval"] = min_landing_interval(self._params)
         self._path: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
         """Parents and orders of every layer."""
-        size = max(width * _NODES_PER_STATE, 8 * ORDERS)
-        self._nodes, self._children = np.empty(size, NODE), np.empty(size + 1, FLIGHT)
+        size = max(width * _NODES_PER_STATE, 8 * rules.ORDERS)
+        self._nodes, self._children = np.empty(size, NODE), np.empty(size + 1, rules.FLIGHT)
         self._table = np.empty(1 << (2 * size - 1).bit_length(), np.int32)
-        self._workspace = np.empty(2, TURN)
+        self._workspace = np.empty(2, rules.TURN)
 
     @property
     def is_exhaustive(self) -> bool:
@@ -550,7 +532,7 @@ class _BeamSearch:
 
     def run(self, progress: Progress | None) -> None:
         """Search turn by turn."""
-        layer = np.array([self._game["flight"]], FLIGHT)
+        layer = np.array([self._game["flight"]], rules.FLIGHT)
         for turn in range(len(self._flown) + 1, self.mission.turns + 1):
             if progress is not None:
                 progress(turn, self.mission.turns)

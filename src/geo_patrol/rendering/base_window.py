@@ -38,7 +38,7 @@ class Window(ABC):
     """A window and its events.
 
     Args:
-        title: of the window.
+        title: title of the window.
         size: width and height in points.
         screen: where it is shown; by default, one of its own. Who leaves a window on somebody else's screen returns there.
 
@@ -138,7 +138,7 @@ class Window(ABC):
         Closing the window takes effect at once; other keys and clicks do when the agent has decided.
 
         Args:
-            name: of the agent, which is shown when it takes long.
+            name: name of the agent, which is shown when it takes long.
             act: lets it choose, in a thread of its own.
 
         Returns:

@@ -48,7 +48,7 @@ def film(
     Args:
         timeline: the game.
         picture: draws it.
-        frames_per_second: of the film.
+        frames_per_second: number of frames a second of the film.
         speed: how many times faster than in a window.
         progress: called after every frame.
 
@@ -103,7 +103,7 @@ def save_mp4(
 
     Args:
         timeline: the game.
-        path: of the film.
+        path: path of the film.
         size: width and height; odd ones are made even.
         speed: how many times faster than in a window.
         progress: called after every frame.

@@ -32,8 +32,8 @@ def watch_games(games: GameSource, number: int = 0, screen: Screen | None = None
     """Show the games of a file until the window is closed.
 
     Args:
-        games: of the file.
-        number: of the first game to show.
+        games: games of the file.
+        number: number of the first game to show.
         screen: where they are shown; by default, a window of their own.
 
     Raises:
@@ -47,7 +47,7 @@ class GamesWindow(WatchWindow):
     """The window of ``watch_games``.
 
     Attributes:
-        number: of the game that is shown.
+        number: number of the game that is shown.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ def learn(size: tuple[int, int] = (1280, 720), screen: Screen | None = None) -> 
     """Show the guided first game until the window is closed.
 
     Args:
-        size: of the window in points.
+        size: size of the window in points.
         screen: where it is shown; by default, one of its own.
 
     Raises:

@@ -8,17 +8,7 @@ from geo_patrol.notation import Satellite
 from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.screen import Screen
 from geo_patrol.rendering.window import GameWindow
-from geo_patrol.scenes.orders import (
-    Buttons,
-    hint_shapes,
-    list_area,
-    menu_buttons,
-    menu_shapes,
-    option_buttons,
-    option_shapes,
-    order_shapes,
-    satellite_at,
-)
+from geo_patrol.scenes import orders
 from geo_patrol.scenes.satellites import Anchors, all_satellites, satellite_anchors
 from geo_patrol.scenes.shapes import Shape
 from geo_patrol.sessions.advice import HINT_AGENT, find_hint
@@ -31,8 +21,8 @@ class OrderWindow(GameWindow):
     """A window with a game for which orders are entered.
 
     Args:
-        config: of the game.
-        title: of the window.
+        config: configuration of the game.
+        title: title of the window.
         size: width and height in points.
         screen: where it is shown; by default, one of its own.
 
@@ -48,7 +38,7 @@ class OrderWindow(GameWindow):
     def __init__(
         self, config: GameConfig, title: str, size: tuple[int, int] = (1280, 720), screen: Screen | None = None
     ) -> None:
-        self.menu: Buttons = []
+        self.menu: orders.Buttons = []
         super().__init__(config, title, size, screen)
 
     def make_controls(self) -> list[Control]:
@@ -112,15 +102,15 @@ class OrderWindow(GameWindow):
             if rect.contains(pixel):
                 self._choose(option)
                 return
-        if entry.selected is not None and list_area(self.layout, entry.options(entry.selected)).contains(pixel):
+        if entry.selected is not None and orders.list_area(self.layout, entry.options(entry.selected)).contains(pixel):
             entry.select(None)  # it may cover the tables
             return
-        satellite = satellite_at(self.layout, self._satellites(), self._anchors(), pixel)
+        satellite = orders.satellite_at(self.layout, self._satellites(), self._anchors(), pixel)
         options = entry.options_at(satellite, self.layout.geometry.sector_of(pixel))
         if len(options) == 1:
             entry.give(options[0].order)
         elif options:
-            self.menu = menu_buttons(self.layout, options, pixel)
+            self.menu = orders.menu_buttons(self.layout, options, pixel)
         elif satellite is not None and satellite.side == entry.side and entry.options(satellite.number):
             entry.select(satellite.number)
         else:
@@ -132,8 +122,8 @@ class OrderWindow(GameWindow):
         elif self._entry.selected is not None:
             self._entry.hold(self._entry.selected)
 
-    def _option_buttons(self) -> Buttons:
-        return option_buttons(self.layout, self._entry.options(self._entry.selected))
+    def _option_buttons(self) -> orders.Buttons:
+        return orders.option_buttons(self.layout, self._entry.options(self._entry.selected))
 
     def _satellites(self) -> tuple[Satellite, ...]:
         return all_satellites(self.playback.snapshot.game)
@@ -146,11 +136,11 @@ class OrderWindow(GameWindow):
         layout = self.layout
         if self._is_ordering() and self.playback.is_finished:
             if self.notes.hint is not None:
-                yield from hint_shapes(layout, self._anchors(), self._entry, self.notes.hint.orders)
-            yield from order_shapes(layout, self._satellites(), self._entry, with_costs=not self.menu)
+                yield from orders.hint_shapes(layout, self._anchors(), self._entry, self.notes.hint.orders)
+            yield from orders.order_shapes(layout, self._satellites(), self._entry, with_costs=not self.menu)
             if self._entry.selected is not None:
-                yield from option_shapes(layout, self._entry, self._option_buttons(), self.pointer)
-            yield from menu_shapes(layout, self.menu, self.pointer)
+                yield from orders.option_shapes(layout, self._entry, self._option_buttons(), self.pointer)
+            yield from orders.menu_shapes(layout, self.menu, self.pointer)
 
     @property
     def shows_outcomes(self) -> bool:

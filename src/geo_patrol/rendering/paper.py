@@ -62,7 +62,7 @@ def pdf_bytes(drawings: Sequence[Drawing], title: str = "", paper: Paper | None 
 
     Args:
         drawings: what is written.
-        title: of the document.
+        title: title of the document.
         paper: that each drawing fills, upright or not, within its margins; by default a page is as large as its drawing,
             with 0.75 points for each pixel.
 

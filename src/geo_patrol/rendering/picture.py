@@ -25,9 +25,9 @@ class Picture:
     snapshot is shown for the first time.
 
     Args:
-        width: of the picture in pixels, from 320.
-        height: of the picture in pixels, from 240.
-        config: of the games; it decides the board.
+        width: width of the picture in pixels, from 320.
+        height: height of the picture in pixels, from 240.
+        config: configuration of the games; it decides the board.
         toolbar: returns the height of the buttons in a width, which a window leaves free.
 
     Raises:

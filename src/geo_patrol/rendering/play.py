@@ -36,7 +36,7 @@ def play(
 
     Args:
         new_game: begins a game with one or two people; called at once, and for every further game.
-        size: of the window in points.
+        size: size of the window in points.
         screen: where it is shown; by default, one of its own.
         swap_sides: swaps the sides in all further games; None where that makes no difference.
 

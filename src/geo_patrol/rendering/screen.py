@@ -14,7 +14,7 @@ Event: TypeAlias = "pygame.event.Event"
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
 _MIN_SIZE = (400, 360)
 _MAX_FRACTION = 0.9
-"""Of the desktop, at most, that a new window takes."""
+"""Largest fraction of the desktop that a new window takes."""
 _open: "list[Screen]" = []
 
 
@@ -66,7 +66,7 @@ class Screen:
     """A window that shows pictures.
 
     Args:
-        title: of the window.
+        title: title of the window.
         size: width and height in points; it is made smaller where the desktop is.
 
     Raises:

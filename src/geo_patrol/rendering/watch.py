@@ -23,8 +23,8 @@ def watch(
     Args:
         timeline: the game; it may go on growing.
         advance: plays the next phase of a live game, as ``LiveGame.advance`` does; None for a recording.
-        title: of the window.
-        size: of the window in points.
+        title: title of the window.
+        size: size of the window in points.
         screen: where it is shown; by default, one of its own.
 
     Raises:

@@ -22,8 +22,8 @@ class GameWindow(Window):
     """A window that shows a game and handles its events.
 
     Args:
-        config: of the game.
-        title: of the window.
+        config: configuration of the game.
+        title: title of the window.
         size: width and height in points.
         screen: where it is shown; by default, one of its own. Who leaves a window on somebody else's screen returns there.
 

@@ -694,7 +694,7 @@ class GameList:
     """The games of a file, read when they are asked for.
 
     Args:
-        reader: of the file.
+        reader: reader of the file.
 
     Attributes:
         faults: the first difference from the rules of each game that was shown and differs.

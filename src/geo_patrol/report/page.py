@@ -21,21 +21,8 @@ from geo_patrol.rendering.svg_writer import elements
 from geo_patrol.replays.files import ReplayReader
 from geo_patrol.replays.replay import Replay
 from geo_patrol.replays.summaries import GameSummary, summarise
+from geo_patrol.scenes import paper
 from geo_patrol.scenes.layout import middle_angle
-from geo_patrol.scenes.paper import (
-    INK,
-    PAPER,
-    SIDE_FILLS,
-    SIDE_LINES,
-    SIZE,
-    SOFT,
-    board_shapes,
-    caption,
-    geometry_of,
-    goal_shapes,
-    number_shapes,
-    satellite_shapes,
-)
 from geo_patrol.scenes.shapes import Polygon, Shape, Text
 from geo_patrol.sides import SIDES
 from geo_patrol.versions import __version__
@@ -281,13 +268,13 @@ def _subplots(width: float, height: float, xlabel: str, ylabel: str = "") -> "tu
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(SOFT)
-    axes.tick_params(colors=SOFT, labelsize=9, labelcolor=INK)
+    axes.spines[["left", "bottom"]].set_color(paper.SOFT)
+    axes.tick_params(colors=paper.SOFT, labelsize=9, labelcolor=paper.INK)
     axes.grid(color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-    axes.set_xlabel(xlabel, color=INK, fontsize=9)
-    axes.set_ylabel(ylabel, color=INK, fontsize=9)
+    axes.set_xlabel(xlabel, color=paper.INK, fontsize=9)
+    axes.set_ylabel(ylabel, color=paper.INK, fontsize=9)
     return figure, axes
 
 
@@ -302,7 +289,11 @@ def _svg(figure: "Figure") -> str:
 
 def win_rates(collected: Collected) -> str:
     """Plot every agent's win rate with its 95 % interval, by side and in total."""
-    marks = {"alpha": ("s", SIDE_FILLS["alpha"]), "bravo": ("D", SIDE_FILLS["bravo"]), "either": ("o", INK)}
+    marks = {
+        "alpha": ("s", paper.SIDE_FILLS["alpha"]),
+        "bravo": ("D", paper.SIDE_FILLS["bravo"]),
+        "either": ("o", paper.INK),
+    }
     names = list(dict.fromkeys(name for name, _ in collected.agent_results))[:_MAX_BARS]
     figure, axes = _subplots(7.2, 1.0 + 0.62 * len(names), "games won, 95 % interval")
     for row, name in enumerate(reversed(names)):
@@ -340,7 +331,7 @@ def score_curves(collected: Collected) -> str:
         counts = [len(turn) for turn in scores]
         turns = np.arange(len(scores))
         low, high = (np.array([np.quantile(turn, q) for turn in scores]) for q in (0.1, 0.9))
-        colour = SIDE_FILLS[side]
+        colour = paper.SIDE_FILLS[side]
         axes.fill_between(turns, low, high, color=colour, alpha=0.16, linewidth=0)
         axes.plot(turns, [turn.mean() for turn in scores], color=colour, linewidth=2.2, label=side)
     axes.set_xlim(0, max(len(counts) - 1, 1))
@@ -353,10 +344,10 @@ def _plot_num_running(axes: "Axes", counts: Sequence[int]) -> None:
     right = axes.twinx()
     right.spines[["top", "left", "bottom"]].set_visible(False)
     right.spines["right"].set_color(_GRID)
-    right.plot(range(len(counts)), counts, color=SOFT, linewidth=1.2, linestyle=(0, (2, 2)))
+    right.plot(range(len(counts)), counts, color=paper.SOFT, linewidth=1.2, linestyle=(0, (2, 2)))
     right.set_ylim(0, max(counts, default=1) * 1.08)
-    right.tick_params(colors=SOFT, labelsize=8)
-    right.set_ylabel("games that got so far (dotted)", color=SOFT, fontsize=8)
+    right.tick_params(colors=paper.SOFT, labelsize=8)
+    right.set_ylabel("games that got so far (dotted)", color=paper.SOFT, fontsize=8)
 
 
 def losses(collected: Collected) -> str:
@@ -368,9 +359,9 @@ def losses(collected: Collected) -> str:
         patrols, hvas = (
             np.array([collected.losses[turn, side, is_hva] for turn in turns.tolist()]) for is_hva in (False, True)
         )
-        axes.bar(turns + offset, patrols, 0.38, color=SIDE_FILLS[side], label=f"{side} Patrols")
+        axes.bar(turns + offset, patrols, 0.38, color=paper.SIDE_FILLS[side], label=f"{side} Patrols")
         axes.bar(
-            turns + offset, hvas, 0.38, bottom=patrols, color="white", edgecolor=SIDE_LINES[side], hatch="////",
+            turns + offset, hvas, 0.38, bottom=patrols, color="white", edgecolor=paper.SIDE_LINES[side], hatch="////",
             linewidth=0.9, label=f"{side} HVA",
         )  # fmt: skip
     axes.set_xlim(0.4, last + 0.6)
@@ -381,7 +372,7 @@ def losses(collected: Collected) -> str:
 def lengths(turns: Counter[int]) -> str:
     """Plot a histogram of the lengths of games."""
     figure, axes = _subplots(7.2, 2.2, "turns of a game", "games")
-    axes.bar(list(turns), list(turns.values()), 0.8, color=SOFT)
+    axes.bar(list(turns), list(turns.values()), 0.8, color=paper.SOFT)
     return _svg(figure)
 
 
@@ -395,7 +386,7 @@ def heat_map(board: BoardConfig, counts: Counter[int], kind: str, title: str) ->
     """Return a heat map of counts over the sectors, with alpha's goal sector on the right.
 
     Args:
-        board: of the games.
+        board: board of the games.
         counts: by sector relative to alpha's goal.
         kind: "alpha", "bravo" or "losses", which sets the colour.
         title: for screen readers.
@@ -406,7 +397,7 @@ def heat_map(board: BoardConfig, counts: Counter[int], kind: str, title: str) ->
         sector: (count / highest) ** 0.6 for sector, count in counts.items()
     }  # small counts must be visible, too
     fills = {sector: _mix_with_white(_COLOURS[kind], weight) for sector, weight in strength.items()}
-    shapes: list[Shape] = [*board_shapes(board, fills), *_goals(board)]
+    shapes: list[Shape] = [*paper.board_shapes(board, fills), *_goals(board)]
     if board.outer_ring <= _LABELLED_RING:
         shapes += _percentages(board, counts, total, strength)
     return _picture(shapes, title)
@@ -418,21 +409,21 @@ def _mix_with_white(colour: str, weight: float) -> str:
 
 
 def _goals(board: BoardConfig) -> Iterable[Shape]:
-    geometry = geometry_of(board)
+    geometry = paper.geometry_of(board)
     for side, azimuth in (("alpha", 0), ("bravo", 1 << (board.goal_ring - 1))):
         outline = geometry.outline(int(sector_at(board.goal_ring, azimuth)), inset=3)
-        yield Polygon(outline, None, PAPER, 11)  # separates the frame from a sector of its own colour
+        yield Polygon(outline, None, paper.PAPER, 11)  # separates the frame from a sector of its own colour
         yield Polygon(outline, None, _COLOURS[side], 5)
 
 
 def _percentages(board: BoardConfig, counts: Counter[int], total: int, strength: dict[int, float]) -> Iterable[Shape]:
-    geometry = geometry_of(board)
+    geometry = paper.geometry_of(board)
     for ring in range(board.inner_ring, board.outer_ring + 1):
         distance = (geometry.inner_edge(ring) + geometry.outer_edge(ring)) / 2
         for azimuth in range(1 << ring):
             sector = int(sector_at(ring, azimuth))
             if counts[sector] * 1000 >= total > 0:
-                ink = PAPER if strength[sector] > 0.55 else INK
+                ink = paper.PAPER if strength[sector] > 0.55 else paper.INK
                 text = f"{counts[sector] / total:.1%}"
                 position = geometry.point((distance, middle_angle(sector)))
                 yield Text(position, text, geometry.ring_width * 0.2, ink, "center")
@@ -441,8 +432,10 @@ def _percentages(board: BoardConfig, counts: Counter[int], total: int, strength:
 def position(game: Game) -> str:
     """Return a picture of a position."""
     board = game.config.board
-    numbers = number_shapes(board) if board.outer_ring > _LABELLED_RING else ()
-    return _picture([*numbers, *goal_shapes(game), *satellite_shapes(game)], caption(game), uses=board_id(board))
+    numbers = paper.number_shapes(board) if board.outer_ring > _LABELLED_RING else ()
+    return _picture(
+        [*numbers, *paper.goal_shapes(game), *paper.satellite_shapes(game)], paper.caption(game), uses=board_id(board)
+    )
 
 
 def board_id(board: BoardConfig) -> str:
@@ -453,16 +446,16 @@ def board_id(board: BoardConfig) -> str:
 def board_symbol(board: BoardConfig) -> str:
     """Return an empty board as an SVG symbol, once in a page, that positions on it refer to."""
     root = ET.Element("svg", {"width": "0", "height": "0", "aria-hidden": "true", "class": "symbols"})
-    symbol = ET.SubElement(root, "symbol", {"id": board_id(board), "viewBox": f"0 0 {SIZE:g} {SIZE:g}"})
-    symbol.extend(elements([*board_shapes(board), *number_shapes(board)]))
+    symbol = ET.SubElement(root, "symbol", {"id": board_id(board), "viewBox": f"0 0 {paper.SIZE:g} {paper.SIZE:g}"})
+    symbol.extend(elements([*paper.board_shapes(board), *paper.number_shapes(board)]))
     return ET.tostring(root, encoding="unicode")
 
 
 def _picture(shapes: Iterable[Shape], title: str, uses: str | None = None) -> str:
-    root = ET.Element("svg", {"viewBox": f"0 0 {SIZE:g} {SIZE:g}", "role": "img"})
+    root = ET.Element("svg", {"viewBox": f"0 0 {paper.SIZE:g} {paper.SIZE:g}", "role": "img"})
     ET.SubElement(root, "title").text = title
     if uses is not None:
-        ET.SubElement(root, "use", {"href": f"#{uses}", "width": f"{SIZE:g}", "height": f"{SIZE:g}"})
+        ET.SubElement(root, "use", {"href": f"#{uses}", "width": f"{paper.SIZE:g}", "height": f"{paper.SIZE:g}"})
     root.extend(elements(shapes))
     return ET.tostring(root, encoding="unicode")
 
@@ -476,8 +469,8 @@ def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 4
     """Return an HTML page that summarises the games of replay files.
 
     Args:
-        readers: of the files.
-        title: of the page.
+        readers: readers of the files.
+        title: title of the page.
         positions: number of games of which positions are shown.
 
     Raises:

@@ -9,23 +9,8 @@ import random
 from collections.abc import Iterator
 
 from geo_patrol.board import sector_at
-from geo_patrol.scenes import theme
+from geo_patrol.scenes import shapes, theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout, sector_angle
-from geo_patrol.scenes.shapes import (
-    Box,
-    Circle,
-    Color,
-    Point,
-    Polygon,
-    Polyline,
-    Rect,
-    Shape,
-    Symbol,
-    Text,
-    Use,
-    blend,
-    box,
-)
 from geo_patrol.sides import Side
 
 _LANDS = (
@@ -57,38 +42,38 @@ _RIM = 0.97
 """Radius from which the edge of the globe shines, by night as well."""
 
 
-def earth_shapes(center: Point, radius: float, rotation: float) -> Iterator[Use]:
+def earth_shapes(center: shapes.Point, radius: float, rotation: float) -> Iterator[shapes.Use]:
     """Draw the Earth.
 
     Args:
-        center: of the Earth, in pixels.
+        center: center of the Earth, in pixels.
         radius: in pixels.
         rotation: counterclockwise, in radians.
     """
     size = 2 * max(round(radius), 4)
-    yield Use(_globe(), center, size, math.degrees(rotation))
-    yield Use(_night(), center, size)
+    yield shapes.Use(_globe(), center, size, math.degrees(rotation))
+    yield shapes.Use(_night(), center, size)
 
 
-def atmosphere_shapes(center: Point, radius: float) -> Iterator[Circle]:
+def atmosphere_shapes(center: shapes.Point, radius: float) -> Iterator[shapes.Circle]:
     """Draw the glow around the Earth."""
     for step in range(10, 0, -1):
-        yield Circle(center, round(radius * (1 + 0.028 * step)), theme.AIR, opacity=9 / 255)
+        yield shapes.Circle(center, round(radius * (1 + 0.028 * step)), theme.AIR, opacity=9 / 255)
 
 
 @functools.cache
-def _globe() -> Symbol:
-    land = [Polygon(_outline(points), theme.LAND) for points in _LANDS]
-    ice = Circle(_project(0, 90), 0.1, theme.ICE), Polygon(_outline(_LANDS[1]), theme.ICE)
-    return Symbol((Circle((0, 0), 1, theme.OCEAN), *land, *ice), theme.OCEAN)
+def _globe() -> shapes.Symbol:
+    land = [shapes.Polygon(_outline(points), theme.LAND) for points in _LANDS]
+    ice = shapes.Circle(_project(0, 90), 0.1, theme.ICE), shapes.Polygon(_outline(_LANDS[1]), theme.ICE)
+    return shapes.Symbol((shapes.Circle((0, 0), 1, theme.OCEAN), *land, *ice), theme.OCEAN)
 
 
-def _project(longitude: float, latitude: float) -> Point:
+def _project(longitude: float, latitude: float) -> shapes.Point:
     distance = math.sin(math.radians(90 - max(latitude, _EDGE_LATITUDE)) * 0.98)
     return distance * math.cos(math.radians(longitude)), -distance * math.sin(math.radians(longitude))
 
 
-def _outline(land: str) -> tuple[Point, ...]:
+def _outline(land: str) -> tuple[shapes.Point, ...]:
     """Return an outline with points between its own: a straight line on the globe is curved in the picture."""
     corners = [tuple(map(int, corner.split(","))) for corner in land.split()]
     return tuple(
@@ -99,18 +84,18 @@ def _outline(land: str) -> tuple[Point, ...]:
 
 
 @functools.cache
-def _night() -> Symbol:
+def _night() -> shapes.Symbol:
     """Return the night, which darkens what is under it in steps, and the edge of the globe."""
     crescents = []
     for step in range(_NIGHT_STEPS):
         crescent = _crescent(1.5 - 0.62 * step / _NIGHT_STEPS)
         if crescent:
-            crescents.append(Polygon(crescent, _NIGHT, opacity=9 / 255))
-    edge = Circle((0, 0), (1 + _RIM) / 2, None, theme.AIR, 1 - _RIM, opacity=150 / 255)
-    return Symbol((*crescents, edge), theme.SPACE)
+            crescents.append(shapes.Polygon(crescent, _NIGHT, opacity=9 / 255))
+    edge = shapes.Circle((0, 0), (1 + _RIM) / 2, None, theme.AIR, 1 - _RIM, opacity=150 / 255)
+    return shapes.Symbol((*crescents, edge), theme.SPACE)
 
 
-def _crescent(lit_radius: float) -> tuple[Point, ...]:
+def _crescent(lit_radius: float) -> tuple[shapes.Point, ...]:
     """Return the part of the globe outside a lit disc around ``_SUN``; nothing if that covers it."""
     distance = math.hypot(*_SUN)
     if lit_radius >= _RIM + distance:
@@ -131,29 +116,29 @@ _MIN_SECTOR_WIDTH = 5
 """Pixels along the outer edge below which sectors get neither grid nor numbers."""
 
 
-def board_shapes(layout: Layout, is_turning: bool) -> Iterator[Shape]:
+def board_shapes(layout: Layout, is_turning: bool) -> Iterator[shapes.Shape]:
     """Draw what stays of the board; while it turns, its grid is drawn apart and its numbers are faint."""
     yield from _space(layout.board)
     yield _rings(layout.geometry)
     if not is_turning:
         yield from grid_shapes(layout.geometry, 0.0)
-    color = blend(theme.SECTOR_NUMBER, theme.RINGS[0], 0.75) if is_turning else theme.SECTOR_NUMBER
+    color = shapes.blend(theme.SECTOR_NUMBER, theme.RINGS[0], 0.75) if is_turning else theme.SECTOR_NUMBER
     yield from _sector_numbers(layout, color)
     yield from _prograde_arrow(layout)
 
 
-def _space(square: Rect) -> Iterator[Shape]:
+def _space(square: shapes.Rect) -> Iterator[shapes.Shape]:
     """Draw the stars behind the board, the same each time."""
-    yield box(square, theme.SPACE)
+    yield shapes.box(square, theme.SPACE)
     rng = random.Random(4)  # noqa: S311 - an ornament
     for _ in range(170):
         x, y = int(rng.random() * square.width), int(rng.random() * square.height)
-        color = blend(theme.SPACE, theme.STAR, 0.15 + 0.6 * rng.random() ** 3)
+        color = shapes.blend(theme.SPACE, theme.STAR, 0.15 + 0.6 * rng.random() ** 3)
         size = max(1, round(square.width / 900 * (1 + rng.random())))
-        yield Box(square.left + x, square.top + y, size, size, color)
+        yield shapes.Box(square.left + x, square.top + y, size, size, color)
 
 
-def _rings(geometry: BoardGeometry) -> Use:
+def _rings(geometry: BoardGeometry) -> shapes.Use:
     """Draw the rings without their sectors, from the outside in."""
     board = geometry.board
     size = math.ceil(2 * geometry.radius) + 4
@@ -163,20 +148,20 @@ def _rings(geometry: BoardGeometry) -> Use:
     for ring in range(board.outer_ring, board.inner_ring - 1, -1):
         color = theme.RINGS[ring % 2]
         if ring == board.goal_ring:
-            color = blend(color, theme.RING_EDGE, 0.18)
+            color = shapes.blend(color, theme.RING_EDGE, 0.18)
         discs.append((geometry.outer_edge(ring), color))
     discs.append((geometry.inner_edge(board.inner_ring), theme.SPACE))
-    circles: list[Circle] = []
+    circles: list[shapes.Circle] = []
     for radius, color in discs:
         circles += [
-            Circle((0, 0), radius / unit, theme.RING_EDGE),
-            Circle((0, 0), (radius - edge) / unit, color),
+            shapes.Circle((0, 0), radius / unit, theme.RING_EDGE),
+            shapes.Circle((0, 0), (radius - edge) / unit, color),
         ]
     x, y = (int(coordinate - unit) + unit for coordinate in geometry.center)  # on whole pixels
-    return Use(Symbol(tuple(circles), theme.RING_EDGE), (x, y), size)
+    return shapes.Use(shapes.Symbol(tuple(circles), theme.RING_EDGE), (x, y), size)
 
 
-def _sector_numbers(layout: Layout, color: Color) -> Iterator[Text]:
+def _sector_numbers(layout: Layout, color: shapes.Color) -> Iterator[shapes.Text]:
     """Write each sector's number at its outer edge, turned to fit where sectors are narrow."""
     geometry, size = layout.geometry, layout.text_size("tiny")
     for ring in range(geometry.board.inner_ring, geometry.board.outer_ring + 1):
@@ -191,15 +176,15 @@ def _sector_numbers(layout: Layout, color: Color) -> Iterator[Text]:
             number = str(int(sector_at(ring, azimuth)))
             angle = (azimuth + 0.5) * sector_angle(ring)
             if is_upright:
-                yield Text(geometry.point((distance, angle)), number, fitted, color, "center")
+                yield shapes.Text(geometry.point((distance, angle)), number, fitted, color, "center")
             else:
                 degrees = math.degrees(angle)
                 rotation = degrees + (180 if 90 < degrees < 270 else 0)
                 inside = edge - layout.text_width(number, fitted) * 0.62
-                yield Text(geometry.point((inside, angle)), number, fitted, color, "center", rotation)
+                yield shapes.Text(geometry.point((inside, angle)), number, fitted, color, "center", rotation)
 
 
-def grid_shapes(geometry: BoardGeometry, rotation: float) -> Iterator[Polyline]:
+def grid_shapes(geometry: BoardGeometry, rotation: float) -> Iterator[shapes.Polyline]:
     """Draw the borders of the sectors, each ring's turned by a part of its sectors' width."""
     board = geometry.board
     width = max(round(geometry.radius / 340), 1)
@@ -209,46 +194,52 @@ def grid_shapes(geometry: BoardGeometry, rotation: float) -> Iterator[Polyline]:
             continue
         for azimuth in range(1 << ring):
             angle = (azimuth + rotation) * sector
-            yield Polyline((geometry.point((inner + 1, angle)), geometry.point((outer - 1, angle))), theme.GRID, width)
+            yield shapes.Polyline(
+                (geometry.point((inner + 1, angle)), geometry.point((outer - 1, angle))), theme.GRID, width
+            )
 
 
-def goal_shapes(geometry: BoardGeometry, side: Side, sector: int, rotation: float) -> Iterator[Polygon]:
+def goal_shapes(geometry: BoardGeometry, side: Side, sector: int, rotation: float) -> Iterator[shapes.Polygon]:
     """Draw a side's goal sector, filled faintly with a strong edge; ``rotation`` is in sectors."""
     color = theme.SIDES[side]
-    yield Polygon(geometry.outline(sector, rotation, inset=1), color, opacity=58 / 255)
+    yield shapes.Polygon(geometry.outline(sector, rotation, inset=1), color, opacity=58 / 255)
     yield outline_shape(geometry, sector, color, max(round(geometry.radius / 150), 2), rotation)
 
 
-def outline_shape(geometry: BoardGeometry, sector: int, color: Color, width: int, rotation: float = 0.0) -> Polygon:
+def outline_shape(
+    geometry: BoardGeometry, sector: int, color: shapes.Color, width: int, rotation: float = 0.0
+) -> shapes.Polygon:
     """Draw the edge of a sector, inside it."""
-    return Polygon(geometry.outline(sector, rotation, inset=width / 2 + 1), None, color, width)
+    return shapes.Polygon(geometry.outline(sector, rotation, inset=width / 2 + 1), None, color, width)
 
 
-def highlight_shapes(geometry: BoardGeometry, sector: int, color: Color, opacity: float) -> Iterator[Polygon]:
+def highlight_shapes(
+    geometry: BoardGeometry, sector: int, color: shapes.Color, opacity: float
+) -> Iterator[shapes.Polygon]:
     """Light a sector up."""
-    yield Polygon(geometry.outline(sector, inset=2), color, opacity=opacity)
+    yield shapes.Polygon(geometry.outline(sector, inset=2), color, opacity=opacity)
     yield outline_shape(geometry, sector, color, max(round(geometry.radius / 200), 1))
 
 
-def _prograde_arrow(layout: Layout) -> Iterator[Shape]:
+def _prograde_arrow(layout: Layout) -> Iterator[shapes.Shape]:
     """Draw the arrow outside the board in the direction of flight."""
     geometry, size = layout.geometry, layout.text_size("tiny")
     distance = geometry.radius + max(geometry.radius * 0.018, 4)
     start, end = math.radians(-50), math.radians(-40)
     points = tuple(geometry.point((distance, start + (end - start) * step / 12)) for step in range(13))
     width = max(round(geometry.radius / 220), 1)
-    yield Polyline(points, theme.SOFT, width)
+    yield shapes.Polyline(points, theme.SOFT, width)
     yield _arrow_at_center(points[-2], points[-1], 2.2 * width + 2)
     x, y = geometry.point((distance + size * 0.6, math.radians(-45)))
-    yield Text(
+    yield shapes.Text(
         (min(x, layout.board.right - layout.text_width("prograde", size)), y), "prograde", size, theme.SOFT, "topleft"
     )
 
 
-def _arrow_at_center(before: tuple[float, float], center: tuple[float, float], size: float) -> Polygon:
+def _arrow_at_center(before: tuple[float, float], center: tuple[float, float], size: float) -> shapes.Polygon:
     angle = math.atan2(center[1] - before[1], center[0] - before[0])
     corners = [
         (center[0] + size * math.cos(angle + turn), center[1] + size * math.sin(angle + turn))
         for turn in (0, 2.3, -2.3)
     ]
-    return Polygon(tuple(corners), theme.SOFT)
+    return shapes.Polygon(tuple(corners), theme.SOFT)

@@ -148,7 +148,7 @@ def outcome_list_shapes(layout: Layout, snapshot: Snapshot, shows_results: bool)
     """Draw the list of the last engagement's outcomes, in as many columns as fit.
 
     Args:
-        layout: of the picture.
+        layout: layout of the picture.
         snapshot: what is shown.
         shows_results: whether the engagement's results show on the board already.
     """

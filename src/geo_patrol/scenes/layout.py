@@ -21,8 +21,8 @@ class BoardGeometry:
 
     Attributes:
         board: the rings.
-        center: of the Earth, in pixels.
-        radius: of the outermost ring's outer edge, in pixels.
+        center: center of the Earth, in pixels.
+        radius: radius of the outermost ring's outer edge, in pixels.
     """
 
     board: BoardConfig
@@ -98,19 +98,19 @@ def middle_angle(sector: int) -> float:
 MIN_SIZE = (320, 240)
 MAX_SIZE = (8192, 8192)
 _BOARD_FRACTION = 0.56
-"""Of the width, at most, beside the panel."""
+"""Largest fraction of the width that the board takes beside the panel."""
 _LEGEND_WIDTH = 7
 """Width of the legend's words, in lines."""
 _MIN_WIDE = 0.75
 """Width over height from which the panel is beside the board: beneath a board that wide it would lack height."""
 _TALL_BOARD_FRACTION = 0.52
-"""Of the height, at most, above the panel."""
+"""Largest fraction of the height that the board takes above the panel."""
 _MIN_LIST_LINES = 8
 """Lines for the list of engagements, below which the toolbar goes beneath the board if it can."""
 _MIN_TALL_LIST_LINES = 5
 """Lines for that list, for which the board above the panel is made smaller."""
 _MIN_BOARD_FRACTION = 0.78
-"""Of its side, at least, that the board keeps when it makes space for a toolbar or a list."""
+"""Smallest fraction of its side that the board keeps when it makes space for a toolbar or a list."""
 LEGEND_ITEMS = 5
 _LEGEND_ITEM_WIDTH = 4.5
 """Width of a mark and its word in a flat legend, in lines."""
@@ -194,7 +194,7 @@ class Layout(TextStyle):
         chart: the score over the turns.
         legend: the engagement marks explained: a corner of the board, or a line beneath it.
         toolbar: buttons of a window; empty in a picture.
-        geometry: of the board.
+        geometry: geometry of the board.
     """
 
     board: Rect

@@ -25,12 +25,12 @@ class CardLayout:
 
     Args:
         card: what is written.
-        width: of the card in pixels.
-        size: of its text in pixels.
+        width: width of the card in pixels.
+        size: size of its text in pixels.
         measure: returns the size of a text.
 
     Attributes:
-        height: of the card in pixels.
+        height: height of the card in pixels.
     """
 
     def __init__(self, card: Card, width: int, size: int, measure: TextMeasure) -> None:

@@ -10,7 +10,7 @@ from geo_patrol.scenes.shapes import Rect, Shape, Text, box
 from geo_patrol.sessions.menu import Menu
 
 _WIDTH = 46
-"""Of the list, at most, in sizes of the text."""
+"""Largest width of the list, in sizes of the text."""
 
 
 @dataclass(frozen=True)

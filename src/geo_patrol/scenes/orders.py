@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from geo_patrol.board import ring_of
 from geo_patrol.notation import Order, Satellite, SatelliteId, short_name
-from geo_patrol.scenes import theme
+from geo_patrol.scenes import shapes, theme
 from geo_patrol.scenes.board import highlight_shapes
 from geo_patrol.scenes.buttons import ButtonState, button_shapes
 from geo_patrol.scenes.engagements import shield
@@ -15,21 +15,10 @@ from geo_patrol.scenes.layout import Layout, middle_angle, sector_angle
 from geo_patrol.scenes.panel import BAR, row_of
 from geo_patrol.scenes.picture import find_lenses
 from geo_patrol.scenes.satellites import Anchor, Anchors, satellite_anchors
-from geo_patrol.scenes.shapes import (
-    Circle,
-    Color,
-    Rect,
-    Shape,
-    Text,
-    Use,
-    arrow,
-    between,
-    box,
-)
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sides import Side
 
-Buttons: TypeAlias = list[tuple[Option | None, Rect]]
+Buttons: TypeAlias = list[tuple[Option | None, shapes.Rect]]
 """Options and their buttons; None stands for holding."""
 Pixel: TypeAlias = tuple[int, int]
 _MIN_BUTTON = 1.6
@@ -40,7 +29,7 @@ _REACH = 1.15
 
 def order_shapes(
     layout: Layout, satellites: Sequence[Satellite], entry: OrderEntry, with_costs: bool
-) -> Iterator[Shape]:
+) -> Iterator[shapes.Shape]:
     """Draw orders and options of a person; costs would be in the way of an open menu."""
     anchors = satellite_anchors(layout.geometry, satellites)
     options = entry.options(entry.selected)
@@ -58,7 +47,7 @@ def order_shapes(
     yield from _rows(layout, entry)
 
 
-def hint_shapes(layout: Layout, anchors: Anchors, entry: OrderEntry, orders: Iterable[Order]) -> Iterator[Shape]:
+def hint_shapes(layout: Layout, anchors: Anchors, entry: OrderEntry, orders: Iterable[Order]) -> Iterator[shapes.Shape]:
     """Draw suggested orders like those that were entered, dashed."""
     for order in orders:
         actor = SatelliteId(entry.side, order.satellite)
@@ -66,8 +55,8 @@ def hint_shapes(layout: Layout, anchors: Anchors, entry: OrderEntry, orders: Ite
 
 
 def pending_order_shapes(
-    layout: Layout, anchors: Anchors, actor: SatelliteId, option: Option, color: Color, *, dashed: bool = False
-) -> Iterator[Shape]:
+    layout: Layout, anchors: Anchors, actor: SatelliteId, option: Option, color: shapes.Color, *, dashed: bool = False
+) -> Iterator[shapes.Shape]:
     """Draw an order: an arrow to its target, or a shield."""
     anchor = anchors[actor]
     start = layout.geometry.point(anchor.position)
@@ -75,7 +64,7 @@ def pending_order_shapes(
     if option.order.action == "guard":
         size = max(round(anchor.radius * 1.1), 8)
         shift = anchor.radius * 0.4 + size / 2
-        yield Use(shield(color, not dashed), (start[0] + shift, start[1] - shift), size)
+        yield shapes.Use(shield(color, not dashed), (start[0] + shift, start[1] - shift), size)
         return
     if option.target is None:
         assert option.sector is not None
@@ -85,12 +74,12 @@ def pending_order_shapes(
     distance = math.dist(start, end)
     if distance <= anchor.radius:
         return
-    start = between(start, end, anchor.radius / distance)
+    start = shapes.between(start, end, anchor.radius / distance)
     offset = 1.3 * width if option.order.action == "collide" else 0.0
-    yield from arrow(start, end, color, width, 4.5 * width, offset, dashed=dashed)
+    yield from shapes.arrow(start, end, color, width, 4.5 * width, offset, dashed=dashed)
 
 
-def _rings(layout: Layout, anchors: Anchors, entry: OrderEntry) -> Iterator[Shape]:
+def _rings(layout: Layout, anchors: Anchors, entry: OrderEntry) -> Iterator[shapes.Shape]:
     """Draw rings around satellites that may be ordered, the selected one, and its possible targets."""
     thin, thick = layout.stroke(1.4), max(round(3 * layout.scale), 2)
     for satellite, anchor in anchors.items():
@@ -103,15 +92,15 @@ def _rings(layout: Layout, anchors: Anchors, entry: OrderEntry) -> Iterator[Shap
             yield ring_shape(layout, anchors[target], thick)
 
 
-def ring_shape(layout: Layout, anchor: Anchor, width: int) -> Circle:
+def ring_shape(layout: Layout, anchor: Anchor, width: int) -> shapes.Circle:
     """Draw a ring around a satellite."""
     center = layout.geometry.point(anchor.position)
-    return Circle(center, anchor.radius + width / 2 + 1, None, theme.CHOICE, width)
+    return shapes.Circle(center, anchor.radius + width / 2 + 1, None, theme.CHOICE, width)
 
 
 def cost_shapes(
     layout: Layout, satellites: Sequence[Satellite], anchors: Anchors, options: Iterable[Option]
-) -> Iterator[Shape]:
+) -> Iterator[shapes.Shape]:
     """Write fuel cost and odds at an edge of the sectors where the options lead: they are alike in a sector.
 
     Labels hide neither satellites nor each other; one that finds no free place is left out, as the list has it too.
@@ -128,7 +117,7 @@ def cost_shapes(
     occupied = [lens.card for lens in find_lenses(layout, satellites)]
     for anchor in anchors.values():
         side = round(1.7 * anchor.radius)  # of a square that a label may touch at its corners
-        occupied.append(Rect.anchored((side, side), "center", layout.geometry.point(anchor.position)))
+        occupied.append(shapes.Rect.anchored((side, side), "center", layout.geometry.point(anchor.position)))
     for sector, lines in labels.items():
         rect = _label_rect(layout, occupied, sector, list(lines))
         if rect is not None:
@@ -136,7 +125,7 @@ def cost_shapes(
             yield from _label(layout, rect, list(lines))
 
 
-def _label_rect(layout: Layout, occupied: Sequence[Rect], sector: int, lines: list[str]) -> Rect | None:
+def _label_rect(layout: Layout, occupied: Sequence[shapes.Rect], sector: int, lines: list[str]) -> shapes.Rect | None:
     """Return a free place for a label at an edge of a sector, the middle of the inner one if possible."""
     size = layout.text_size("small")
     width = max(layout.text_width(text, size) for text in lines)
@@ -147,21 +136,21 @@ def _label_rect(layout: Layout, occupied: Sequence[Rect], sector: int, lines: li
         distances.append(geometry.radius + extent[1])
     for fraction, distance in itertools.product((0.0, 0.3, -0.3), distances):
         x, y = geometry.point((distance, middle_angle(sector) + fraction * sector_angle(ring)))
-        rect = Rect.anchored(extent, "center", (round(x), round(y))).clamped(layout.board)
+        rect = shapes.Rect.anchored(extent, "center", (round(x), round(y))).clamped(layout.board)
         if not any(map(rect.overlaps, occupied)):
             return rect
     return None
 
 
-def _label(layout: Layout, rect: Rect, lines: list[str]) -> Iterator[Shape]:
+def _label(layout: Layout, rect: shapes.Rect, lines: list[str]) -> Iterator[shapes.Shape]:
     size = layout.text_size("small")
-    yield box(rect, theme.CHOICE, r=size // 2)
+    yield shapes.box(rect, theme.CHOICE, r=size // 2)
     for row, text in enumerate(lines):
         y = rect.top + round(size * (0.7 + 1.2 * row))
-        yield Text((rect.center[0], y), text, size, theme.SPACE, "center")
+        yield shapes.Text((rect.center[0], y), text, size, theme.SPACE, "center")
 
 
-def _rows(layout: Layout, entry: OrderEntry) -> Iterator[Shape]:
+def _rows(layout: Layout, entry: OrderEntry) -> Iterator[shapes.Shape]:
     """Mark the selected satellite's row, and write orders into the table."""
     size = layout.text_size("tiny")
     for number in sorted({*entry.pending, *([] if entry.selected is None else [entry.selected])}):
@@ -169,26 +158,26 @@ def _rows(layout: Layout, entry: OrderEntry) -> Iterator[Shape]:
         option = entry.option_of(number)
         if option is not None:
             left, width = row.left + row.width * (BAR - 0.02), row.width * (1.02 - BAR)
-            cell = Rect.truncated(left, row.top, width, row.height)
-            yield box(cell.inflated(-2, -2), theme.SIDES_DARK[entry.side], r=3)
+            cell = shapes.Rect.truncated(left, row.top, width, row.height)
+            yield shapes.box(cell.inflated(-2, -2), theme.SIDES_DARK[entry.side], r=3)
             text = layout.fitted(option.brief, size, cell.width - 8)
-            yield Text((cell.left + 5, cell.center[1]), text, size, theme.SIDES_BRIGHT[entry.side])
+            yield shapes.Text((cell.left + 5, cell.center[1]), text, size, theme.SIDES_BRIGHT[entry.side])
         if number == entry.selected:
-            yield box(row, None, theme.CHOICE, layout.stroke(1.5), 4)
+            yield shapes.box(row, None, theme.CHOICE, layout.stroke(1.5), 4)
 
 
-def curtain_shapes(layout: Layout, width: int, height: int, side: Side) -> Iterator[Shape]:
+def curtain_shapes(layout: Layout, width: int, height: int, side: Side) -> Iterator[shapes.Shape]:
     """Hide the picture while one person hands over to the other."""
     other = "bravo" if side == "alpha" else "alpha"
     size = layout.text_size("huge")
     x, y = width // 2, height // 2
-    yield box(Rect(0, 0, width, height), theme.SIDES_DARK[side])
-    yield Text((x, y), f"{side.upper()} GIVES ORDERS", size, theme.SIDES_BRIGHT[side], "midbottom")
+    yield shapes.box(shapes.Rect(0, 0, width, height), theme.SIDES_DARK[side])
+    yield shapes.Text((x, y), f"{side.upper()} GIVES ORDERS", size, theme.SIDES_BRIGHT[side], "midbottom")
     text = f"{other}, please look away; then click"
-    yield Text((x, y + size // 2), text, layout.text_size("large"), theme.TEXT, "midtop")
+    yield shapes.Text((x, y + size // 2), text, layout.text_size("large"), theme.TEXT, "midtop")
 
 
-def list_area(layout: Layout, options: Sequence[Option]) -> Rect:
+def list_area(layout: Layout, options: Sequence[Option]) -> shapes.Rect:
     """Return where the list of options is: it replaces the outcomes and the chart, and what is above them if needed."""
     usual = layout.outcomes.union(layout.chart) if layout.chart.left >= layout.outcomes.left else layout.outcomes
     with_tables = usual.union(layout.tables[0]).union(layout.tables[1])
@@ -200,7 +189,7 @@ def list_area(layout: Layout, options: Sequence[Option]) -> Rect:
     return with_tables.union(layout.header)
 
 
-def _columns(layout: Layout, area: Rect, options: Sequence[Option]) -> int:
+def _columns(layout: Layout, area: shapes.Rect, options: Sequence[Option]) -> int:
     """Return the number of columns of a list: few, or as many as its short labels allow where it is low."""
     size = layout.text_size("small")
     count = len(options) + 1
@@ -212,7 +201,7 @@ def _columns(layout: Layout, area: Rect, options: Sequence[Option]) -> int:
     return columns
 
 
-def _button_height(layout: Layout, area: Rect, options: Sequence[Option], columns: int) -> int:
+def _button_height(layout: Layout, area: shapes.Rect, options: Sequence[Option], columns: int) -> int:
     rows = -(-(len(options) + 1) // columns)
     available = max(area.height - layout.line_height("normal"), 0)
     return min(available // rows, round(layout.text_size("small") * 2.3))
@@ -228,19 +217,19 @@ def option_buttons(layout: Layout, options: Sequence[Option]) -> Buttons:
     width = area.width // columns
     buttons: Buttons = []
     for i, option in enumerate([*options, None]):
-        cell = Rect(area.left + i // rows * width, top + i % rows * height, width, height)
+        cell = shapes.Rect(area.left + i // rows * width, top + i % rows * height, width, height)
         buttons.append((option, cell.inflated(-4, -max(height // 8, 2))))
     return buttons
 
 
-def option_shapes(layout: Layout, entry: OrderEntry, buttons: Buttons, pointer: Pixel | None) -> Iterator[Shape]:
+def option_shapes(layout: Layout, entry: OrderEntry, buttons: Buttons, pointer: Pixel | None) -> Iterator[shapes.Shape]:
     """Draw the list of the selected satellite's options."""
     assert entry.selected is not None
     area = list_area(layout, entry.options(entry.selected))
     size = layout.text_size("small")
-    yield box(area, theme.PANEL)
+    yield shapes.box(area, theme.PANEL)
     heading = f"ORDERS FOR {short_name(entry.selected).upper()}"
-    yield Text((area.left, area.top + layout.line_height("normal") // 2), heading, size, theme.CHOICE)
+    yield shapes.Text((area.left, area.top + layout.line_height("normal") // 2), heading, size, theme.CHOICE)
     pending = entry.pending.get(entry.selected)
     for option, rect in buttons:
         label = "hold" if option is None else _fitting_label(layout, option, rect.width - size)
@@ -254,15 +243,17 @@ def menu_buttons(layout: Layout, options: Sequence[Option], pixel: Pixel) -> But
     size = layout.text_size("normal")
     width = max(layout.text_width(_option_label(option), size) for option in options) + 2 * size
     height = round(size * 2.2)
-    rect = Rect(pixel[0] + size, pixel[1] - height // 2, width, height * len(options)).clamped(layout.board)
-    return [(option, Rect(rect.left, rect.top + i * height, width, height - 3)) for i, option in enumerate(options)]
+    rect = shapes.Rect(pixel[0] + size, pixel[1] - height // 2, width, height * len(options)).clamped(layout.board)
+    return [
+        (option, shapes.Rect(rect.left, rect.top + i * height, width, height - 3)) for i, option in enumerate(options)
+    ]
 
 
-def menu_shapes(layout: Layout, menu: Buttons, pointer: Pixel | None) -> Iterator[Shape]:
+def menu_shapes(layout: Layout, menu: Buttons, pointer: Pixel | None) -> Iterator[shapes.Shape]:
     """Draw the small menu."""
     for option, rect in menu:
         assert option is not None
-        yield box(rect.inflated(4, 4), theme.CHOICE, r=6)
+        yield shapes.box(rect.inflated(4, 4), theme.CHOICE, r=6)
         state = ButtonState(is_lit=pointer is not None and rect.contains(pointer))
         yield from button_shapes(layout, rect, layout.text_size("normal"), label=_option_label(option), state=state)
 

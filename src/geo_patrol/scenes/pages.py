@@ -10,9 +10,9 @@ from geo_patrol.scenes.shapes import Color, Polygon, Rect, Shape, Text, box
 from geo_patrol.sessions.pages import Page, Tab
 
 _WIDTH = 52
-"""Of the card, at most, in sizes of the text."""
+"""Largest width of the card, in sizes of the text."""
 _MAX_LEFT = 0.36
-"""Of the card's width, at most, that the left column takes."""
+"""Largest fraction of the card's width that the left column takes."""
 _SHADE = 0.75
 
 
@@ -53,8 +53,8 @@ def lay_out_page(style: TextStyle, size: tuple[int, int], page: Page) -> PageLay
     """Lay a page out in a window of a size; every tab takes the same space.
 
     Args:
-        style: of the texts.
-        size: of the window.
+        style: style of the texts.
+        size: size of the window.
         page: what is shown.
     """
     text, line = style.text_size("normal"), style.line_height("normal")

@@ -26,7 +26,7 @@ def header_shapes(layout: Layout, game: Game, names: tuple[str, str], phase: str
     """Draw title, turn, phase and score.
 
     Args:
-        layout: of the picture.
+        layout: layout of the picture.
         game: the position whose score is shown.
         names: who plays alpha and bravo.
         phase: name of the phase.

@@ -59,7 +59,7 @@ class Lens:
     Attributes:
         sectors: their numbers.
         card: where they are shown.
-        radius: of their satellites, in pixels.
+        radius: radius of their satellites, in pixels.
         labels: the sectors' numbers, and the middles of their left edges.
         satellites: the satellites and their positions.
     """

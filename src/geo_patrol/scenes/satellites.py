@@ -239,9 +239,9 @@ class Clock:
     """Progress of a phase, each value from 0 to 1.
 
     Attributes:
-        movement: of the moves that orders or an engagement make.
-        engagement: of the engagement's marks: they grow, then stay.
-        drift: of the drift.
+        movement: progress of the moves that orders or an engagement make.
+        engagement: progress of the engagement's marks: they grow, then stay.
+        drift: progress of the drift.
     """
 
     movement: float
@@ -273,7 +273,7 @@ class Arrangement:
     """The satellites of a position, alpha's first.
 
     Attributes:
-        satellites: of both sides.
+        satellites: satellites of both sides.
         styles: how they look.
         anchors: where they are drawn.
     """

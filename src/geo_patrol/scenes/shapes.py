@@ -104,8 +104,8 @@ class Polygon:
         points: its corners.
         fill: color of its interior; None leaves it open.
         stroke: color of its edge; None draws none.
-        width: of the stroke.
-        opacity: of the fill.
+        width: width of the stroke.
+        opacity: opacity of the fill.
     """
 
     points: tuple[Point, ...]
@@ -158,8 +158,8 @@ class Text:
     Attributes:
         position: where its anchor is.
         text: what is written.
-        size: of the font.
-        color: of the letters.
+        size: size of the font.
+        color: color of the letters.
         anchor: corner, edge or center of the text's box.
         rotation: around its center, counterclockwise, in degrees.
         bold: whether the font is bold.
@@ -235,10 +235,10 @@ def arrow(
     """Draw an arrow.
 
     Args:
-        start: of the arrow.
+        start: start of the arrow.
         end: its tip.
-        color: of line and head.
-        width: of the line.
+        color: color of line and head.
+        width: width of the line.
         head: size of the head; 0 draws a line alone.
         offset: draws two lines, each so far from the middle; 0 draws one.
         dashed: whether the line is dashed.

@@ -32,9 +32,9 @@ from geo_patrol.sessions.pages import PageLine, Tab
 from geo_patrol.sides import SIDES, Side
 
 WIDTH = 760.0
-"""Of sheets that are printed upright."""
+"""Width of sheets that are printed upright."""
 HEIGHT = 1100.0
-"""Of sheets that fill a page."""
+"""Height of sheets that fill a page."""
 HEADING, TEXT, SMALL = 24, 14, 11
 
 
@@ -356,7 +356,7 @@ def _table_sheet(
 
     Args:
         game: named on the page.
-        title: of the page.
+        title: title of the page.
         side: whose color the heading row has.
         table: turn and phase of each row, and a note above the table.
         columns: their headings.

@@ -56,7 +56,7 @@ MIN_TEXT_SIZE = 10
 TEXT_SIZES = {"tiny": 11, "small": 13, "normal": 15, "large": 21, "huge": 38}
 MARGIN = 14
 LINE_HEIGHT = 1.45
-"""Of the size of the text."""
+"""Height of a line, in sizes of the text."""
 
 EARTH_RADIUS, FIRST_RING = 0.15, 0.2
 """As fractions of the board's radius."""

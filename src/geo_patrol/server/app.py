@@ -10,19 +10,11 @@ from urllib.parse import urlencode
 
 from geo_patrol.browser.replay_page import replay_page, theme_css
 from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.server import requests
 from geo_patrol.server.classes import ClassRoutes
 from geo_patrol.server.flights import FlightRoutes
 from geo_patrol.server.hints import HintRoutes
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
-from geo_patrol.server.requests import (
-    AddressLimits,
-    LimitedThread,
-    MessageLimit,
-    SafeHeaders,
-    check_origin,
-    client_address,
-    read_body,
-)
 from geo_patrol.server.table_server import Connection, TableServer
 from geo_patrol.server.tables import MAX_FINISHED, NewTable, Table, TableStore
 from geo_patrol.sides import SIDES, Side
@@ -53,7 +45,7 @@ class Server:
     Args:
         tables: the tables.
         hosts: the names under which the server is reached; "*" for any.
-        max_connections: of an address at the same time.
+        max_connections: maximum number of connections of an address at the same time.
     """
 
     def __init__(
@@ -64,10 +56,10 @@ class Server:
     ) -> None:
         self.tables, self._hosts = tables, hosts
         self._servers: dict[str, TableServer] = {}
-        self._addresses = AddressLimits(max_connections, tables.max_tables)
+        self._addresses = requests.AddressLimits(max_connections, tables.max_tables)
         # Games that agents play with nobody wait for each other only, and so do those of people with agents.
         self._threads = [ThreadPoolExecutor(count, "games") for count in _THREADS]
-        self._writer = LimitedThread("replays", _MAX_WRITING)
+        self._writer = requests.LimitedThread("replays", _MAX_WRITING)
         self._hints = HintRoutes(tables)
         self._classes = ClassRoutes(tables, self._server_of, self._check_opening)
         self._flights = FlightRoutes(tables.folder, self._check_write, self._check_opening)
@@ -97,7 +89,7 @@ class Server:
                 Mount("/static", StaticFiles(packages=[("geo_patrol.browser", "static")])),
             ],
             middleware=[
-                Middleware(SafeHeaders),
+                Middleware(requests.SafeHeaders),
                 Middleware(TrustedHostMiddleware, allowed_hosts=list(self._hosts), www_redirect=False),
             ],
             exception_handlers={GeoPatrolError: _refused},
@@ -160,7 +152,7 @@ class Server:
         return JSONResponse(_summary(self.tables.find(request.path_params["table"])))
 
     async def _open_table(self, request: Request) -> Response:
-        new = await read_body(request, NewTable)
+        new = await requests.read_body(request, NewTable)
         self._check_opening(request)
         table, secrets = self.tables.open_table(new)
         self._server_of(table.id)
@@ -176,12 +168,12 @@ class Server:
         return JSONResponse({"table": table.id, "side": side, "secret": secret}, 201)
 
     def _check_write(self, request: Request) -> None:
-        self._addresses.of(client_address(request)).requests.take(asyncio.get_running_loop().time())
-        check_origin(request.headers.get("origin"), request.headers.get("host"))
+        self._addresses.of(requests.client_address(request)).requests.take(asyncio.get_running_loop().time())
+        requests.check_origin(request.headers.get("origin"), request.headers.get("host"))
 
     def _check_opening(self, request: Request) -> None:
         self._check_write(request)
-        self._addresses.of(client_address(request)).openings.take(asyncio.get_running_loop().time())
+        self._addresses.of(requests.client_address(request)).openings.take(asyncio.get_running_loop().time())
 
     # Files
 
@@ -196,7 +188,7 @@ class Server:
         return FileResponse(path, media_type="application/gzip", filename=path.name)
 
     async def _replay_document(self, request: Request) -> Response:
-        self._addresses.of(client_address(request)).requests.take(asyncio.get_running_loop().time())
+        self._addresses.of(requests.client_address(request)).requests.take(asyncio.get_running_loop().time())
         table = self._finished(request)
         title = f"{table.saved.title}: {table.names.alpha} (alpha) against {table.names.bravo} (bravo)"
         content = await self._writer.run(lambda: replay_page([(title, table.live.timeline)], title))
@@ -210,20 +202,22 @@ class Server:
 
     async def _socket(self, socket: WebSocket) -> None:
         try:
-            check_origin(socket.headers.get("origin"), socket.headers.get("host"))
+            requests.check_origin(socket.headers.get("origin"), socket.headers.get("host"))
         except ProtocolError:
             await socket.close(1008)
             return
         await socket.accept()
         try:
-            with self._addresses.connection(client_address(socket), asyncio.get_running_loop().time()) as messages:
+            with self._addresses.connection(
+                requests.client_address(socket), asyncio.get_running_loop().time()
+            ) as messages:
                 await self._serve(socket, messages)
         except ProtocolError as error:
             await _refuse(socket, error, 1013)
         except WebSocketDisconnect:
             pass
 
-    async def _serve(self, socket: WebSocket, messages: MessageLimit) -> None:
+    async def _serve(self, socket: WebSocket, messages: requests.MessageLimit) -> None:
         """Serve a connection from its first message on."""
         try:
             server, connection = await asyncio.wait_for(self._greet(socket), _HELLO_SECONDS)
@@ -281,8 +275,10 @@ async def _refuse(socket: WebSocket, error: ProtocolError, code: int) -> None:
         await socket.close(code)
 
 
-async def _receive_all(socket: WebSocket, server: TableServer, connection: Connection, shared: MessageLimit) -> None:
-    limits = MessageLimit(*_MESSAGES), shared
+async def _receive_all(
+    socket: WebSocket, server: TableServer, connection: Connection, shared: requests.MessageLimit
+) -> None:
+    limits = requests.MessageLimit(*_MESSAGES), shared
     while True:
         try:
             text = await _receive(socket)

@@ -19,7 +19,7 @@ from geo_patrol.sides import SIDES
 
 MAX_PUPILS = 60
 MAX_GAMES = 2_000
-"""Of a class."""
+"""Maximum number of games of a class."""
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
@@ -88,7 +88,7 @@ class Classroom(Stored[SavedClass]):
     Args:
         name: its identifier, which is in the link for everybody.
         saved: its setup, pupils and games.
-        folder: of its file.
+        folder: folder of its file.
         store: opens its tables.
     """
 
@@ -244,7 +244,7 @@ class Classroom(Stored[SavedClass]):
         """Take down that games are paused or go on; return the tables for which that is new.
 
         Args:
-            table: of the game; None for all of them, and those to come.
+            table: table of the game; None for all of them, and those to come.
             is_paused: whether they are paused.
         """
         if table is None:
@@ -259,7 +259,7 @@ class Classroom(Stored[SavedClass]):
         """Return a row for each game as CSV.
 
         Args:
-            address: of the server, for links to replays.
+            address: address of the server, for links to replays.
         """
         rows = []
         for number, game in enumerate(self.saved.games, start=1):

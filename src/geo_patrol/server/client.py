@@ -19,22 +19,7 @@ from geo_patrol.errors import AgentError, GeoPatrolError, optional_import
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
 from geo_patrol.position import FLEET_FIELDS
-from geo_patrol.server.protocol import (
-    MAX_MESSAGE_BYTES,
-    Ended,
-    Error,
-    Event,
-    Hello,
-    Left,
-    Message,
-    Orders,
-    PositionState,
-    ProtocolError,
-    Welcome,
-    YourTurn,
-    read_client_message,
-    read_server_message,
-)
+from geo_patrol.server import protocol
 from geo_patrol.sides import SIDES
 
 
@@ -59,13 +44,13 @@ class ProgramPlayer:
         except (OSError, ValueError, IndexError) as error:
             raise AgentError(f"command {command!r} cannot be started: {error}") from None
 
-    def handle(self, message: Message) -> list[Message]:
+    def handle(self, message: protocol.Message) -> list[protocol.Message]:
         """Send a message to the program; return its answer.
 
         Raises:
             AgentError: it has ended, or answers something else than a message.
         """
-        if isinstance(message, Error) and message.code not in {"bad_message", "bad_order"}:
+        if isinstance(message, protocol.Error) and message.code not in {"bad_message", "bad_order"}:
             return []  # orders that came too late, for instance: there is nothing to answer
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -74,14 +59,17 @@ class ProgramPlayer:
             self._process.stdin.flush()
         except BrokenPipeError:
             raise AgentError(f"command {self._command!r} has ended") from None
-        if not (isinstance(message, Error) or (isinstance(message, YourTurn) and message.submitted is None)):
+        if not (
+            isinstance(message, protocol.Error)
+            or (isinstance(message, protocol.YourTurn) and message.submitted is None)
+        ):
             return []
-        line = self._process.stdout.readline(MAX_MESSAGE_BYTES)
+        line = self._process.stdout.readline(protocol.MAX_MESSAGE_BYTES)
         if not line:
             raise AgentError(f"command {self._command!r} has ended")
         try:
-            return [read_client_message(line)]
-        except ProtocolError as error:
+            return [protocol.read_client_message(line)]
+        except protocol.ProtocolError as error:
             raise AgentError(f"command {self._command!r}: {error}") from None
 
     def __enter__(self) -> Self:
@@ -106,7 +94,7 @@ _WAITS = (0.25, 0.5, 1.0, 2.0, 4.0, *[10.0] * 12)
 class Player(Protocol):
     """Plays a seat by the server's messages."""
 
-    def handle(self, message: Message) -> list[Message]:
+    def handle(self, message: protocol.Message) -> list[protocol.Message]:
         """Return the answers to a message of the server."""
         ...
 
@@ -127,7 +115,7 @@ class Client:
 
     def __init__(self, url: str, name: str | None = None, last_event: int = 0, *, text: bool = False) -> None:
         self._address, table, secret = read_link(url)
-        self._hello = Hello(table=table, secret=secret, name=name, last_event=last_event, text=text)
+        self._hello = protocol.Hello(table=table, secret=secret, name=name, last_event=last_event, text=text)
         self._waits = iter(_WAITS)
         self._has_ended = False
         self._open = ExitStack()
@@ -143,13 +131,13 @@ class Client:
             raise ConnectionError(f"{self._address} cannot be reached: {error.strerror or error}") from None
         self.send(self._hello)
 
-    def send(self, message: Message) -> None:
+    def send(self, message: protocol.Message) -> None:
         """Send a message; on a connection that is lost it gets lost, too, and the server asks again."""
         self._last_sent = message
         with suppress(ConnectionClosed):
             self._socket.send(message.model_dump_json())
 
-    def __iter__(self) -> Iterator[Message]:
+    def __iter__(self) -> Iterator[protocol.Message]:
         """Receive messages until the game is over, or the seat is left or taken by somebody else.
 
         Raises:
@@ -159,8 +147,8 @@ class Client:
         while True:
             with suppress(ConnectionClosed):
                 for text in self._socket:
-                    message = read_server_message(text)
-                    if isinstance(message, Error) and message.retry_after is not None:
+                    message = protocol.read_server_message(text)
+                    if isinstance(message, protocol.Error) and message.retry_after is not None:
                         time.sleep(message.retry_after)
                         self.send(self._last_sent)
                         continue
@@ -170,16 +158,16 @@ class Client:
                         return
             self._reconnect()
 
-    def _note(self, message: Message) -> None:
+    def _note(self, message: protocol.Message) -> None:
         """Remember how far the game is."""
-        if isinstance(message, Error) and message.code in {"no_table", "wrong_secret"}:
+        if isinstance(message, protocol.Error) and message.code in {"no_table", "wrong_secret"}:
             raise GeoPatrolError(message.text)
-        if isinstance(message, Welcome):
+        if isinstance(message, protocol.Welcome):
             self._waits = iter(_WAITS)
         events = events_of(message)
         if events:
             self._hello = self._hello.model_copy(update={"last_event": events[-1].number})
-        self._has_ended = isinstance(message, Left) or end_of(message) is not None
+        self._has_ended = isinstance(message, protocol.Left) or end_of(message) is not None
 
     def _reconnect(self) -> None:
         """Connect again, after waits that grow until a connection is welcomed."""
@@ -200,17 +188,17 @@ class Client:
         self._open.close()
 
 
-def events_of(message: Message) -> list[Event]:
+def events_of(message: protocol.Message) -> list[protocol.Event]:
     """Return the events that a message of the server brings."""
-    if isinstance(message, Welcome):
+    if isinstance(message, protocol.Welcome):
         return message.events
-    return [message] if isinstance(message, Event) else []
+    return [message] if isinstance(message, protocol.Event) else []
 
 
-def end_of(message: Message) -> Ended | None:
+def end_of(message: protocol.Message) -> protocol.Ended | None:
     """Return the end of the game, if a message brings it."""
     events = events_of(message)
-    return events[-1].event if events and isinstance(events[-1].event, Ended) else None
+    return events[-1].event if events and isinstance(events[-1].event, protocol.Ended) else None
 
 
 def read_link(url: str) -> tuple[str, str, str | None]:
@@ -233,7 +221,7 @@ class AgentPlayer:
 
     Args:
         agent: the agent. A planner plans from a copy of the visible position, without the game's random stream.
-        seed: of the agent's random choices.
+        seed: seed of the agent's random choices.
 
     Attributes:
         num_illegal: number of its orders that were illegal, which are not sent.
@@ -242,24 +230,24 @@ class AgentPlayer:
     def __init__(self, agent: Agent, seed: int) -> None:
         self._agent, self._seed = agent, seed
         self.num_illegal = 0
-        self._welcome: Welcome | None = None
-        self._position: PositionState | None = None
+        self._welcome: protocol.Welcome | None = None
+        self._position: protocol.PositionState | None = None
 
-    def handle(self, message: Message) -> list[Message]:
+    def handle(self, message: protocol.Message) -> list[protocol.Message]:
         """Answer ``YourTurn`` with the agent's orders."""
-        if isinstance(message, Welcome):
+        if isinstance(message, protocol.Welcome):
             self._welcome = message
             if message.first_event == 1:
                 self._position = message.start
                 reset_agent(self._agent, self._agent.name, np.ones(1, np.bool_))
         for event in events_of(message):
-            if not isinstance(event.event, Ended):
+            if not isinstance(event.event, protocol.Ended):
                 self._position = event.event.position
-        if isinstance(message, YourTurn) and message.submitted is None:
+        if isinstance(message, protocol.YourTurn) and message.submitted is None:
             return [self._orders(message)]
         return []
 
-    def _orders(self, turn: YourTurn) -> Orders:
+    def _orders(self, turn: protocol.YourTurn) -> protocol.Orders:
         """Return the agent's orders in the current position."""
         assert self._welcome is not None
         assert self._welcome.you is not None
@@ -274,7 +262,7 @@ class AgentPlayer:
         orders = [Order.from_code(i, int(code)) for i, code in enumerate(codes) if code > 0]
         legal = [str(order) for order in orders if game.is_legal(side, order)]
         self.num_illegal += len(orders) - len(legal)
-        return Orders(game=turn.game, turn=turn.turn, phase=turn.phase, orders=legal)
+        return protocol.Orders(game=turn.game, turn=turn.turn, phase=turn.phase, orders=legal)
 
     def _game(self) -> Game:
         """Build the position as a game; its future differs from the real one's, which nobody knows."""
@@ -294,7 +282,7 @@ class AgentPlayer:
         return Game.from_position(data, read_saved_config(self._welcome.config), seed=self._seed)
 
 
-def play_seat(client: Client, player: Player) -> Ended | None:
+def play_seat(client: Client, player: Player) -> protocol.Ended | None:
     """Play a seat until the game is over; return its end, or None if the seat is left or taken by somebody else.
 
     Raises:
@@ -302,7 +290,7 @@ def play_seat(client: Client, player: Player) -> Ended | None:
         OSError: see ``Client.__iter__``.
     """
     for message in client:
-        if isinstance(message, Welcome) and message.you is None:
+        if isinstance(message, protocol.Welcome) and message.you is None:
             raise GeoPatrolError("this link only watches; a link to a seat has its secret")
         for answer in player.handle(message):
             client.send(answer)

@@ -17,33 +17,11 @@ from geo_patrol.flight.best import best_known
 from geo_patrol.flight.flight import ENGINE_KEYS, Flight, Turn, goals_text, points_text, result_text, turn_notes
 from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.mission import DIRECTIONS, LAUNCHES, MAX_TURNS, GameName, Mission, load_mission, point_name
-from geo_patrol.flight.pictures.scene import (
-    COASTED,
-    FLOWN,
-    PAPER,
-    PULLED,
-    MapLayout,
-    add_choice,
-    add_legend,
-    add_map,
-    add_outlook,
-    add_path,
-    order_label,
-    score_lines,
-)
+from geo_patrol.flight.pictures import scene
 from geo_patrol.flight.solver import rank, solve
 from geo_patrol.scenes.shapes import Drawing
+from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.requests import (
-    Body,
-    LimitedThread,
-    MessageLimit,
-    SecretBody,
-    csv_text,
-    read_body,
-    read_name,
-    read_scenario,
-)
 from geo_patrol.server.store import Store, Stored
 from geo_patrol.server.tables import accepts, hash_secret
 
@@ -53,7 +31,7 @@ _Order = Annotated[str, StringConstraints(max_length=40)]
 _Orders = Annotated[list[_Order], Field(max_length=MAX_TURNS)]
 
 
-class NewChallenge(Body):
+class NewChallenge(requests.Body):
     """What is asked for a new challenge."""
 
     title: Annotated[str, StringConstraints(max_length=80)] = ""
@@ -62,9 +40,9 @@ class NewChallenge(Body):
     scenario: Annotated[str, StringConstraints(max_length=MAX_FILE_BYTES)] | None = None
     """A mission as TOML instead of a name; it may extend one of the package, but no file."""
     game: GameName = "spaceship_commander"
-    """Of a random mission."""
+    """Game of a random mission."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    """Of a random mission; the same seed gives the same mission."""
+    """Seed of a random mission; the same seed gives the same mission."""
 
 
 class BestFlight(BaseModel):
@@ -92,9 +70,9 @@ class Pilot(BaseModel):
     """Somebody who flies; the secret only as a hash.
 
     Attributes:
-        orders: of the flight in progress, or of the last one.
+        orders: orders of the flight in progress, or of the last one.
         num_flights: that have ended.
-        best: of the flights that have ended.
+        best: best of the flights that have ended.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -147,12 +125,12 @@ class Challenge(Stored[SavedChallenge]):
     Args:
         name: its identifier, which is in the link for everybody.
         saved: its mission and its pilots.
-        folder: of its file.
+        folder: folder of its file.
     """
 
     def __init__(self, name: str, saved: SavedChallenge, folder: Path) -> None:
         super().__init__(name, saved, folder)
-        self.limit = MessageLimit(*_REQUESTS)
+        self.limit = requests.MessageLimit(*_REQUESTS)
 
     @property
     def mission(self) -> Mission:
@@ -167,7 +145,7 @@ class Challenge(Stored[SavedChallenge]):
         Raises:
             ProtocolError: there are too many, or there is somebody of that name.
         """
-        name = read_name(name, (pilot.name for pilot in self.saved.pilots))
+        name = requests.read_name(name, (pilot.name for pilot in self.saved.pilots))
         if len(self.saved.pilots) >= MAX_PILOTS:
             raise ProtocolError("too_many", f"at most {MAX_PILOTS} pilots fly a mission")
         secret = secrets.token_urlsafe(24)
@@ -239,7 +217,7 @@ class Challenge(Stored[SavedChallenge]):
         """Return the ranking as CSV, with the orders of each best flight, which ``geo-patrol fly --orders`` takes."""
         orders = {pilot.name: "; ".join(pilot.best.orders) for pilot in self.saved.pilots if pilot.best is not None}
         rows = self.ranking()
-        return csv_text(_COLUMNS, ([*row.values(), orders.get(row["name"], "")] for row in rows))
+        return requests.csv_text(_COLUMNS, ([*row.values(), orders.get(row["name"], "")] for row in rows))
 
 
 def _row(pilot: Pilot, number: int | None, best: BestFlight | None) -> dict[str, Any]:
@@ -263,7 +241,7 @@ class ChallengeStore(Store[SavedChallenge, Challenge]):
     """The challenges of a server.
 
     Args:
-        folder: of the server's files.
+        folder: folder of the server's files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -297,7 +275,7 @@ def _make_mission(new: NewChallenge) -> Mission:
         seed = secrets.randbelow(_MAX_RANDOM_SEED) if new.seed is None else new.seed
         mission = random_mission(np.random.default_rng(seed), game=new.game)
         return mission.model_copy(update={"title": f"Random mission {seed}"})
-    return load_mission(read_scenario("mission", new.mission, new.scenario, mission_names()))
+    return load_mission(requests.read_scenario("mission", new.mission, new.scenario, mission_names()))
 
 
 def _find_best(mission: Mission) -> KnownScore | None:
@@ -325,13 +303,13 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
         ``is_proved``, or None; ``view``, left, top, width and height of the map; ``map``, its shapes.
     """
     mission, best = challenge.mission, challenge.saved.best_known
-    layout = MapLayout(mission)
+    layout = scene.MapLayout(mission)
     goals = goals_text(mission).removeprefix("Mission: ")
     about = [("Mission", mission.title), ("Game", f"{mission.game_title}, {mission.turns} turns")]
 
     def draw(drawing: Drawing) -> None:
-        add_map(drawing, layout)
-        add_legend(drawing, layout)
+        scene.add_map(drawing, layout)
+        scene.add_legend(drawing, layout)
 
     return {
         "title": challenge.saved.title,
@@ -355,8 +333,8 @@ def flight_record(flight: Flight) -> dict[str, Any]:
         ``outlook``, those of the next coast; ``choices``, the legal orders; ``log``, a row for each turn, the latest
         first; ``points``, lines of the score sheet with their totals.
     """
-    layout = MapLayout(flight.mission)
-    steps = (FLOWN,) if flight.mission.is_probe or not flight.turn else (COASTED, PULLED, FLOWN)
+    layout = scene.MapLayout(flight.mission)
+    steps = (scene.FLOWN,) if flight.mission.is_probe or not flight.turn else (scene.COASTED, scene.PULLED, scene.FLOWN)
     has_outlook = flight.mode in ("flying", "docked") and not flight.is_over
     return {
         "number": len(flight.order_codes),
@@ -365,17 +343,17 @@ def flight_record(flight: Flight) -> dict[str, Any]:
         "success": flight.is_success,
         "result": result_text(flight) if flight.is_over else "",
         "ship": layout.at(flight.position),
-        "steps": [_shapes(layout, partial(add_path, layout=layout, flight=flight, steps=step)) for step in steps],
-        "outlook": _shapes(layout, lambda drawing: add_outlook(drawing, layout, flight)) if has_outlook else [],
+        "steps": [_shapes(layout, partial(scene.add_path, layout=layout, flight=flight, steps=step)) for step in steps],
+        "outlook": _shapes(layout, lambda drawing: scene.add_outlook(drawing, layout, flight)) if has_outlook else [],
         "choices": [_choice(flight, layout, code) for code in flight.action_mask().nonzero()[0].tolist()],
         "log": [_log_row(flight, turn) for turn in reversed(flight.turns)],
-        "points": [[line, flight.score_sheet[line]] for line in score_lines(flight.mission)],
+        "points": [[line, flight.score_sheet[line]] for line in scene.score_lines(flight.mission)],
     }
 
 
-def _shapes(layout: MapLayout, draw: Callable[[Drawing], None]) -> list[list[Any]]:
+def _shapes(layout: scene.MapLayout, draw: Callable[[Drawing], None]) -> list[list[Any]]:
     """Return as data what a function draws."""
-    drawing = Drawing(layout.width, layout.bottom, PAPER)
+    drawing = Drawing(layout.width, layout.bottom, scene.PAPER)
     draw(drawing)
     return list(map(shape_data, drawing.shapes))
 
@@ -386,9 +364,9 @@ def _status(flight: Flight) -> str:
     return f"Turn {flight.turn} of {flight.mission.turns}, {where}, score {flight.score}{fuel}"
 
 
-def _choice(flight: Flight, layout: MapLayout, code: int) -> dict[str, Any]:
+def _choice(flight: Flight, layout: scene.MapLayout, code: int) -> dict[str, Any]:
     """Return an order: its text, label, endpoint and key, where its button lies among the others, and its shapes."""
-    end, label = flight.end_of(code), order_label(flight, code)
+    end, label = flight.end_of(code), scene.order_label(flight, code)
     return {
         "order": flight.order_text(code),
         "label": label,
@@ -397,8 +375,8 @@ def _choice(flight: Flight, layout: MapLayout, code: int) -> dict[str, Any]:
         "key": ENGINE_KEYS[code] if code < len(ENGINE_KEYS) else None,
         "offset": _OFFSETS[code],
         "at": layout.at(end),
-        "shapes": _shapes(layout, lambda drawing: add_choice(drawing, layout, end)),
-        "chosen": _shapes(layout, lambda drawing: add_choice(drawing, layout, end, label)),
+        "shapes": _shapes(layout, lambda drawing: scene.add_choice(drawing, layout, end)),
+        "chosen": _shapes(layout, lambda drawing: scene.add_choice(drawing, layout, end, label)),
     }
 
 
@@ -418,13 +396,13 @@ _MAX_WAITING, _MAX_OPENING = 200, 4
 """Requests that wait for a thread: of pilots, and for a new challenge."""
 
 
-class NewPilot(Body):
+class NewPilot(requests.Body):
     """What somebody says on coming."""
 
     name: Annotated[str, StringConstraints(max_length=200)]
 
 
-class Change(SecretBody):
+class Change(requests.SecretBody):
     """A change to a pilot's flight after a number of orders."""
 
     number: Annotated[int, Field(ge=0, le=MAX_TURNS)]
@@ -440,7 +418,7 @@ class FlightRoutes:
     """The routes of challenges. Everything that changes them runs in one thread.
 
     Args:
-        folder: of the server's files.
+        folder: folder of the server's files.
         check_write: counts a request of an address, and refuses one too many.
         check_opening: counts a challenge that an address opens as well.
     """
@@ -450,7 +428,10 @@ class FlightRoutes:
     ) -> None:
         self.challenges = ChallengeStore(folder)
         self._check_write, self._check_opening = check_write, check_opening
-        self._worker, self._opener = LimitedThread("flights", _MAX_WAITING), LimitedThread("challenges", _MAX_OPENING)
+        self._worker, self._opener = (
+            requests.LimitedThread("flights", _MAX_WAITING),
+            requests.LimitedThread("challenges", _MAX_OPENING),
+        )
 
     @property
     def routes(self) -> list[Route]:
@@ -480,7 +461,7 @@ class FlightRoutes:
         return one
 
     async def _open(self, request: Request) -> Response:
-        new = await read_body(request, NewChallenge)
+        new = await requests.read_body(request, NewChallenge)
         self._check_opening(request)
         opened = await self._opener.run(lambda: self.challenges.open_challenge(new))
         return JSONResponse({"challenge": opened.id}, 201)
@@ -502,26 +483,26 @@ class FlightRoutes:
 
     async def _arrive(self, request: Request) -> Response:
         self._check_write(request)
-        one, new = self._find(request), await read_body(request, NewPilot)
+        one, new = self._find(request), await requests.read_body(request, NewPilot)
         return JSONResponse({"secret": await self._worker.run(lambda: one.add_pilot(new.name))}, 201)
 
     async def _flight(self, request: Request) -> Response:
-        one, key = self._find(request), await read_body(request, SecretBody)
+        one, key = self._find(request), await requests.read_body(request, requests.SecretBody)
         return await self._answer(one, key, one.flight_of)
 
     async def _fly(self, request: Request) -> Response:
-        one, new = self._find(request), await read_body(request, NewOrder)
+        one, new = self._find(request), await requests.read_body(request, NewOrder)
         return await self._answer(one, new, lambda pilot: one.fly(pilot, new.number, new.order))
 
     async def _undo(self, request: Request) -> Response:
-        one, change = self._find(request), await read_body(request, Change)
+        one, change = self._find(request), await requests.read_body(request, Change)
         return await self._answer(one, change, lambda pilot: one.take_back(pilot, change.number, everything=False))
 
     async def _again(self, request: Request) -> Response:
-        one, change = self._find(request), await read_body(request, Change)
+        one, change = self._find(request), await requests.read_body(request, Change)
         return await self._answer(one, change, lambda pilot: one.take_back(pilot, change.number, everything=True))
 
-    async def _answer(self, one: Challenge, key: SecretBody, change: Callable[[Pilot], Flight]) -> Response:
+    async def _answer(self, one: Challenge, key: requests.SecretBody, change: Callable[[Pilot], Flight]) -> Response:
         """Change the flight of the pilot with a secret; return it as it is then."""
 
         def run() -> dict[str, Any]:

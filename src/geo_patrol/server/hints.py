@@ -14,17 +14,8 @@ from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import optional_import
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
+from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.requests import (
-    Body,
-    LimitedThread,
-    MessageLimit,
-    SecretBody,
-    agent_choices,
-    game_choices,
-    opponent_choices,
-    read_body,
-)
 from geo_patrol.server.tables import Table, TableStore
 from geo_patrol.sessions.advice import Hint, find_hint, hva_choices, hva_threat
 from geo_patrol.sessions.game_pages import danger_tab
@@ -44,14 +35,14 @@ _REQUESTS = (60.0, 240)
 _OrderTexts = Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
 
 
-class Attempt(Body):
+class Attempt(requests.Body):
     """What a player did in a step of the lesson: selected a satellite, or committed orders."""
 
     select: Annotated[str, StringConstraints(max_length=4)] | None = None
     orders: _OrderTexts = Field(default=[])
 
 
-class HintRequest(SecretBody):
+class HintRequest(requests.SecretBody):
     """The owner of a seat asks for a hint, or about danger."""
 
     orders: _OrderTexts = Field(default=[])
@@ -67,8 +58,11 @@ class HintRoutes:
 
     def __init__(self, tables: TableStore) -> None:
         self._tables = tables
-        self._limit = MessageLimit(*_REQUESTS)
-        self._worker, self._searcher = LimitedThread("advice", _MAX_QUICK), LimitedThread("hints", MAX_WAITING)
+        self._limit = requests.MessageLimit(*_REQUESTS)
+        self._worker, self._searcher = (
+            requests.LimitedThread("advice", _MAX_QUICK),
+            requests.LimitedThread("hints", MAX_WAITING),
+        )
         self._hints: dict[tuple[str, Side], tuple[int, Hint]] = {}
 
     @property
@@ -88,8 +82,10 @@ class HintRoutes:
         self._searcher.close()
 
     async def _choices(self, _request: Request) -> Response:
-        agents = agent_choices(self._tables.own_agents)
-        return JSONResponse({"games": game_choices(), "opponents": opponent_choices(), "agents": agents})
+        agents = requests.agent_choices(self._tables.own_agents)
+        return JSONResponse(
+            {"games": requests.game_choices(), "opponents": requests.opponent_choices(), "agents": agents}
+        )
 
     # The guided first game
 
@@ -99,7 +95,7 @@ class HintRoutes:
         return JSONResponse(await self._worker.run(lambda: step_record(index)))
 
     async def _attempt(self, request: Request) -> Response:
-        index, attempt = _step_index(request), await read_body(request, Attempt)
+        index, attempt = _step_index(request), await requests.read_body(request, Attempt)
         self._count()
         return JSONResponse(await self._worker.run(lambda: attempt_record(index, attempt.select, attempt.orders)))
 
@@ -123,7 +119,7 @@ class HintRoutes:
 
     async def _read(self, request: Request) -> tuple[Table, Side, HintRequest]:
         """Return the table, the side that asks and has a choice, and what it asks."""
-        table, asked = self._tables.find(request.path_params["table"]), await read_body(request, HintRequest)
+        table, asked = self._tables.find(request.path_params["table"]), await requests.read_body(request, HintRequest)
         side = table.side_of(asked.secret)
         if table.is_over or side in table.submitted:
             raise ProtocolError("too_late", f"{side} has nothing to order now")

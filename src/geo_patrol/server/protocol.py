@@ -106,7 +106,7 @@ class Ended(Message):
 
 VERSION = 1
 MAX_MESSAGE_BYTES = 1 << 14
-"""Of a message to the server."""
+"""Largest size of a message to the server."""
 
 _Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 _Secret = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,80}$")]
@@ -125,7 +125,7 @@ class Hello(Message):
     version: Literal[1] = 1
     table: _Id
     secret: _Secret | None = None
-    """Of the seat to take; null watches."""
+    """Secret of the seat to take; null watches."""
     name: Annotated[str, StringConstraints(max_length=40)] | None = None
     """What to call who takes the seat; only before the first phase is played."""
     last_event: _Count = 0
@@ -455,7 +455,7 @@ class TableScenes:
     """Moments of a game in progress, each drawn when it is first asked for, and kept compressed as JSON.
 
     Args:
-        timeline: of the game.
+        timeline: timeline of the game.
     """
 
     def __init__(self, timeline: Timeline) -> None:

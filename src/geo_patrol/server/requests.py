@@ -96,7 +96,7 @@ class Buckets:
         requests: that change something.
         openings: new tables, classes and challenges.
         arrivals: new connections.
-        messages: of all of its connections.
+        messages: limit of the messages of all of its connections.
     """
 
     requests: MessageLimit
@@ -109,9 +109,9 @@ class AddressLimits:
     """What comes from each address.
 
     Args:
-        max_connections: of an address at the same time; so many come at once, and a tenth of it a second later on. They
+        max_connections: maximum number of connections of an address at the same time; so many come at once, and a tenth of it a second later on. They
             send one message a second each, on average.
-        max_tables: of the server; an address opens a quarter of it at once, and as many an hour.
+        max_tables: maximum number of tables of the server; an address opens a quarter of it at once, and as many an hour.
     """
 
     def __init__(self, max_connections: int, max_tables: int) -> None:
@@ -308,7 +308,7 @@ def read_scenario(key: str, name: str, text: str | None, names: tuple[str, ...])
         key: what messages call the name.
         name: one of ``names``, unless there is a text.
         text: the scenario.
-        names: of the files of the package, which may be extended.
+        names: names of the files of the package, which may be extended.
 
     Raises:
         ProtocolError: the name is unknown, or the text is no TOML.
@@ -338,7 +338,7 @@ class LimitedThread:
     """A thread for which a limited number may wait.
 
     Args:
-        name: of the thread.
+        name: name of the thread.
         max_waiting: how many may wait, the one that is served included.
     """
 

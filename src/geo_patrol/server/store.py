@@ -23,7 +23,7 @@ class Stored(Generic[_Saved]):
     Args:
         name: its identifier, which is in links and names the file.
         saved: what the file holds.
-        folder: of the file.
+        folder: folder of the file.
     """
 
     def __init__(self, name: str, saved: _Saved, folder: Path) -> None:
@@ -42,13 +42,13 @@ class Store(Generic[_Saved, _Item]):
     """The items of one kind.
 
     Args:
-        folder: of their files; created if necessary.
+        folder: folder of their files; created if necessary.
         model: what the files hold.
         restore: makes an item from its identifier and what its file holds.
         kind: what messages call an item.
 
     Attributes:
-        folder: of their files.
+        folder: folder of their files.
         items: those in memory, by identifier.
         damaged: what is wrong with those that cannot be restored.
     """

@@ -7,18 +7,7 @@ from contextlib import suppress
 
 from pydantic import BaseModel
 
-from geo_patrol.server.protocol import (
-    Accepted,
-    Answer,
-    Hello,
-    Leave,
-    Left,
-    Orders,
-    Ping,
-    Pong,
-    ProtocolError,
-    Status,
-)
+from geo_patrol.server import protocol
 from geo_patrol.server.tables import Table, submit
 from geo_patrol.sides import SIDES, Side
 from geo_patrol.textplay import prompt_text
@@ -66,7 +55,7 @@ class TableServer:
         run: runs a function in a worker thread.
 
     Attributes:
-        connections: of its clients.
+        connections: connections of its clients.
         last_used: when a client was last connected, by the event loop's clock.
     """
 
@@ -86,7 +75,7 @@ class TableServer:
         for connection in self.connections:
             connection.send(None)
 
-    async def join(self, hello: Hello) -> Connection:
+    async def join(self, hello: protocol.Hello) -> Connection:
         """Connect a client; of two connections to a seat the later one stays.
 
         Raises:
@@ -124,34 +113,40 @@ class TableServer:
                 self.table.connected.discard(connection.side)
             self.notify()
 
-    def receive(self, connection: Connection, message: Hello | Orders | Answer | Leave | Ping) -> None:
+    def receive(
+        self,
+        connection: Connection,
+        message: protocol.Hello | protocol.Orders | protocol.Answer | protocol.Leave | protocol.Ping,
+    ) -> None:
         """Handle a message of a client.
 
         Raises:
             ProtocolError: it is refused.
         """
         side = connection.side
-        if isinstance(message, Ping):
-            connection.send(Pong(number=message.number))
-        elif isinstance(message, Hello):
-            raise ProtocolError("bad_message", "hello: it is only the first message of a connection")
+        if isinstance(message, protocol.Ping):
+            connection.send(protocol.Pong(number=message.number))
+        elif isinstance(message, protocol.Hello):
+            raise protocol.ProtocolError("bad_message", "hello: it is only the first message of a connection")
         elif side is None:
-            raise ProtocolError("wrong_secret", "who watches gives no orders")
-        elif isinstance(message, Leave):
+            raise protocol.ProtocolError("wrong_secret", "who watches gives no orders")
+        elif isinstance(message, protocol.Leave):
             self.table.leave_seat(side)
             self._end_seat(side)
             self.notify()
         else:
             is_new = side not in self.table.submitted
             orders = submit(self.table, side, message)
-            connection.send(Accepted(game=orders.game, turn=orders.turn, phase=orders.phase, orders=orders.orders))
+            connection.send(
+                protocol.Accepted(game=orders.game, turn=orders.turn, phase=orders.phase, orders=orders.orders)
+            )
             if is_new:  # nobody else gets messages for orders that come again
                 self.notify()
 
     def _end_seat(self, side: Side) -> None:
         for other in [one for one in self.connections if one.side == side]:
             self.connections.remove(other)
-            other.send(Left())
+            other.send(protocol.Left())
             other.send(None)
 
     def pause(self, *, is_paused: bool) -> None:
@@ -167,11 +162,11 @@ class TableServer:
         for connection in self.connections:
             connection.send(status)
 
-    def status(self) -> Status:
+    def status(self) -> protocol.Status:
         """Return who is there and who has ordered."""
         table = self.table
         present = {*table.connected, *(side for side in SIDES if side not in table.people)}
-        return Status(
+        return protocol.Status(
             turn=table.game.turn,
             phase=table.game.phase,
             names=table.names,

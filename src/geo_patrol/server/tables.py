@@ -24,20 +24,7 @@ from geo_patrol.games import fresh_seed
 from geo_patrol.notation import Order, read_orders
 from geo_patrol.replays import Recorder, read_replay
 from geo_patrol.replays.files import reopen, sampled_config
-from geo_patrol.server.protocol import (
-    Answer,
-    Event,
-    Orders,
-    Players,
-    ProtocolError,
-    TableScenes,
-    Welcome,
-    YourTurn,
-    ended,
-    option_states,
-    played,
-    position_state,
-)
+from geo_patrol.server import protocol
 from geo_patrol.server.requests import read_scenario
 from geo_patrol.server.store import Store, Stored
 from geo_patrol.sessions.live import LiveGame
@@ -60,7 +47,7 @@ class Seat(BaseModel):
 
     Attributes:
         kind: "agent", or for people "open", which anybody may take, or "taken", which needs its secret.
-        name: of the agent, or what the person wants to be called.
+        name: name of the agent, or what the person wants to be called.
         secret_hash: SHA-256 of the secret, as hexadecimal digits; "" without one.
     """
 
@@ -109,16 +96,16 @@ def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:
     if name in own_agents:
         return make_match_agent(name)
     if is_user_defined(name):
-        raise ProtocolError("bad_message", f"agent {name!r}: this server does not run user-defined agents")
+        raise protocol.ProtocolError("bad_message", f"agent {name!r}: this server does not run user-defined agents")
     try:
         _check_without_files(name)
         agent = make_agent(name)
     except ValueError as error:
-        raise ProtocolError("bad_message", str(error)) from None
+        raise protocol.ProtocolError("bad_message", str(error)) from None
     if isinstance(agent, Searcher):
         seconds, rollouts = read_budget(agent.search)
         if seconds > _MAX_SEARCH_SECONDS or rollouts > _MAX_ROLLOUTS:
-            raise ProtocolError(
+            raise protocol.ProtocolError(
                 "bad_message",
                 f"agent {name!r}: a search has at most {_MAX_SEARCH_SECONDS} s or {_MAX_ROLLOUTS:,} rollouts here",
             )
@@ -135,7 +122,7 @@ def _check_without_files(name: str) -> None:
     elif base not in _SCRIPTS and not (base == "policy" and text.removesuffix(GREEDY) in ("", *shipped_names())):
         policies = ", ".join(f"policy:{one}" for one in shipped_names())
         text = f"this server plays {', '.join(_SCRIPTS)}, search, {policies}"
-        raise ProtocolError("bad_message", f"agent {show(name)}: {text}")
+        raise protocol.ProtocolError("bad_message", f"agent {show(name)}: {text}")
 
 
 class SavedTable(BaseModel):
@@ -174,7 +161,7 @@ class Table(Stored[SavedTable]):
     Args:
         table: its identifier, which names its files.
         saved: its setup.
-        folder: of its files.
+        folder: folder of its files.
         own_agents: see ``make_seat_agent``.
 
     Attributes:
@@ -200,7 +187,7 @@ class Table(Stored[SavedTable]):
         self.connected: set[Side] = set()
         self.is_paused = False
         self._phase_start: float | None = None
-        self.scenes = TableScenes(self.live.timeline)
+        self.scenes = protocol.TableScenes(self.live.timeline)
         self._recorder: Recorder | None = None
         self.live.observers.append(self._record)
         self._begin_phase()
@@ -245,9 +232,9 @@ class Table(Stored[SavedTable]):
     # Seats
 
     @property
-    def names(self) -> Players:
+    def names(self) -> protocol.Players:
         """Who plays."""
-        return Players(alpha=self.saved.alpha.name, bravo=self.saved.bravo.name)
+        return protocol.Players(alpha=self.saved.alpha.name, bravo=self.saved.bravo.name)
 
     @property
     def people(self) -> list[Side]:
@@ -262,7 +249,7 @@ class Table(Stored[SavedTable]):
         """
         sides = [side for side in SIDES if self.saved.seat(side).accepts(secret)]  # both, in constant time
         if not sides:
-            raise ProtocolError("wrong_secret", "this secret opens no seat of the table")
+            raise protocol.ProtocolError("wrong_secret", "this secret opens no seat of the table")
         return sides[0]
 
     def take_seat(self, side: Side) -> str:
@@ -273,7 +260,7 @@ class Table(Stored[SavedTable]):
         """
         seat = self.saved.seat(side)
         if seat.kind != "open":
-            raise ProtocolError("no_seat", f"the seat of {side} is taken")
+            raise protocol.ProtocolError("no_seat", f"the seat of {side} is taken")
         secret = seat.take()
         self.save()
         return secret
@@ -297,7 +284,7 @@ class Table(Stored[SavedTable]):
         """Whether the game has ended, with the event of its end."""
         return self.live.is_over and self.num_events == len(self.live.timeline)
 
-    def submit(self, side: Side, message: Orders) -> None:
+    def submit(self, side: Side, message: protocol.Orders) -> None:
         """Take the orders of a side. The same orders for a phase may come twice.
 
         Raises:
@@ -306,14 +293,14 @@ class Table(Stored[SavedTable]):
         game = self.game
         phase = game.turn, game.phase
         if message.game != self.id:
-            raise ProtocolError("bad_order", f"game {message.game!r}: this table plays {self.id!r}")
+            raise protocol.ProtocolError("bad_order", f"game {message.game!r}: this table plays {self.id!r}")
         if (message.turn, message.phase) != phase or self.is_over:
             self._check_played(side, message)
             return
         orders = self.read_orders(side, message.orders)
         before = self.submitted.setdefault(side, orders)
         if before != orders:
-            raise ProtocolError("too_late", "other orders for this phase are in already; they stand")
+            raise protocol.ProtocolError("too_late", "other orders for this phase are in already; they stand")
 
     def read_orders(self, side: Side, texts: Sequence[str]) -> tuple[Order, ...]:
         """Return orders of a side for the current phase, without those that hold.
@@ -325,7 +312,7 @@ class Table(Stored[SavedTable]):
             orders = tuple(order for order in read_orders(texts) if order.action != "noop")
             self.game.check_orders(side, orders)
         except OrderError as error:
-            raise ProtocolError("bad_order", str(error)) from None
+            raise protocol.ProtocolError("bad_order", str(error)) from None
         return orders
 
     def is_forfeited(self, side: Side) -> bool:
@@ -336,15 +323,15 @@ class Table(Stored[SavedTable]):
         self.submitted[side] = FORFEIT
         return True
 
-    def _check_played(self, side: Side, message: Orders) -> None:
+    def _check_played(self, side: Side, message: protocol.Orders) -> None:
         """Accept orders that were played already."""
         ordered = {text for text in message.orders if not text.endswith(" noop")}
         for phase in self.live.timeline.phases:
             if (phase.turn, phase.name) == (message.turn, message.phase):
                 if {str(order) for order in phase.orders[SIDES.index(side)]} == ordered:
                     return
-                raise ProtocolError("too_late", f"turn {message.turn}, {message.phase}: it is played")
-        raise ProtocolError("too_soon", f"turn {message.turn}, {message.phase}: it is not to be ordered now")
+                raise protocol.ProtocolError("too_late", f"turn {message.turn}, {message.phase}: it is played")
+        raise protocol.ProtocolError("too_soon", f"turn {message.turn}, {message.phase}: it is not to be ordered now")
 
     def wait_seconds(self, now: float) -> float | None:
         """Return the seconds until the phase is to be played: 0 if it is, None for no limit."""
@@ -416,18 +403,18 @@ class Table(Stored[SavedTable]):
 
     # Messages
 
-    def event(self, number: int, *, scene: bool) -> Event:
+    def event(self, number: int, *, scene: bool) -> protocol.Event:
         """Return an event, with its scene instead of the position for browsers; the end has none."""
         phases = self.live.timeline.phases
         if number > len(phases):
-            return Event(number=number, event=ended(self.live.game, self.saved.seed))
-        event = played(phases[number - 1], has_position=not scene)
-        return Event(number=number, event=event, scene=self.scenes.moment(number) if scene else None)
+            return protocol.Event(number=number, event=protocol.ended(self.live.game, self.saved.seed))
+        event = protocol.played(phases[number - 1], has_position=not scene)
+        return protocol.Event(number=number, event=event, scene=self.scenes.moment(number) if scene else None)
 
-    def welcome(self, side: Side | None, last_event: int, *, scene: bool) -> Welcome:
+    def welcome(self, side: Side | None, last_event: int, *, scene: bool) -> protocol.Welcome:
         """Return the game after an event, all of it if there is no such event."""
         first = self.num_known(last_event) + 1
-        return Welcome(
+        return protocol.Welcome(
             game=self.id,
             title=self.saved.title,
             names=self.names,
@@ -435,7 +422,7 @@ class Table(Stored[SavedTable]):
             config=self.saved.config,
             clock=self.saved.clock,
             on_timeout=self.saved.on_timeout,
-            start=None if scene else position_state(self.live.timeline[0]),
+            start=None if scene else protocol.position_state(self.live.timeline[0]),
             first_event=first,
             events=[self.event(number, scene=scene) for number in range(first, self.num_events + 1)],
             scene=self.scenes.moment(0) if scene and first == 1 else None,
@@ -451,17 +438,17 @@ class Table(Stored[SavedTable]):
         for number in range(last_event, complete):
             self.scenes.moment(number)
 
-    def your_turn(self, side: Side, now: float, *, scene: bool) -> YourTurn:
+    def your_turn(self, side: Side, now: float, *, scene: bool) -> protocol.YourTurn:
         """Return what a side may order now."""
         phase = self.game.phase
         assert phase != "drift"
         orders = self.submitted.get(side)
-        return YourTurn(
+        return protocol.YourTurn(
             game=self.id,
             turn=self.game.turn,
             phase=phase,
             seconds_left=self.seconds_left(now),
-            options=option_states(self.game, self._entries[side]),
+            options=protocol.option_states(self.game, self._entries[side]),
             submitted=None if orders is None else [str(order) for order in orders],
             scene=self.scenes.choices(self.game, side) | {"hints": self.saved.hints} if scene else None,
         )
@@ -474,7 +461,7 @@ class Table(Stored[SavedTable]):
         return max(round(self.saved.clock - passed, 1), 0.0)
 
 
-def submit(table: Table, side: Side, message: Orders | Answer) -> Orders:
+def submit(table: Table, side: Side, message: protocol.Orders | protocol.Answer) -> protocol.Orders:
     """Submit the orders of a side; return those that are in.
 
     An answer that came before gives the same orders later. The third one to a phase that cannot be read forfeits it, as
@@ -483,7 +470,7 @@ def submit(table: Table, side: Side, message: Orders | Answer) -> Orders:
     Raises:
         ProtocolError: an order cannot be read or is illegal, with the code "bad_order", or the phase has not come.
     """
-    if isinstance(message, Orders):
+    if isinstance(message, protocol.Orders):
         table.submit(side, message)
         return message
     game = _position(table, message)
@@ -492,22 +479,22 @@ def submit(table: Table, side: Side, message: Orders | Answer) -> Orders:
         orders = _orders(message, [str(order) for order in parse_orders(message.text, game, side)])
     except OrderError as error:
         if not is_current or not table.is_forfeited(side):
-            raise ProtocolError("bad_order", str(error)) from None
+            raise protocol.ProtocolError("bad_order", str(error)) from None
         return _orders(message, [str(order) for order in FORFEIT])
     table.submit(side, orders)
     return orders
 
 
-def _orders(answer: Answer, texts: list[str]) -> Orders:
-    return Orders(game=answer.game, turn=answer.turn, phase=answer.phase, orders=texts)
+def _orders(answer: protocol.Answer, texts: list[str]) -> protocol.Orders:
+    return protocol.Orders(game=answer.game, turn=answer.turn, phase=answer.phase, orders=texts)
 
 
-def _position(table: Table, answer: Answer) -> Game:
+def _position(table: Table, answer: protocol.Answer) -> Game:
     """Return the position that an answer is about."""
     for game in table.live.timeline:
         if (game.turn, game.phase) == (answer.turn, answer.phase):
             return game
-    raise ProtocolError("too_soon", f"turn {answer.turn}, {answer.phase}: it is not to be ordered now")
+    raise protocol.ProtocolError("too_soon", f"turn {answer.turn}, {answer.phase}: it is not to be ordered now")
 
 
 class NewTable(BaseModel):
@@ -534,7 +521,7 @@ class TableStore(Store[SavedTable, Table]):
     """The tables of a server; in memory are those with games in progress, and those whose games ended last.
 
     Args:
-        folder: of all files; created if necessary.
+        folder: folder of all files; created if necessary.
         max_tables: how many games may be in progress at once.
         own_agents: see ``make_seat_agent``.
 
@@ -576,7 +563,7 @@ class TableStore(Store[SavedTable, Table]):
             ConfigError: the scenario is wrong.
         """
         if sum(not table.is_over for table in self.items.values()) >= self.max_tables:
-            raise ProtocolError("too_many", f"{self.max_tables} games are in progress: try again later", 60.0)
+            raise protocol.ProtocolError("too_many", f"{self.max_tables} games are in progress: try again later", 60.0)
         seed = fresh_seed() >> 1 if new.seed is None else new.seed
         config = self.load_setup(new)
         sampled = sampled_config(Game(config, seed=seed))

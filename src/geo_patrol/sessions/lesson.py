@@ -64,7 +64,7 @@ class Card:
     """What the player reads in a step, with all values filled in.
 
     Attributes:
-        title: of the step.
+        title: title of the step.
         progress: the number of the step, and of all.
         text: the explanation, or the result once the step is done.
         task: what to do now; empty once the step is done.
@@ -82,11 +82,11 @@ class Lesson(Generic[StepT]):
     """Progress through the steps of a lesson.
 
     Args:
-        title: of the lesson.
+        title: title of the lesson.
         steps: its steps in order.
 
     Attributes:
-        index: of the current step.
+        index: index of the current step.
         is_done: whether the player has done what the step requires, and it has been shown.
         has_failed: whether the player's last attempt was something else.
     """
@@ -162,7 +162,7 @@ class GameStep(Step):
         enemy: the other side's orders.
         phases: how many are played after the orders.
         phase: the phase of the position.
-        seed: of the random stream.
+        seed: seed of the random stream.
         alpha: satellites of alpha that are not where a game starts, by name.
         bravo: satellites of bravo.
     """
@@ -214,7 +214,7 @@ class GameLesson(Lesson[GameStep]):
     """A lesson about an orbital game; the player is alpha.
 
     Args:
-        name: of the lesson's file.
+        name: name of the lesson's file.
     """
 
     def __init__(self, name: str = "geo_patrol") -> None:

@@ -45,7 +45,7 @@ class Snapshot:
         game: the position.
         last_phase: the phase that led to it, through which the picture glides; None stands still.
         scores: the score at the start and after every turn up to here.
-        outcomes: of the last engagement that was played, in this turn or the one before.
+        outcomes: outcomes of the last engagement that was played, in this turn or the one before.
         outcomes_turn: the turn of that engagement; 0 before the first one.
         names: who plays alpha and bravo; empty names are not shown.
     """
@@ -119,7 +119,7 @@ class Timeline(Sequence[Game]):
         """Return what a picture of a position shows, reached by the phase before it.
 
         Args:
-            index: of the position, 0 the start; negative ones count from the end.
+            index: index of the position, 0 the start; negative ones count from the end.
 
         Raises:
             IndexError: there is no such position.

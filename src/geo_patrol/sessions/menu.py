@@ -85,7 +85,7 @@ class EntryList:
     Attributes:
         title: the question.
         entries: the answers.
-        index: of the selected entry.
+        index: index of the selected entry.
         first: index of the first entry that is shown, where there are more than fit.
     """
 

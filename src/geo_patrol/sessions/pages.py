@@ -24,7 +24,7 @@ class Page:
 
     Attributes:
         tabs: its parts.
-        index: of the tab that is shown.
+        index: index of the tab that is shown.
         first: number of the row at the top; whoever draws the page knows how many rows there are and limits it.
     """
 

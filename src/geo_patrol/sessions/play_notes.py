@@ -66,7 +66,7 @@ class PlayNotes:
         """Return what to say; None if there is nothing.
 
         Args:
-            index: of the position of the timeline that is shown.
+            index: index of the position of the timeline that is shown.
         """
         session = self._session
         if session.stage == "ordering" and self.hint is not None:

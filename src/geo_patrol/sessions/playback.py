@@ -32,7 +32,7 @@ class Playback:
         wait: waits for the agents of a live game.
 
     Attributes:
-        index: of the current moment.
+        index: index of the current moment.
         is_playing: whether it goes on to the next moment by itself.
     """
 

@@ -11,19 +11,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.board import prograde
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.state import (
-    ALPHA,
-    BRAVO,
-    ENGAGEMENT,
-    MOVEMENT,
-    NUM_SIDES,
-    ORDERS,
-    SATELLITES,
-    IntArray,
-    Records,
-    make_workspace,
-    records,
-)
+from geo_patrol.engine import state
 from geo_patrol.errors import SolvingError
 from geo_patrol.games import Games
 from geo_patrol.jit import jit, jitable
@@ -43,7 +31,7 @@ from geo_patrol.solving.transitions import (
 )
 
 Moves = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Of one side: where the successors of each of its configurations start, and the indices of these successors."""
+"""Moves of one side: where the successors of each of its configurations start, and the indices of these successors."""
 
 EQUILIBRIUM, RESPONSES, RESPONSES_TO_EQUILIBRIUM = 0, 1, 2
 
@@ -95,11 +83,11 @@ def evaluate(matrices: Floats, question: Objective, rows: Floats, columns: Float
 
 
 @jitable
-def joint_probabilities(joint: IntArray, probabilities: Floats, strategy: Floats) -> None:
+def joint_probabilities(joint: state.IntArray, probabilities: Floats, strategy: Floats) -> None:
     """Write the probability of each joint order, (n, 11), of satellites that choose independently, (11, 28)."""
     for i in range(len(joint)):
         strategy[i] = 1.0
-        for number in range(SATELLITES):
+        for number in range(state.SATELLITES):
             strategy[i] *= probabilities[number, joint[i, number]]
 
 
@@ -119,16 +107,16 @@ def value_movements(
         board: the layer.
         codes: (n, 2), the positions.
         indices: (n, 2), the indices of their configurations, for ``moves``.
-        moves: of both sides.
+        moves: moves of both sides.
         following: (configurations of alpha, of bravo, k), the values of the positions in the engagement phase.
         question: what to compute.
         probabilities: (n, 2, 11, 28), of the agent's orders; without rows unless the question is ``RESPONSES``.
     """
-    workspace, games = make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 1)
+    workspace, games = state.make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 1)
     count, largest = len(question.payoffs), 0.0
     values = np.empty((len(indices), count))
     for index in range(len(indices)):
-        i, j = indices[index, ALPHA], indices[index, BRAVO]
+        i, j = indices[index, state.ALPHA], indices[index, state.BRAVO]
         own = moves[0][1][moves[0][0][i] : moves[0][0][i + 1]]
         others = moves[1][1][moves[1][0][j] : moves[1][0][j + 1]]
         matrices = np.empty((count, len(own), len(others)))
@@ -140,8 +128,8 @@ def value_movements(
         if question.kind == RESPONSES:
             set_position(games, board, codes[index])
             joints = joint_orders_of(games, board, workspace)
-            joint_probabilities(joints[0], probabilities[index, ALPHA], rows)
-            joint_probabilities(joints[1], probabilities[index, BRAVO], columns)
+            joint_probabilities(joints[0], probabilities[index, state.ALPHA], rows)
+            joint_probabilities(joints[1], probabilities[index, state.BRAVO], columns)
         largest = max(largest, evaluate(matrices, question, rows, columns, values[index]))
     return values, largest
 
@@ -154,7 +142,7 @@ def value_engagements(
     following: Floats,
     question: Objective,
     probabilities: Floats,
-    transitions: Records,
+    transitions: state.Records,
 ) -> tuple[Floats, float]:
     """Return the values of positions in an engagement phase, (n, k), and the largest duality gap.
 
@@ -167,9 +155,9 @@ def value_engagements(
         probabilities: as for ``value_movements``.
         transitions: a buffer.
     """
-    workspace, games = make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 3)
+    workspace, games = state.make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 3)
     count, largest = len(question.payoffs), 0.0
-    values, index = np.empty((len(codes), count)), np.zeros(NUM_SIDES, np.int64)
+    values, index = np.empty((len(codes), count)), np.zeros(state.NUM_SIDES, np.int64)
     for position in range(len(codes)):
         set_position(games, board, codes[position])
         joints = joint_orders_of(games, board, workspace)
@@ -178,17 +166,17 @@ def value_engagements(
         for end in range(ends):
             transition = transitions[end]
             if not transition.done:
-                index[ALPHA] = np.searchsorted(next_codes[0], transition.code[ALPHA])
-                index[BRAVO] = np.searchsorted(next_codes[1], transition.code[BRAVO])
+                index[state.ALPHA] = np.searchsorted(next_codes[0], transition.code[state.ALPHA])
+                index[state.BRAVO] = np.searchsorted(next_codes[1], transition.code[state.BRAVO])
             for k in range(count):
                 payoff = transition.payoff[question.payoffs[k]]
                 if not transition.done:
-                    payoff += following[index[ALPHA], index[BRAVO], k]
+                    payoff += following[index[state.ALPHA], index[state.BRAVO], k]
                 matrices[k, transition.row, transition.column] += transition.probability * payoff
         rows, columns = np.empty(len(joints[0])), np.empty(len(joints[1]))
         if question.kind == RESPONSES:
-            joint_probabilities(joints[0], probabilities[position, ALPHA], rows)
-            joint_probabilities(joints[1], probabilities[position, BRAVO], columns)
+            joint_probabilities(joints[0], probabilities[position, state.ALPHA], rows)
+            joint_probabilities(joints[1], probabilities[position, state.BRAVO], columns)
         largest = max(largest, evaluate(matrices, question, rows, columns, values[position]))
     return values, largest
 
@@ -224,7 +212,7 @@ class Positions(NamedTuple):
 
     def pairs(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the codes of some of the positions, (n, 2)."""
-        return np.stack([self.codes[side][self.indices[numbers, side]] for side in range(NUM_SIDES)], axis=1)
+        return np.stack([self.codes[side][self.indices[numbers, side]] for side in range(state.NUM_SIDES)], axis=1)
 
     def spread(self, values: Floats) -> Floats:
         """Return values of the positions, (n, k), by the indices of both configurations; NaN where there is none."""
@@ -261,7 +249,7 @@ class Limits:
             self.report(text)
 
 
-def start_of(config: GameConfig) -> tuple[Records, Records]:
+def start_of(config: GameConfig) -> tuple[state.Records, state.Records]:
     """Return the record of the starting position and that of the rules.
 
     Raises:
@@ -292,7 +280,7 @@ def _move(movement: Positions) -> tuple[tuple[Moves, Moves], Positions]:
     """Return the joint moves of both sides, and the positions that they lead to."""
     moves: list[Moves] = []
     codes: list[NDArray[np.int64]] = []
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         starts, ends = list_moves(movement.board, side, movement.codes[side])
         unique, successors = np.unique(ends, return_inverse=True)
         codes.append(unique)
@@ -301,7 +289,7 @@ def _move(movement: Positions) -> tuple[tuple[Moves, Moves], Positions]:
     both = moves[0], moves[1]
     mark_moves(movement.indices.astype(np.int64), both, marks)
     template = movement.board.template.copy()
-    template["phase"] = ENGAGEMENT
+    template["phase"] = state.ENGAGEMENT
     board = movement.board._replace(template=template)
     return both, Positions(board, (codes[0], codes[1]), np.argwhere(marks).astype(np.int32))
 
@@ -320,14 +308,14 @@ def _engage(engagement: Positions, pool: ThreadPoolExecutor, patterns: set[int])
         board = board._replace(effects=make_effects(patterns, board.codec, board.rules[0]))
 
     def follow(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        return list_ends(board, engagement.pairs(numbers), records(TRANSITION, _BUFFER))
+        return list_ends(board, engagement.pairs(numbers), state.records(TRANSITION, _BUFFER))
 
     ends = np.concatenate([*pool.map(follow, _chunks(count))])
     engagement = engagement._replace(board=board)
     if not len(ends):
         return engagement, None
     template = board.template.copy()
-    template["phase"] = MOVEMENT
+    template["phase"] = state.MOVEMENT
     template["turn"] += 1
     template["goal"] = [[prograde(int(goal)) for goal in template["goal"][0]]]
     return engagement, Positions(board._replace(template=template), *_sort(ends))
@@ -348,7 +336,7 @@ def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False)
     codec = make_codec(start[0], rules[0], is_complete=is_complete)
     patterns = {0}
     board = Board(start, rules, codec, make_effects(patterns, codec, rules[0]))
-    codes = np.array([[encode_side(start[0], codec, side) for side in range(NUM_SIDES)]])
+    codes = np.array([[encode_side(start[0], codec, side) for side in range(state.NUM_SIDES)]])
     movement: Positions | None = Positions(board, *_sort(codes))
     turns: list[TurnPositions] = []
     count = 0
@@ -370,7 +358,7 @@ def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False)
 
 def no_probabilities(positions: Positions, numbers: NDArray[np.int64]) -> Floats:  # noqa: ARG001 - a Probabilities
     """Return none: equilibria need no agent."""
-    return np.empty((0, NUM_SIDES, SATELLITES, ORDERS))
+    return np.empty((0, state.NUM_SIDES, state.SATELLITES, state.ORDERS))
 
 
 def go_back(
@@ -386,7 +374,7 @@ def go_back(
         turns: the positions.
         question: what to compute.
         limits: what it may take.
-        probabilities: of an agent's orders.
+        probabilities: probabilities of an agent's orders.
         believed: (n,) each, of both phases of each turn: what replaces the first value of the positions.
 
     Yields:
@@ -417,7 +405,7 @@ def _engage_values(
     probabilities: Probabilities,
     numbers: NDArray[np.int64],
 ) -> tuple[Floats, float]:
-    asked = question, probabilities(positions, numbers), records(TRANSITION, _BUFFER)
+    asked = question, probabilities(positions, numbers), state.records(TRANSITION, _BUFFER)
     return value_engagements(positions.board, positions.pairs(numbers), next_codes, following, *asked)
 
 

@@ -60,7 +60,7 @@ SECONDS_PER_POSITION = 1e-5
 """On one core; measured on ``duel``, where a side has up to 25 joint orders. More joint orders take longer."""
 
 State = tuple[int, int, int]
-"""Of one satellite: sector and fuel; and ammo, or the goal points that an HVA has earned."""
+"""State of one satellite: sector and fuel; and ammo, or the goal points that an HVA has earned."""
 
 
 class ValueEstimate(NamedTuple):

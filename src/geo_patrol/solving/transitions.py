@@ -11,35 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.engine import state
 from geo_patrol.engine.distribution import Effect, engagement_effects
 from geo_patrol.engine.engagement import kind_of, pay_for_engagements, range_of, target_of
 from geo_patrol.engine.legal import write_legal_orders
-from geo_patrol.engine.state import (
-    ALPHA,
-    BRAVO,
-    COLLIDE,
-    ENGAGEMENT,
-    GUARD,
-    HVA,
-    MOVEMENT,
-    NOBODY,
-    NOOP,
-    NUM_SIDES,
-    ORDERS,
-    SATELLITES,
-    SHOOT,
-    IntArray,
-    Record,
-    Records,
-    Workspace,
-    make_workspace,
-)
 from geo_patrol.engine.turn import move_satellites, play_drift, winner_of
 from geo_patrol.errors import SolvingError
 from geo_patrol.jit import jit, jitable
 
 MAX_SATELLITES = 10
-"""Of both sides together."""
+"""Largest number of satellites of both sides together."""
 
 
 class Codec(NamedTuple):
@@ -56,7 +37,7 @@ class Codec(NamedTuple):
     these influences what follows."""
 
 
-def make_codec(game: Record, rules: Record, *, is_complete: bool) -> Codec:
+def make_codec(game: state.Record, rules: state.Record, *, is_complete: bool) -> Codec:
     """Return the codec of a game.
 
     Args:
@@ -70,8 +51,11 @@ def make_codec(game: Record, rules: Record, *, is_complete: bool) -> Codec:
     fleets = 1 + np.array(rules.patrol_count, np.int64)
     if fleets.sum() > MAX_SATELLITES:
         raise SolvingError(f"{fleets.sum()} satellites: games of {MAX_SATELLITES} at most can be solved")
-    radices, point_radices = np.ones((NUM_SIDES, SATELLITES, 3), np.int64), np.ones((NUM_SIDES, 2), np.int64)
-    for side in range(NUM_SIDES):
+    radices, point_radices = (
+        np.ones((state.NUM_SIDES, state.SATELLITES, 3), np.int64),
+        np.ones((state.NUM_SIDES, 2), np.int64),
+    )
+    for side in range(state.NUM_SIDES):
         fleet = fleets[side]
         radices[side, :fleet, 0] = 2 << int(rules.outer_ring)
         radices[side, :fleet, 1] = game.fuel[side, :fleet] + 1
@@ -85,11 +69,11 @@ def make_codec(game: Record, rules: Record, *, is_complete: bool) -> Codec:
 
 
 @jitable
-def encode_side(game: Record, codec: Codec, side: int) -> int:
+def encode_side(game: state.Record, codec: Codec, side: int) -> int:
     """Return the code of a side's configuration."""
     code: int = 0
     for number in range(codec.fleets[side]):
-        is_gone = number != HVA and game.fuel[side, number] <= 0 and not codec.is_complete
+        is_gone = number != state.HVA and game.fuel[side, number] <= 0 and not codec.is_complete
         radices = codec.radices[side, number]
         code = code * radices[0] + (0 if is_gone else game.sector[side, number])
         code = code * radices[1] + game.fuel[side, number]
@@ -101,7 +85,7 @@ def encode_side(game: Record, codec: Codec, side: int) -> int:
 
 
 @jitable
-def decode_side(code: int, codec: Codec, side: int, game: Record) -> None:
+def decode_side(code: int, codec: Codec, side: int, game: state.Record) -> None:
     """Write a side's configuration to a game."""
     fuel_points = 0
     if codec.is_complete:
@@ -116,7 +100,7 @@ def decode_side(code: int, codec: Codec, side: int, game: Record) -> None:
         code, game.sector[side, number] = divmod(code, radices[0])
 
 
-_DIGIT = 2 * ORDERS  # an order and a range
+_DIGIT = 2 * state.ORDERS  # an order and a range
 
 
 class Effects(NamedTuple):
@@ -135,20 +119,20 @@ class Effects(NamedTuple):
 
 
 @jitable
-def pattern_of(game: Record, codec: Codec, orders: IntArray) -> int:
+def pattern_of(game: state.Record, codec: Codec, orders: state.IntArray) -> int:
     """Return orders that have been paid for, (2, 11), and the range of each as one number."""
     pattern = 0
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         for number in range(codec.fleets[side]):
             order, distance = orders[side, number], 0
-            if order != NOOP:
-                target_side = side if order == GUARD else 1 - side
+            if order != state.NOOP:
+                target_side = side if order == state.GUARD else 1 - side
                 distance = range_of(game.sector[side, number], game.sector[target_side, target_of(order)])
             pattern = pattern * _DIGIT + 2 * order + distance
     return pattern
 
 
-def make_effects(patterns: Iterable[int], codec: Codec, rules: Record) -> Effects:
+def make_effects(patterns: Iterable[int], codec: Codec, rules: state.Record) -> Effects:
     """Work out the results of patterns."""
     ordered = sorted(patterns)
     starts, probability, destroyed, origin = [0], [], [], []
@@ -156,7 +140,7 @@ def make_effects(patterns: Iterable[int], codec: Codec, rules: Record) -> Effect
         for effect in _find_effects(*_read_pattern(pattern, codec, rules)):
             probability.append(effect.probability)
             destroyed.append(effect.destroyed)
-            origin.append(list(range(NUM_SIDES * SATELLITES)))
+            origin.append(list(range(state.NUM_SIDES * state.SATELLITES)))
             for satellite, other in effect.moved:
                 origin[-1][satellite] = other
         starts.append(len(probability))
@@ -165,7 +149,7 @@ def make_effects(patterns: Iterable[int], codec: Codec, rules: Record) -> Effect
         np.array(starts, np.int64),
         np.array(probability),
         np.array(destroyed, np.int64),
-        np.array(origin, np.int8).reshape(-1, NUM_SIDES * SATELLITES),
+        np.array(origin, np.int8).reshape(-1, state.NUM_SIDES * state.SATELLITES),
     )
 
 
@@ -174,15 +158,17 @@ def _find_effects(orders: tuple[int, ...], odds: tuple[tuple[int, float], ...]) 
     return engagement_effects(list(orders), dict(odds))
 
 
-def _read_pattern(pattern: int, codec: Codec, rules: Record) -> tuple[tuple[int, ...], tuple[tuple[int, float], ...]]:
+def _read_pattern(
+    pattern: int, codec: Codec, rules: state.Record
+) -> tuple[tuple[int, ...], tuple[tuple[int, float], ...]]:
     """Return the orders of a pattern, (22,), and each satellite that has one with its odds."""
-    orders, odds = [NOOP] * (NUM_SIDES * SATELLITES), {}
-    for side in reversed(range(NUM_SIDES)):
+    orders, odds = [state.NOOP] * (state.NUM_SIDES * state.SATELLITES), {}
+    for side in reversed(range(state.NUM_SIDES)):
         for number in reversed(range(int(codec.fleets[side]))):
             pattern, digit = divmod(pattern, _DIGIT)
             order, distance = divmod(digit, 2)
-            if order != NOOP:
-                satellite = side * SATELLITES + number
+            if order != state.NOOP:
+                satellite = side * state.SATELLITES + number
                 orders[satellite] = order
                 odds[satellite] = float(rules.engagement_odds[side, kind_of(order), distance])
     return tuple(orders), tuple(odds.items())
@@ -193,7 +179,7 @@ TRANSITION = np.dtype(
         ("row", "i8"),  # alpha's joint order
         ("column", "i8"),  # bravo's
         ("done", "i8"),
-        ("code", "i8", (NUM_SIDES,)),  # of both sides in the next layer
+        ("code", "i8", (state.NUM_SIDES,)),  # of both sides in the next layer
         ("probability", "f8"),
         ("payoff", "f8", (2,)),  # alpha's score difference and outcome; the outcome only at the end
     ],
@@ -205,28 +191,28 @@ TRANSITION = np.dtype(
 class Board(NamedTuple):
     """What the transitions of a layer need."""
 
-    template: Records
+    template: state.Records
     """(1,) ``GAME``: turn, phase and goals of the layer."""
-    rules: Records
+    rules: state.Records
     """(1,)."""
     codec: Codec
     effects: Effects
 
 
 @jitable
-def list_joint_orders(legal: IntArray, fleet: int) -> NDArray[np.int64]:
+def list_joint_orders(legal: state.IntArray, fleet: int) -> NDArray[np.int64]:
     """Return every combination of the legal orders of one side, (n, 11), noops first; ``legal``: (11,) sets."""
     total = 1
     for number in range(fleet):
         count = 0
-        for order in range(ORDERS):
+        for order in range(state.ORDERS):
             count += (legal[number] >> order) & 1
         total *= count
-    joint = np.zeros((total, SATELLITES), np.int64)
+    joint = np.zeros((total, state.SATELLITES), np.int64)
     filled = 1
     for number in range(fleet):
         end = filled
-        for order in range(NOOP + 1, ORDERS):
+        for order in range(state.NOOP + 1, state.ORDERS):
             if (legal[number] >> order) & 1:
                 for i in range(filled):
                     joint[end] = joint[i]
@@ -237,17 +223,17 @@ def list_joint_orders(legal: IntArray, fleet: int) -> NDArray[np.int64]:
 
 
 @jitable
-def set_position(games: Records, board: Board, codes: NDArray[np.int64]) -> None:
+def set_position(games: state.Records, board: Board, codes: NDArray[np.int64]) -> None:
     """Write the position with these codes, (2,), to the first of ``games``."""
     games[0] = board.template[0]
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         decode_side(codes[side], board.codec, side, games[0])
 
 
 @jitable
-def write_sets(games: Records, board: Board, workspace: Workspace) -> NDArray[np.int32]:
+def write_sets(games: state.Records, board: Board, workspace: state.Workspace) -> NDArray[np.int32]:
     """Return the sets of legal orders of the first of ``games``, (2, 11)."""
-    legal = np.empty((NUM_SIDES, SATELLITES), np.int32)
+    legal = np.empty((state.NUM_SIDES, state.SATELLITES), np.int32)
     write_legal_orders(games[0], board.rules[0], workspace, legal)
     return legal
 
@@ -260,11 +246,11 @@ def list_moves(board: Board, side: int, codes: NDArray[np.int64]) -> tuple[NDArr
         starts, (n + 1,), and codes: those of configuration i are ``starts[i]`` to ``starts[i + 1]`` - 1, in the order of
         ``list_joint_orders``.
     """
-    workspace, games = make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 2)
-    orders, starts, ends = np.zeros((NUM_SIDES, SATELLITES), np.int64), [0], [np.int64(0) for _ in range(0)]
+    workspace, games = state.make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 2)
+    orders, starts, ends = np.zeros((state.NUM_SIDES, state.SATELLITES), np.int64), [0], [np.int64(0) for _ in range(0)]
     for code in codes:
         decode_side(code, board.codec, side, games[0])
-        games[0].phase = MOVEMENT
+        games[0].phase = state.MOVEMENT
         legal = write_sets(games, board, workspace)
         for joint in list_joint_orders(legal[side], board.codec.fleets[side]):
             games[1] = games[0]
@@ -276,47 +262,47 @@ def list_moves(board: Board, side: int, codes: NDArray[np.int64]) -> tuple[NDArr
 
 
 @jitable
-def enact_effect(before: Record, game: Record, effects: Effects, index: int) -> None:
+def enact_effect(before: state.Record, game: state.Record, effects: Effects, index: int) -> None:
     """Carry out one result of an engagement in ``game``, a copy of ``before`` that has paid for it."""
-    for satellite in range(NUM_SIDES * SATELLITES):
-        side, number = satellite // SATELLITES, satellite % SATELLITES
+    for satellite in range(state.NUM_SIDES * state.SATELLITES):
+        side, number = satellite // state.SATELLITES, satellite % state.SATELLITES
         origin = effects.origin[index, satellite]
         if origin != satellite:
-            game.sector[side, number] = before.sector[origin // SATELLITES, origin % SATELLITES]
+            game.sector[side, number] = before.sector[origin // state.SATELLITES, origin % state.SATELLITES]
         if (effects.destroyed[index] >> satellite) & 1:
             game.fuel[side, number] = 0
             game.destroyed[side, number] = 1
 
 
 @jitable
-def pay(game: Record, board: Board, orders: IntArray) -> None:
+def pay(game: state.Record, board: Board, orders: state.IntArray) -> None:
     """Pay for an engagement: fuel, and the ammo of all shots that take place; void orders become noop."""
     pay_for_engagements(game, board.rules[0], orders)
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         for number in range(board.codec.fleets[side]):
-            game.ammo[side, number] -= (orders[side, number] >= SHOOT) & (orders[side, number] < COLLIDE)
+            game.ammo[side, number] -= (orders[side, number] >= state.SHOOT) & (orders[side, number] < state.COLLIDE)
 
 
 @jitable
-def write_transition(transition: Record, game: Record, board: Board, goal_difference: int) -> None:
+def write_transition(transition: state.Record, game: state.Record, board: Board, goal_difference: int) -> None:
     """Write what a game is after the drift."""
     transition.done = game.done
-    goals = game.goal_points[ALPHA] - game.goal_points[BRAVO]
+    goals = game.goal_points[state.ALPHA] - game.goal_points[state.BRAVO]
     transition.payoff[0] = goals - goal_difference
     transition.payoff[1] = 0.0
     if game.done:
         winner = winner_of(game)
-        transition.payoff[0] = game.score[ALPHA] - game.score[BRAVO] - goal_difference
-        transition.payoff[1] = 0.0 if winner == NOBODY else 1.0 - 2.0 * winner
+        transition.payoff[0] = game.score[state.ALPHA] - game.score[state.BRAVO] - goal_difference
+        transition.payoff[1] = 0.0 if winner == state.NOBODY else 1.0 - 2.0 * winner
         return
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         transition.code[side] = encode_side(game, board.codec, side)
 
 
 @jitable
 def list_transitions(
-    games: Records, board: Board, joints: tuple[NDArray[np.int64], NDArray[np.int64]], transitions: Records
-) -> tuple[Records, int]:
+    games: state.Records, board: Board, joints: tuple[NDArray[np.int64], NDArray[np.int64]], transitions: state.Records
+) -> tuple[state.Records, int]:
     """Write every possible result of all joint orders in an engagement phase.
 
     Args:
@@ -329,12 +315,12 @@ def list_transitions(
         The transitions, and how many there are.
     """
     count, effects = 0, board.effects
-    goal_difference = games[0].goal_points[ALPHA] - games[0].goal_points[BRAVO]
-    orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
+    goal_difference = games[0].goal_points[state.ALPHA] - games[0].goal_points[state.BRAVO]
+    orders = np.empty((state.NUM_SIDES, state.SATELLITES), np.int64)
     for row in range(len(joints[0])):
         for column in range(len(joints[1])):
             games[1] = games[0]
-            orders[ALPHA], orders[BRAVO] = joints[0][row], joints[1][column]
+            orders[state.ALPHA], orders[state.BRAVO] = joints[0][row], joints[1][column]
             pay(games[1], board, orders)
             index = np.searchsorted(effects.patterns, pattern_of(games[1], board.codec, orders))
             for effect in range(effects.starts[index], effects.starts[index + 1]):
@@ -352,36 +338,40 @@ def list_transitions(
 
 
 @jitable
-def joint_orders_of(games: Records, board: Board, workspace: Workspace) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def joint_orders_of(
+    games: state.Records, board: Board, workspace: state.Workspace
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the joint orders of both sides in the first of ``games``."""
     legal = write_sets(games, board, workspace)
     fleets = board.codec.fleets
-    return list_joint_orders(legal[ALPHA], fleets[ALPHA]), list_joint_orders(legal[BRAVO], fleets[BRAVO])
+    return list_joint_orders(legal[state.ALPHA], fleets[state.ALPHA]), list_joint_orders(
+        legal[state.BRAVO], fleets[state.BRAVO]
+    )
 
 
 @jit
 def find_patterns(board: Board, codes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the patterns of all engagements in positions; ``codes``: (n, 2)."""
-    workspace, games = make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 2)
-    orders, patterns = np.empty((NUM_SIDES, SATELLITES), np.int64), {np.int64(0)}
+    workspace, games = state.make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 2)
+    orders, patterns = np.empty((state.NUM_SIDES, state.SATELLITES), np.int64), {np.int64(0)}
     for i in range(len(codes)):
         set_position(games, board, codes[i])
-        games[0].phase = ENGAGEMENT
+        games[0].phase = state.ENGAGEMENT
         joints = joint_orders_of(games, board, workspace)
         if len(joints[0]) * len(joints[1]) > 1:
             for first in joints[0]:
                 for second in joints[1]:
                     games[1] = games[0]
-                    orders[ALPHA], orders[BRAVO] = first, second
+                    orders[state.ALPHA], orders[state.BRAVO] = first, second
                     pay(games[1], board, orders)
                     patterns.add(np.int64(pattern_of(games[1], board.codec, orders)))
     return np.array(list(patterns))
 
 
 @jit
-def list_ends(board: Board, codes: NDArray[np.int64], ends: Records) -> NDArray[np.int64]:
+def list_ends(board: Board, codes: NDArray[np.int64], ends: state.Records) -> NDArray[np.int64]:
     """Return the codes of all positions that can follow engagements, (n, 2), each once or more; ``codes``: (n, 2)."""
-    workspace, games = make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 3)
+    workspace, games = state.make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 3)
     found = {(np.int64(-1), np.int64(-1))}
     for i in range(len(codes)):
         set_position(games, board, codes[i])
@@ -390,7 +380,7 @@ def list_ends(board: Board, codes: NDArray[np.int64], ends: Records) -> NDArray[
             if not ends[k].done:
                 found.add((np.int64(ends[k].code[0]), np.int64(ends[k].code[1])))
     found.discard((np.int64(-1), np.int64(-1)))
-    pairs = np.empty((len(found), NUM_SIDES), np.int64)
+    pairs = np.empty((len(found), state.NUM_SIDES), np.int64)
     for i, pair in enumerate(found):
         pairs[i, 0], pairs[i, 1] = pair
     return pairs
@@ -398,8 +388,8 @@ def list_ends(board: Board, codes: NDArray[np.int64], ends: Records) -> NDArray[
 
 @jit
 def list_outcomes(
-    board: Board, codes: NDArray[np.int64], transitions: Records
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Records]:
+    board: Board, codes: NDArray[np.int64], transitions: state.Records
+) -> tuple[NDArray[np.int64], NDArray[np.int64], state.Records]:
     """Return alpha's and bravo's joint orders in one position of an engagement phase, and all transitions.
 
     Args:
@@ -409,7 +399,7 @@ def list_outcomes(
     """
     games = np.repeat(board.template, 3)
     set_position(games, board, codes)
-    joints = joint_orders_of(games, board, make_workspace(board.rules[0].outer_ring))
+    joints = joint_orders_of(games, board, state.make_workspace(board.rules[0].outer_ring))
     transitions, count = list_transitions(games, board, joints, transitions)
     return joints[0], joints[1], transitions[:count]
 
@@ -419,11 +409,11 @@ def joint_moves(board: Board, codes: NDArray[np.int64]) -> tuple[NDArray[np.int6
     """Return alpha's and bravo's joint orders in one position of a movement phase; ``codes``: (2,)."""
     games = np.repeat(board.template, 1)
     set_position(games, board, codes)
-    return joint_orders_of(games, board, make_workspace(board.rules[0].outer_ring))
+    return joint_orders_of(games, board, state.make_workspace(board.rules[0].outer_ring))
 
 
 @jit
-def write_positions(board: Board, codes: NDArray[np.int64], games: Records) -> None:
+def write_positions(board: Board, codes: NDArray[np.int64], games: state.Records) -> None:
     """Write positions, (n, 2), as games, (n,)."""
     for i in range(len(codes)):
         set_position(games[i : i + 1], board, codes[i])

@@ -9,25 +9,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from geo_patrol.agents.policy import (
-    ACTIVE,
-    ATTACKS,
-    FLEETS,
-    GAME_SCALES,
-    HIGHEST_INPUT,
-    KIND_OF_ROW,
-    SATELLITE_SCALES,
-    SECTORS,
-    SIMPLE_ORDERS,
-    Weights,
-)
+from geo_patrol.agents import policy
 from geo_patrol.engine.observe import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_TABLE_SIZE, Encoding
 from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import ConfigError
 
 _ILLEGAL_LOGIT = -1e9
 
-assert (SHOOT, GUARD) == (SIMPLE_ORDERS - 1, ORDERS - 1), "forward puts the logits of attacks between these"
+assert (SHOOT, GUARD) == (policy.SIMPLE_ORDERS - 1, ORDERS - 1), "forward puts the logits of attacks between these"
 
 
 class PolicyNetwork(nn.Module):
@@ -43,13 +32,13 @@ class PolicyNetwork(nn.Module):
     fleets: Tensor
     numbers: Tensor
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: policy.Weights) -> None:
         super().__init__()
         self.w = nn.ParameterDict({name: torch.tensor(array) for name, array in weights.items()})
-        self.register_buffer("satellite_scales", torch.tensor(SATELLITE_SCALES))
-        self.register_buffer("game_scales", torch.tensor(GAME_SCALES))
-        self.register_buffer("kinds", torch.tensor(KIND_OF_ROW * SECTORS))
-        self.register_buffer("fleets", torch.tensor(FLEETS))
+        self.register_buffer("satellite_scales", torch.tensor(policy.SATELLITE_SCALES))
+        self.register_buffer("game_scales", torch.tensor(policy.GAME_SCALES))
+        self.register_buffer("kinds", torch.tensor(policy.KIND_OF_ROW * policy.SECTORS))
+        self.register_buffer("fleets", torch.tensor(policy.FLEETS))
         self.register_buffer("numbers", torch.eye(SATELLITES))
 
     def forward(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -72,8 +61,8 @@ class PolicyNetwork(nn.Module):
         hidden = functional.relu(torch.addmm(order_context, deciding, w["order"]))
         simple = hidden @ w["simple"] + w["simple_bias"]
         attacks = self._attack_logits(choices, sectors, enemy, hidden)
-        last = SIMPLE_ORDERS - 1
-        logits = torch.cat([simple[:, :last], attacks.reshape(-1, ATTACKS * SATELLITES), simple[:, last:]], 1)
+        last = policy.SIMPLE_ORDERS - 1
+        logits = torch.cat([simple[:, :last], attacks.reshape(-1, policy.ATTACKS * SATELLITES), simple[:, last:]], 1)
         logits = logits.masked_fill(~masks.view(-1, ORDERS)[choices], _ILLEGAL_LOGIT)
         return choices, logits, self._value(context)
 
@@ -89,8 +78,10 @@ class PolicyNetwork(nn.Module):
         w = self.w
         table = observations[:, :TOKEN_TABLE_SIZE].view(-1, OBSERVED_SATELLITES, TOKEN_COLUMNS)
         sectors = table[:, :, 0].long()
-        features = (table[:, :, 1:] * self.satellite_scales).clamp_(0, HIGHEST_INPUT)
-        game = (observations[:, TOKEN_TABLE_SIZE:] * self.game_scales).clamp_(-HIGHEST_INPUT, HIGHEST_INPUT)
+        features = (table[:, :, 1:] * self.satellite_scales).clamp_(0, policy.HIGHEST_INPUT)
+        game = (observations[:, TOKEN_TABLE_SIZE:] * self.game_scales).clamp_(
+            -policy.HIGHEST_INPUT, policy.HIGHEST_INPUT
+        )
         indices = sectors + self.kinds
         game_term = torch.addmm(w["satellite_bias"], game, w["game"])[:, None]
         own_inputs = torch.cat([features[:, :SATELLITES], self.numbers.expand(len(game), -1, -1)], 2)
@@ -98,7 +89,7 @@ class PolicyNetwork(nn.Module):
         own = self._embed(indices[:, :SATELLITES], own_inputs, own_weights, game_term)
         enemy = self._embed(indices[:, SATELLITES:], features[:, SATELLITES:], w["enemy_figures"], game_term)
 
-        is_active = features[:, :, ACTIVE]
+        is_active = features[:, :, policy.ACTIVE]
         counts = self.fleets * is_active[:, None]  # own HVA, own Patrols, enemy HVA, enemy Patrols
         sums = [counts[:, :2, :SATELLITES] @ own, counts[:, 2:, SATELLITES:] @ enemy]
         board = game.new_zeros(len(game), len(w["board"])).scatter_add_(1, indices, is_active)
@@ -116,12 +107,12 @@ class PolicyNetwork(nn.Module):
         """Return logits of shooting at and of colliding with each enemy, (choices, 2, 11)."""
         w = self.w
         rows, numbers = choices // SATELLITES, choices % SATELLITES
-        width = w["key"].shape[1] // ATTACKS
-        queries = enemy.new_zeros(len(enemy) * SATELLITES, ATTACKS * width)
+        width = w["key"].shape[1] // policy.ATTACKS
+        queries = enemy.new_zeros(len(enemy) * SATELLITES, policy.ATTACKS * width)
         queries = queries.index_copy(0, choices, hidden @ w["query"])
-        queries = queries.view(-1, SATELLITES, ATTACKS, width).transpose(1, 2)
-        keys = (enemy @ w["key"]).view(-1, SATELLITES, ATTACKS, width).permute(0, 2, 3, 1)
-        logits = (queries @ keys).transpose(1, 2).reshape(-1, ATTACKS, SATELLITES).index_select(0, choices)
+        queries = queries.view(-1, SATELLITES, policy.ATTACKS, width).transpose(1, 2)
+        keys = (enemy @ w["key"]).view(-1, SATELLITES, policy.ATTACKS, width).permute(0, 2, 3, 1)
+        logits = (queries @ keys).transpose(1, 2).reshape(-1, policy.ATTACKS, SATELLITES).index_select(0, choices)
         is_same_sector = sectors.view(-1)[rows * OBSERVED_SATELLITES + numbers][:, None] == sectors[rows, SATELLITES:]
         logits = logits / width**0.5 + (hidden @ w["attack"])[:, :, None]
         return logits + (hidden @ w["attack_same_sector"])[:, :, None] * is_same_sector[:, None]

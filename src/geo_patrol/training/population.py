@@ -40,7 +40,7 @@ class MetaGame:
     Attributes:
         policies: names of the policies, which are the rows.
         scripts: names of the agents that are opponents only; the columns are the policies, then these.
-        results: of each policy against each later policy and each script, by their indices as row and column.
+        results: results of each policy against each later policy and each script, by their indices as row and column.
     """
 
     policies: tuple[str, ...]
@@ -99,7 +99,7 @@ class Population:
 
     Args:
         config: settings of the responses; its ``out`` is the folder, and its opponents are the scripts of the meta-game.
-        games: of every match.
+        games: games of every match.
         processes: number of worker processes that play matches; None for one per core.
         executor: plays the matches instead of new processes; it is not shut down.
     """
@@ -197,7 +197,7 @@ def train_population(
             opponents and are never part of the result.
         policies: the first policies of the population.
         size: number of policies in the end.
-        games: of every match between two members, even.
+        games: games of every match between two members, even.
         console: where progress is printed; standard output by default.
         processes: number of worker processes that play matches; None for one per core.
         executor: plays the matches instead of new processes; it is not shut down.

@@ -162,7 +162,7 @@ def play_sequentially(
         test: the hypotheses.
         config: see ``load_config``.
         max_games: after which the test gives up.
-        seed: of the first batch of games; the others follow.
+        seed: seed of the first batch of games; the others follow.
 
     Returns:
         The accepted hypothesis, None if the games did not suffice.
@@ -388,7 +388,7 @@ def league_config(config: ConfigSource = "geo_patrol", *, num_envs: int = 512, *
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
         num_envs: environments of each runner.
-        settings: of the league, see ``LeagueSettings``.
+        settings: settings of the league, see ``LeagueSettings``.
     """
     result = LeaguePPOConfig().league(**settings)
     steps = result.league_settings.total_steps

@@ -136,7 +136,7 @@ class IsolatedAgent:
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """Choose orders by the agent's ``act``."""
-        return self._choose("act", observations, action_masks, generator)
+        return self._choose("act", len(action_masks), generator, observations, action_masks)
 
     def plan(
         self,
@@ -147,12 +147,13 @@ class IsolatedAgent:
         generator: np.random.Generator,
     ) -> NDArray[np.int64]:
         """Choose orders by the agent's ``plan``, if it has that method, see ``plans``."""
-        return self._choose("plan", list(games), sides, observations, action_masks, generator)
+        return self._choose("plan", len(games), generator, list(games), sides, observations, action_masks)
 
-    def _choose(self, method: str, *arguments: Any) -> NDArray[np.int64]:
-        generator, num_games = arguments[-1], len(arguments[-2])
+    def _choose(
+        self, method: str, num_games: int, generator: np.random.Generator, *arguments: Any
+    ) -> NDArray[np.int64]:
         seconds = self._seconds(num_games) + (0.0 if self._has_decided else FIRST_SECONDS)
-        answer = self._request(method, seconds, *arguments)
+        answer = self._request(method, seconds, num_games, generator, *arguments)
         if answer.orders is None or answer.generator is None:
             self._give_up(f"{method} was answered without orders")
         self._has_decided = True

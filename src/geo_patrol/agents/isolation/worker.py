@@ -34,7 +34,7 @@ class Reply(BaseModel):
 
     Attributes:
         error: why the request failed.
-        observation, plans: of the agent that was made.
+        observation, plans: those of the agent that was made.
         orders: (games, 11) order codes.
         generator: state of the random generator after them.
     """
@@ -58,7 +58,7 @@ def serve(name: str, channel: socket.socket) -> None:
 
     Args:
         name: ``file.py:Name`` or ``module:Name``.
-        channel: delivers requests, pickled (method, *arguments), and takes an ``Reply`` to each as JSON.
+        channel: delivers requests, pickled (method, *arguments), and takes a ``Reply`` to each as JSON.
     """
     _limit_memory()
     threading.Thread(target=end_with_parent, daemon=True).start()
@@ -98,10 +98,12 @@ def _reset(name: str, agent: Agent, new_games: NDArray[np.bool_]) -> tuple[None,
     return None, Reply()
 
 
-def _choose(name: str, agent: Agent, method: str, *arguments: Any) -> tuple[None, Reply]:
-    """Call ``act`` or ``plan``; the state of the generator, the last argument, goes back with the orders."""
-    actions = call_agent(agent, name, method, *arguments)
-    state = SavedGenerator.model_validate(arguments[-1].bit_generator.state)
+def _choose(
+    name: str, agent: Agent, method: str, num_games: int, generator: np.random.Generator, *arguments: Any
+) -> tuple[None, Reply]:
+    """Call ``act`` or ``plan``; the state of the generator, their last argument, goes back with the orders."""
+    actions = call_agent(agent, name, method, num_games, *arguments, generator)
+    state = SavedGenerator.model_validate(generator.bit_generator.state)
     return None, Reply(orders=actions.tolist(), generator=state)
 
 

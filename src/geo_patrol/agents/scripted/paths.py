@@ -153,7 +153,7 @@ class PathCosts(NamedTuple):
     inner_ring: int
     outer_ring: int
     move_costs: tuple[tuple[int, ...], tuple[int, ...]]
-    """Of each side, prograde to radial out."""
+    """Fuel of each move of each side, prograde to radial out."""
     station_keeping_costs: tuple[int, int]
 
 

@@ -9,48 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from geo_patrol.agents.scripted import script
 from geo_patrol.agents.scripted.paths import FAR, IN_SECTOR, MOVES, NEARBY, Paths, find_table
-from geo_patrol.agents.scripted.script import (
-    MOVEMENT_PHASE,
-    DeterministicScript,
-    SeededScript,
-    check_observations,
-    describe_parameters,
-    read_game,
-    read_rules,
-    sample_keys,
-    split_by_path_costs,
-    uniform,
-)
 from geo_patrol.agents.scripted.scripted import Fraction, attack_kind, odds_after
+from geo_patrol.engine import state
 from geo_patrol.engine.engagement import range_between
 from geo_patrol.engine.legal import check_masks, read_mask, write_legal_orders
 from geo_patrol.engine.observe import Encoding
-from geo_patrol.engine.state import (
-    ADJACENT_SECTOR,
-    COLLIDE,
-    ENGAGEMENT,
-    GAME,
-    GUARD,
-    HVA,
-    MOVEMENT,
-    NOBODY,
-    NOOP,
-    NUM_SIDES,
-    OUT_OF_RANGE,
-    PATROLS,
-    PROGRADE,
-    RULES,
-    SAME_SECTOR,
-    SATELLITES,
-    SHOOT,
-    SHOT,
-    IntArray,
-    Record,
-    Records,
-    make_workspace,
-    records,
-)
 from geo_patrol.engine.turn import destination
 from geo_patrol.jit import jit, jitable, jitable_call
 
@@ -72,7 +37,7 @@ TACTICS = np.dtype(
 class Raid(NamedTuple):
     """The parameters of a raider."""
 
-    defenders: Annotated[int, Field(ge=0, le=PATROLS)] = 6
+    defenders: Annotated[int, Field(ge=0, le=state.PATROLS)] = 6
     """How many Patrols stay at home."""
     path: Literal["quick", "cheap"] = "quick"
     """Whether raiders take the turn of arrival that is next or the one that costs least."""
@@ -86,7 +51,7 @@ class Raid(NamedTuple):
     """The probability that the own HVA gives way when it can be attacked in this turn."""
 
 
-def write_raid(raid: Raid, tactics: Record) -> None:
+def write_raid(raid: Raid, tactics: state.Record) -> None:
     """Write a raider's parameters as a record."""
     tactics.raids = 1
     tactics.defenders = raid.defenders
@@ -96,18 +61,18 @@ def write_raid(raid: Raid, tactics: Record) -> None:
     tactics.lead, tactics.dodge = raid.lead, raid.dodge
 
 
-def raid_tactics(*raids: Raid) -> Records:
+def raid_tactics(*raids: Raid) -> state.Records:
     """Return the parameters of raiders as records."""
-    tactics = records(TACTICS, len(raids))
+    tactics = state.records(TACTICS, len(raids))
     for i, raid in enumerate(raids):
         write_raid(raid, tactics[i])
     return tactics
 
 
-def turtle_tactics() -> Records:
+def turtle_tactics() -> state.Records:
     """Return the parameters of a turtle as one record."""
-    tactics = records(TACTICS, 1)
-    tactics["defenders"] = PATROLS
+    tactics = state.records(TACTICS, 1)
+    tactics["defenders"] = state.PATROLS
     return tactics
 
 
@@ -151,24 +116,24 @@ class RaidPlan(NamedTuple):
 @jitable
 def make_raid_plan() -> RaidPlan:
     """Allocate a raid plan."""
-    return RaidPlan(np.zeros(SATELLITES, np.int64), np.zeros(MOVES))
+    return RaidPlan(np.zeros(state.SATELLITES, np.int64), np.zeros(MOVES))
 
 
 @jitable
-def can_pay(game: Record, rules: Record, side: int, number: int, price: int) -> bool:
+def can_pay(game: state.Record, rules: state.Record, side: int, number: int, price: int) -> bool:
     """Tell whether a satellite can pay for a path and for an attack at its end."""
     fuel = int(game.fuel[side, number])
-    cost = rules.engagement_cost[side, attack_kind(game, side, number), SAME_SECTOR]
+    cost = rules.engagement_cost[side, attack_kind(game, side, number), state.SAME_SECTOR]
     return price < fuel and price + int(cost) <= fuel
 
 
 @jitable
-def soonest_attack(game: Record, rules: Record, side: int, paths: Paths) -> int:
+def soonest_attack(game: state.Record, rules: state.Record, side: int, paths: Paths) -> int:
     """Return after how many drifts a side's HVA can be attacked where it drifts, ALARM_TURNS if not before."""
     soonest = ALARM_TURNS
-    for number in range(1, SATELLITES):
+    for number in range(1, state.SATELLITES):
         if game.fuel[1 - side, number] > 0:
-            row = paths.prices[1 - side, NEARBY, game.sector[side, HVA], game.sector[1 - side, number]]
+            row = paths.prices[1 - side, NEARBY, game.sector[side, state.HVA], game.sector[1 - side, number]]
             for turns in range(min(soonest, len(row))):
                 if can_pay(game, rules, 1 - side, number, int(row[turns])):
                     soonest = turns
@@ -180,7 +145,7 @@ def soonest_attack(game: Record, rules: Record, side: int, paths: Paths) -> int:
 def path_home(paths: Paths, side: int, target: int, sector: int, fuel: int) -> int:
     """Return the first move of the cheapest path into a sector that drifts along; of equals, the quickest."""
     prices, moves = paths.prices[side, IN_SECTOR, target, sector], paths.moves[side, IN_SECTOR, target, sector]
-    best, move = FAR, NOOP
+    best, move = FAR, state.NOOP
     for turns in range(len(prices)):
         if prices[turns] < best and prices[turns] < fuel:
             best, move = int(prices[turns]), int(moves[turns])
@@ -189,26 +154,32 @@ def path_home(paths: Paths, side: int, target: int, sector: int, fuel: int) -> i
 
 @jitable
 def move_hva(
-    game: Record, legal: IntArray, side: int, paths: Paths, tactics: Record, alarm: int, key: np.uint64
+    game: state.Record,
+    legal: state.IntArray,
+    side: int,
+    paths: Paths,
+    tactics: state.Record,
+    alarm: int,
+    key: np.uint64,
 ) -> int:
     """Return the HVA's move: aside at random when it can be attacked, or back to its goal sector."""
-    if alarm == 0 and uniform(key, 0) < tactics.dodge:
-        aside = PROGRADE + int(uniform(key, 1) * (MOVES - PROGRADE))
-        return aside if (legal[side, HVA] >> aside) & 1 else NOOP
-    here, goal = int(game.sector[side, HVA]), int(game.goal[side])
-    return path_home(paths, side, goal, here, int(game.fuel[side, HVA])) if here != goal else NOOP
+    if alarm == 0 and script.uniform(key, 0) < tactics.dodge:
+        aside = state.PROGRADE + int(script.uniform(key, 1) * (MOVES - state.PROGRADE))
+        return aside if (legal[side, state.HVA] >> aside) & 1 else state.NOOP
+    here, goal = int(game.sector[side, state.HVA]), int(game.goal[side])
+    return path_home(paths, side, goal, here, int(game.fuel[side, state.HVA])) if here != goal else state.NOOP
 
 
 @jitable
 def count_arriving(
-    game: Record, rules: Record, side: int, prices: IntArray, turns: int, num_raiders: int
+    game: state.Record, rules: state.Record, side: int, prices: state.IntArray, turns: int, num_raiders: int
 ) -> tuple[int, float]:
     """Count the Patrols that can attack after so many drifts, at most ``num_raiders``; return their mean price too.
 
     ``prices``: (sectors, turns), to the enemy HVA.
     """
     count, total = 0, 0
-    for number in range(1, SATELLITES):
+    for number in range(1, state.SATELLITES):
         price = int(prices[game.sector[side, number], turns])
         if can_pay(game, rules, side, number, price):
             count += 1
@@ -217,7 +188,9 @@ def count_arriving(
 
 
 @jitable
-def plan_arrival(game: Record, rules: Record, side: int, prices: IntArray, is_quick: bool, num_raiders: int) -> int:
+def plan_arrival(
+    game: state.Record, rules: state.Record, side: int, prices: state.IntArray, is_quick: bool, num_raiders: int
+) -> int:
     """Return in how many turns a raid arrives, ``NOBODY`` if none can.
 
     A quick raid takes the next turn in which most of the largest possible raid can arrive together; a cheap one the turn
@@ -227,7 +200,7 @@ def plan_arrival(game: Record, rules: Record, side: int, prices: IntArray, is_qu
     largest = 0
     for turns in range(horizon):
         largest = max(largest, count_arriving(game, rules, side, prices, turns, num_raiders)[0])
-    best, best_value = NOBODY, -np.inf
+    best, best_value = state.NOBODY, -np.inf
     for turns in range(horizon):
         count, price = count_arriving(game, rules, side, prices, turns, num_raiders)
         if is_quick and count > 0 and count >= largest * _PATIENCE:
@@ -239,16 +212,22 @@ def plan_arrival(game: Record, rules: Record, side: int, prices: IntArray, is_qu
 
 @jitable
 def mark_raiders(
-    game: Record, rules: Record, side: int, prices: IntArray, turns: int, num_raiders: int, raiders: IntArray
+    game: state.Record,
+    rules: state.Record,
+    side: int,
+    prices: state.IntArray,
+    turns: int,
+    num_raiders: int,
+    raiders: state.IntArray,
 ) -> None:
     """Mark the Patrols whose paths to the enemy HVA are cheapest."""
     for _ in range(num_raiders):
-        best, best_price = NOBODY, FAR
-        for number in range(1, SATELLITES):
+        best, best_price = state.NOBODY, FAR
+        for number in range(1, state.SATELLITES):
             price = int(prices[game.sector[side, number], turns])
             if not raiders[number] and price < best_price and can_pay(game, rules, side, number, price):
                 best, best_price = number, price
-        if best == NOBODY:
+        if best == state.NOBODY:
             return
         raiders[best] = 1
 
@@ -257,23 +236,30 @@ def mark_raiders(
 def foresee_hva(legal_moves: int, lead: float, open_odds: NDArray[np.float64]) -> None:
     """Write the probabilities of the enemy HVA's moves: uniform with probability ``lead``, otherwise none."""
     moves = 0
-    for order in range(PROGRADE, MOVES):
+    for order in range(state.PROGRADE, MOVES):
         moves += (legal_moves >> order) & 1
-    for order in range(PROGRADE, MOVES):
+    for order in range(state.PROGRADE, MOVES):
         open_odds[order] = lead / moves if (legal_moves >> order) & 1 else 0.0
-    open_odds[NOOP] = 1.0 - lead if moves > 0 else 1.0
+    open_odds[state.NOOP] = 1.0 - lead if moves > 0 else 1.0
 
 
 @jitable
 def close_in(
-    game: Record, rules: Record, legal: IntArray, side: int, reach: int, lead: float, plan: RaidPlan, orders: IntArray
+    game: state.Record,
+    rules: state.Record,
+    legal: state.IntArray,
+    side: int,
+    reach: int,
+    lead: float,
+    plan: RaidPlan,
+    orders: state.IntArray,
 ) -> None:
     """Choose raiders' moves greedily: each goes where it most likely catches an enemy HVA that those before it miss."""
-    target = int(game.sector[1 - side, HVA])
-    foresee_hva(int(legal[1 - side, HVA]), lead, plan.open_odds)
-    for number in range(1, SATELLITES):
+    target = int(game.sector[1 - side, state.HVA])
+    foresee_hva(int(legal[1 - side, state.HVA]), lead, plan.open_odds)
+    for number in range(1, state.SATELLITES):
         if plan.raiders[number]:
-            best, best_value = NOOP, 0.0
+            best, best_value = state.NOOP, 0.0
             for order in range(MOVES):
                 if (legal[side, number] >> order) & 1:
                     value = -_PENNY * rules.move_cost[side, order]
@@ -292,90 +278,95 @@ def close_in(
 
 @jitable
 def send_raiders(
-    game: Record,
-    rules: Record,
-    legal: IntArray,
+    game: state.Record,
+    rules: state.Record,
+    legal: state.IntArray,
     side: int,
     paths: Paths,
-    tactics: Record,
+    tactics: state.Record,
     plan: RaidPlan,
-    orders: IntArray,
+    orders: state.IntArray,
 ) -> None:
     """Write the moves of the Patrols on a raid against the enemy HVA."""
     num_raiders = -tactics.defenders
-    for number in range(1, SATELLITES):
+    for number in range(1, state.SATELLITES):
         num_raiders += game.fuel[side, number] > 0
     if not tactics.raids or num_raiders <= 0:
         return
-    target = int(game.sector[1 - side, HVA])
+    target = int(game.sector[1 - side, state.HVA])
     prices, moves = paths.prices[side, tactics.reach, target], paths.moves[side, tactics.reach, target]
     turns = plan_arrival(game, rules, side, prices, tactics.is_quick, num_raiders)
-    if turns == NOBODY:
+    if turns == state.NOBODY:
         return
     mark_raiders(game, rules, side, prices, turns, num_raiders, plan.raiders)
     if turns == 0:
         close_in(game, rules, legal, side, tactics.reach, tactics.lead, plan, orders)
         return
-    for number in range(1, SATELLITES):
+    for number in range(1, state.SATELLITES):
         if plan.raiders[number]:
             orders[number] = moves[game.sector[side, number], turns]
 
 
 @jitable
-def attack_on_hva(game: Record, legal: int, side: int, number: int, reach: int) -> int:
+def attack_on_hva(game: state.Record, legal: int, side: int, number: int, reach: int) -> int:
     """Return the order by which a satellite attacks the enemy HVA: a shot before a collision; NOOP if it cannot."""
-    if reach == NEARBY or game.sector[side, number] == game.sector[1 - side, HVA]:
-        if (legal >> (SHOOT + HVA)) & 1:
-            return SHOOT + HVA
-        if (legal >> (COLLIDE + HVA)) & 1:
-            return COLLIDE + HVA
-    return NOOP
+    if reach == NEARBY or game.sector[side, number] == game.sector[1 - side, state.HVA]:
+        if (legal >> (state.SHOOT + state.HVA)) & 1:
+            return state.SHOOT + state.HVA
+        if (legal >> (state.COLLIDE + state.HVA)) & 1:
+            return state.COLLIDE + state.HVA
+    return state.NOOP
 
 
 @jitable
-def shot_at_patrol(game: Record, rules: Record, legal: int, side: int, number: int) -> int:
+def shot_at_patrol(game: state.Record, rules: state.Record, legal: int, side: int, number: int) -> int:
     """Return the shot at an enemy Patrol that is expected to take most fuel from it; NOOP if there is none."""
-    best, best_value = NOOP, 0.0
-    if (legal >> (SHOOT + 1)) & ((1 << (SATELLITES - 1)) - 1) == 0:
-        return NOOP
-    for target in range(1, SATELLITES):
-        if (legal >> (SHOOT + target)) & 1:
+    best, best_value = state.NOOP, 0.0
+    if (legal >> (state.SHOOT + 1)) & ((1 << (state.SATELLITES - 1)) - 1) == 0:
+        return state.NOOP
+    for target in range(1, state.SATELLITES):
+        if (legal >> (state.SHOOT + target)) & 1:
             is_here = game.sector[side, number] == game.sector[1 - side, target]
-            odds = rules.engagement_odds[side, SHOT, SAME_SECTOR if is_here else ADJACENT_SECTOR]
+            odds = rules.engagement_odds[side, state.SHOT, state.SAME_SECTOR if is_here else state.ADJACENT_SECTOR]
             if odds * game.fuel[1 - side, target] > best_value:
-                best, best_value = SHOOT + target, odds * game.fuel[1 - side, target]
+                best, best_value = state.SHOOT + target, odds * game.fuel[1 - side, target]
     return best
 
 
 @jitable
-def count_attackers(game: Record, side: int) -> int:
+def count_attackers(game: state.Record, side: int) -> int:
     """Count the enemy Patrols in the sector of a side's HVA or next to it."""
-    count, hva = 0, int(game.sector[side, HVA])
-    for number in range(1, SATELLITES):
+    count, hva = 0, int(game.sector[side, state.HVA])
+    for number in range(1, state.SATELLITES):
         if game.fuel[1 - side, number] > 0:
-            count += range_between(int(game.sector[1 - side, number]), hva) != OUT_OF_RANGE
+            count += range_between(int(game.sector[1 - side, number]), hva) != state.OUT_OF_RANGE
     return count
 
 
 @jitable
-def add_guards(game: Record, legal: IntArray, side: int, num_guards: int, orders: IntArray) -> None:
+def add_guards(game: state.Record, legal: state.IntArray, side: int, num_guards: int, orders: state.IntArray) -> None:
     """Let up to ``num_guards`` Patrols that have no order yet guard: those in the HVA's sector first."""
     for from_afar in range(2):
-        for number in range(1, SATELLITES):
-            is_here = game.sector[side, number] == game.sector[side, HVA]
+        for number in range(1, state.SATELLITES):
+            is_here = game.sector[side, number] == game.sector[side, state.HVA]
             if (
                 num_guards > 0
-                and orders[number] == NOOP
-                and (legal[side, number] >> GUARD) & 1
+                and orders[number] == state.NOOP
+                and (legal[side, number] >> state.GUARD) & 1
                 and is_here != from_afar
             ):
-                orders[number] = GUARD
+                orders[number] = state.GUARD
                 num_guards -= 1
 
 
 @jitable
 def order_engagement(
-    game: Record, rules: Record, legal: IntArray, side: int, tactics: Record, orders: IntArray
+    game: state.Record,
+    rules: state.Record,
+    legal: state.IntArray,
+    side: int,
+    tactics: state.Record,
+    orders: state.IntArray,
 ) -> None:
     """Write a side's orders of an engagement phase, (11,), which is all noop; ``legal``: (2, 11), sets.
 
@@ -383,55 +374,55 @@ def order_engagement(
     shoot at Patrols.
     """
     if not tactics.raids:
-        add_guards(game, legal, side, SATELLITES, orders)
+        add_guards(game, legal, side, state.SATELLITES, orders)
         return
-    lost = game.fuel[1 - side, HVA] * rules.weight[1 - side, HVA]
+    lost = game.fuel[1 - side, state.HVA] * rules.weight[1 - side, state.HVA]
     strikes = game.score[side] > game.score[1 - side] - lost  # destroying the enemy HVA, which ends the game, would win
-    for number in range(SATELLITES):
+    for number in range(state.SATELLITES):
         allowed = int(legal[side, number])
         if tactics.patrols_first:
             orders[number] = shot_at_patrol(game, rules, allowed, side, number)
-        if strikes and orders[number] == NOOP:
+        if strikes and orders[number] == state.NOOP:
             orders[number] = attack_on_hva(game, allowed, side, number, tactics.reach)
     attackers = count_attackers(game, side)
     add_guards(game, legal, side, attackers, orders)
-    for number in range(SATELLITES):
+    for number in range(state.SATELLITES):
         if (
             attackers > 0
-            and orders[number] == NOOP
-            and range_between(int(game.sector[side, number]), int(game.sector[side, HVA])) != OUT_OF_RANGE
+            and orders[number] == state.NOOP
+            and range_between(int(game.sector[side, number]), int(game.sector[side, state.HVA])) != state.OUT_OF_RANGE
         ):
             orders[number] = shot_at_patrol(game, rules, int(legal[side, number]), side, number)
 
 
 @jitable_call
 def order_side(
-    game: Record,
-    rules: Record,
-    legal: IntArray,
+    game: state.Record,
+    rules: state.Record,
+    legal: state.IntArray,
     side: int,
     paths: Paths,
-    tactics: Record,
+    tactics: state.Record,
     key: np.uint64,
     plan: RaidPlan,
-    orders: IntArray,
+    orders: state.IntArray,
 ) -> None:
     """Write the orders of one side, (11,), in either phase; the same key gives the same orders.
 
     ``legal``: (2, 11), sets; of the enemy's, only the HVA's moves are used.
     """
-    for number in range(SATELLITES):
-        orders[number] = NOOP
+    for number in range(state.SATELLITES):
+        orders[number] = state.NOOP
         plan.raiders[number] = 0
-    if game.phase != MOVEMENT:
+    if game.phase != state.MOVEMENT:
         order_engagement(game, rules, legal, side, tactics, orders)
         return
     alarm = soonest_attack(game, rules, side, paths)
-    orders[HVA] = move_hva(game, legal, side, paths, tactics, alarm, key)
+    orders[state.HVA] = move_hva(game, legal, side, paths, tactics, alarm, key)
     send_raiders(game, rules, legal, side, paths, tactics, plan, orders)
     if alarm < ALARM_TURNS:
-        shelter = destination(int(game.sector[side, HVA]), orders[HVA])
-        for number in range(1, SATELLITES):
+        shelter = destination(int(game.sector[side, state.HVA]), orders[state.HVA])
+        for number in range(1, state.SATELLITES):
             if not plan.raiders[number]:
                 sector, fuel = int(game.sector[side, number]), int(game.fuel[side, number])
                 orders[number] = path_home(paths, side, shelter, sector, fuel)
@@ -442,41 +433,41 @@ _OWN = 0
 
 @jit
 def order_rows(
-    observations: IntArray,
-    masks: IntArray,
-    rows: IntArray,
+    observations: state.IntArray,
+    masks: state.IntArray,
+    rows: state.IntArray,
     paths: Paths,
-    tactics: Records,
+    tactics: state.Records,
     keys: NDArray[np.uint64],
-    game: Record,
-    rules: Record,
-    orders: IntArray,
+    game: state.Record,
+    rules: state.Record,
+    orders: state.IntArray,
 ) -> None:
     """Write the orders of those rows of a batch that share the path costs of ``paths``.
 
     ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``tactics``: (n,) or (1,) for all, ``keys``: (n,),
     ``orders``: (n, 11), overwritten. ``game`` and ``rules`` are buffers.
     """
-    legal, plan = np.zeros((NUM_SIDES, SATELLITES), np.int32), make_raid_plan()
-    read_rules(observations[rows[0]], rules)
-    workspace = make_workspace(rules.outer_ring)
+    legal, plan = np.zeros((state.NUM_SIDES, state.SATELLITES), np.int32), make_raid_plan()
+    script.read_rules(observations[rows[0]], rules)
+    workspace = state.make_workspace(rules.outer_ring)
     for i in range(len(rows)):
         row = rows[i]
-        read_rules(observations[row], rules)
-        read_game(observations[row], game, rules)
-        game.phase = MOVEMENT if observations[row, MOVEMENT_PHASE] else ENGAGEMENT
+        script.read_rules(observations[row], rules)
+        script.read_game(observations[row], game, rules)
+        game.phase = state.MOVEMENT if observations[row, script.MOVEMENT_PHASE] else state.ENGAGEMENT
         write_legal_orders(game, rules, workspace, legal)
-        for number in range(SATELLITES):
+        for number in range(state.SATELLITES):
             legal[_OWN, number] &= read_mask(masks[row, number])
         tactic = tactics[row if len(tactics) > 1 else 0]
         order_side(game, rules, legal, _OWN, paths, tactic, keys[row], plan, orders[row])
-        for number in range(SATELLITES):
+        for number in range(state.SATELLITES):
             if not (legal[_OWN, number] >> orders[row, number]) & 1:
-                orders[row, number] = NOOP
+                orders[row, number] = state.NOOP
 
 
 def order_batch(
-    observations: NDArray[Any], action_masks: NDArray[np.int8], tactics: Records, keys: NDArray[np.uint64]
+    observations: NDArray[Any], action_masks: NDArray[np.int8], tactics: state.Records, keys: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
     """Return the orders of a batch, (n, 11), for tactics, (n,) or (1,) for all, and random keys, (n,).
 
@@ -484,18 +475,21 @@ def order_batch(
         ValueError: observations or masks have another shape or type, or describe no board.
     """
     masks = check_masks(action_masks)
-    seen = check_observations(observations, len(masks))
+    seen = script.check_observations(observations, len(masks))
     orders = np.zeros(masks.shape[:2], np.int64)
-    game, rules = records(GAME, 1), records(RULES, 1)  # of this call alone: threads may share an agent
-    for path_costs, rows in split_by_path_costs(seen):
+    game, rules = (
+        state.records(state.GAME, 1),
+        state.records(state.RULES, 1),
+    )  # of this call alone: threads may share an agent
+    for path_costs, rows in script.split_by_path_costs(seen):
         order_rows(seen, masks, rows, find_table(path_costs), tactics, keys, game[0], rules[0], orders)
     return orders
 
 
-class _Tactician(SeededScript):
+class _Tactician(script.SeededScript):
     """Plays every game with the same tactics; stateless."""
 
-    def __init__(self, name: str, tactics: Records) -> None:
+    def __init__(self, name: str, tactics: state.Records) -> None:
         self.name = name
         self._tactics = tactics
 
@@ -510,7 +504,7 @@ class _Tactician(SeededScript):
         return order_batch(observations, action_masks, self._tactics, keys)
 
 
-class TurtleAgent(_Tactician, DeterministicScript):
+class TurtleAgent(_Tactician, script.DeterministicScript):
     """Guards its own HVA with all Patrols, and does nothing else."""
 
     def __init__(self) -> None:
@@ -526,10 +520,10 @@ class RaiderAgent(_Tactician):
 
     def __init__(self, raid: Raid | None = None) -> None:
         self.raid = Raid() if raid is None else raid
-        super().__init__(describe_parameters("raider", self.raid), raid_tactics(self.raid))
+        super().__init__(script.describe_parameters("raider", self.raid), raid_tactics(self.raid))
 
 
-class SteadyRaiderAgent(RaiderAgent, DeterministicScript):
+class SteadyRaiderAgent(RaiderAgent, script.DeterministicScript):
     """A raider whose HVA never gives way, ``Raid.dodge`` 0: the only thing that raiders leave to chance."""
 
 
@@ -551,13 +545,13 @@ class MixedAgent:
     observation: Encoding = "tokens"
 
     def __init__(self) -> None:
-        self._tactics = records(TACTICS, 0)
+        self._tactics = state.records(TACTICS, 0)
         self._is_new = np.zeros(0, np.bool_)
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
         """Mark games as new; their parameters are sampled in the next ``act``."""
         if len(new_games) != len(self._is_new):
-            self._tactics = records(TACTICS, len(new_games))
+            self._tactics = state.records(TACTICS, len(new_games))
             self._is_new = np.ones(len(new_games), np.bool_)
         self._is_new |= new_games
 
@@ -574,4 +568,4 @@ class MixedAgent:
         for i in np.flatnonzero(self._is_new):
             write_raid(sample_raid(generator), self._tactics[i])
         self._is_new[:] = False
-        return order_batch(observations, action_masks, self._tactics, sample_keys(generator, len(action_masks)))
+        return order_batch(observations, action_masks, self._tactics, script.sample_keys(generator, len(action_masks)))

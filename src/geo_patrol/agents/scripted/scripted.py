@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from geo_patrol.agents.scripted import script
 from geo_patrol.agents.scripted.paths import (
     MOVE,
     MOVES,
@@ -22,40 +23,10 @@ from geo_patrol.agents.scripted.paths import (
     make_paths,
     write_steps,
 )
-from geo_patrol.agents.scripted.script import (
-    MOVEMENT_PHASE,
-    SeededScript,
-    check_observations,
-    describe_parameters,
-    read_game,
-    read_rules,
-    uniform,
-)
 from geo_patrol.board import MAX_RING, azimuth_of, ring_of
+from geo_patrol.engine import state
 from geo_patrol.engine.engagement import GUARD_DECAY, range_between
 from geo_patrol.engine.legal import check_masks
-from geo_patrol.engine.state import (
-    ADJACENT_SECTOR,
-    COLLIDE,
-    COLLISION,
-    GAME,
-    GUARD,
-    GUARDING,
-    HVA,
-    NOBODY,
-    NOOP,
-    NUM_SIDES,
-    ORDERS,
-    OUT_OF_RANGE,
-    RULES,
-    SAME_SECTOR,
-    SATELLITES,
-    SHOOT,
-    SHOT,
-    IntArray,
-    Record,
-    records,
-)
 from geo_patrol.engine.turn import destination
 from geo_patrol.jit import jit, jitable_call
 
@@ -99,39 +70,39 @@ class ScriptedStyle(NamedTuple):
 
 
 @jitable_call
-def sector_of(game: Record, side: int, number: int) -> int:
+def sector_of(game: state.Record, side: int, number: int) -> int:
     """Return the sector of a satellite, as a 64-bit integer."""
     return int(np.int64(game.sector[side, number]))
 
 
 @jitable_call
-def is_active(game: Record, side: int, number: int) -> bool:
+def is_active(game: state.Record, side: int, number: int) -> bool:
     """Tell whether a satellite is on the board and has fuel."""
     return bool(game.fuel[side, number] > 0)
 
 
 @jitable_call
-def count_active(game: Record, side: int) -> int:
+def count_active(game: state.Record, side: int) -> int:
     """Count the active Patrols of a side."""
     count = 0
-    for number in range(1, SATELLITES):
+    for number in range(1, state.SATELLITES):
         count += is_active(game, side, number)
     return count
 
 
 @jitable_call
-def kill_worth(game: Record, rules: Record, side: int, style: ScriptedStyle) -> float:
+def kill_worth(game: state.Record, rules: state.Record, side: int, style: ScriptedStyle) -> float:
     """Return the points that it is worth to destroy a side's HVA, negative where that side would win by it."""
-    points = game.fuel[side, HVA] * rules.weight[side, HVA]
+    points = game.fuel[side, state.HVA] * rules.weight[side, state.HVA]
     margin = game.score[1 - side] - game.score[side] + points
     return points + style.ending if margin > 0 else margin - style.ending
 
 
 @jitable_call
-def turns_to_end(game: Record, rules: Record) -> int:
+def turns_to_end(game: state.Record, rules: state.Record) -> int:
     """Return how many turns remain, this one included, if both HVAs earn their goal points and nothing is burnt."""
     turns = max(int(rules.turn_limit), 1)
-    for side in range(NUM_SIDES):
+    for side in range(state.NUM_SIDES):
         earned = rules.goal_points[side]
         if earned > 0:
             missing = max(rules.win_score[side] - game.score[side], 1)
@@ -140,7 +111,7 @@ def turns_to_end(game: Record, rules: Record) -> int:
 
 
 @jitable_call
-def may_rest(game: Record, rules: Record) -> bool:
+def may_rest(game: state.Record, rules: state.Record) -> bool:
     """Tell whether the game is about to be won by drifting along."""
     turns = turns_to_end(game, rules)
     lead = game.score[OWN] - game.score[ENEMY]
@@ -154,9 +125,9 @@ STRIKE_TURNS, THREAT_TURNS, HOME_TURNS = 9, 3, 4
 class Plans(NamedTuple):
     """The paths of the Patrols to the enemy HVA, of the enemies to the own one, and home; with buffers."""
 
-    strike: IntArray
-    threat: IntArray
-    home: IntArray
+    strike: state.IntArray
+    threat: state.IntArray
+    home: state.IntArray
     steps: NDArray[np.int64]
     prices: NDArray[np.int64]
     raiders: NDArray[np.int64]
@@ -176,39 +147,43 @@ def make_plans() -> Plans:
         make_paths(HOME_TURNS),
         np.zeros((sectors, MOVES), np.int64),
         np.zeros(sectors, np.int64),
-        np.zeros(SATELLITES, np.int64),
+        np.zeros(state.SATELLITES, np.int64),
         np.zeros(MOVES, np.int64),
         np.zeros(MOVES),
     )
 
 
 @jitable_call
-def attack_kind(game: Record, side: int, number: int) -> int:
+def attack_kind(game: state.Record, side: int, number: int) -> int:
     """Return how a satellite attacks: by shots while it has ammo."""
-    return SHOT if game.ammo[side, number] > 0 else COLLISION
+    return state.SHOT if game.ammo[side, number] > 0 else state.COLLISION
 
 
 @jitable_call
-def find_strikes(game: Record, rules: Record, side: int, style: ScriptedStyle, plans: Plans, paths: IntArray) -> None:
+def find_strikes(
+    game: state.Record, rules: state.Record, side: int, style: ScriptedStyle, plans: Plans, paths: state.IntArray
+) -> None:
     """Find the paths of a side's satellites to the enemy's HVA."""
-    kind = SHOT if rules.initial_ammo[side, 1] > 0 else COLLISION
-    gain = rules.engagement_odds[side, kind, SAME_SECTOR] - rules.engagement_odds[side, kind, ADJACENT_SECTOR]
+    kind = state.SHOT if rules.initial_ammo[side, 1] > 0 else state.COLLISION
+    gain = (
+        rules.engagement_odds[side, kind, state.SAME_SECTOR] - rules.engagement_odds[side, kind, state.ADJACENT_SECTOR]
+    )
     premium = max(int(gain * style.premium), 0)
-    target = sector_of(game, 1 - side, HVA)
+    target = sector_of(game, 1 - side, state.HVA)
     find_paths(rules, side, target, premium, plans.steps, plans.prices, paths)
 
 
 @jitable_call
-def can_strike(game: Record, rules: Record, side: int, number: int, price: int) -> bool:
+def can_strike(game: state.Record, rules: state.Record, side: int, number: int, price: int) -> bool:
     """Tell whether a satellite can pay for a path and for an attack in the same sector at its end."""
-    cost = rules.engagement_cost[side, attack_kind(game, side, number), SAME_SECTOR]
+    cost = rules.engagement_cost[side, attack_kind(game, side, number), state.SAME_SECTOR]
     return is_active(game, side, number) and price < UNREACHABLE and price + cost <= game.fuel[side, number]
 
 
 @jitable_call
-def is_home(game: Record, side: int, number: int) -> bool:
+def is_home(game: state.Record, side: int, number: int) -> bool:
     """Tell whether a satellite is about its own HVA: at most one ring and an eighth of a turn away."""
-    sector, hva = sector_of(game, side, number), sector_of(game, side, HVA)
+    sector, hva = sector_of(game, side, number), sector_of(game, side, state.HVA)
     ring, hva_ring = ring_of(sector), ring_of(hva)
     if abs(ring - hva_ring) > 1:
         return False
@@ -219,19 +194,19 @@ def is_home(game: Record, side: int, number: int) -> bool:
 
 
 @jitable_call
-def expected_guards(game: Record, side: int, style: ScriptedStyle) -> float:
+def expected_guards(game: state.Record, side: int, style: ScriptedStyle) -> float:
     """Return how many guards a side's HVA is expected to have."""
     count = 0
-    for number in range(1, SATELLITES):
+    for number in range(1, state.SATELLITES):
         count += is_active(game, side, number) and is_home(game, side, number)
     return count * style.trust
 
 
 @jitable_call
-def count_incoming(game: Record, rules: Record, threat: IntArray) -> int:
+def count_incoming(game: state.Record, rules: state.Record, threat: state.IntArray) -> int:
     """Count the enemy Patrols that can attack the own HVA within the next turns."""
     count = 0
-    for number in range(1, SATELLITES):
+    for number in range(1, state.SATELLITES):
         for turns in range(len(threat)):
             if can_strike(game, rules, ENEMY, number, threat[turns, PRICE, game.sector[ENEMY, number]]):
                 count += 1
@@ -240,18 +215,20 @@ def count_incoming(game: Record, rules: Record, threat: IntArray) -> int:
 
 
 @jitable_call
-def choose_raiders(game: Record, rules: Record, prices: IntArray, num_raiders: int, raiders: IntArray) -> int:
+def choose_raiders(
+    game: state.Record, rules: state.Record, prices: state.IntArray, num_raiders: int, raiders: state.IntArray
+) -> int:
     """Mark the Patrols for which a strike is cheapest, at most ``num_raiders``; return how many."""
-    for number in range(SATELLITES):
+    for number in range(state.SATELLITES):
         raiders[number] = 0
     for chosen in range(num_raiders):
-        best = NOBODY
-        for number in range(1, SATELLITES):
+        best = state.NOBODY
+        for number in range(1, state.SATELLITES):
             price = prices[game.sector[OWN, number]]
             if not raiders[number] and can_strike(game, rules, OWN, number, price):
-                if best == NOBODY or price < prices[game.sector[OWN, best]]:
+                if best == state.NOBODY or price < prices[game.sector[OWN, best]]:
                     best = number
-        if best == NOBODY:
+        if best == state.NOBODY:
             return chosen
         raiders[best] = 1
     return num_raiders
@@ -266,35 +243,40 @@ def diverted_fraction(odds: float, attacks: float) -> float:
 
 
 @jitable_call
-def strike_probability(rules: Record, attackers: int, guards: float) -> float:
+def strike_probability(rules: state.Record, attackers: int, guards: float) -> float:
     """Estimate the probability that raiders who arrive together destroy the enemy HVA."""
-    kind = SHOT if rules.initial_ammo[OWN, 1] > 0 else COLLISION
+    kind = state.SHOT if rules.initial_ammo[OWN, 1] > 0 else state.COLLISION
     aimed = float(attackers)
     for _ in range(int(guards + 0.5)):
-        aimed *= 1.0 - diverted_fraction(rules.engagement_odds[ENEMY, GUARDING, SAME_SECTOR], aimed)
-    return 1.0 - (1.0 - rules.engagement_odds[OWN, kind, SAME_SECTOR]) ** aimed
+        aimed *= 1.0 - diverted_fraction(rules.engagement_odds[ENEMY, state.GUARDING, state.SAME_SECTOR], aimed)
+    return 1.0 - (1.0 - rules.engagement_odds[OWN, kind, state.SAME_SECTOR]) ** aimed
 
 
 @jitable_call
 def plan_raid(
-    game: Record, rules: Record, strike: IntArray, style: ScriptedStyle, num_raiders: int, raiders: IntArray
+    game: state.Record,
+    rules: state.Record,
+    strike: state.IntArray,
+    style: ScriptedStyle,
+    num_raiders: int,
+    raiders: state.IntArray,
 ) -> int:
     """Mark the raiders; return in how many turns they strike, ``NOBODY`` if no raid is worth it."""
     worth = kill_worth(game, rules, ENEMY, style)
     guards = expected_guards(game, ENEMY, style)
-    best, best_value = NOBODY, -np.inf
+    best, best_value = state.NOBODY, -np.inf
     if worth > 0 and not may_rest(game, rules):
         for turns in range(min(len(strike), turns_to_end(game, rules))):
             count = choose_raiders(game, rules, strike[turns, PRICE], num_raiders, raiders)
             probability = strike_probability(rules, count, guards)
             fuel = 0
-            for number in range(1, SATELLITES):
+            for number in range(1, state.SATELLITES):
                 if raiders[number]:
                     fuel += strike[turns, PRICE, game.sector[OWN, number]]
             value = probability * worth - fuel * rules.weight[OWN, 1] - style.haste * turns
             if count > 0 and probability >= style.threshold and value > best_value:
                 best, best_value = turns, value
-    choose_raiders(game, rules, strike[max(best, 0), PRICE], num_raiders if best != NOBODY else 0, raiders)
+    choose_raiders(game, rules, strike[max(best, 0), PRICE], num_raiders if best != state.NOBODY else 0, raiders)
     return best
 
 
@@ -303,11 +285,11 @@ PROBABILITY_PER_POINT = 0.02
 
 
 @jitable_call
-def odds_after(game: Record, rules: Record, side: int, number: int, order: int, target: int) -> float:
+def odds_after(game: state.Record, rules: state.Record, side: int, number: int, order: int, target: int) -> float:
     """Return the odds of a satellite's attack, after a move, on a target in a sector; 0 where it cannot attack."""
     sector = sector_of(game, side, number)
     distance = range_between(destination(sector, order), target)
-    if distance == OUT_OF_RANGE or not can_step(rules, sector, order):
+    if distance == state.OUT_OF_RANGE or not can_step(rules, sector, order):
         return 0.0
     kind = attack_kind(game, side, number)
     cost = rules.move_cost[side, order] + rules.engagement_cost[side, kind, distance]
@@ -315,10 +297,12 @@ def odds_after(game: Record, rules: Record, side: int, number: int, order: int, 
 
 
 @jitable_call
-def hit_probability(game: Record, rules: Record, side: int, target: int, raid: IntArray, style: ScriptedStyle) -> float:
+def hit_probability(
+    game: state.Record, rules: state.Record, side: int, target: int, raid: state.IntArray, style: ScriptedStyle
+) -> float:
     """Estimate the probability that a side's HVA is hit this turn in a sector, ``raid`` being the attackers' paths."""
     missed = 1.0
-    for number in range(1, SATELLITES):
+    for number in range(1, state.SATELLITES):
         sector = game.sector[1 - side, number]
         if is_active(game, 1 - side, number) and raid[0, PRICE, sector] < UNREACHABLE:
             expected = odds_after(game, rules, 1 - side, number, raid[0, MOVE, sector], target)
@@ -330,21 +314,30 @@ def hit_probability(game: Record, rules: Record, side: int, target: int, raid: I
 
 
 @jitable_call
-def step_loss(game: Record, rules: Record, side: int, order: int, raid: IntArray, style: ScriptedStyle) -> float:
+def step_loss(
+    game: state.Record, rules: state.Record, side: int, order: int, raid: state.IntArray, style: ScriptedStyle
+) -> float:
     """Return the points that a side expects to lose by a move of its HVA under attack."""
-    here = sector_of(game, side, HVA)
+    here = sector_of(game, side, state.HVA)
     cost = rules.move_cost[side, order]
-    if not can_step(rules, here, order) or (cost + rules.station_keeping_cost[side] >= game.fuel[side, HVA] and order):
+    if not can_step(rules, here, order) or (
+        cost + rules.station_keeping_cost[side] >= game.fuel[side, state.HVA] and order
+    ):
         return np.inf
     there = destination(here, order)
     worth = kill_worth(game, rules, side, style)
-    loss = hit_probability(game, rules, side, there, raid, style) * worth + cost * rules.weight[side, HVA]
+    loss = hit_probability(game, rules, side, there, raid, style) * worth + cost * rules.weight[side, state.HVA]
     return loss if there == game.goal[side] else loss + rules.goal_points[side]
 
 
 @jitable_call
 def write_evasion(
-    game: Record, rules: Record, side: int, raid: IntArray, style: ScriptedStyle, odds: NDArray[np.float64]
+    game: state.Record,
+    rules: state.Record,
+    side: int,
+    raid: state.IntArray,
+    style: ScriptedStyle,
+    odds: NDArray[np.float64],
 ) -> None:
     """Write the probabilities of the moves of a side's HVA under attack: a softmax of their expected losses, negated."""
     lowest = np.inf
@@ -362,19 +355,19 @@ def write_evasion(
 @jitable_call
 def sample_move(odds: NDArray[np.float64], key: np.uint64) -> int:
     """Sample a move from its probabilities."""
-    remaining = uniform(key, 0)
+    remaining = script.uniform(key, 0)
     for order in range(MOVES):
         remaining -= odds[order]
         if remaining < 0:
             return order
-    return NOOP
+    return state.NOOP
 
 
 @jitable_call
-def move_along(game: Record, number: int, paths: IntArray, reserve: int) -> int:
+def move_along(game: state.Record, number: int, paths: state.IntArray, reserve: int) -> int:
     """Return the first move of the cheapest path that leaves a reserve of fuel; of equals, the quickest."""
     sector = game.sector[OWN, number]
-    best, move = UNREACHABLE, NOOP
+    best, move = UNREACHABLE, state.NOOP
     for turns in range(len(paths)):
         price = paths[turns, PRICE, sector]
         if price < best and price + reserve < game.fuel[OWN, number]:
@@ -383,25 +376,30 @@ def move_along(game: Record, number: int, paths: IntArray, reserve: int) -> int:
 
 
 @jitable_call
-def move_hva(game: Record, rules: Record, plans: Plans, style: ScriptedStyle, key: np.uint64) -> int:
+def move_hva(game: state.Record, rules: state.Record, plans: Plans, style: ScriptedStyle, key: np.uint64) -> int:
     """Return the HVA's move: an evasion of a strike, or back to its goal sector, or none."""
-    here = sector_of(game, OWN, HVA)
+    here = sector_of(game, OWN, state.HVA)
     if hit_probability(game, rules, OWN, here, plans.threat, style) >= style.dodge:
         write_evasion(game, rules, OWN, plans.threat, style, plans.odds)
         return sample_move(plans.odds, key)
     if here == game.goal[OWN]:
-        return NOOP
+        return state.NOOP
     find_paths(rules, OWN, int(np.int64(game.goal[OWN])), UNREACHABLE, plans.steps, plans.prices, plans.home)
     to_the_end = turns_to_end(game, rules) * rules.station_keeping_cost[OWN]
-    return move_along(game, HVA, plans.home, min(to_the_end, game.fuel[OWN, HVA] // 2))
+    return move_along(game, state.HVA, plans.home, min(to_the_end, game.fuel[OWN, state.HVA] // 2))
 
 
 @jitable_call
 def best_catch(
-    game: Record, rules: Record, number: int, mask: IntArray, targets: IntArray, open_odds: NDArray[np.float64]
+    game: state.Record,
+    rules: state.Record,
+    number: int,
+    mask: state.IntArray,
+    targets: state.IntArray,
+    open_odds: NDArray[np.float64],
 ) -> int:
     """Return the move of a raider that is most likely to catch the enemy HVA where the others so far miss it."""
-    best, best_value = NOOP, 0.0
+    best, best_value = state.NOOP, 0.0
     for order in range(MOVES):
         value = -rules.move_cost[OWN, order] * rules.weight[OWN, 1] * PROBABILITY_PER_POINT
         for i in range(MOVES):
@@ -413,16 +411,21 @@ def best_catch(
 
 @jitable_call
 def close_in(
-    game: Record, rules: Record, masks: IntArray, plans: Plans, style: ScriptedStyle, orders: IntArray
+    game: state.Record,
+    rules: state.Record,
+    masks: state.IntArray,
+    plans: Plans,
+    style: ScriptedStyle,
+    orders: state.IntArray,
 ) -> None:
     """Choose raiders' moves greedily: each goes where it most likely catches an enemy HVA that those before it miss."""
     targets, open_odds = plans.targets, plans.odds  # that the HVA goes to each target and all raiders so far miss it
     write_evasion(game, rules, ENEMY, plans.strike, style, open_odds)
     for order in range(MOVES):
-        targets[order] = destination(sector_of(game, ENEMY, HVA), order)
+        targets[order] = destination(sector_of(game, ENEMY, state.HVA), order)
         open_odds[order] *= style.lead
-    open_odds[NOOP] += 1.0 - style.lead
-    for number in range(1, SATELLITES):
+    open_odds[state.NOOP] += 1.0 - style.lead
+    for number in range(1, state.SATELLITES):
         if plans.raiders[number]:
             orders[number] = best_catch(game, rules, number, masks[number], targets, open_odds)
             for i in range(MOVES):
@@ -431,7 +434,13 @@ def close_in(
 
 @jitable_call
 def decide_movement(
-    game: Record, rules: Record, masks: IntArray, plans: Plans, style: ScriptedStyle, key: np.uint64, orders: IntArray
+    game: state.Record,
+    rules: state.Record,
+    masks: state.IntArray,
+    plans: Plans,
+    style: ScriptedStyle,
+    key: np.uint64,
+    orders: state.IntArray,
 ) -> None:
     """Write the orders of a movement phase."""
     find_strikes(game, rules, OWN, style, plans, plans.strike)
@@ -440,11 +449,11 @@ def decide_movement(
     raiders, num_active = plans.raiders, count_active(game, OWN)
     num_home = int(max(num_active * style.home_share, incoming * style.defenders_per_raider) + 0.5)
     turns = plan_raid(game, rules, plans.strike, style, max(num_active - num_home, 0), raiders)
-    orders[HVA] = move_hva(game, rules, plans, style, key)
+    orders[state.HVA] = move_hva(game, rules, plans, style, key)
     if incoming > 0:
-        shelter = destination(sector_of(game, OWN, HVA), orders[HVA])
+        shelter = destination(sector_of(game, OWN, state.HVA), orders[state.HVA])
         find_paths(rules, OWN, shelter, UNREACHABLE, plans.steps, plans.prices, plans.home)
-    for number in range(1, SATELLITES):
+    for number in range(1, state.SATELLITES):
         if raiders[number]:
             orders[number] = plans.strike[turns, MOVE, game.sector[OWN, number]]
         elif incoming > 0:
@@ -477,35 +486,35 @@ class Fight(NamedTuple):
 def make_fight() -> Fight:
     """Allocate the state of an engagement phase."""
     return Fight(
-        np.zeros(SATELLITES),
-        np.zeros(SATELLITES, np.int64),
+        np.zeros(state.SATELLITES),
+        np.zeros(state.SATELLITES, np.int64),
         np.zeros(1, np.int64),
-        np.zeros(SATELLITES),
+        np.zeros(state.SATELLITES),
         np.zeros(1),
     )
 
 
 @jitable_call
-def read_order(game: Record, number: int, order: int) -> tuple[int, int, int]:
+def read_order(game: state.Record, number: int, order: int) -> tuple[int, int, int]:
     """Return the kind, the target and the range of a satellite's engagement order; a guard's target is its own HVA."""
-    kind, target, sector = GUARDING, HVA, sector_of(game, OWN, HVA)
-    if order != GUARD:
-        kind = SHOT if order < COLLIDE else COLLISION
-        target = order - (SHOOT if kind == SHOT else COLLIDE)
+    kind, target, sector = state.GUARDING, state.HVA, sector_of(game, OWN, state.HVA)
+    if order != state.GUARD:
+        kind = state.SHOT if order < state.COLLIDE else state.COLLISION
+        target = order - (state.SHOOT if kind == state.SHOT else state.COLLIDE)
         sector = sector_of(game, ENEMY, target)
     return kind, target, range_between(sector_of(game, OWN, number), sector)
 
 
 @jitable_call
-def open_fight(game: Record, rules: Record, fight: Fight) -> None:
+def open_fight(game: state.Record, rules: state.Record, fight: Fight) -> None:
     """Write the state of an engagement phase before any order."""
     fight.attackers[0], fight.aimed[0] = 0, 1.0
-    for number in range(SATELLITES):
+    for number in range(state.SATELLITES):
         fight.threats[number] = 0.0
-        distance = range_between(sector_of(game, ENEMY, number), sector_of(game, OWN, HVA))
-        for kind in (SHOT, COLLISION):
-            able = game.ammo[ENEMY, number] > 0 if kind == SHOT else number != HVA
-            if able and distance != OUT_OF_RANGE and is_active(game, ENEMY, number):
+        distance = range_between(sector_of(game, ENEMY, number), sector_of(game, OWN, state.HVA))
+        for kind in (state.SHOT, state.COLLISION):
+            able = game.ammo[ENEMY, number] > 0 if kind == state.SHOT else number != state.HVA
+            if able and distance != state.OUT_OF_RANGE and is_active(game, ENEMY, number):
                 if rules.engagement_cost[ENEMY, kind, distance] <= game.fuel[ENEMY, number]:
                     odds = rules.engagement_odds[ENEMY, kind, distance]
                     fight.threats[number] = max(fight.threats[number], odds)
@@ -518,7 +527,7 @@ def open_fight(game: Record, rules: Record, fight: Fight) -> None:
 def loss_probability(fight: Fight, aimed: float, changed: int, threat: float) -> float:
     """Return the probability that the own HVA is hit, if the threat by one enemy changed."""
     missed = 1.0
-    for number in range(SATELLITES):
+    for number in range(state.SATELLITES):
         missed *= 1.0 - aimed * (threat if number == changed else fight.threats[number])
     return 1.0 - missed
 
@@ -530,85 +539,94 @@ def aimed_after_guard(fight: Fight, odds: float) -> float:
 
 
 @jitable_call
-def threat_after_attack(game: Record, fight: Fight, target: int, kind: int, odds: float) -> float:
+def threat_after_attack(game: state.Record, fight: Fight, target: int, kind: int, odds: float) -> float:
     """Return an enemy's threat after an attack on it: shots come first and all at once, then collisions."""
-    prevented = kind == SHOT and game.ammo[ENEMY, target] == 0
+    prevented = kind == state.SHOT and game.ammo[ENEMY, target] == 0
     return fight.threats[target] * (1.0 - odds) if prevented else fight.threats[target]
 
 
 @jitable_call
-def guard_value(game: Record, rules: Record, number: int, odds: float, worth: float, fight: Fight) -> float:
+def guard_value(game: state.Record, rules: state.Record, number: int, odds: float, worth: float, fight: Fight) -> float:
     """Return the points that a Patrol gains by guarding, its cost apart."""
     aimed = aimed_after_guard(fight, odds)
-    saved = loss_probability(fight, fight.aimed[0], NOBODY, 0.0) - loss_probability(fight, aimed, NOBODY, 0.0)
+    saved = loss_probability(fight, fight.aimed[0], state.NOBODY, 0.0) - loss_probability(
+        fight, aimed, state.NOBODY, 0.0
+    )
     diverted = min((fight.aimed[0] - aimed) * fight.attackers[0], 1.0)
     return saved * worth - diverted * GUARD_RISK * game.fuel[OWN, number] * rules.weight[OWN, 1]
 
 
 @jitable_call
-def order_value(game: Record, rules: Record, number: int, order: int, style: ScriptedStyle, fight: Fight) -> float:
+def order_value(
+    game: state.Record, rules: state.Record, number: int, order: int, style: ScriptedStyle, fight: Fight
+) -> float:
     """Return the points that a satellite's engagement order is expected to gain."""
     kind, target, distance = read_order(game, number, order)
     cost, odds = rules.engagement_cost[OWN, kind, distance], rules.engagement_odds[OWN, kind, distance]
     weight = rules.weight[OWN, min(number, 1)]
     own_worth = kill_worth(game, rules, OWN, style)
-    if kind == GUARDING:
+    if kind == state.GUARDING:
         return guard_value(game, rules, number, odds, own_worth, fight) - cost * weight
-    if target == HVA:
-        value = odds * fight.alive[HVA] * kill_worth(game, rules, ENEMY, style)
+    if target == state.HVA:
+        value = odds * fight.alive[state.HVA] * kill_worth(game, rules, ENEMY, style)
     else:
         gain = game.fuel[ENEMY, target] * rules.weight[ENEMY, 1] + (style.danger if fight.near[target] else 0.0)
         threat = threat_after_attack(game, fight, target, kind, odds)
-        saved = loss_probability(fight, fight.aimed[0], NOBODY, 0.0)
+        saved = loss_probability(fight, fight.aimed[0], state.NOBODY, 0.0)
         saved -= loss_probability(fight, fight.aimed[0], target, threat)
         value = odds * fight.alive[target] * gain + saved * own_worth
-    if kind == COLLISION:  # success destroys the collider too
+    if kind == state.COLLISION:  # success destroys the collider too
         value -= odds * fight.alive[target] * (game.fuel[OWN, number] - cost) * weight
     return value - cost * weight
 
 
 @jitable_call
-def apply_order(game: Record, rules: Record, number: int, order: int, fight: Fight) -> None:
+def apply_order(game: state.Record, rules: state.Record, number: int, order: int, fight: Fight) -> None:
     """Update the state of the engagement phase for an order."""
     kind, target, distance = read_order(game, number, order)
     odds = rules.engagement_odds[OWN, kind, distance]
-    if kind == GUARDING:
+    if kind == state.GUARDING:
         fight.aimed[0] = aimed_after_guard(fight, odds)
         return
     fight.threats[target] = threat_after_attack(game, fight, target, kind, odds)
     # The enemy HVA may be guarded, which makes hits on it less likely than the odds say.
-    fight.alive[target] *= 1.0 - (odds * UNGUARDED if target == HVA else odds)
+    fight.alive[target] *= 1.0 - (odds * UNGUARDED if target == state.HVA else odds)
 
 
 @jitable_call
 def decide_engagement(
-    game: Record, rules: Record, masks: IntArray, style: ScriptedStyle, fight: Fight, orders: IntArray
+    game: state.Record,
+    rules: state.Record,
+    masks: state.IntArray,
+    style: ScriptedStyle,
+    fight: Fight,
+    orders: state.IntArray,
 ) -> None:
     """Write the orders of an engagement phase, greedily: for each satellite in turn the one with the highest expected gain."""
     open_fight(game, rules, fight)
-    for number in range(SATELLITES):
-        best, best_value = NOOP, 0.0
-        for order in range(SHOOT, ORDERS):
+    for number in range(state.SATELLITES):
+        best, best_value = state.NOOP, 0.0
+        for order in range(state.SHOOT, state.ORDERS):
             if masks[number, order]:
                 value = order_value(game, rules, number, order, style, fight)
                 if value > best_value:
                     best, best_value = order, value
         orders[number] = best
-        if best != NOOP:
+        if best != state.NOOP:
             apply_order(game, rules, number, best, fight)
 
 
 @jit
 def decide(
-    observations: IntArray,
-    masks: IntArray,
+    observations: state.IntArray,
+    masks: state.IntArray,
     style: ScriptedStyle,
     keys: NDArray[np.uint64],
-    game: Record,
-    rules: Record,
+    game: state.Record,
+    rules: state.Record,
     plans: Plans,
     fight: Fight,
-    orders: IntArray,
+    orders: state.IntArray,
 ) -> None:
     """Write the orders of a batch.
 
@@ -617,21 +635,21 @@ def decide(
     """
     inner_ring, outer_ring = 0, 0
     for row in range(len(observations)):
-        read_rules(observations[row], rules)
-        read_game(observations[row], game, rules)
+        script.read_rules(observations[row], rules)
+        script.read_game(observations[row], game, rules)
         if rules.inner_ring != inner_ring or rules.outer_ring != outer_ring:
             inner_ring, outer_ring = rules.inner_ring, rules.outer_ring
             write_steps(inner_ring, outer_ring, plans.steps)
-        if observations[row, MOVEMENT_PHASE]:
+        if observations[row, script.MOVEMENT_PHASE]:
             decide_movement(game, rules, masks[row], plans, style, keys[row], orders[row])
         else:
             decide_engagement(game, rules, masks[row], style, fight, orders[row])
-        for number in range(SATELLITES):
+        for number in range(state.SATELLITES):
             if not masks[row, number, orders[row, number]]:
-                orders[row, number] = NOOP
+                orders[row, number] = state.NOOP
 
 
-class ScriptedAgent(SeededScript):
+class ScriptedAgent(script.SeededScript):
     """Guards its own HVA and raids the enemy's.
 
     The HVA stays in its goal sector and returns to it when displaced. A few Patrols stay at home; the others fly to
@@ -647,7 +665,7 @@ class ScriptedAgent(SeededScript):
 
     def __init__(self, style: ScriptedStyle | None = None) -> None:
         self.style = ScriptedStyle() if style is None else style
-        self.name = describe_parameters("scripted", self.style)
+        self.name = script.describe_parameters("scripted", self.style)
 
     def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
@@ -658,8 +676,11 @@ class ScriptedAgent(SeededScript):
             ValueError: observations or masks have another shape or type, or describe no board.
         """
         masks = check_masks(action_masks)
-        seen = check_observations(observations, len(masks))
-        orders = np.full(masks.shape[:2], NOOP, np.int64)
-        game, rules = records(GAME, 1), records(RULES, 1)  # of this call alone: threads may share the agent
+        seen = script.check_observations(observations, len(masks))
+        orders = np.full(masks.shape[:2], state.NOOP, np.int64)
+        game, rules = (
+            state.records(state.GAME, 1),
+            state.records(state.RULES, 1),
+        )  # of this call alone: threads may share the agent
         decide(seen, masks, self.style, keys, game[0], rules[0], make_plans(), make_fight(), orders)
         return orders

@@ -43,7 +43,7 @@ class PufferLibEnv(pufferlib.PufferEnv):
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
         num_games: how many games; in self-play each is two agents.
         buf: PufferLib's buffers, if it provides them.
-        seed: of the first reset, unless that has one of its own; game i gets seed + i.
+        seed: seed of the first reset, unless that has one of its own; game i gets seed + i.
         options: more of ``geo_patrol.make_vec``, but for ``autoreset``, ``mask_in`` and ``copy``.
 
     Raises:

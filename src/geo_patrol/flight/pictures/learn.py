@@ -15,9 +15,9 @@ from geo_patrol.scenes.shapes import Drawing, Rect
 from geo_patrol.sessions.lesson import Card
 
 _MIN_CARD_WIDTH = 18
-"""Of a card beside the map, in heights of its letters."""
+"""Smallest width of a card beside the map, in heights of its letters."""
 _MIN_CARD_LINES = 9
-"""Of a card beneath the map, so that the map keeps its size while the text changes."""
+"""Smallest number of lines of a card beneath the map, so that the map keeps its size while the text changes."""
 _NOT_IN_LESSONS = ("Fly", "Undo", "Again", "Hint", "Solve", "Next mission", "Save")
 
 

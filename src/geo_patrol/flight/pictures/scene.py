@@ -16,7 +16,7 @@ GREY: Color = "#767676"
 FAINT: Color = "#d5d5d5"
 SHADE: Color = "#a8a8a8"
 PURPLE: Color = "#cc79a7"
-"""Of goals; one of Okabe and Ito's colors, as those of ``scene``."""
+"""Color of goals; one of Okabe and Ito's colors, as those of ``scene``."""
 MARGIN = 24.0
 """Left and right of headings and tables."""
 _MAP_LEFT, _MAP_TOP = 58.0, 104.0
@@ -36,7 +36,7 @@ class MapLayout:
     Attributes:
         mission: the mission.
         cell: pixels from one grid point to the next.
-        width: of the whole picture.
+        width: width of the whole picture.
         left: x of the first column; a narrow map is centered.
         bottom: y of the last row.
     """
