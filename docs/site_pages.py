@@ -26,7 +26,7 @@ from geo_patrol.flight import Flight, load_mission, mission_names
 from geo_patrol.flight.pictures.sheets import handout
 from geo_patrol.registration import FLIGHT_IDS
 from geo_patrol.rendering.svg_writer import svg_text
-from geo_patrol.replays.game_list import game_title, replay_timeline
+from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes.sheets import game_sheets
 
 STATIC = Path(__file__).parent / "_static" / "generated"

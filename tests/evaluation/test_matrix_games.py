@@ -42,7 +42,5 @@ def test_no_deviation_from_the_equilibrium_gains(payoffs):
 
 @pytest.mark.parametrize("payoffs", [[], [1, 2], [[np.nan]], [[np.inf, 0]], np.zeros((2, 0))])
 def test_wrong_payoffs(payoffs):
-    with pytest.raises(
-        ValueError, match=r"payoffs must be a matrix of finite numbers with rows and columns, got shape (0,)"
-    ):
+    with pytest.raises(ValueError, match=r"payoffs must be a matrix of finite numbers with rows and columns"):
         equilibrium(payoffs)

@@ -328,7 +328,7 @@ BROKEN = [
     (
         "config.bravo.formation",
         [],
-        "bravo.patrols.formation must be a list of [azimuth offset from the goal sector, Patrols there], 10 Patrols at most, got []",
+        r"bravo.patrols.formation must be a list of \[azimuth offset from the goal sector, Patrols there\]",
     ),
 ]
 
