@@ -12,7 +12,7 @@ from typing import Any
 
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.errors import OrderError
-from geo_patrol.game import order_codes
+from geo_patrol.notation import order_codes
 from geo_patrol.textplay import parse_orders, prompt_text
 
 Messages = list[dict[str, str]]
