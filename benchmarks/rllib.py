@@ -14,13 +14,13 @@ from collections.abc import Callable
 from typing import Any
 
 import ray
-from geo_patrol.envs.registered import make_registered
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.tune.registry import register_env
 
 from geo_patrol.envs.adapters.rllib import PPO_SETTINGS, MultiAgentGeoPatrol, OrderModule, ppo_config
+from geo_patrol.envs.vector import make_gymnasium_vec
 
 NUM_ENVS = 64
 """Sides of games in all, whatever the number of runners."""
@@ -42,7 +42,7 @@ def games_of_rllib(num_runners: int) -> Any:
 
 def vector_of_rllib(num_runners: int) -> Any:
     """Return a configuration of RLlib's single-agent runners on the vector environment."""
-    register_env("next_step", lambda context: make_registered(mask_in="obs", autoreset="next_step", **context))
+    register_env("next_step", lambda context: make_gymnasium_vec(mask_in="obs", autoreset="next_step", **context))
     config = ppo_config("geo_patrol", NUM_ENVS // max(num_runners, 1), opponent=None)
     return config.environment("next_step").env_runners(env_runner_cls=SingleAgentEnvRunner)
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
-from mutations import mutate
+from damage import mutate
 from rich.console import Console
 from rich.progress import track
 

@@ -1,80 +1,200 @@
-"""Random damage to files and messages, for ``fuzz_files.py`` and ``fuzz_server.py``."""
+"""Mutation test of the rules: change one thing in the engine at a time, and see that a test fails.
 
-import gzip
-import random
-import re
+    python scripts/mutations.py [--only TEXT] [--jobs N]
 
-HOSTILE = [
-    *(b"\x1b[2J", b"\x9b31m", b"\xe2\x80\xae", b"\xed\xa0\x80", b"\x00", b"\r\n", b"\n", b'"', b"\\", b"'" * 3),
-    *(
-        b"-1",
-        b"0",
-        b"1e999",
-        b"nan",
-        b"inf",
-        b"-inf",
-        b"9" * 20,
-        b"9" * 5000,
-        b"0.1e-400",
-        b"true",
-        b"null",
-        b"{}",
-        b"[]",
+Each mutant is a line of ``MUTANTS``: a file, what stands there once, and what to put in its place. The tests run without
+compilation, so that a mutant takes seconds. A mutant that survives is a rule that no test knows; it ends the program with
+status 1.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+TESTS = ("tests/engine/test_rules.py", "tests/test_board.py", "tests/engine/test_distribution.py", "tests/verify")
+SLOW = "not as_frequent and not crowded_boards"  # sampling 200,000 engagements takes minutes in plain Python
+TIMEOUT = 900
+"""Seconds after which a mutant counts as killed: it does not end."""
+
+
+class Mutant(NamedTuple):
+    """A change of a source file."""
+
+    file: str
+    old: str
+    new: str
+
+
+def _of(file: str, *changes: tuple[str, str]) -> list[Mutant]:
+    return [Mutant(file, old, new) for old, new in changes]
+
+
+MUTANTS = [
+    *_of(
+        "board.py",
+        ("    node = sector + 2\n", "    node = sector + 3\n"),
+        ("        node >>= 1\n    return node - 1", "        node >>= 0\n    return node - 1"),
+        ("        node <<= 1\n    return node - 2", "        node <<= 0\n    return node - 2"),
+        ("return ((sector + 1) >> 1) - 1", "return (sector >> 1) - 1"),
+        ("return ((sector + 1) << 1) - 1", "return (sector + 1) << 1"),
+        ("if (sector + 1) >> 1 == other + 1 or", "if"),
+        ("(prograde(sector) == other or prograde(other) == sector)", "prograde(sector) == other"),
+        ("azimuth % (1 << ring)", "azimuth"),
     ),
-    *(b"[" * 2000, b'{"a":' * 2000, b"a." * 2000, b"x" * 70_000, b"extends = '/dev/zero'\n", b"__class__", b"..", b"~"),
+    *_of(
+        "engine/legal.py",
+        ("(prograde_cost <= fuel)", "(prograde_cost < fuel)"),
+        ("(retrograde_cost <= fuel)", "(retrograde_cost < fuel)"),
+        ("((in_cost <= fuel) & (sector >= beyond_inner_ring))", "(in_cost <= fuel)"),
+        ("((out_cost <= fuel) & (sector < outer_ring))", "(out_cost <= fuel)"),
+        ("NOOP_ALONE | moves if fuel > 0 else NOOP_ALONE", "NOOP_ALONE | moves"),
+        ("is_active = game.fuel[side, number] > 0", "is_active = game.fuel[side, number] >= 0"),
+        ("occupancy[prograde(sector)] | occupancy[retrograde(sector)]", "occupancy[prograde(sector)]"),
+        (
+            "return int(adjacent | occupancy[outward] | occupancy[outward + 1])",
+            "return int(adjacent | occupancy[outward])",
+        ),
+        ("here * (shot <= fuel) | near * (near_shot <= fuel)", "here * (shot <= fuel)"),
+        ("near * (near_shot <= fuel)", "near * (shot <= fuel)"),
+        (" * has_ammo\n", "\n"),
+        (" * (number != state.HVA)\n", "\n"),
+        (
+            "((shots << state.SHOOT | collisions << state.COLLIDE) * (fuel > 0))",
+            "(shots << state.SHOOT | collisions << state.COLLIDE)",
+        ),
+        ("if ((here | near) >> number) & 1:", "if (here >> number) & 1:"),
+        ("if (here | near) & enemies:", "if here | near:"),
+        ("    if game.done:\n        legal[:] = NOOP_ALONE\n    elif", "    if"),
+    ),
+    *_of(
+        "engine/engagement.py",
+        ("GUARD_DECAY = 0.5", "GUARD_DECAY = 0.25"),
+        ("return probability * GUARD_DECAY", "return probability"),
+        ("return state.SAME_SECTOR if sector == other else state.ADJACENT_SECTOR", "return state.SAME_SECTOR"),
+        (
+            "    target_side = side if order == state.GUARD else 1 - side\n    distance",
+            "    target_side = 1 - side\n    distance",
+        ),
+        ("game.fuel[side, number] -= engagement_cost(game, rules, side, number, order)", "pass"),
+        ("    if rules.code_rules:\n        void_orders", "    if False:\n        void_orders"),
+        ("if game.fuel[side, number] <= 0 or game.fuel", "if game.fuel"),
+        ("return random_unit(game) < probability", "return random_unit(game) > probability"),
+        ("            if success:\n                aim[enemies", "            if False:\n                aim[enemies"),
+        ("            probability = next_guard_probability(probability)\n", ""),
+        ("            engagement.destroyed[(1 - side) * state.SATELLITES + target] = 1\n", "            pass\n"),
+        ("        target = engagement.aim[shooter]\n", "        target = orders[side, number] - state.SHOOT\n"),
+        ("            if not destroyed[collider] and not", "            if not"),
+        ("            destroyed[collider] = 1\n", ""),
+        ("        waiting[i] = waiting[colliders]\n", ""),
+        ("            game.sector[side, outcome.guardian] = game.sector[side, state.HVA]", "            pass"),
+        ("            game.ammo[side, outcome.attacker] -= 1\n", ""),
+        ("            game.sector[side, outcome.attacker] = game.sector[enemy, outcome.target]\n", ""),
+        ("                destroy(game, side, outcome.attacker)\n", ""),
+        ("    game.fuel[side, number] = 0\n", ""),
+        ("    game.destroyed[side, number] = 1\n", ""),
+    ),
+    *_of(
+        "engine/turn.py",
+        (
+            "                orders[side, number] = state.NOOP\n                illegal += 1",
+            "                illegal += 1",
+        ),
+        ("                illegal += 1\n", ""),
+        (
+            "game.fuel[side, number] -= rules.move_cost[side, order]",
+            "game.fuel[side, number] -= rules.move_cost[0, order]",
+        ),
+        ("    return (hva_points + patrol_points) // ", "    return -(-(hva_points + patrol_points)) // -"),
+        (
+            "if game.fuel[side, state.HVA] <= 0 and not rules.code_rules:\n        return 0",
+            "if False:\n        return 0",
+        ),
+        ("        return rules.adjacent_points[side]\n", "        return 0\n"),
+        ("game.score[side] = game.goal_points[side] + fuel_points", "game.score[side] = fuel_points"),
+        ("        if game.destroyed[side, state.HVA]:\n", "        if False:\n"),
+        ("        elif game.fuel[side, state.HVA] <= 0:\n", "        elif False:\n"),
+        ("if game.score[side] >= rules.win_score[side]:", "if game.score[side] > rules.win_score[side]:"),
+        ("turns_played = game.turn if rules.code_rules else game.turn + 1", "turns_played = game.turn + 1"),
+        ("    if turns_played >= rules.turn_limit:", "    if turns_played > rules.turn_limit:"),
+        ("    if alpha_forfeits != bravo_forfeits:", "    if False:"),
+        ("            game.score[side] = 0\n", ""),
+        ("game.sector[side, number] = prograde(game.sector[side, number])", "pass"),
+        (
+            "game.fuel[side, number] - rules.station_keeping_cost[side], 0)",
+            "game.fuel[side, number] - rules.station_keeping_cost[side], 1)",
+        ),
+        ("        game.goal[side] = prograde(game.goal[side])\n", ""),
+        ("    if reasons and not rules.code_rules:\n        end_game", "    if False:\n        end_game"),
+        ("    game.turn += 1\n", ""),
+    ),
 ]
-NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 
 
-def mutate(content: bytes, rng: random.Random) -> bytes:
-    """Return content with one to four random changes; packed content is changed before or after it is packed."""
-    if content[:2] == b"\x1f\x8b" and rng.random() < 0.7:
-        return gzip.compress(mutate(gzip.decompress(content), rng), 1)
-    for _ in range(rng.randint(1, 4)):
-        content = rng.choice(CHANGES)(content, rng)
-    return content
+def main() -> None:
+    """Run every mutant, and report those that survive."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="run only mutants whose file or text contains this")
+    parser.add_argument("--jobs", type=int, default=2, help="mutants at the same time (default 2)")
+    arguments = parser.parse_args()
+    chosen = [mutant for mutant in MUTANTS if arguments.only in f"{mutant.file} {mutant.old}"]
+    for mutant in chosen:
+        apply(mutant)  # before anything runs: a line that has changed is named at once
+    if failure := run(None):
+        sys.exit(f"the tests fail without a change: {failure}")
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        killers = list(pool.map(run, chosen))
+    survivors = [mutant for mutant, killer in zip(chosen, killers, strict=True) if killer is None]
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants killed")
+    for mutant in survivors:
+        print(f"survived: {mutant.file}: {mutant.old!r} -> {mutant.new!r}")
+    sys.exit(bool(survivors))
 
 
-def insert(content: bytes, rng: random.Random) -> bytes:
-    """Insert a hostile text."""
-    at = rng.randint(0, len(content))
-    return content[:at] + rng.choice(HOSTILE) + content[at:]
+def apply(mutant: Mutant) -> str:
+    """Return the text of the changed file.
+
+    Raises:
+        SystemExit: what is to be replaced does not stand there exactly once.
+    """
+    text = (ROOT / "src/geo_patrol" / mutant.file).read_text(encoding="utf-8")
+    if text.count(mutant.old) != 1:
+        sys.exit(f"{mutant.file}: {mutant.old!r} stands there {text.count(mutant.old)} times, not once")
+    return text.replace(mutant.old, mutant.new)
 
 
-def replace_number(content: bytes, rng: random.Random) -> bytes:
-    """Replace a number by a hostile text."""
-    numbers = list(NUMBER.finditer(content[:20_000]))
-    if not numbers:
-        return content
-    number = rng.choice(numbers)
-    return content[: number.start()] + rng.choice(HOSTILE) + content[number.end() :]
+def run(mutant: Mutant | None) -> str | None:
+    """Run the tests on a mutant, or on the rules as they are; return the first test that failed, or None."""
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("src", "tests", "configs", "scripts", "examples", "docs"):
+            ignored = shutil.ignore_patterns("__pycache__", "_build", "*.gif", "*.png")
+            shutil.copytree(ROOT / name, Path(folder, name), ignore=ignored)
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        if mutant is not None:
+            Path(folder, "src/geo_patrol", mutant.file).write_text(apply(mutant), encoding="utf-8")
+        environment = os.environ | {"PYTHONPATH": f"{folder}/src", "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", SLOW, *TESTS]
+        try:
+            ran = subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=False
+            )
+            lines = [line for line in ran.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+            killer = (lines or [f"status {ran.returncode}"])[0] if ran.returncode else None
+        except subprocess.TimeoutExpired:
+            killer = "does not end"
+    seconds = time.perf_counter() - start
+    what = "no change" if mutant is None else f"{mutant.file}: {mutant.old.strip()[:60]!r}"
+    print(f"{seconds:5.1f} s  {what}: {killer or 'passed'}", flush=True)
+    return killer
 
 
-def flip(content: bytes, rng: random.Random) -> bytes:
-    """Change a byte."""
-    if not content:
-        return content
-    at = rng.randrange(len(content))
-    return content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
-
-
-def cut(content: bytes, rng: random.Random) -> bytes:
-    """Remove a piece."""
-    start, stop = sorted(rng.randint(0, len(content)) for _ in range(2))
-    return content[:start] + content[stop:] if rng.random() < 0.5 else content[:start] + content[start + 8 :]
-
-
-def repeat(content: bytes, rng: random.Random) -> bytes:
-    """Repeat a piece, of which some copies may be many."""
-    start, stop = sorted(rng.randint(0, len(content)) for _ in range(2))
-    return content[:start] + content[start : min(stop, start + 4000)] * rng.choice([1, 2, 50]) + content[start:]
-
-
-def swap_lines(content: bytes, rng: random.Random) -> bytes:
-    """Put the lines into another order."""
-    lines = content.split(b"\n")
-    rng.shuffle(lines)
-    return b"\n".join(lines)
-
-
-CHANGES = (insert, replace_number, replace_number, flip, cut, repeat, swap_lines)
+if __name__ == "__main__":
+    main()

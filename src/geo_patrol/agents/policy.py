@@ -338,6 +338,7 @@ def choose_orders(
         Order codes, (n, 11).
     """
     if rng is not None:
+        # The Gumbel-max trick: the largest of logits with Gumbel noise is distributed as their softmax.
         logits = logits + rng.gumbel(size=logits.shape).astype(np.float32)
     orders = np.full(has_choice.shape, NOOP, np.int64)
     orders[has_choice] = logits.argmax(axis=1)

@@ -219,6 +219,7 @@ EXPANSION = rules.record_dtype(
 @jit
 def motion_key(flight: Any) -> int:
     """Pack position, move and mode of a flight into a number."""
+    # Fields of 6, 6, 7, 7 and 2 bits; velocities are stored with an offset, as they may be negative.
     key = int(flight.column) * 64 + int(flight.row)  # int() because narrow types wrap in plain Python
     key = (key * 128 + int(flight.right) + 64) * 128 + int(flight.down) + 64
     return key * 4 + int(flight.mode)
@@ -243,9 +244,12 @@ def find_node(params: Any, flight: Any, nodes: Any, count: int, table: Any) -> i
 
     ``table`` is a hash table with open addressing; a new node is entered there.
     """
+    # Two flights of a layer with the same keys have the same legal orders and can earn the same points from here on,
+    # whatever they earned before, so that only the one with more points needs to be followed (dominance).
     motion, achieved = motion_key(flight), achievement_key(params, flight)
     spent = int(flight.spent) if params.fuel_limit != rules.NO_LIMIT else 0
-    mask = len(table) - 1
+    mask = len(table) - 1  # the length is a power of two
+    # The keys differ in few bits; the finalizer of SplitMix64 spreads them over the table.
     mixed = np.uint64(motion) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= np.uint64(achieved + spent * 977) * np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(29)
@@ -289,17 +293,18 @@ def expand(params: Any, layer: Any, nodes: Any, children: Any, table: Any, resul
             if flight.ending != rules.EndingCode.UNDER_WAY:
                 update_incumbent(params, flight, score, parent, order, result)
                 continue
+            # Branch and bound: a flight that cannot become better than the best ended one is not followed.
             bound = score + max_remaining_points(params, flight)
             if result.success == 1 and bound <= result.score and not params.race:
                 continue
             index = find_node(params, flight, nodes, result.num_nodes, table)
-            if index == FULL:
+            if index == FULL:  # of what is dropped, the highest bound tells how far from the best the result may be
                 result.lost = max(result.lost, bound)
                 continue
             if index == result.num_nodes:
-                result.num_nodes += 1
+                result.num_nodes += 1  # the flight stands in its place already
             elif score > nodes[index].score:
-                children[index] = flight
+                children[index] = flight  # it dominates the node with the same future
             else:
                 continue
             node = nodes[index]

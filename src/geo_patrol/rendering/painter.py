@@ -9,6 +9,7 @@ import io
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pygame
@@ -31,14 +32,6 @@ from geo_patrol.scenes.shapes import (
     rgb,
 )
 
-_METHODS = {
-    Polygon: "_polygon",
-    Polyline: "_polyline",
-    Circle: "_circle",
-    Box: "_box",
-    Text: "_text",
-    Use: "_use",
-}
 _SUPERSAMPLING = 4
 """Symbols are drawn so many times larger and then reduced, which smooths their edges."""
 _MAX_SUPERSAMPLED = 1280
@@ -97,11 +90,19 @@ class Painter:
         self._origin = origin
         self._antialias = antialias
         self._cache_symbols = cache_symbols
+        self._methods: dict[type, Callable[[Any], None]] = {
+            Polygon: self._polygon,
+            Polyline: self._polyline,
+            Circle: self._circle,
+            Box: self._box,
+            Text: self._text,
+            Use: self._use,
+        }
 
     def paint(self, shapes: Iterable[Shape]) -> None:
         """Paint shapes, later ones over earlier ones."""
         for shape in shapes:
-            getattr(self, _METHODS[type(shape)])(shape)
+            self._methods[type(shape)](shape)
 
     def _point(self, point: Point) -> Point:
         return self._origin[0] + point[0] * self._scale, self._origin[1] + point[1] * self._scale
@@ -180,12 +181,13 @@ class Painter:
     def _use(self, use: Use) -> None:
         size = max(round(use.size * self._scale), 1)
         x, y = self._point(use.center)
-        if self._cache_symbols:
-            picture = cached((use.symbol, size), lambda: _symbol_surface(use.symbol, size))
-        else:
+        picture = _find((use.symbol, size)) if self._cache_symbols else None
+        if picture is None:
             picture = _symbol_surface(use.symbol, size)
+            if self._cache_symbols:
+                _keep((use.symbol, size), picture)
         if use.rotation is not None:  # 0 too, as rotating shifts a picture by a part of a pixel
-            picture = pygame.transform.rotozoom(picture, use.rotation, 1.0)
+            picture = _rotated(picture, use.rotation)
             self._surface.blit(picture, picture.get_rect(center=(round(x), round(y))))
         else:
             self._surface.blit(picture, (round(x - size / 2), round(y - size / 2)))
@@ -203,15 +205,25 @@ def _symbol_surface(symbol: Symbol, size: int) -> pygame.Surface:
     return pygame.transform.smoothscale(large, (size, size))
 
 
-def cached(key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
-    """Return the surface of a key, made at its first use; the least recently used ones are dropped."""
+@functools.lru_cache(maxsize=32)
+def _rotated(picture: pygame.Surface, rotation: float) -> pygame.Surface:
+    """Return a picture rotated counterclockwise, in degrees: the Earth turns by the same steps again and again."""
+    return pygame.transform.rotozoom(picture, rotation, 1.0)
+
+
+def _find(key: Hashable) -> pygame.Surface | None:
+    """Return the surface that is kept under a key."""
     surface = _surfaces.get(key)
-    if surface is None:
-        surface = _surfaces[key] = make()
-        if len(_surfaces) > _MAX_SURFACES:
-            _surfaces.popitem(last=False)
-    else:
+    if surface is not None:
         _surfaces.move_to_end(key)
+    return surface
+
+
+def _keep(key: Hashable, surface: pygame.Surface) -> pygame.Surface:
+    """Keep a surface, and drop the one that was used the longest time ago if there are too many; return it."""
+    _surfaces[key] = surface
+    if len(_surfaces) > _MAX_SURFACES:
+        _surfaces.popitem(last=False)
     return surface
 
 
@@ -228,12 +240,13 @@ def text_surface(text: str, size: int, color: Color, bold: bool = False) -> pyga
         clear_cache()
         pygame.font.init()
 
-    def make() -> pygame.Surface:
+    key = text, size, color, bold
+    surface = _find(key)
+    if surface is None:
         large = _font(size, bold).render(text or " ", True, color)  # an empty text may crash SDL
         width, height = (max(-(-extent // _TEXT_SUPERSAMPLING), 1) for extent in large.get_size())
-        return pygame.transform.smoothscale(large, (width, height))
-
-    return cached((text, size, color, bold), make)
+        surface = _keep(key, pygame.transform.smoothscale(large, (width, height)))
+    return surface
 
 
 def text_extent(text: str, size: int) -> tuple[int, int]:
@@ -245,4 +258,5 @@ def text_extent(text: str, size: int) -> tuple[int, int]:
 def clear_cache() -> None:
     """Drop all surfaces and fonts, as after ``pygame.quit``."""
     _surfaces.clear()
+    _rotated.cache_clear()
     _font.cache_clear()

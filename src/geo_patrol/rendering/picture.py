@@ -84,7 +84,7 @@ class Picture:
 
     def _motion_of(self, snapshot: Snapshot) -> Motion:
         if self._motion is None or self._motion.snapshot is not snapshot:
-            self._motion = Motion(self.layout.geometry, snapshot)
+            self._motion = Motion(self.layout.geometry, snapshot, self._motion)
             self._free_surfaces += self._backgrounds.values()
             self._backgrounds.clear()
         return self._motion

@@ -8,7 +8,7 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.satellites import Arrangement, DiscStyle, full_fuel, satellite_shape
+from geo_patrol.scenes.satellites import Arrangement, DiscStyle, satellite_shape
 from geo_patrol.scenes.shapes import Box, Circle, Color, Point, Polyline, Rect, Shape, Text, TextAnchor, box
 from geo_patrol.sessions.live import ScorePoint
 from geo_patrol.sides import SIDES, Side
@@ -84,13 +84,13 @@ def row_of(layout: Layout, side: Side, number: int) -> Rect:
     return Rect(table.left, table.top + line * (number + 1), table.width, line)
 
 
-def fleet_shapes(layout: Layout, fleets: Arrangement, game: Game) -> Iterator[Shape]:
+def fleet_shapes(layout: Layout, fleets: Arrangement) -> Iterator[Shape]:
     """Draw both tables, as the rule books print them, for satellites of a game."""
     for side, table in zip(SIDES, layout.tables, strict=True):
         yield box(table, theme.CARD, r=max(round(6 * layout.scale), 3))
         yield from _heading(layout, side, table)
     for satellite in fleets.satellites:
-        yield from _row(layout, satellite, fleets.styles[satellite.id], game)
+        yield from _row(layout, satellite, fleets.styles[satellite.id], fleets.full_fuel[satellite.id])
 
 
 def _heading(layout: Layout, side: Side, table: Rect) -> Iterator[Text]:
@@ -110,7 +110,7 @@ def _heading(layout: Layout, side: Side, table: Rect) -> Iterator[Text]:
         yield Text((table.left + table.width * column, y), name, size, theme.FAINT, "midright")
 
 
-def _row(layout: Layout, satellite: Satellite, style: DiscStyle, game: Game) -> Iterator[Shape]:
+def _row(layout: Layout, satellite: Satellite, style: DiscStyle, full: int) -> Iterator[Shape]:
     row = row_of(layout, satellite.id.side, satellite.id.number)
     size = layout.text_size("small")
     color = theme.TEXT if satellite.is_active else theme.FAINT
@@ -127,7 +127,7 @@ def _row(layout: Layout, satellite: Satellite, style: DiscStyle, game: Game) -> 
     fuel_size = min(size, round(size * width / layout.text_width(fuel, size)))  # many digits must not reach the sector
     yield Text((row.left + row.width * FUEL, y), fuel, fuel_size, color, "midright")
     if satellite.is_active:
-        yield from _bar(row, style.body, satellite.fuel / full_fuel(game, satellite.id.side, satellite.id.number))
+        yield from _bar(row, style.body, satellite.fuel / full)
         yield from _ammo(layout, row, satellite)
 
 

@@ -248,7 +248,7 @@ def panel_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[
     game = snapshot.game
     before = game if snapshot.last_phase is None else snapshot.last_phase.before
     yield from header_shapes(layout, game if state.is_scored else before, snapshot.names, state.phase)
-    yield from fleet_shapes(layout, motion.end if state.has_moved else motion.start, game)
+    yield from fleet_shapes(layout, motion.end if state.has_moved else motion.start)
     yield from outcome_list_shapes(layout, snapshot, state.shows_results)
     scores = snapshot.scores if state.is_scored else snapshot.scores[:-1] or snapshot.scores
     yield from chart_shapes(layout, scores, game)

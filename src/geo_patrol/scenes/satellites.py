@@ -151,10 +151,10 @@ def fuel_steps(fuel: int, full: int) -> int:
     return min(math.ceil(FUEL_STEPS * fuel / max(full, 1)), FUEL_STEPS)
 
 
-def style_of(game: Game, satellite: Satellite) -> DiscStyle:
-    """Return how a satellite of a game looks."""
+def style_of(satellite: Satellite, full: int) -> DiscStyle:
+    """Return how a satellite looks whose tank holds so much fuel."""
     state = "active" if satellite.is_active else "destroyed" if satellite.destroyed else "empty"
-    steps = fuel_steps(satellite.fuel, full_fuel(game, satellite.id.side, satellite.id.number))
+    steps = fuel_steps(satellite.fuel, full)
     return DiscStyle(satellite.id.side, satellite.id.number, steps, satellite.ammo, state)
 
 
@@ -274,18 +274,26 @@ class Arrangement:
 
     Attributes:
         satellites: satellites of both sides.
+        full_fuel: the most fuel that each may have started with.
         styles: how they look.
         anchors: where they are drawn.
     """
 
     def __init__(self, geometry: BoardGeometry, game: Game) -> None:
         self.satellites: tuple[Satellite, ...] = all_satellites(game)
-        self.styles: dict[SatelliteId, DiscStyle] = {one.id: style_of(game, one) for one in self.satellites}
+        tanks = {side: (full_fuel(game, side, 0), full_fuel(game, side, 1)) for side in SIDES}  # HVA, Patrols
+        self.full_fuel = {one.id: tanks[one.id.side][one.id.number > 0] for one in self.satellites}
+        self.styles = {one.id: style_of(one, self.full_fuel[one.id]) for one in self.satellites}
         self.anchors: Anchors = satellite_anchors(geometry, self.satellites)
 
 
 class Motion:
     """The motion from the position before a snapshot to its own.
+
+    Args:
+        geometry: geometry of the board.
+        snapshot: the snapshot.
+        previous: the motion that was shown before; where this one continues it, its end is the start.
 
     Attributes:
         snapshot: whose position is at the end.
@@ -295,11 +303,16 @@ class Motion:
         is_engagement: whether the snapshot was reached by an engagement in which something happened.
     """
 
-    def __init__(self, geometry: BoardGeometry, snapshot: Snapshot) -> None:
+    def __init__(self, geometry: BoardGeometry, snapshot: Snapshot, previous: "Motion | None" = None) -> None:
         phase, game = snapshot.last_phase, snapshot.game
         self.snapshot = snapshot
         self.end = Arrangement(geometry, game)
-        self.start = self.end if phase is None else Arrangement(geometry, phase.before)
+        if phase is None:
+            self.start = self.end
+        elif previous is not None and previous.snapshot.game is phase.before:
+            self.start = previous.end
+        else:
+            self.start = Arrangement(geometry, phase.before)
         self.has_drifted = phase is not None and phase.before.goals != game.goals
         self.is_engagement = phase is not None and bool(phase.outcomes)
         self._origin_drifts: dict[SatelliteId, float] = {}  # of satellites that change their sector by themselves

@@ -96,7 +96,11 @@ class Rect(NamedTuple):
         return Rect(left, top, max(self.right, other.right) - left, max(self.bottom, other.bottom) - top)
 
 
-@dataclass(frozen=True, slots=True)
+# Never changed once they are made, but not frozen: a frozen dataclass takes four times as long to make, and a picture
+# has hundreds of them.
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class Polygon:
     """A closed outline.
 
@@ -115,7 +119,7 @@ class Polygon:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Polyline:
     """An open line through points, whole or dashed."""
 
@@ -125,7 +129,7 @@ class Polyline:
     dashed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Circle:
     """A circle; the stroke runs along its radius. Attributes are those of ``Polygon``."""
 
@@ -137,7 +141,7 @@ class Circle:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Box:
     """A rectangle, perhaps with round corners; the stroke lies inside."""
 
@@ -151,7 +155,7 @@ class Box:
     rounding: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Text:
     """A line of text.
 
@@ -189,7 +193,7 @@ class Symbol:
     hole: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Use:
     """A symbol, drawn at a point.
 

@@ -56,22 +56,22 @@ SOLVING = Objective(EQUILIBRIUM, np.array([0, 1]))
 
 
 @jitable
-def evaluate(matrices: Floats, question: Objective, rows: Floats, columns: Floats, values: Floats) -> float:
+def evaluate(matrices: Floats, objective: Objective, rows: Floats, columns: Floats, values: Floats) -> float:
     """Write the values of one position, and return the largest duality gap.
 
     Args:
         matrices: (k, m, n), alpha's payoffs.
-        question: what to compute.
-        rows: (m,), the strategy of the agent as alpha; overwritten unless the question is ``RESPONSES``.
+        objective: what to compute.
+        rows: (m,), the strategy of the agent as alpha; overwritten unless the objective is ``RESPONSES``.
         columns: (n,), as bravo.
         values: (k,), written.
     """
     gap, count = 0.0, len(values)
-    if question.kind == EQUILIBRIUM:
+    if objective.kind == EQUILIBRIUM:
         for k in range(count):
             values[k], excess = solve_matrix(matrices[k], rows, columns)
             gap = max(gap, excess)
-    elif question.kind == RESPONSES:
+    elif objective.kind == RESPONSES:
         for k in range(count // 2):
             values[k] = worst_payoff(matrices[k], rows)
             values[count // 2 + k] = best_payoff(matrices[count // 2 + k], columns)
@@ -98,7 +98,7 @@ def value_movements(
     indices: NDArray[np.int64],
     moves: tuple[Moves, Moves],
     following: Floats,
-    question: Objective,
+    objective: Objective,
     probabilities: Floats,
 ) -> tuple[Floats, float]:
     """Return the values of positions in a movement phase, (n, k), and the largest duality gap.
@@ -109,11 +109,11 @@ def value_movements(
         indices: (n, 2), the indices of their configurations, for ``moves``.
         moves: moves of both sides.
         following: (configurations of alpha, of bravo, k), the values of the positions in the engagement phase.
-        question: what to compute.
-        probabilities: (n, 2, 11, 28), of the agent's orders; without rows unless the question is ``RESPONSES``.
+        objective: what to compute.
+        probabilities: (n, 2, 11, 28), of the agent's orders; without rows unless the objective is ``RESPONSES``.
     """
     workspace, games = state.make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 1)
-    count, largest = len(question.payoffs), 0.0
+    count, largest = len(objective.payoffs), 0.0
     values = np.empty((len(indices), count))
     for index in range(len(indices)):
         i, j = indices[index, state.ALPHA], indices[index, state.BRAVO]
@@ -125,12 +125,12 @@ def value_movements(
                 for k in range(count):
                     matrices[k, row, column] = following[own[row], others[column], k]
         rows, columns = np.empty(len(own)), np.empty(len(others))
-        if question.kind == RESPONSES:
+        if objective.kind == RESPONSES:
             set_position(games, board, codes[index])
             joints = joint_orders_of(games, board, workspace)
             joint_probabilities(joints[0], probabilities[index, state.ALPHA], rows)
             joint_probabilities(joints[1], probabilities[index, state.BRAVO], columns)
-        largest = max(largest, evaluate(matrices, question, rows, columns, values[index]))
+        largest = max(largest, evaluate(matrices, objective, rows, columns, values[index]))
     return values, largest
 
 
@@ -140,7 +140,7 @@ def value_engagements(
     codes: NDArray[np.int64],
     next_codes: tuple[NDArray[np.int64], NDArray[np.int64]],
     following: Floats,
-    question: Objective,
+    objective: Objective,
     probabilities: Floats,
     transitions: state.Records,
 ) -> tuple[Floats, float]:
@@ -151,12 +151,12 @@ def value_engagements(
         codes: (n, 2), the positions.
         next_codes: the codes of both sides' configurations in the next turn, ascending.
         following: (configurations of alpha, of bravo, k), the values of the positions of the next turn.
-        question: what to compute.
+        objective: what to compute.
         probabilities: as for ``value_movements``.
         transitions: a buffer.
     """
     workspace, games = state.make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 3)
-    count, largest = len(question.payoffs), 0.0
+    count, largest = len(objective.payoffs), 0.0
     values, index = np.empty((len(codes), count)), np.zeros(state.NUM_SIDES, np.int64)
     for position in range(len(codes)):
         set_position(games, board, codes[position])
@@ -169,15 +169,15 @@ def value_engagements(
                 index[state.ALPHA] = np.searchsorted(next_codes[0], transition.code[state.ALPHA])
                 index[state.BRAVO] = np.searchsorted(next_codes[1], transition.code[state.BRAVO])
             for k in range(count):
-                payoff = transition.payoff[question.payoffs[k]]
+                payoff = transition.payoff[objective.payoffs[k]]
                 if not transition.done:
                     payoff += following[index[state.ALPHA], index[state.BRAVO], k]
                 matrices[k, transition.row, transition.column] += transition.probability * payoff
         rows, columns = np.empty(len(joints[0])), np.empty(len(joints[1]))
-        if question.kind == RESPONSES:
+        if objective.kind == RESPONSES:
             joint_probabilities(joints[0], probabilities[position, state.ALPHA], rows)
             joint_probabilities(joints[1], probabilities[position, state.BRAVO], columns)
-        largest = max(largest, evaluate(matrices, question, rows, columns, values[position]))
+        largest = max(largest, evaluate(matrices, objective, rows, columns, values[position]))
     return values, largest
 
 
@@ -278,6 +278,8 @@ def _chunks(count: int) -> Iterator[NDArray[np.int64]]:
 
 def _move(movement: Positions) -> tuple[tuple[Moves, Moves], Positions]:
     """Return the joint moves of both sides, and the positions that they lead to."""
+    # Moves of one side do not depend on the other side's configuration: they are listed for each configuration instead of
+    # each position, and the successors of a position are all pairs of them.
     moves: list[Moves] = []
     codes: list[NDArray[np.int64]] = []
     for side in range(state.NUM_SIDES):
@@ -301,6 +303,8 @@ def _engage(engagement: Positions, pool: ThreadPoolExecutor, patterns: set[int])
     def find(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         return find_patterns(board, engagement.pairs(numbers))
 
+    # Two passes: the first collects the patterns of all legal orders, so that the effects of new ones are computed once;
+    # the second lists where they lead.
     known = len(patterns)
     for found in pool.map(find, _chunks(count)):
         patterns.update(found.tolist())
@@ -363,7 +367,7 @@ def no_probabilities(positions: Positions, numbers: NDArray[np.int64]) -> Floats
 
 def go_back(
     turns: list[TurnPositions],
-    question: Objective,
+    objective: Objective,
     limits: Limits,
     probabilities: Probabilities = no_probabilities,
     believed: Sequence[Floats] = (),
@@ -372,7 +376,7 @@ def go_back(
 
     Args:
         turns: the positions.
-        question: what to compute.
+        objective: what to compute.
         limits: what it may take.
         probabilities: probabilities of an agent's orders.
         believed: (n,) each, of both phases of each turn: what replaces the first value of the positions.
@@ -380,15 +384,15 @@ def go_back(
     Yields:
         The turn; values in its movement phase and in its engagement phase, (n, k) each; the largest duality gap.
     """
-    following = np.empty((0, 0, len(question.payoffs)))
+    following = np.empty((0, 0, len(objective.payoffs)))
     next_codes: Codes = (np.empty(0, np.int64), np.empty(0, np.int64))
     with ThreadPoolExecutor(limits.threads) as pool:
         for number, turn in reversed(list(enumerate(turns))):
-            engage = partial(_engage_values, turn.engagement, next_codes, following, question, probabilities)
+            engage = partial(_engage_values, turn.engagement, next_codes, following, objective, probabilities)
             engaged, gap = _collect(pool.map(engage, _chunks(len(turn.engagement.indices))))
             if believed:
                 engaged[:, 0] = believed[2 * number + 1]
-            move = partial(_move_values, turn, turn.engagement.spread(engaged), question, probabilities)
+            move = partial(_move_values, turn, turn.engagement.spread(engaged), objective, probabilities)
             moved, other_gap = _collect(pool.map(move, _chunks(len(turn.movement.indices))))
             if believed:
                 moved[:, 0] = believed[2 * number]
@@ -401,25 +405,25 @@ def _engage_values(
     positions: Positions,
     next_codes: Codes,
     following: Floats,
-    question: Objective,
+    objective: Objective,
     probabilities: Probabilities,
     numbers: NDArray[np.int64],
 ) -> tuple[Floats, float]:
-    asked = question, probabilities(positions, numbers), state.records(TRANSITION, _BUFFER)
-    return value_engagements(positions.board, positions.pairs(numbers), next_codes, following, *asked)
+    arguments = objective, probabilities(positions, numbers), state.records(TRANSITION, _BUFFER)
+    return value_engagements(positions.board, positions.pairs(numbers), next_codes, following, *arguments)
 
 
 def _move_values(
     turn: TurnPositions,
     following: Floats,
-    question: Objective,
+    objective: Objective,
     probabilities: Probabilities,
     numbers: NDArray[np.int64],
 ) -> tuple[Floats, float]:
     positions = turn.movement
     indices = positions.indices[numbers].astype(np.int64)
-    asked = question, probabilities(positions, numbers)
-    return value_movements(positions.board, positions.pairs(numbers), indices, turn.moves, following, *asked)
+    arguments = objective, probabilities(positions, numbers)
+    return value_movements(positions.board, positions.pairs(numbers), indices, turn.moves, following, *arguments)
 
 
 def _collect(results: Iterator[tuple[Floats, float]]) -> tuple[Floats, float]:

@@ -71,6 +71,9 @@ def make_codec(game: state.Record, rules: state.Record, *, is_complete: bool) ->
 @jitable
 def encode_side(game: state.Record, codec: Codec, side: int) -> int:
     """Return the code of a side's configuration."""
+    # A number in mixed radix: sector, fuel and ammo of each satellite are its digits. Patrols without fuel do nothing any
+    # more, so where and with how much ammo they drift does not matter: such configurations share a code, and are solved
+    # once.
     code: int = 0
     for number in range(codec.fleets[side]):
         is_gone = number != state.HVA and game.fuel[side, number] <= 0 and not codec.is_complete
@@ -121,6 +124,8 @@ class Effects(NamedTuple):
 @jitable
 def pattern_of(game: state.Record, codec: Codec, orders: state.IntArray) -> int:
     """Return orders that have been paid for, (2, 11), and the range of each as one number."""
+    # What an engagement leads to depends on who attacks whom and at which range, not on the sectors themselves. There are
+    # thousands of patterns where there are millions of positions, so that the distribution of each is computed once.
     pattern = 0
     for side in range(state.NUM_SIDES):
         for number in range(codec.fleets[side]):
