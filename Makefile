@@ -12,7 +12,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --num-threads 2 --minutes 10 --seed $$seed \
 		--out runs/seed$$seed || exit 1; done
 
-.PHONY: demo test test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy curves fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
+.PHONY: demo test test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy curves mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -102,9 +102,12 @@ $(VENV)/docs/installed: pyproject.toml
 	$(VENV)/docs/bin/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	touch $@
 
+# As root, LinkChecker becomes the user "nobody", who cannot read pages in a folder such as a container's /root.
+CHECK_LINKS := from linkcheck.command import linkchecker; linkchecker.drop_privileges = lambda: None; linkchecker.linkchecker()
+
 docs: $(VENV)/docs/installed  ## build the documentation in build/docs, with warnings as errors, run its notebooks, check its links
 	$(VENV)/docs/bin/python -m sphinx --builder html --doctree-dir build/doctrees --fail-on-warning --quiet docs build/docs
-	$(VENV)/docs/bin/linkchecker --no-status --no-warnings build/docs/index.html
+	$(VENV)/docs/bin/python -c "$(CHECK_LINKS)" --no-status --no-warnings build/docs/index.html
 	@echo "open build/docs/index.html, $$(du -sh build/docs | cut -f 1) in all"
 
 golden: $(VENV)/dev  ## regenerate the golden playthroughs and images; review the difference before committing it
@@ -134,6 +137,9 @@ bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/
 
 bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and the time to solve missions
 	$(BIN)/python benchmarks/flight.py
+
+mutants: $(VENV)/dev  ## change the rules in sixty places, one at a time, and see that a test fails: a quarter of an hour
+	$(BIN)/python scripts/mutations.py
 
 fuzz: $(VENV)/dev  ## a million random phases on random boards, with bounds checks
 	$(BIN)/python scripts/fuzz.py --phases 1000000

@@ -183,7 +183,7 @@ def _toml(value: Any) -> str:
 def warmup() -> None:
     """Compile the engine, the agents and the flight games for this machine, and keep the result.
 
-    The first use of the package compiles what it needs, which takes half a minute in all. Run this where that should
+    The first use of the package compiles what it needs, which takes up to a minute. Run this where that should
     not happen: when an image is built, before tests in parallel, before a class. It takes a second where all is compiled.
     """
     from geo_patrol.compile_cache import CACHE_FOLDER
