@@ -92,7 +92,7 @@ test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts o
 policy: $(TRAINING)/installed  ## train the policy of the package anew: seven hours on one thread
 	$(TRAINING)/bin/python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
-curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/training.md
+curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/experiments.md
 	$(TRAIN_SEEDS)
 	for seed in 0 1 2; do cp runs/seed$$seed/curve.csv docs/curves/seed$$seed.csv || exit 1; done
 	$(TRAINING)/bin/python scripts/plot_curves.py docs/curves/seed*.csv --out docs/pictures/selfplay.png

@@ -1,4 +1,4 @@
-"""Plot the learning curves of docs/training.md from the CSV files that ``examples/train_selfplay.py`` writes.
+"""Plot the learning curves of docs/experiments.md from the CSV files that ``examples/train_selfplay.py`` writes.
 
 python scripts/plot_curves.py docs/curves/seed*.csv --out docs/pictures/selfplay.png
 """

@@ -2,7 +2,7 @@
 
 python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
-Each stage has its own folder in --out, and the same command continues after any interruption. docs/training.md tells what
+Each stage has its own folder in --out, and the same command continues after any interruption. docs/experiments.md tells what
 each stage is for, and in what the shipped weights differ. ``--scale 0.001`` runs all stages in a few minutes.
 """
 

@@ -109,6 +109,15 @@ def test_inactive_satellites_take_no_orders():
     assert [str(order) for order in game.legal_orders("alpha")[1]] == ["P1 noop"]
 
 
+def test_a_satellite_without_fuel_takes_no_orders_even_if_they_cost_nothing():
+    free = {"prograde": 0, "retrograde": 0, "radial_in": 0, "radial_out": 0, "shoot": [0, 0], "collide": [0, 0]}
+    config = small(costs=free)
+    for phase in ("movement", "engagement"):
+        game = arrange(config, {0: 15, 1: (17, 0)}, {0: 23, 1: 17}, phase=phase)
+        assert [order.action for order in game.legal_orders("alpha")[1]] == ["noop"]
+        assert len(game.legal_orders("bravo")[1]) == (4 if phase == "movement" else 1)
+
+
 # Ranges, costs and odds of engagements
 
 
@@ -459,6 +468,14 @@ def test_end_with_equal_points_is_a_draw():
     assert reasons(game) == {"turn_limit"}
     assert game.scores["alpha"] == game.scores["bravo"]
     assert game.winner is None
+
+
+def test_nothing_but_noop_is_legal_after_the_end():
+    game = arrange(small(odds=ALWAYS), {0: 15, 1: 23}, {0: 23, 1: 15})
+    game.step(alpha="P1 shoot HVA")
+    assert game.is_over
+    assert game.action_mask("bravo").sum() == game.action_mask("bravo")[:, 0].sum() == 11
+    assert game.action_mask("alpha").sum() == 11
 
 
 def test_end_is_final():
