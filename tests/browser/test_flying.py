@@ -147,7 +147,7 @@ def test_wrong_missions_and_names_are_explained(server, open_page):
     page.select_option("[name=mission]", "own")
     page.fill("[name=scenario]", 'extends = "sample"\nturns = 99\n')
     page.click("text=Open the mission")
-    page.locator("#notice", has_text="turns = 99").wait_for()
+    page.locator("#notice", has_text="turns must be an integer from 1 to 40, got 99").wait_for()
     page.select_option("[name=mission]", "random")
     page.fill("[name=seed]", "7")
     page.click("text=Open the mission")

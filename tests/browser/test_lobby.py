@@ -77,7 +77,7 @@ def test_faults_are_shown_at_their_fields(lobby):
     lobby.fill("#new [name=scenario]", 'extends = "case1"\nturn_limit = -1')
     lobby.click("text=Open the table")
     fault = lobby.locator("#new label:has([name=scenario]) [role=alert]")
-    fault.filter(has_text="turn_limit must be an integer, got -1").wait_for()
+    fault.filter(has_text="turn_limit must be an integer from 1 to 10000, got -1").wait_for()
     assert lobby.evaluate("document.activeElement.name") == "scenario"
     large = {"name": "large.toml", "mimeType": "text/plain", "buffer": b"#" * 70_000}
     lobby.set_input_files("#new [name=file]", large)
