@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from geo_patrol.board import are_adjacent
 from geo_patrol.engine import state
 from geo_patrol.engine.rng import random_below, random_unit
-from geo_patrol.jit import jit, jitable
+from geo_patrol.jit import jit, jitable, jitable_call
 
 GUARD_DECAY = 0.5
 """Factor by which the probability of a guard falls with each further attack that it meets in a phase."""
@@ -147,8 +147,9 @@ class Engagement(NamedTuple):
 
 @jitable
 def make_engagement() -> Engagement:
-    """Allocate the arrays of an engagement, in one piece."""
-    arrays = np.zeros((6, state.NUM_SIDES * state.SATELLITES), np.int64)
+    """Allocate the arrays of an engagement, in one piece; ``destroyed`` is zero, the others are uninitialized."""
+    arrays = np.empty((6, state.NUM_SIDES * state.SATELLITES), np.int64)
+    arrays[1] = 0
     return Engagement(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], arrays[5])
 
 
@@ -182,12 +183,37 @@ def recorded_actor(outcome: state.Record) -> int:
     return outcome.side * state.SATELLITES + (outcome.guardian if outcome.kind == state.GUARDING else outcome.attacker)
 
 
-@jitable
-def succeeds(game: state.Record, probability: float, recorded: state.Records, index: int) -> bool:
-    """Decide whether an attempt succeeds, at random or as the outcome at an index was recorded, if that is possible."""
-    if index < len(recorded):
-        return probability > 0 and (probability >= 1 or recorded[index].success != 0)
-    return random_unit(game) < probability
+@jitable_call
+def put_in_recorded_order(
+    items: state.IntArray, count: int, recorded: state.Records, start: int, stop: int, are_attackers: bool
+) -> None:
+    """Put the first items of an array into the order in which recorded[start:stop] has them; others follow.
+
+    The items are the satellites that act, 11 * side + number, or the numbers of attackers of one side.
+    """
+    first = 0
+    for k in range(start, min(stop, len(recorded))):
+        item = recorded[k].attacker if are_attackers else recorded_actor(recorded[k])
+        for i in range(first, count):
+            if items[i] == item:
+                items[first], items[i] = items[i], items[first]
+                first += 1
+                break
+
+
+@jitable_call
+def recorded_success(recorded: state.Records, index: int, probability: float) -> bool:
+    """Return whether the outcome at an index was recorded as a success, if that is possible."""
+    return probability > 0 and (probability >= 1 or recorded[index].success != 0)
+
+
+@jitable_call
+def recorded_collision(recorded: state.Records, index: int, waiting: state.IntArray, count: int) -> int:
+    """Return which of the waiting collisions was recorded at an index, the first if it is none of them."""
+    for i in range(count):
+        if waiting[i] == recorded_actor(recorded[index]):
+            return i
+    return 0
 
 
 @jitable
@@ -199,59 +225,11 @@ def shuffle(game: state.Record, items: state.IntArray, count: int) -> None:
 
 
 @jitable
-def bring_forward(items: state.IntArray, item: int, start: int, stop: int) -> int:
-    """Exchange an item among items[start:stop] with the first of them; return start + 1, or start if it is missing."""
-    for i in range(start, stop):
-        if items[i] == item:
-            items[start], items[i] = items[i], items[start]
-            return start + 1
-    return start
-
-
-@jitable
-def put_guards_in_order(game: state.Record, guards: state.IntArray, count: int, recorded: state.Records) -> None:
-    """Put the guards of both sides into random order, or into that in which they were recorded."""
-    if len(recorded) == 0:
-        shuffle(game, guards, count)
-        return
-    first = 0
-    for outcome in recorded:
-        first = bring_forward(guards, recorded_actor(outcome), first, count)
-
-
-@jitable
-def put_attackers_in_order(
-    game: state.Record, attackers: state.IntArray, count: int, recorded: state.Records, index: int
-) -> None:
-    """Put the attackers that one guard meets into random order, or into that recorded from an index on."""
-    if len(recorded) == 0:
-        shuffle(game, attackers, count)
-        return
-    first = 0
-    for i in range(index, min(index + count, len(recorded))):
-        first = bring_forward(attackers, recorded[i].attacker, first, count)
-
-
-@jitable
-def put_shooters_in_order(shooters: state.IntArray, count: int, recorded: state.Records, index: int) -> None:
-    """Put the shooters of both sides into the order recorded from an index on; otherwise they keep theirs."""
-    first = 0
-    for i in range(index, min(index + count, len(recorded))):
-        first = bring_forward(shooters, recorded_actor(recorded[i]), first, count)
-
-
-@jitable
-def choose_collision(
-    game: state.Record, waiting: state.IntArray, count: int, recorded: state.Records, index: int
-) -> int:
-    """Return which of the waiting collisions comes next, at random or as recorded."""
+def succeeds(game: state.Record, probability: float, recorded: state.Records, index: int) -> bool:
+    """Decide whether an attempt succeeds, at random or as the outcome at an index was recorded."""
     if index < len(recorded):
-        actor = recorded_actor(recorded[index])
-        for i in range(count):
-            if waiting[i] == actor:
-                return i
-        return 0
-    return int(np.int64(random_below(game, count)))  # unsigned as it is, which would make all of them floats
+        return recorded_success(recorded, index, probability)
+    return random_unit(game) < probability
 
 
 @jitable
@@ -292,7 +270,10 @@ def resolve_guards(
     It meets them one by one, in random order; an attack that it intercepts is aimed at the guard from then on. A guard that
     meets none has an outcome of its own.
     """
-    put_guards_in_order(game, engagement.guards, guards, recorded)
+    if len(recorded) > 0:
+        put_in_recorded_order(engagement.guards, guards, recorded, 0, len(recorded), False)
+    else:
+        shuffle(game, engagement.guards, guards)
     count = 0
     aim, attackers = engagement.aim, engagement.attackers
     for i in range(guards):
@@ -303,7 +284,10 @@ def resolve_guards(
             if aim[enemies + number] == state.HVA:
                 attackers[attacker_count] = number
                 attacker_count += 1
-        put_attackers_in_order(game, attackers, attacker_count, recorded, count)
+        if len(recorded) > 0:
+            put_in_recorded_order(attackers, attacker_count, recorded, count, count + attacker_count, True)
+        else:
+            shuffle(game, attackers, attacker_count)
         probability = guard_probability(game, rules, side, guardian)
         if attacker_count == 0:
             count = write_outcome(
@@ -335,7 +319,8 @@ def resolve_shots(
 
     An attack that was intercepted keeps the probability that it had against the target that was ordered.
     """
-    put_shooters_in_order(engagement.shooters, shooters, recorded, count)
+    if len(recorded) > 0:
+        put_in_recorded_order(engagement.shooters, shooters, recorded, count, count + shooters, False)
     for i in range(shooters):
         shooter = engagement.shooters[i]
         side, number = shooter // state.SATELLITES, shooter % state.SATELLITES
@@ -372,7 +357,10 @@ def resolve_collisions(
         colliders = remaining
         if colliders == 0:
             return count
-        i = choose_collision(game, waiting, colliders, recorded, count)
+        if count < len(recorded):
+            i = recorded_collision(recorded, count, waiting, colliders)
+        else:
+            i = int(np.int64(random_below(game, colliders)))  # unsigned as it is: with i signed, it would be a float
         collider = waiting[i]
         side, number = collider // state.SATELLITES, collider % state.SATELLITES
         colliders -= 1
