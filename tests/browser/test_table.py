@@ -131,6 +131,21 @@ def test_a_lost_connection_comes_back_and_keeps_the_orders(table, open_page, is_
     assert page.evaluate("page.playback.record.moments[1].orders[0]") == orders
 
 
+def test_a_warning_that_is_asked_for_after_the_orders_are_in_is_no_error(table, open_page):
+    page = open_page(table[1], reduced_motion="reduce")
+    assert ordering(page)
+    held = []
+    page.route("**/danger", lambda route: held.append(route))  # noqa: PLW0108 - Playwright counts its parameters
+    page.locator("select[data-satellite]").first.select_option(index=1)
+    while not held:
+        page.wait_for_timeout(50)
+    page.click("#commit")
+    page.locator(".prompt", has_text="Your orders are in").wait_for()
+    with page.expect_response("**/danger") as response:
+        held[0].continue_()
+    assert response.value.json() == {"text": "", "lines": []}
+
+
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_table_fits_its_window_and_is_accessible(table, open_page, size, scheme):

@@ -75,6 +75,17 @@ def test_only_who_has_a_seat_and_orders_is_answered(client, question):
     assert (illegal.status_code, illegal.json()["code"]) == (400, "bad_order")
 
 
+def test_danger_that_is_asked_about_too_late_is_no_error(client, tables):
+    path, secrets = open_table(client)
+    table = tables.find(path.rpartition("/")[2])
+    asked = {"secret": secrets["alpha"], "orders": ["P1 shoot HVA"], "turn": table.game.turn}
+    for stale in ({"phase": "engagement"}, {"phase": "movement", "turn": table.game.turn - 1}):
+        assert client.post(f"{path}/danger", json=asked | stale).json() == {"text": "", "lines": []}
+    table.submitted["alpha"] = ()
+    assert client.post(f"{path}/danger", json=asked).json() == {"text": "", "lines": []}
+    assert client.post(f"{path}/hint", json={"secret": secrets["alpha"]}).json()["code"] == "too_late"
+
+
 def test_a_table_without_hints_gives_none(client):
     path, secrets = open_table(client, hints=False)
     answer = client.post(f"{path}/hint", json={"secret": secrets["alpha"]})

@@ -5,7 +5,7 @@ All of it is computed in two threads of its own, hints in one and the rest in th
 
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -32,6 +32,7 @@ _MAX_QUICK = 120
 """Requests that wait for a warning or a step of the lesson: a class of sixty asks for warnings at once."""
 _REQUESTS = (60.0, 240)
 """A second, and at once, of all clients."""
+_NO_DANGER: dict[str, Any] = {"text": "", "lines": []}
 _OrderTexts = Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
 
 
@@ -47,6 +48,9 @@ class HintRequest(requests.SecretBody):
 
     orders: _OrderTexts = Field(default=[])
     """That he has entered so far."""
+    turn: int | None = None
+    """Of these orders, like ``phase``; None: the present one."""
+    phase: Literal["movement", "engagement"] | None = None
 
 
 class HintRoutes:
@@ -103,11 +107,17 @@ class HintRoutes:
 
     async def _danger(self, request: Request) -> Response:
         table, side, asked = await self._read(request)
-        game, orders = table.game, table.read_orders(side, asked.orders)
+        game = table.game
+        # The page asks while a player is still choosing. A commit, which takes another way, may come before the question.
+        if _has_ordered(table, side) or asked.turn not in (None, game.turn) or asked.phase not in (None, game.phase):
+            return JSONResponse(_NO_DANGER)
+        orders = table.read_orders(side, asked.orders)
         return JSONResponse(await self._worker.run(lambda: _danger_record(game, side, orders)))
 
     async def _hint(self, request: Request) -> Response:
         table, side, _ = await self._read(request)
+        if _has_ordered(table, side):
+            raise ProtocolError("too_late", f"{side} has nothing to order now")
         if not table.saved.hints:
             raise ProtocolError("no_seat", "there are no hints at this table")
         game, num_events = table.game, table.num_events
@@ -118,11 +128,9 @@ class HintRoutes:
         return JSONResponse(hint_record(game, side, table.scenes.layout, known[1]))
 
     async def _read(self, request: Request) -> tuple[Table, Side, HintRequest]:
-        """Return the table, the side that asks and has a choice, and what it asks."""
+        """Return the table, the side that asks, and what it asks."""
         table, asked = self._tables.find(request.path_params["table"]), await requests.read_body(request, HintRequest)
         side = table.side_of(asked.secret)
-        if table.is_over or side in table.submitted:
-            raise ProtocolError("too_late", f"{side} has nothing to order now")
         self._count()
         return table, side, asked
 
@@ -137,10 +145,14 @@ def _step_index(request: Request) -> int:
     return number - 1
 
 
+def _has_ordered(table: Table, side: Side) -> bool:
+    return table.is_over or side in table.submitted
+
+
 def _danger_record(game: Game, side: Side, orders: Sequence[Order]) -> dict[str, Any]:
     """Return ``text``, how the HVA can be attacked next with these orders, "" if it cannot, and ``lines`` about it."""
     threat = hva_threat(game, side, orders)
     if threat is None:
-        return {"text": "", "lines": []}
+        return _NO_DANGER
     moves = hva_choices(game, side, orders) if game.phase == "movement" else ()
     return {"text": threat.texts[0], "lines": danger_tab(threat, moves).lines}

@@ -24,10 +24,11 @@ class Advice {
     this.clear();
   }
 
-  /** Begins a phase. */
-  load(offersHints) {
+  /** Begins the phase of a message that asks for orders. */
+  load({ turn, phase, scene }) {
     this.clear();
-    this.button.hidden = !offersHints;
+    this.phase = { turn, phase };
+    this.button.hidden = !scene.hints;
     this.#askDanger();
   }
 
@@ -50,7 +51,8 @@ class Advice {
     const { phase, entry } = this;
     const { orders } = entry;
     this.asked = String(orders);
-    const answer = await request(`${this.path}/danger`, { secret: this.secret, orders }).catch(() => null); // asked again
+    const question = { secret: this.secret, orders, ...phase }; // the server says nothing of a phase that is over
+    const answer = await request(`${this.path}/danger`, question).catch(() => null); // asked again
     if (answer === null || phase !== this.phase || String(entry.orders) !== this.asked) return;
     this.danger.hidden = answer.text === "";
     if (this.danger.hidden) return;

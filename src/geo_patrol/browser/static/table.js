@@ -270,7 +270,7 @@ class TablePage {
       this.sent = null;
       const key = ["orders", message.game, message.scene.side, message.turn, message.phase].join(":");
       if (this.entry.load(message.scene, key)) this.#notify("The orders that you had entered are still here; they are not committed yet.");
-      this.advice.load(message.scene.hints);
+      this.advice.load(message);
     }
     this.#showTitle();
   }
