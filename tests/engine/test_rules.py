@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from strategies import arrange, small
 
-from geo_patrol import Game, OrderError, load_config
+from geo_patrol import Game, OrderError, geo_patrol_v0, load_config
 from geo_patrol.board import prograde
 
 ALWAYS = {"shoot": [1, 1], "collide": [1, 1], "guard": [1, 1]}
@@ -71,6 +71,13 @@ def test_count_takes_the_patrols_nearest_to_the_goal():
 
 
 # Movement
+
+
+def test_each_side_pays_its_own_costs_of_moving():
+    game = Game(small(bravo={"costs": {"prograde": 7, "radial_in": 12}}), seed=1)
+    game.step(alpha=["P1 prograde", "P2 radial_in"], bravo=["P1 prograde", "P2 radial_in"])
+    assert satellite_values(game, "alpha", "fuel")[:4] == [100, 95, 90, 100]
+    assert satellite_values(game, "bravo", "fuel")[:4] == [100, 93, 88, 100]
 
 
 @pytest.mark.parametrize(
@@ -493,8 +500,6 @@ def test_end_is_final():
 
 
 def test_forfeit_costs_the_whole_score():
-    from geo_patrol import geo_patrol_v0
-
     env = geo_patrol_v0.parallel_env(config=small(top={"illegal_orders": "forfeit"}))
     env.reset(seed=1)
     _, rewards, terminations, _, infos = env.step({"alpha": [4] + [0] * 10, "bravo": [0] * 11})
@@ -506,14 +511,21 @@ def test_forfeit_costs_the_whole_score():
 
 
 def test_forfeit_of_both_is_a_draw():
-    from geo_patrol import geo_patrol_v0
-
     env = geo_patrol_v0.parallel_env(config=small(top={"illegal_orders": "forfeit"}), reward="outcome")
     env.reset(seed=1)
     _, rewards, *_ = env.step({"alpha": [4] + [0] * 10, "bravo": [27] * 11})
     assert rewards == {"alpha": 0.0, "bravo": 0.0}
     assert reasons(env.game()) == {"forfeit (alpha)", "forfeit (bravo)"}
     assert env.game().winner is None
+
+
+def test_who_forfeits_alone_loses_a_game_without_points_too():
+    worthless = {"hva": {"weight": 0}, "patrols": {"weight": 0}}
+    env = geo_patrol_v0.parallel_env(config=small(top={"illegal_orders": "forfeit"}, **worthless))
+    env.reset(seed=1)
+    env.step({"alpha": [0] * 11, "bravo": [27] * 11})
+    assert env.game().scores == {"alpha": 0, "bravo": 0}
+    assert env.game().winner == "alpha"
 
 
 # Book and code
