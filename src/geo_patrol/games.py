@@ -14,6 +14,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import rng, setup, state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
+from geo_patrol.engine.turn import winners_of
 from geo_patrol.jit import resolve
 
 if TYPE_CHECKING:
@@ -180,11 +181,7 @@ class Games:
     @property
     def winner(self) -> NDArray[np.int64]:
         """(n,) side that has won: 0 alpha, 1 bravo; -1 for a draw, or while the game goes on."""
-        games = self.state.games
-        forfeits = (games["reasons"][:, None] & (state.FORFEIT << np.arange(2))) != 0
-        points = np.where(forfeits.any(axis=1, keepdims=True), -1 * forfeits, games["score"])
-        difference = points[:, 0].astype(np.int64) - points[:, 1]
-        return np.where((games["done"] == 0) | (difference == 0), -1, np.where(difference > 0, 0, 1))
+        return winners_of(self.state.games)
 
     @property
     def returns(self) -> NDArray[np.int64]:

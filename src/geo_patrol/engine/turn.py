@@ -5,10 +5,13 @@ The engagement phase has a file of its own, ``engagement.py``.
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from geo_patrol.board import EARTH, are_adjacent, prograde, radial_in, radial_out, retrograde
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import play_engagement
-from geo_patrol.jit import jitable
+from geo_patrol.jit import jit, jitable
 
 # Movement
 
@@ -154,6 +157,15 @@ def winner_of(game: state.Record) -> int:
     if game.score[state.ALPHA] == game.score[state.BRAVO]:
         return state.NOBODY
     return state.ALPHA if game.score[state.ALPHA] > game.score[state.BRAVO] else state.BRAVO
+
+
+@jit
+def winners_of(games: state.Records) -> NDArray[np.int64]:
+    """Return the winners of all games, (n,), see ``winner_of``."""
+    winners = np.empty(len(games), np.int64)
+    for i in range(len(games)):
+        winners[i] = winner_of(games[i])
+    return winners
 
 
 @jitable
