@@ -328,13 +328,12 @@ class Game:
         Returns:
             The phase that was played.
         """
-        recorded = None
-        if outcomes is not None:
-            recorded = state.records(state.OUTCOME, len(outcomes))
-            notation.write_outcomes(outcomes, recorded)
         before = self.copy()
         self._games = self._games.copy()
-        self._games.run(steps.PLAY, actions=np.asarray(actions), recorded=recorded)
+        if outcomes is None:
+            self._games.run(steps.PLAY, actions=np.asarray(actions))
+        else:
+            self._games.play_recorded(np.asarray(actions), notation.outcome_records(outcomes))
         self._outcomes = self._allowed = None
         legal = before._games.legal_actions(actions)[0]
         illegal = self._game.illegal_orders

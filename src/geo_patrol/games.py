@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine import rng, setup, state, steps
+from geo_patrol.engine import rng, setup, state, steps, turn
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
-from geo_patrol.engine.turn import winners_of
 from geo_patrol.jit import resolve
 
 if TYPE_CHECKING:
@@ -181,7 +180,7 @@ class Games:
     @property
     def winner(self) -> NDArray[np.int64]:
         """(n,) side that has won: 0 alpha, 1 bravo; -1 for a draw, or while the game goes on."""
-        return winners_of(self.state.games)
+        return turn.winners_of(self.state.games)
 
     @property
     def returns(self) -> NDArray[np.int64]:
@@ -299,14 +298,9 @@ class Games:
     def _take(self, rows: NDArray[np.int64]) -> Self:
         twin = object.__new__(type(self))
         twin.config, twin.scenario, twin.is_randomized = self.config, self.scenario, self.is_randomized
-        games, rules, actions, outcomes, recorded = self.state
-        twin.state = state.State(
-            games[rows],
-            rules[rows] if len(rules) > 1 else rules.copy(),
-            actions[rows],
-            outcomes.copy(),
-            recorded,
-        )
+        games, rules, actions, outcomes = self.state
+        selected_rules = rules[rows] if len(rules) > 1 else rules.copy()
+        twin.state = state.State(games[rows], selected_rules, actions[rows], outcomes.copy())
         twin._rows, twin._all = np.arange(len(rows)), np.ones(len(rows), np.bool_)
         return twin
 
@@ -315,9 +309,9 @@ class Games:
         twin = object.__new__(type(self))
         twin.config, twin.scenario, twin.is_randomized = self.config, self.scenario, self.is_randomized
         twin._rows, twin._all = self._rows, self._all
-        games, rules, actions, outcomes, recorded = self.state
+        games, rules, actions, outcomes = self.state
         # Rules only change in a reset, which replaces them.
-        twin.state = state.State(games.copy(), rules, actions.copy(), outcomes.copy(), recorded)
+        twin.state = state.State(games.copy(), rules, actions.copy(), outcomes.copy())
         return twin
 
     def reseed(self, seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None) -> Self:
@@ -376,7 +370,6 @@ class Games:
         *,
         actions: NDArray[np.integer[Any]] = _NO_ACTIONS,
         outputs: Outputs = _NO_OUTPUTS,
-        recorded: state.Records | None = None,
     ) -> None:
         """Call the compiled step for all games, see ``engine.steps.step_games``.
 
@@ -384,12 +377,21 @@ class Games:
             task: PLAY, DESCRIBE or OBSERVE.
             actions: (2 * n, 11) order codes.
             outputs: arrays to write.
-            recorded: (k,) outcomes that decide an engagement instead of the random stream.
         """
         if actions.dtype is not _ACTION_TYPE or not actions.flags.c_contiguous:
             actions = np.require(actions, np.int64, ["C"])
-        arrays = self.state if recorded is None else self.state._replace(recorded=recorded)
-        compiled_step()(task, 0, len(self), self._all, arrays, steps.NO_EPISODES, actions, outputs)
+        compiled_step()(task, 0, len(self), self._all, self.state, steps.NO_EPISODES, actions, outputs)
+
+    def play_recorded(self, orders: NDArray[np.integer[Any]], outcomes: state.Records) -> None:
+        """Play one phase of the only game, with an engagement that recorded outcomes decide, not its random stream.
+
+        Args:
+            orders: (2, 11) order codes.
+            outcomes: (k,) recorded outcomes. Those found, in ``state.outcomes``, differ where these are impossible.
+        """
+        games, rules, actions, found = self.state
+        turn.play_orders(games[0], rules[0], actions["legal"][0], np.array(orders, np.int64), outcomes, found)
+        self.describe()
 
 
 def read_seeds(seed: Any, n: int) -> list[int]:

@@ -23,7 +23,7 @@ def jit(function: _Function) -> _Function:
     What it calls is best decorated with ``jitable``: every ``jit`` function holds its callees' code again, and compiles
     it again.
     """
-    dispatcher = numba.njit(nogil=True, forceinline=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]  # the stubs lack an option
+    dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]  # the stubs lack an option
     if CACHE_FOLDER is not None:
         dispatcher._cache = CheckedCache(function)  # noqa: SLF001 - Numba has no way to choose a cache
     return cast("_Function", dispatcher)
@@ -47,15 +47,15 @@ def jitable(function: _Function) -> _Function:
     It is inlined into its callers, whatever its size: passing records and slices of arrays costs more than most of these
     functions do. Without wrappers for Python it takes a quarter less time to compile than a ``jit`` function.
     """
-    return register_jitable(forceinline=True, nogil=True)(function)
+    return register_jitable(forceinline=True, nogil=True, no_cfunc_wrapper=True)(function)
 
 
 def jitable_call(function: _Function) -> _Function:
-    """Like ``jitable``, for code that seldom runs: it is called instead of inlined, which compiles faster.
+    """Like ``jitable``, for code that seldom runs or takes long: it is called instead of inlined, which compiles faster.
 
     ``forceinline`` is turned off explicitly: Numba takes options that are not given from the caller.
     """
-    return register_jitable(forceinline=False, nogil=True)(function)
+    return register_jitable(forceinline=False, nogil=True, no_cfunc_wrapper=True)(function)
 
 
 _PIECES = {

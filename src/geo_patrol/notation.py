@@ -287,15 +287,16 @@ def _read_outcome(
     )
 
 
-def write_outcomes(outcomes: Sequence[Outcome], into: state.Records) -> int:
-    """Write outcomes into records, the inverse of ``read_outcomes``; return their number.
+def outcome_records(outcomes: Sequence[Outcome]) -> state.Records:
+    """Return outcomes as the engine's records, (k,), the inverse of ``read_outcomes``.
 
     Raises:
         OrderError: there are more than a game can have, or one is impossible.
     """
-    if len(outcomes) > len(into):
-        raise OrderError(f"{len(outcomes)} outcomes: an engagement has at most {len(into)}")
-    for record, outcome in zip(into, outcomes, strict=False):
+    if len(outcomes) > state.MAX_OUTCOMES:
+        raise OrderError(f"{len(outcomes)} outcomes: an engagement has at most {state.MAX_OUTCOMES}")
+    records = state.records(state.OUTCOME, len(outcomes))
+    for record, outcome in zip(records, outcomes, strict=True):
         is_guard, defender = outcome.action == "guard", outcome.target.side
         actor = outcome.guardian if is_guard else outcome.attacker
         if actor is None or outcome.action not in ENGAGEMENTS:
@@ -310,7 +311,7 @@ def write_outcomes(outcomes: Sequence[Outcome], into: state.Records) -> int:
         record.target = outcome.target.number
         record.probability = outcome.probability
         record.success = outcome.success
-    return len(outcomes)
+    return records
 
 
 Orders: TypeAlias = (

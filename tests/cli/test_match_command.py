@@ -299,13 +299,13 @@ def test_a_real_process_plays_and_fails(result):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 def test_ctrl_c_ends_a_match_with_status_130(tmp_path):
-    path = tmp_path / "games.csv"
-    arguments = ["match", "scripted", "random", "--games", "10000000", "--csv", str(path)]
+    table, replays = tmp_path / "games.csv", tmp_path / "games.jsonl"
+    arguments = ["match", "scripted", "random", "--games", "10000000", "--csv", str(table), "--save", str(replays)]
     with subprocess.Popen(
         [sys.executable, "-m", "geo_patrol", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
         deadline = time.monotonic() + 60
-        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:  # it opens its files before it plays
+        while not replays.exists() and time.monotonic() < deadline:  # made when the first games are played
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
@@ -313,7 +313,7 @@ def test_ctrl_c_ends_a_match_with_status_130(tmp_path):
     assert out == ""
     assert err.endswith("geo-patrol: interrupted\n")
     assert "Traceback" not in err
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [replays]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="closed pipes are message otherwise there")

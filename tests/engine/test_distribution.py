@@ -95,7 +95,7 @@ def test_positions_are_as_frequent_as_in_the_sampler(orders):
     counts = Counter()
     for _ in range(POSITIONS):
         position = batch.games.copy()
-        count = resolve_engagements(batch.games[0], batch.rules[0], codes, batch.recorded, batch.outcomes)
+        count = resolve_engagements(batch.games[0], batch.rules[0], codes, None, batch.outcomes)
         enact_engagements(position[0], batch.outcomes, count)
         counts[key(position[0])] += 1
     expected = {key(position): mean for position, mean in zip(positions, probabilities * POSITIONS, strict=True)}

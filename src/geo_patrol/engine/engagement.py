@@ -115,7 +115,7 @@ def pay_for_engagements(game: state.Record, rules: state.Record, orders: state.I
         void_orders_of_inactive(game, orders)
 
 
-@jitable
+@jitable_call
 def void_orders_of_inactive(game: state.Record, orders: state.IntArray) -> None:
     """Replace by noop the orders by, against and (guards) for satellites that have no fuel left."""
     for side in range(state.NUM_SIDES):
@@ -225,9 +225,9 @@ def shuffle(game: state.Record, items: state.IntArray, count: int) -> None:
 
 
 @jitable
-def succeeds(game: state.Record, probability: float, recorded: state.Records, index: int) -> bool:
+def succeeds(game: state.Record, probability: float, recorded: state.Records | None, index: int) -> bool:
     """Decide whether an attempt succeeds, at random or as the outcome at an index was recorded."""
-    if index < len(recorded):
+    if recorded is not None and index < len(recorded):
         return recorded_success(recorded, index, probability)
     return random_unit(game) < probability
 
@@ -262,7 +262,7 @@ def resolve_guards(
     rules: state.Record,
     engagement: Engagement,
     guards: int,
-    recorded: state.Records,
+    recorded: state.Records | None,
     outcomes: state.Records,
 ) -> int:
     """Let each guard, in random order, try to intercept the attacks that are aimed at its HVA at that moment.
@@ -270,7 +270,7 @@ def resolve_guards(
     It meets them one by one, in random order; an attack that it intercepts is aimed at the guard from then on. A guard that
     meets none has an outcome of its own.
     """
-    if len(recorded) > 0:
+    if recorded is not None:
         put_in_recorded_order(engagement.guards, guards, recorded, 0, len(recorded), False)
     else:
         shuffle(game, engagement.guards, guards)
@@ -284,7 +284,7 @@ def resolve_guards(
             if aim[enemies + number] == state.HVA:
                 attackers[attacker_count] = number
                 attacker_count += 1
-        if len(recorded) > 0:
+        if recorded is not None:
             put_in_recorded_order(attackers, attacker_count, recorded, count, count + attacker_count, True)
         else:
             shuffle(game, attackers, attacker_count)
@@ -311,7 +311,7 @@ def resolve_shots(
     orders: state.IntArray,
     engagement: Engagement,
     shooters: int,
-    recorded: state.Records,
+    recorded: state.Records | None,
     outcomes: state.Records,
     count: int,
 ) -> int:
@@ -319,7 +319,7 @@ def resolve_shots(
 
     An attack that was intercepted keeps the probability that it had against the target that was ordered.
     """
-    if len(recorded) > 0:
+    if recorded is not None:
         put_in_recorded_order(engagement.shooters, shooters, recorded, count, count + shooters, False)
     for i in range(shooters):
         shooter = engagement.shooters[i]
@@ -340,7 +340,7 @@ def resolve_collisions(
     orders: state.IntArray,
     engagement: Engagement,
     colliders: int,
-    recorded: state.Records,
+    recorded: state.Records | None,
     outcomes: state.Records,
     count: int,
 ) -> int:
@@ -357,7 +357,7 @@ def resolve_collisions(
         colliders = remaining
         if colliders == 0:
             return count
-        if count < len(recorded):
+        if recorded is not None and count < len(recorded):
             i = recorded_collision(recorded, count, waiting, colliders)
         else:
             i = int(np.int64(random_below(game, colliders)))  # unsigned as it is: with i signed, it would be a float
@@ -377,7 +377,11 @@ def resolve_collisions(
 
 @jitable
 def resolve_engagements(
-    game: state.Record, rules: state.Record, orders: state.IntArray, recorded: state.Records, outcomes: state.Records
+    game: state.Record,
+    rules: state.Record,
+    orders: state.IntArray,
+    recorded: state.Records | None,
+    outcomes: state.Records,
 ) -> int:
     """Find the outcomes of legal orders that have been paid for: guards, then shots, then collisions.
 
@@ -385,7 +389,7 @@ def resolve_engagements(
         game: the game, of which only the random stream changes.
         rules: its rules.
         orders: (2, 11) order codes.
-        recorded: (k,) outcomes that decide what is left to chance; none to sample it from the random stream.
+        recorded: (k,) outcomes that decide what is left to chance; None to sample it from the random stream.
         outcomes: (128,), overwritten.
 
     Returns:
@@ -408,7 +412,7 @@ def destroy(game: state.Record, side: int, number: int) -> None:
     game.destroyed[side, number] = 1
 
 
-@jit
+@jitable
 def enact_engagements(game: state.Record, outcomes: state.Records, count: int) -> None:
     """Carry out outcomes in their order.
 
@@ -433,7 +437,11 @@ def enact_engagements(game: state.Record, outcomes: state.Records, count: int) -
 
 @jit
 def play_engagement(
-    game: state.Record, rules: state.Record, orders: state.IntArray, recorded: state.Records, outcomes: state.Records
+    game: state.Record,
+    rules: state.Record,
+    orders: state.IntArray,
+    recorded: state.Records | None,
+    outcomes: state.Records,
 ) -> int:
     """Play the engagement phase with legal orders, up to the drift; return the number of outcomes."""
     count = 0
@@ -482,7 +490,7 @@ def resolve_repeatedly(
         kinds: (n, 3), overwritten with the number of shots, collisions and guard outcomes.
     """
     for draw in range(len(destroyed)):
-        count = resolve_engagements(game, rules, orders, outcomes[:0], outcomes)
+        count = resolve_engagements(game, rules, orders, None, outcomes)
         destroyed[draw] = destroyed_bits(outcomes, count)
         for kind in (state.SHOT, state.COLLISION, state.GUARDING):
             kinds[draw, kind] = 0

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from geo_patrol.board import prograde, radial_in, radial_out, retrograde
 from geo_patrol.engine import state
 from geo_patrol.engine.rng import mix, stream_number
-from geo_patrol.jit import jit, jitable
+from geo_patrol.jit import jit, jitable, jitable_call
 
 NOOP_ALONE = 1 << state.NOOP
 """The set of absent and inactive satellites, and of all satellites of a finished game."""
@@ -145,7 +145,7 @@ def write_engagements(
             add_guards(game, rules, side, here >> (side * state.SATELLITES), near >> (side * state.SATELLITES), legal)
 
 
-@jitable
+@jitable_call
 def write_legal_orders(
     game: state.Record, rules: state.Record, workspace: state.Workspace, legal: state.IntArray
 ) -> None:

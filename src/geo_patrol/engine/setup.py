@@ -19,7 +19,7 @@ from geo_patrol.engine import state
 from geo_patrol.engine.observe import write_rule_features
 from geo_patrol.engine.rng import random_below, random_bits, random_unit
 from geo_patrol.engine.turn import fuel_points
-from geo_patrol.jit import jit, jitable
+from geo_patrol.jit import jit, jitable, jitable_call
 from geo_patrol.sides import SIDES as SIDE_NAMES
 
 FULL_FLEET_POINTS = 100
@@ -299,7 +299,7 @@ def clear_game(game: state.Record) -> None:
             game.destroyed[side, number] = 0
 
 
-@jitable
+@jitable_call
 def set_up_game(game: state.Record, rules: state.Record) -> None:
     """Set up a game: each HVA in its goal sector, its Patrols around it, numbered in the order of the formation."""
     clear_game(game)

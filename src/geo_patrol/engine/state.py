@@ -167,8 +167,6 @@ class State(NamedTuple):
     """(n,) of layout ``ACTIONS``."""
     outcomes: Records
     """(128,) of layout ``OUTCOME``: those of the engagement last played, of the last game."""
-    recorded: Records
-    """(k,) of layout ``OUTCOME``: outcomes that the next engagement takes instead of sampling them; usually none."""
 
 
 def make_state(num_games: int, num_rules: int) -> State:
@@ -178,7 +176,6 @@ def make_state(num_games: int, num_rules: int) -> State:
         records(RULES, num_rules),
         records(ACTIONS, num_games),
         records(OUTCOME, MAX_OUTCOMES),
-        records(OUTCOME, 0),
     )
 
 

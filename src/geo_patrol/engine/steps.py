@@ -32,7 +32,7 @@ from geo_patrol.engine.state import (
     records,
 )
 from geo_patrol.engine.turn import play_orders, winner_of
-from geo_patrol.jit import jit, jitable
+from geo_patrol.jit import jit, jitable, jitable_call
 
 EPISODE = np.dtype(
     [
@@ -160,7 +160,7 @@ _UNIT = 1.0 / (1 << 53)
 # Starting episodes
 
 
-@jitable
+@jitable_call
 def choose_opponent(episode: Record, opponents: Opponents) -> int:
     """Choose the opponent of an episode, NOBODY if there is none; a single one takes no random number."""
     if len(opponents.indices) <= 1:
@@ -338,13 +338,7 @@ def play_games(
 
     An episode that is new starts with the next step, one that is over stays as it is; so does a finished game.
     """
-    games, all_rules, legal, outcomes, recorded = (
-        state.games,
-        state.rules,
-        state.actions,
-        state.outcomes,
-        state.recorded,
-    )
+    games, all_rules, legal, outcomes = state.games, state.rules, state.actions, state.outcomes
     all_episodes, results, statistics = episodes.episodes, outputs.results, outputs.statistics
     settings, orders, count = episodes.settings[0], workspace.orders, 0
     has_episodes, two_sides, per_game = len(all_episodes) > 0, settings.sides == NUM_SIDES, len(all_rules) > 1
@@ -358,7 +352,7 @@ def play_games(
                 gather_orders(actions, NUM_SIDES * i, orders)
             else:
                 gather_orders_against_opponent(all_episodes[i], actions, i, orders)
-            play_orders(game, rules, legal[i].legal, orders, recorded, outcomes)
+            play_orders(game, rules, legal[i].legal, orders, None, outcomes)
         if not has_episodes:
             continue
         episode = all_episodes[i]

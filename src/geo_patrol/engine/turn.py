@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from geo_patrol.board import EARTH, are_adjacent, prograde, radial_in, radial_out, retrograde
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import play_engagement
-from geo_patrol.jit import jit, jitable
+from geo_patrol.jit import jit, jitable, jitable_call
 
 # Movement
 
@@ -74,7 +74,7 @@ def exact_fuel_points(game: state.Record, rules: state.Record, side: int) -> int
     return (hva_points + patrol_points) // (hva_denominator * patrol_denominator)
 
 
-@jitable
+@jitable_call
 def float_fuel_points(game: state.Record, rules: state.Record, side: int) -> int:
     """Return a side's fuel points as the published code adds them up: in float64, satellite by satellite."""
     points = game.fuel[side, state.HVA] * rules.weight[side, 0]
@@ -168,7 +168,7 @@ def winners_of(games: state.Records) -> NDArray[np.int64]:
     return winners
 
 
-@jitable
+@jitable_call
 def forfeit_game(game: state.Record) -> None:
     """End the game at once against every side that gave illegal orders: it loses its whole score."""
     reasons = 0
@@ -211,13 +211,13 @@ def play_drift(game: state.Record, rules: state.Record) -> None:
 # A whole phase
 
 
-@jitable
+@jit
 def play_orders(
     game: state.Record,
     rules: state.Record,
     legal: state.IntArray,
     orders: state.IntArray,
-    recorded: state.Records,
+    recorded: state.Records | None,
     outcomes: state.Records,
 ) -> None:
     """Play one decision phase of a game; an engagement is followed by the drift.
@@ -227,7 +227,7 @@ def play_orders(
         rules: its rules.
         legal: (2, 11) sets of legal orders.
         orders: (2, 11) order codes of both sides, any integers; illegal ones are replaced by noop in place.
-        recorded: (k,) outcomes that decide an engagement; none to sample them.
+        recorded: (k,) outcomes that decide an engagement; None to sample them.
         outcomes: (128,), overwritten with the outcomes of an engagement, ``game.outcome_count`` of them.
     """
     if game.done:

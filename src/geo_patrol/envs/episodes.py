@@ -129,15 +129,13 @@ class Episodes:
         """Play one decision phase, and write everything that follows from it.
 
         Args:
-            actions: (num_envs, 11) order codes; illegal ones become noop.
+            actions: (num_envs, 11) order codes, C-contiguous; illegal ones become noop.
             outputs: the arrays to write.
             shard: the games to play, all by default; threads may step different shards at the same time.
 
         Returns:
             How many episodes ended.
         """
-        if actions.dtype is not _ACTION_TYPE or not actions.flags.c_contiguous:
-            actions = np.require(actions, np.int64, ["C"])
         start, stop, arrays = shard or self._shard
         return compiled_step()(steps.PLAY, start, stop, self._all, arrays, self.episodes, actions, outputs)
 

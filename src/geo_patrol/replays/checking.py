@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from geo_patrol.engine import state
 from geo_patrol.engine.engagement import play_engagement
 from geo_patrol.errors import OrderError, RecordingError
 from geo_patrol.game import Game, Phase
-from geo_patrol.notation import Order, Outcome, short_name, write_outcomes
+from geo_patrol.notation import Order, Outcome, outcome_records, short_name
 from geo_patrol.position import Position
 from geo_patrol.replays.replay import RecordedPhase, Replay, write_outcome
 from geo_patrol.sides import SIDES
@@ -107,9 +106,8 @@ def check(replay: Replay) -> str | None:
 def _before_drift(phase: Phase, recorded: RecordedPhase) -> Position:
     """Return the position between an engagement that was played and its drift."""
     games = phase.before.repeat(1)
-    outcomes = state.records(state.OUTCOME, len(recorded.outcomes))
-    write_outcomes(recorded.outcomes, outcomes)
     orders, arrays = games.legal_actions(recorded.codes)[0], games.state
+    outcomes = outcome_records(recorded.outcomes)
     play_engagement(arrays.games[0], arrays.rules[0], orders, outcomes, arrays.outcomes)
     return Position.of(games)
 
