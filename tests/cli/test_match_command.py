@@ -305,7 +305,7 @@ def test_ctrl_c_ends_a_match_with_status_130(tmp_path):
         [sys.executable, "-m", "geo_patrol", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
         deadline = time.monotonic() + 60
-        while not replays.exists() and time.monotonic() < deadline:  # made when the first games are played
+        while not (replays.exists() and replays.stat().st_size) and time.monotonic() < deadline:  # games were played
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
