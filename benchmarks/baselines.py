@@ -12,7 +12,6 @@ import platform
 import shutil
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -289,7 +288,7 @@ def bound(
             agent, folder = _policy(out, found), out / "responses" / f"{found.sha256[:16]}-{steps}"
             settings: dict[str, Any] = {"config": (config,), "eval_config": config, "initial_policy": "base"}
             response = TrainingConfig(out=folder, seed=_RESPONSE_SEED, total_timesteps=steps, **settings)
-            last = train_best_response(agent, replace(response, num_evaluations=1))[-1]
+            last = train_best_response(agent, response.replace(num_evaluations=1))[-1]
             line = Bound(sha256=found.sha256, response_steps=steps, win_rate=last.win_rates[agent].estimate)
             _append(out / BOUNDS, line)
 

@@ -37,4 +37,4 @@ def test_a_command_line():
 def test_wrong_settings_end_the_program(capsys):
     with pytest.raises(SystemExit):
         parse_settings("what it does", ["--opponents", "idle", "--opponent-weights", "1", "2"])
-    assert "opponent_weights must be 1, one for each opponent, got (1.0, 2.0)" in capsys.readouterr().err
+    assert "opponent_weights must be a weight for each of 1 opponents" in capsys.readouterr().err

@@ -38,8 +38,13 @@ def faults_of(model: type[BaseModel], data: dict[str, Any], prefix: str = "") ->
     try:
         model.model_validate(data)
     except ValidationError as error:
-        return [_explain(model, detail, prefix) for each in error.errors() for detail in _split(each)]
+        return list_faults(model, error, prefix)
     return []
+
+
+def list_faults(model: type[BaseModel], error: ValidationError, prefix: str = "") -> list[str]:
+    """Return the faults that validation by a model has found, a line for each."""
+    return [_explain(model, detail, prefix) for each in error.errors() for detail in _split(each)]
 
 
 def _split(error: ErrorDetails) -> Iterator[ErrorDetails]:
@@ -78,7 +83,7 @@ def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> str:
         case kind if kind in _VALID_BY_TYPE:
             return f"{path} must be {_VALID_BY_TYPE[kind]}, got {show(value)}"
         case _:
-            message = error["msg"]
+            message = f"{error['msg'][:1].lower()}{error['msg'][1:]}"
     return f"{path} = {show(value)}: {message}"
 
 

@@ -1,18 +1,17 @@
 """The settings of a training run, with the names that CleanRL gives them."""
 
 import argparse
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
-from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError, model_validator
 
 from geo_patrol.config.presets import ConfigSource
-from geo_patrol.errors import ConfigError, GeoPatrolError, show, suggest
+from geo_patrol.config.schema import faults_message, list_faults, wrong_key
+from geo_patrol.errors import ConfigError, GeoPatrolError, suggest
 
-DEVICES = ("auto", "cpu", "cuda", "mps")
 SCRIPTED_OPPONENTS = (
     "random",
     "idle",
@@ -27,110 +26,123 @@ SCRIPTED_OPPONENTS = (
 EVAL_OPPONENTS = ("random", "raider", "scripted")
 
 
-def _setting(default: Any, help_text: str, low: float | None = None, high: float = math.inf) -> Any:
-    """Declare a field: its default, what ``--help`` says of it, and the bounds of a number."""
-    return field(default=default, metadata={"help": help_text, "low": low, "high": high})
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingConfig:
-    """Settings of a training run; the metadata of each field have its help text.
+class TrainingConfig(BaseModel):
+    """Settings of a training run; the description of each field is its help text.
 
     An iteration collects ``num_steps`` decision phases of ``num_envs`` environments and then updates the policy by PPO.
     What is annealed declines linearly, down to 2 % of its initial value, over ``minutes`` or ``total_timesteps``.
 
     Raises:
-        ConfigError: a setting has another type or is out of bounds.
+        ConfigError: a setting is unknown, has another type or is out of bounds.
     """
 
-    out: Path = _setting(Path("runs/selfplay"), "folder of the policy, the curve and the checkpoint")
-    minutes: float = _setting(10.0, "training time in all, the time before an interruption included", 1e-3, 100_000)
-    total_timesteps: int | None = _setting(None, "environment steps in all, instead of --minutes", 1)
-    seed: int = _setting(0, "seed of all random streams", 0, 2**32)
-    device: str = _setting("auto", "auto, cpu, cuda or mps; auto takes a GPU if there is one")
-    num_threads: int = _setting(1, "threads of PyTorch; more pay off only on cores that are idle otherwise", 1, 256)
-    initial_policy: str | None = _setting(None, "policy to start from, such as base or a file; default random weights")
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    config: tuple[ConfigSource, ...] = _setting(
-        ("geo_patrol",), "presets or TOML files to train on; naming one twice gives it twice as many environments"
+    out: Path = Field(Path("runs/selfplay"), description="folder of the policy, the curve and the checkpoint")
+    minutes: float = Field(
+        10.0, ge=1e-3, le=100_000, description="training time in all, the time before an interruption included"
     )
-    num_envs: int = _setting(512, "environments, that is sides that learn, stepped together", 2, 2**20)
-    self_play_fraction: float = _setting(0.1, "fraction of the environments whose games are self-play", 0, 1)
-    opponents: tuple[str, ...] = _setting(SCRIPTED_OPPONENTS, "agents in the league from the beginning")
-    extra_opponents: tuple[str, ...] = _setting((), "more of them, such as policy:FILE")
-    opponent_weights: tuple[float, ...] = _setting(
-        (), "fixed weights of all these opponents; by default those that are hard to beat are sampled more often"
+    total_timesteps: StrictInt | None = Field(None, ge=1, description="environment steps in all, instead of --minutes")
+    seed: StrictInt = Field(0, ge=0, le=2**32, description="seed of all random streams")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field(
+        "auto", description="auto, cpu, cuda or mps; auto takes a GPU if there is one"
     )
-    num_past_policies: int = _setting(20, "how many snapshots of the policy join the league over the run", 0, 10_000)
-    score_coef: float = _setting(0.5, "reward of 100 points of score, annealed; a win is 1", 0, 100)
+    num_threads: StrictInt = Field(
+        1, ge=1, le=256, description="threads of PyTorch; more pay off only on cores that are idle otherwise"
+    )
+    initial_policy: str | None = Field(
+        None, description="policy to start from, such as base or a file; default random weights"
+    )
 
-    num_steps: int = _setting(16, "decision phases per environment and iteration", 1, 10_000)
-    learning_rate: float = _setting(1e-3, "learning rate of Adam", 0, 1)
-    anneal_lr: bool = _setting(True, "anneal the learning rate")
-    gamma: float = _setting(0.995, "discount factor", 0, 1)
-    gae_lambda: float = _setting(0.92, "lambda of generalised advantage estimation", 0, 1)
-    num_minibatches: int = _setting(8, "minibatches per epoch", 1, 10_000)
-    update_epochs: int = _setting(2, "epochs per iteration", 1, 1_000)
-    clip_coef: float = _setting(0.2, "clipping range of the probability ratio of a satellite's order", 0, 10)
-    ent_coef: float = _setting(0.005, "coefficient of the entropy bonus", 0, 10)
-    anneal_ent_coef: bool = _setting(True, "anneal the entropy bonus")
-    magnet_coef: float = _setting(
-        0.0, "coefficient of the KL divergence from a slowly moving magnet; 0: no magnet", 0, 10
+    config: tuple[ConfigSource, ...] = Field(
+        ("geo_patrol",),
+        min_length=1,
+        description="presets or TOML files to train on; naming one twice gives it twice as many environments",
     )
-    magnet_step_size: float = _setting(
-        0.05, "fraction of its way to the policy that the magnet moves in an iteration", 0, 1
+    num_envs: StrictInt = Field(
+        512, ge=2, le=2**20, description="environments, that is sides that learn, stepped together"
     )
-    vf_coef: float = _setting(0.5, "coefficient of the value loss", 0, 100)
-    max_grad_norm: float = _setting(0.5, "gradients are clipped to this norm", 0, 1_000)
+    self_play_fraction: float = Field(
+        0.1, ge=0, le=1, description="fraction of the environments whose games are self-play"
+    )
+    opponents: tuple[str, ...] = Field(
+        SCRIPTED_OPPONENTS, min_length=1, description="agents in the league from the beginning"
+    )
+    extra_opponents: tuple[str, ...] = Field((), description="more of them, such as policy:FILE")
+    opponent_weights: tuple[float, ...] = Field(
+        (),
+        description="fixed weights of all these opponents; by default those that are hard to beat are sampled more often",
+    )
+    num_past_policies: StrictInt = Field(
+        20, ge=0, le=10_000, description="how many snapshots of the policy join the league over the run"
+    )
+    score_coef: float = Field(0.5, ge=0, le=100, description="reward of 100 points of score, annealed; a win is 1")
 
-    num_evaluations: int = _setting(20, "evaluations over the run, the final one included", 1, 10_000)
-    save_policies: bool = _setting(False, "save the policy of every evaluation, as policies/STEPS.safetensors")
-    eval_opponents: tuple[str, ...] = _setting(EVAL_OPPONENTS, "agents to play against in evaluations")
-    eval_config: ConfigSource = _setting("geo_patrol", "preset or TOML file of the evaluations")
-    eval_games: int = _setting(200, "games of an evaluation per opponent; the final one plays five times that", 2)
+    num_steps: StrictInt = Field(16, ge=1, le=10_000, description="decision phases per environment and iteration")
+    learning_rate: float = Field(1e-3, ge=0, le=1, description="learning rate of Adam")
+    anneal_lr: StrictBool = Field(True, description="anneal the learning rate")
+    gamma: float = Field(0.995, ge=0, le=1, description="discount factor")
+    gae_lambda: float = Field(0.92, ge=0, le=1, description="lambda of generalised advantage estimation")
+    num_minibatches: StrictInt = Field(8, ge=1, le=10_000, description="minibatches per epoch")
+    update_epochs: StrictInt = Field(2, ge=1, le=1_000, description="epochs per iteration")
+    clip_coef: float = Field(
+        0.2, ge=0, le=10, description="clipping range of the probability ratio of a satellite's order"
+    )
+    ent_coef: float = Field(0.005, ge=0, le=10, description="coefficient of the entropy bonus")
+    anneal_ent_coef: StrictBool = Field(True, description="anneal the entropy bonus")
+    magnet_coef: float = Field(
+        0.0, ge=0, le=10, description="coefficient of the KL divergence from a slowly moving magnet; 0: no magnet"
+    )
+    magnet_step_size: float = Field(
+        0.05, ge=0, le=1, description="fraction of its way to the policy that the magnet moves in an iteration"
+    )
+    vf_coef: float = Field(0.5, ge=0, le=100, description="coefficient of the value loss")
+    max_grad_norm: float = Field(0.5, ge=0, le=1_000, description="gradients are clipped to this norm")
 
-    def __post_init__(self) -> None:
-        for setting in fields(self):
-            value = getattr(self, setting.name)
-            _check_number(setting, value)
-            if isinstance(setting.default, tuple) and not isinstance(value, tuple):
-                raise ConfigError(f"{setting.name} = {show(value)}: must be a tuple, such as {(value,)!r}")
-        for name in ("config", "opponents", "eval_opponents"):
-            if not getattr(self, name):
-                raise ConfigError(f"{name} is empty: name at least one")
-        self._check_weights()
-        if not isinstance(self.out, Path):
-            raise ConfigError(f"out = {show(self.out)}: must be a Path")
-        if self.device not in DEVICES:
-            raise ConfigError(f"device = {show(self.device)}: choose {', '.join(DEVICES)}")
+    num_evaluations: StrictInt = Field(
+        20, ge=1, le=10_000, description="evaluations over the run, the final one included"
+    )
+    save_policies: StrictBool = Field(
+        False, description="save the policy of every evaluation, as policies/STEPS.safetensors"
+    )
+    eval_opponents: tuple[str, ...] = Field(
+        EVAL_OPPONENTS, min_length=1, description="agents to play against in evaluations"
+    )
+    eval_config: ConfigSource = Field("geo_patrol", description="preset or TOML file of the evaluations")
+    eval_games: StrictInt = Field(
+        200, ge=2, description="games of an evaluation per opponent; the final one plays five times that"
+    )
+
+    @model_validator(mode="after")
+    def _check_settings_together(self) -> Self:
+        steps, weights = self.num_envs * self.num_steps, self.opponent_weights
+        opponents = len(self.opponents) + len(self.extra_opponents)
         if self.num_envs < 2 * len(self.config):
-            raise ConfigError(f"num_envs = {self.num_envs}: at least {2 * len(self.config)}, two per configuration")
-        if self.num_envs * self.num_steps < self.num_minibatches:
-            steps = self.num_envs * self.num_steps
-            raise ConfigError(f"num_minibatches = {self.num_minibatches}: at most {steps}, the steps of an iteration")
+            raise wrong_key("num_envs", self.num_envs, f"at least {2 * len(self.config)}, two per configuration")
+        if steps < self.num_minibatches:
+            raise wrong_key("num_minibatches", self.num_minibatches, f"at most {steps}, the steps of an iteration")
         if self.eval_games % 2:
-            raise ConfigError(f"eval_games = {self.eval_games}: must be even; every second game swaps the sides")
-
-    def _check_weights(self) -> None:
-        weights, opponents = self.opponent_weights, len(self.opponents) + len(self.extra_opponents)
+            raise wrong_key("eval_games", self.eval_games, "even: every second game swaps the sides")
         if weights and (
             len(weights) != opponents or min(weights) < 0 or not math.isfinite(sum(weights)) or not sum(weights)
         ):
-            raise ConfigError(
-                f"opponent_weights must be {opponents}, one for each opponent, none negative, not all 0, got {show(weights)}"
-            )
+            right = f"a weight for each of {opponents} opponents, none negative and not all 0"
+            raise wrong_key("opponent_weights", weights, right)
+        return self
 
+    def __init__(self, **settings: Any) -> None:
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise ConfigError(faults_message("training settings", list_faults(type(self), error))) from None
 
-def _check_number(setting: Field[Any], value: Any) -> None:
-    low, high = setting.metadata["low"], setting.metadata["high"]
-    if low is None or (value is None and setting.default is None):
-        return
-    is_real = setting.type is float
-    has_type = isinstance(value, Real if is_real else Integral) and not isinstance(value, bool)
-    if not has_type or not low <= value <= high:
-        kind = "a number" if is_real else "an integer"
-        limit = f"from {low:g} to {high:,}" if math.isfinite(high) else f"of at least {low:g}"
-        raise ConfigError(f"{setting.name} = {show(value)}: must be {kind} {limit}")
+    def replace(self, **settings: Any) -> "TrainingConfig":
+        """Return these settings with others in the place of those that are given.
+
+        Raises:
+            ConfigError: a setting is invalid.
+        """
+        return TrainingConfig(**{**dict(self), **settings})
 
 
 _SELF_PLAY = {"self_play_fraction": 1.0, "num_past_policies": 0}
@@ -183,11 +195,11 @@ def parse_settings(description: str | None, argv: Sequence[str] | None = None) -
     )
     methods = ", ".join(METHODS)
     parser.add_argument("--method", metavar="NAME", help=f"other defaults: {methods} (default league)")
-    for setting in dataclasses.fields(TrainingConfig):
+    for name, setting in TrainingConfig.model_fields.items():
         default = " ".join(map(str, setting.default)) if isinstance(setting.default, tuple) else setting.default
         note = "" if default in (None, "") else f" (default {default})"
-        option = f"--{setting.name.replace('_', '-')}"
-        parser.add_argument(option, help=setting.metadata["help"] + note, **_argument_type(setting))
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, help=f"{setting.description}{note}", **_argument_type(name, setting.default))
     provided = {name: value for name, value in vars(parser.parse_args(argv)).items() if value is not None}
     arguments: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in provided.items()}
     try:
@@ -196,10 +208,10 @@ def parse_settings(description: str | None, argv: Sequence[str] | None = None) -
         parser.error(str(error))
 
 
-def _argument_type(setting: dataclasses.Field[Any]) -> dict[str, Any]:
-    if isinstance(setting.default, bool):
+def _argument_type(name: str, default: Any) -> dict[str, Any]:
+    if isinstance(default, bool):
         return {"action": argparse.BooleanOptionalAction}
     types = {"total_timesteps": int, "initial_policy": str, "eval_config": str, "opponent_weights": float}
-    if isinstance(setting.default, tuple):
-        return {"nargs": "*", "metavar": "NAME", "type": types.get(setting.name, str)}
-    return {"type": types.get(setting.name, type(setting.default)), "metavar": "VALUE"}
+    if isinstance(default, tuple):
+        return {"nargs": "*", "metavar": "NAME", "type": types.get(name, str)}
+    return {"type": types.get(name, type(default)), "metavar": "VALUE"}

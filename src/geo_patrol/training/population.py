@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -160,8 +160,7 @@ class Population:
     def add_response(self, meta_game: MetaGame, console: Console) -> None:
         """Train the response to the equilibrium's mixture of opponents, or continue to; then it joins."""
         file = self._next_file
-        config = replace(
-            self.config,
+        config = self.config.replace(
             out=self.config.out / "responses" / file.stem,
             seed=self.config.seed + len(self.files),
             initial_policy=str(self.files[int(np.argmax(meta_game.equilibrium.rows))]),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -228,8 +228,7 @@ def train_best_response(
 
 def against(mixture: Mapping[str, float], config: TrainingConfig) -> TrainingConfig:
     """Return the settings of a training whose games are all against a mixture of agents, with these weights."""
-    return replace(
-        config,
+    return config.replace(
         opponents=tuple(mixture),
         opponent_weights=tuple(mixture.values()),
         extra_opponents=(),
@@ -464,6 +463,6 @@ def _train_in_worker(run: _Run) -> _FinishedRun:
         folder = Path(name)
         if run.checkpoint is not None:
             (folder / CHECKPOINT).write_bytes(run.checkpoint)
-        config, quiet = replace(run.config, out=folder), Console(quiet=True)
+        config, quiet = run.config.replace(out=folder), Console(quiet=True)
         curve = train(config, quiet) if run.agent is None else train_best_response(run.agent, config, quiet)
         return _FinishedRun(curve, {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()})
