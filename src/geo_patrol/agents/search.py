@@ -235,7 +235,8 @@ def add_mutations(
         if count == len(candidates):
             break
         parent = tried % parents
-        candidates[count], tactics[count] = candidates[parent], tactics[parent]
+        state.copy_row(candidates[parent], candidates[count])
+        tactics[count] = tactics[parent]
         mutate(mask, stream_number(key, np.uint64(tried)), candidates[count])
         count += not is_known(candidates, tactics, count)
     return count
@@ -292,14 +293,15 @@ def roll_out(decision: Decision, survivors: state.IntArray, first: int, count: i
         if model < num_scripts:
             order_side(root, rules, legal, 1 - side, decision.paths, enemy, mix(key), plan, enemy_orders)
         else:
-            enemy_orders[:] = decision.enemy_orders[model - num_scripts]
+            state.copy_row(decision.enemy_orders[model - num_scripts], enemy_orders)
         for candidate in survivors:
             decision.work[0] = decision.root[0]
             game.rng_key = mix(key + _ONE)
             game.rng_counter = np.uint64(0)
-            buffers.legal[:] = legal
-            orders[side] = decision.candidates[candidate]
-            orders[1 - side] = enemy_orders
+            for one in range(state.NUM_SIDES):
+                state.copy_row(legal[one], buffers.legal[one])
+            state.copy_row(decision.candidates[candidate], orders[side])
+            state.copy_row(enemy_orders, orders[1 - side])
             own = decision.own_tactics[decision.tactics[candidate]]
             decision.values[candidate, number] = play_out(decision, own, enemy, key, buffers)
 
@@ -458,7 +460,7 @@ class Branches:
         self.begin(0, 0, 1)
 
     def __len__(self) -> int:
-        return len(self._games)
+        return len(self.games)
 
     def begin(self, first: int, samples: int, copies: int) -> None:
         """Take samples * copies copies of the position; the copies of one sample have the same random stream.
@@ -468,28 +470,28 @@ class Branches:
             samples: how many samples.
             copies: copies of each.
         """
-        self._games: Games = self._root.repeat(samples * copies)
+        self.games: Games = self._root.repeat(samples * copies)
         keys = [mix(np.uint64(stream_number(self._key, np.uint64(first + i)))) for i in range(samples)]
-        self._games.state.games["rng_key"] = np.repeat(np.array(keys, np.uint64), copies)
-        self._games.state.games["rng_counter"] = 0
+        self.games.state.games["rng_key"] = np.repeat(np.array(keys, np.uint64), copies)
+        self.games.state.games["rng_counter"] = 0
 
     @property
     def observations(self) -> NDArray[np.int16]:
         """The observations of both sides of each copy after the last phase, (n, 2, size), in tokens."""
-        return self._games.observe("tokens")
+        return self.games.observe("tokens")
 
     @property
     def masks(self) -> NDArray[np.int8]:
         """The legal orders of both sides of each copy after the last phase, (n, 2, 11, 28)."""
-        return self._games.action_masks()
+        return self.games.action_masks()
 
     def play(self, orders: NDArray[np.int64]) -> None:
         """Play one phase of all copies with the orders of both sides, (n, 2, 11)."""
-        self._games.step(orders)
+        self.games.step(orders)
 
     def put_outcomes(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return estimates, (n,), replaced by 1 (won), 0 (drawn) or -1 (lost) where the game is over."""
-        values[:] = np.where(self._games.is_over, self._games.returns[:, self.side], values)
+        values[:] = np.where(self.games.is_over, self.games.returns[:, self.side], values)
         return values
 
 

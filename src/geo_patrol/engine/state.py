@@ -208,3 +208,10 @@ def make_workspace(outer_ring: int) -> Workspace:
         np.empty((NUM_SIDES, SATELLITES), np.uint64),
         np.empty((NUM_SIDES, SATELLITES), np.int64),
     )
+
+
+@jitable
+def copy_row(source: IntArray, target: IntArray) -> None:
+    """Copy the values of a side's satellites, (11,). A slice assignment takes seconds to compile, for its error messages."""
+    for number in range(SATELLITES):
+        target[number] = source[number]

@@ -14,7 +14,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import SolvingError
 from geo_patrol.games import Games
-from geo_patrol.jit import jit, jitable
+from geo_patrol.jit import jit, jitable, jitable_call
 from geo_patrol.solving.matrices import Floats, best_payoff, solve_matrix, worst_payoff
 from geo_patrol.solving.transitions import (
     TRANSITION,
@@ -55,7 +55,7 @@ class Objective(NamedTuple):
 SOLVING = Objective(EQUILIBRIUM, np.array([0, 1]))
 
 
-@jitable
+@jitable_call
 def evaluate(matrices: Floats, objective: Objective, rows: Floats, columns: Floats, values: Floats) -> float:
     """Write the values of one position, and return the largest duality gap.
 

@@ -7,7 +7,7 @@ whole matrix, so an error of the steps before would show as a duality gap.
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.jit import jit, jitable
+from geo_patrol.jit import jit, jitable, jitable_call
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def find_saddle_point(matrix: Floats, rows: Floats, columns: Floats) -> bool:
     return True
 
 
-@jitable
+@jitable_call
 def remove_dominated(matrix: Floats, own: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows among ``own`` that no other one dominates weakly in the columns ``others``; of equal rows, one."""
     survives = np.ones(len(own), np.bool_)
@@ -79,7 +79,7 @@ def remove_dominated(matrix: Floats, own: NDArray[np.int64], others: NDArray[np.
     return own[survives]
 
 
-@jitable
+@jitable_call
 def make_tableau(matrix: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
     """Return the tableau of the column player's programme: maximise sum(y) subject to payoffs @ y <= 1, y >= 0."""
     lowest, highest = np.inf, -np.inf
@@ -92,7 +92,8 @@ def make_tableau(matrix: Floats, rows: NDArray[np.int64], columns: NDArray[np.in
         for j in range(len(columns)):
             tableau[i, j] = 1.0 + (matrix[rows[i], columns[j]] - lowest) / scale
         tableau[i, -1] = 1.0
-    tableau[-1, :-1] = -1.0
+    for j in range(len(columns)):
+        tableau[-1, j] = -1.0
     return tableau
 
 
@@ -138,7 +139,7 @@ def pivot(tableau: Floats, row: int, column: int) -> None:
                 tableau[i, j] -= factor * tableau[row, j]
 
 
-@jitable
+@jitable_call
 def solve_for_ones(system: Floats) -> Floats:
     """Solve ``system @ x = 1`` by Gaussian elimination with partial pivoting; it is overwritten."""
     size = len(system)
@@ -162,16 +163,17 @@ def solve_for_ones(system: Floats) -> Floats:
     return solution
 
 
-@jitable
+@jitable_call
 def write_strategy(support: NDArray[np.int64], weights: Floats, strategy: Floats) -> None:
     """Write the probabilities of the orders in the support; the weights are theirs up to a factor."""
-    strategy[:] = 0.0
+    for i in range(len(strategy)):
+        strategy[i] = 0.0
     for i in range(len(support)):
         strategy[support[i]] = max(weights[i], 0.0)
     strategy /= strategy.sum()
 
 
-@jitable
+@jitable_call
 def run_simplex(
     payoffs: Floats, own: NDArray[np.int64], others: NDArray[np.int64], rows: Floats, columns: Floats
 ) -> None:

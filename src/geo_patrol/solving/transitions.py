@@ -220,7 +220,7 @@ def list_joint_orders(legal: state.IntArray, fleet: int) -> NDArray[np.int64]:
         for order in range(state.NOOP + 1, state.ORDERS):
             if (legal[number] >> order) & 1:
                 for i in range(filled):
-                    joint[end] = joint[i]
+                    state.copy_row(joint[i], joint[end])
                     joint[end, number] = order
                     end += 1
         filled = end
@@ -259,7 +259,7 @@ def list_moves(board: Board, side: int, codes: NDArray[np.int64]) -> tuple[NDArr
         legal = write_sets(games, board, workspace)
         for joint in list_joint_orders(legal[side], board.codec.fleets[side]):
             games[1] = games[0]
-            orders[side] = joint
+            state.copy_row(joint, orders[side])
             move_satellites(games[1], board.rules[0], orders)
             ends.append(np.int64(encode_side(games[1], board.codec, side)))
         starts.append(len(ends))
@@ -325,7 +325,8 @@ def list_transitions(
     for row in range(len(joints[0])):
         for column in range(len(joints[1])):
             games[1] = games[0]
-            orders[state.ALPHA], orders[state.BRAVO] = joints[0][row], joints[1][column]
+            state.copy_row(joints[0][row], orders[state.ALPHA])
+            state.copy_row(joints[1][column], orders[state.BRAVO])
             pay(games[1], board, orders)
             index = np.searchsorted(effects.patterns, pattern_of(games[1], board.codec, orders))
             for effect in range(effects.starts[index], effects.starts[index + 1]):
@@ -367,7 +368,8 @@ def find_patterns(board: Board, codes: NDArray[np.int64]) -> NDArray[np.int64]:
             for first in joints[0]:
                 for second in joints[1]:
                     games[1] = games[0]
-                    orders[state.ALPHA], orders[state.BRAVO] = first, second
+                    state.copy_row(first, orders[state.ALPHA])
+                    state.copy_row(second, orders[state.BRAVO])
                     pay(games[1], board, orders)
                     patterns.add(np.int64(pattern_of(games[1], board.codec, orders)))
     return np.array(list(patterns))
