@@ -26,11 +26,11 @@ $(VENV)/dev: $(VENV)/core
 demo: $(VENV)/core  ## set up, then play a match
 	$(BIN)/geo-patrol match scripted random --config geo_patrol --games 1000 --seed 7 --show
 
+# The engine is compiled beside the checks, and so once: the processes of the tests would each begin with it.
 test: $(VENV)/dev  ## set up, check style, types and imports, run all tests
-	$(RUN) ruff check
-	$(RUN) ruff format --check
-	$(RUN) mypy
-	$(BIN)/lint-imports --no-logo
+	$(BIN)/geo-patrol warmup & compiling=$$!; \
+	$(RUN) ruff check && $(RUN) ruff format --check && $(RUN) mypy && $(BIN)/lint-imports --no-logo; checked=$$?; \
+	wait $$compiling && exit $$checked
 	$(RUN) pytest
 
 # PyTorch is installed first, with a fixed version: packages accept it, but would install a newer one.

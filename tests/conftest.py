@@ -3,6 +3,10 @@
 import os
 import signal
 
+# Before NumPy is imported: threads that share the work on small matrices wait for each other in busy loops.
+for _library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
 import pytest
 from executors import InlineExecutor
 from hypothesis import HealthCheck, settings

@@ -12,10 +12,11 @@ from geo_patrol.flight.envs import SpaceshipCommander
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.flight.solver import solve
 from geo_patrol.game import Game
+from geo_patrol.solving import solve as solve_exactly
 
 
 def warmup() -> Iterator[tuple[str, float]]:
-    """Compile what environments, matches, windows and the flight games call, as far as it is not in the cache.
+    """Compile what environments, matches, windows, the flight games and the solver call, as far as it is not in the cache.
 
     Yields:
         The name of each piece when it is ready, and the seconds that it took.
@@ -58,9 +59,14 @@ def compile_flight_games() -> None:
     solve(load_mission("sample"), max_states=100)
 
 
+def _compile_solver() -> None:
+    solve_exactly(load_config({"extends": "duel", "turn_limit": 1}))
+
+
 _PIECES: dict[str, Callable[[], None]] = {
     "environments": _compile_environments,
     "scripted agents": _compile_scripted_agents,
     "searching agents": compile_search,
     "flight games": compile_flight_games,
+    "exact solver": _compile_solver,
 }
