@@ -233,15 +233,15 @@ def test_mixed_draws_once_a_game():
     agent, batch = MixedAgent(), start(count=50)
     agent.reset(np.ones(50, np.bool_))
     play(batch, [agent, agent], 1)
-    sampled = agent._tactics.copy()
+    sampled = agent.tactics.copy()
     assert len(np.unique(sampled["defenders"])) > 3
     play(batch, [agent, agent], 3)
-    np.testing.assert_array_equal(agent._tactics, sampled)
+    np.testing.assert_array_equal(agent.tactics, sampled)
     new = np.arange(50) < 25
     agent.reset(new)
     orders_of(agent, batch, 0, seed=77)
-    assert (agent._tactics[25:] == sampled[25:]).all()
-    assert (agent._tactics[:25] != sampled[:25]).any()
+    assert (agent.tactics[25:] == sampled[25:]).all()
+    assert (agent.tactics[:25] != sampled[:25]).any()
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

@@ -344,19 +344,19 @@ def test_branches_of_a_sample_have_equal_random_numbers_and_samples_differ():
     batch = turn_begun()
     branches = Branches(batch[0], 0, np.uint64(7))
     branches.begin(5, 4, 3)
-    keys = branches._games.state.games["rng_key"].reshape(4, 3)
+    keys = branches.games.state.games["rng_key"].reshape(4, 3)
     assert (keys == keys[:, :1]).all()
     assert len(set(keys[:, 0].tolist())) == 4
     again = Branches(batch[0], 0, np.uint64(7))
     again.begin(6, 1, 1)
-    assert again._games.state.games["rng_key"][0] == keys[1, 0]
+    assert again.games.state.games["rng_key"][0] == keys[1, 0]
 
 
 def test_outcomes_replace_estimates():
     batch = turn_begun()
     branches = Branches(batch[0], 0, np.uint64(7))
     branches.begin(0, 2, 1)
-    games = branches._games.state.games
+    games = branches.games.state.games
     games["done"][1], games["score"][1] = 1, (2, 1)
     assert branches.put_outcomes(np.array([0.25, 0.25])).tolist() == [0.25, 1.0]
     branches.side = 1

@@ -41,7 +41,7 @@ def test_wrong_arguments_are_explained(arguments, message):
     assert ran.exit_code == 2
     assert ran.stderr.startswith("geo-patrol: ")
     assert message in ran.stderr
-    assert screen._open == []
+    assert screen.open_screens == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")

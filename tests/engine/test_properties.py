@@ -1,5 +1,6 @@
 """Properties of every game on every board, with any orders."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -280,7 +281,8 @@ def roll_out(env, steps):
     returned = []
     for _ in range(steps):
         if isinstance(env, SoloGeoPatrol):
-            returned.append(env.step(env.sample_action()) if not env._is_over else None)
+            with contextlib.suppress(RuntimeError):  # the episode is over
+                returned.append(env.step(env.sample_action()))
         elif hasattr(env, "agent_selection"):
             if env.agents:
                 agent = env.agent_selection
@@ -403,6 +405,7 @@ def compare_batch(config, count, seed, encoding):
 
 
 _SHORT_GAME = """
+import contextlib
 import json
 from geo_patrol import geo_patrol_v0
 env = geo_patrol_v0.parallel_env(config="case2", observation="tokens")

@@ -21,7 +21,7 @@ def mission(planets=None, /, **values):
 def ship(flown, at, move=(0, 0), *, docked=False, landed=False, turn=3):
     """Return a flight on its way: at a point, after a move, or landed or docked there."""
     flight = Flight(flown)
-    record = flight._record
+    record = flight.record
     record["column"], record["row"] = read_point(at)
     record["right"], record["down"] = move
     record["turn"], record["mode"], record["site"] = turn, Mode.FLYING, -1

@@ -108,7 +108,7 @@ def test_masks_and_infos(name, options):
         flight = env.flight()
         assert (info["score"], info["turn"], info["success"]) == (flight.score, flight.turn, int(flight.is_success))
         assert ENDINGS[info["ending"]] == flight.ending
-        legal = flight.action_mask()[env._first_order :][: env.action_space.n]
+        legal = flight.action_mask()[-env.action_space.n :]
         if over:
             assert masks.tolist() == [True] + [False] * (env.action_space.n - 1)
             observation, info = env.reset()
@@ -161,9 +161,11 @@ def test_reward_of_a_race_counts_turns():
     rewards = [env.step(order)[1] for order in orders]
     assert sum(rewards) == pytest.approx(-6 + 4 / 1000)
     env.reset()
-    rewards = [env.step(env.sample_action())[1]]
-    while not env._is_over:
-        rewards.append(env.step(1)[1])
+    _, reward, is_over, _, _ = env.step(env.sample_action())
+    rewards = [reward]
+    while not is_over:
+        _, reward, is_over, _, _ = env.step(1)
+        rewards.append(reward)
     assert sum(rewards) == pytest.approx(-21 + env.flight().score / 1000)
 
 

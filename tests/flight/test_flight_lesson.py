@@ -106,7 +106,7 @@ class Mouse:
     def __init__(self, size):
         self.lesson = FlightLesson()
         self.window = LessonWindow(self.lesson)
-        self.window.screen._window.size = size
+        self.window.screen.window.size = size
         self.window.draw()
 
     def run(self):

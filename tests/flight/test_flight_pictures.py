@@ -239,7 +239,7 @@ def fly(no_screen):
 
     def open_window(flight, size=(1280, 900)):
         window = FlightWindow(flight)
-        window.screen._window.size = size
+        window.screen.window.size = size
         window.draw()
         made.append(window)
         return window

@@ -153,7 +153,7 @@ def test_a_landed_or_docked_ship_has_no_move_and_is_at_its_site(loaded, seed):
     rng = random.Random(seed)
     while not flight.is_over:
         flight.fly(int(rng.choice(flight.action_mask().nonzero()[0])))
-        record = flight._record
+        record = flight.record
         if record["mode"] in (Mode.LANDED, Mode.DOCKED):
             assert flight.move == (0, 0)
             assert [*loaded.planets, *loaded.stations][record["site"]] == flight.position_name

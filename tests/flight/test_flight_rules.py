@@ -225,7 +225,7 @@ def test_probe_earns_nothing_in_the_turn_of_a_crash_or_of_leaving_the_map():
 def test_probe_is_not_limited_to_five_points_of_a_well():
     loaded = mission(game="planetary_probe", turns=25)
     flight = ship(loaded, "C7", (-3, 0))
-    flight._record["survey"][0] = 7
+    flight.record["survey"][0] = 7
     assert flight.fly("coast").points["survey"] == 1
 
 
@@ -382,7 +382,7 @@ def test_limited_fuel_counts_launches_too():
     loaded = mission(advanced=True, fuel_limit=7)
     flight = ship(loaded, "F22", landed=True)
     assert any(order.startswith("launch") for order in flight.legal_orders())
-    flight._record["spent"] = 1
+    flight.record["spent"] = 1
     assert flight.legal_orders() == ("stay",)
 
 
@@ -390,10 +390,10 @@ def test_race_is_won_by_the_fewest_turns_and_the_score_breaks_ties():
     loaded = mission(end_at="well E6", race=True)
     slow, fast = (ship(loaded, "C10", (-3, 0), turn=turn) for turn in (8, 4))
     rich = fast.copy()
-    rich._record["points"][0] = 3
-    slow._record["points"][0] = 90
+    rich.record["points"][0] = 3
+    slow.record["points"][0] = 90
     lost = ship(loaded, "A12", (0, -1), turn=2)
-    lost._record["points"][0] = 99
+    lost.record["points"][0] = 99
     for flight in (slow, fast, rich, lost):
         flight.fly("coast")
     assert sorted([slow, lost, fast, rich], key=rank, reverse=True) == [rich, fast, slow, lost]
@@ -407,7 +407,7 @@ def test_race_without_a_destination_is_over_when_everything_is_done():
 
 def test_without_a_race_the_score_decides_and_a_won_flight_beats_every_other():
     won, lost = ship(mission(survey=["E6"], turns=4), "C10", (-3, 0)), ship(mission(survey=["E6"], turns=4), "H11")
-    lost._record["points"][0] = 99
+    lost.record["points"][0] = 99
     for flight in (won, lost):
         flight.fly("coast")
     assert rank(won) > rank(lost)
@@ -448,7 +448,7 @@ def test_landing_earns_ten_points_once_for_each_planet():
     flight = ship(loaded, "E22")
     assert flight.fly("coast").points["landing"] == 10
     again = ship(loaded, "E22")
-    again._record["visited"][:] = flight._record["visited"]
+    again.record["visited"][:] = flight.record["visited"]
     assert again.fly("coast").points["landing"] == 0
 
 
@@ -467,10 +467,10 @@ def test_landing_turn_without_engines_earns_microgravity_and_its_survey_point():
 def test_return_earns_five_points_for_each_planet_landed_on_before_each_once():
     planets = {"E16": "weak", "F22": "weak", "E6": "weak"}
     flight = ship(mission(planets, **ADVANCED), "D16")
-    flight._record["visited"][1:3] = 1
+    flight.record["visited"][1:3] = 1
     assert flight.fly("coast").points["return"] == 10
     again = ship(mission(planets, **ADVANCED), "D16")
-    again._record["visited"][:3], again._record["returned"][1] = 1, 1
+    again.record["visited"][:3], again.record["returned"][1] = 1, 1
     assert points_of(again.fly("coast")) == {"return": 5, "microgravity": 1}
 
 

@@ -103,13 +103,13 @@ def test_random_flights_never_beat_the_solver(loaded, seed):
 @given(missions(probe=False, turns=(1, 25)), st.integers(0, 2**32))
 def test_bound_of_what_can_still_be_earned_is_never_too_low(loaded, seed):
     flight = Flight(loaded)
-    params = flight._games[0]["params"]
+    params = flight.params
     params["min_landing_interval"] = min_landing_interval(params)
     bounds, scores = [], []
     rng = random.Random(seed)
     while not flight.is_over:
         if flight.turn:
-            bounds.append(max_remaining_points(params, flight._record))
+            bounds.append(max_remaining_points(params, flight.record))
             scores.append(flight.score)
         orders = [
             int(code) for code in (flight.staying_mask() if rng.random() < 0.9 else flight.action_mask()).nonzero()[0]
@@ -130,11 +130,11 @@ TURNS_BACK = [
 @pytest.mark.parametrize(("planets", "values", "at", "move", "left"), TURNS_BACK, ids=str)
 def test_bound_knows_that_a_landing_turns_a_ship_round(planets, values, at, move, left):
     flight = ship(mission(planets, advanced=True, **values), at, move, turn=20 - left)
-    params = flight._games[0]["params"]
+    params = flight.params
     params["min_landing_interval"] = min_landing_interval(params)
     best = max(every_flight(flight), key=rank)
     assert best.is_success
-    assert best.score <= max_remaining_points(params, flight._record)
+    assert best.score <= max_remaining_points(params, flight.record)
 
 
 def test_solver_finds_a_flight_that_lands_to_turn_round():

@@ -8,5 +8,5 @@ from geo_patrol.rendering import screen
 @pytest.fixture(autouse=True)
 def no_window_stays_open():
     yield
-    for window in list(screen._open):
+    for window in list(screen.open_screens):
         window.close()

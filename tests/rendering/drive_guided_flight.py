@@ -28,7 +28,7 @@ class Hand:
 
     def click(self, pixel):
         """Press the mouse at a pixel, and wait until the window has received that."""
-        left, top = self.window.screen._window.position
+        left, top = self.window.screen.window.position
         x, y = left + round(pixel[0]), top + round(pixel[1])
         subprocess.run(["xdotool", "mousemove", str(x), str(y), "click", "1"], check=True)
         end = time.monotonic() + 20

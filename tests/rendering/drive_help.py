@@ -15,7 +15,7 @@ from geo_patrol.scenes.pages import lay_out_page
 
 def turn_wheel(hand, pixel, button):
     """Turn the wheel over a pixel: button 4 is up, 5 down."""
-    left, top = hand.window.screen._window.position
+    left, top = hand.window.screen.window.position
     command = ["xdotool", "mousemove", str(left + pixel[0]), str(top + pixel[1]), "click", str(button)]
     subprocess.run(command, check=True)
     hand.wait(0.1)
@@ -23,7 +23,7 @@ def turn_wheel(hand, pixel, button):
 
 def use_help(size):
     window = playing()
-    window.screen._window.size = size
+    window.screen.window.size = size
     assert pygame.display.get_driver() == "x11"
     hand = Hand(window)
     hand.wait(0.5)

@@ -31,7 +31,7 @@ class Hand:
             self.window.screen.show(self.window.draw())
 
     def click(self, pixel):
-        left, top = self.window.screen._window.position
+        left, top = self.window.screen.window.position
         subprocess.run(["xdotool", "mousemove", str(left + pixel[0]), str(top + pixel[1]), "click", "1"], check=True)
         self.clicks += 1
         self.wait()

@@ -63,7 +63,7 @@ def draw(name):
     if name in WINDOWS:
         make, size = WINDOWS[name]
         window = make()
-        window.screen._window.size = size
+        window.screen.window.size = size
         pixels = pygame.surfarray.array3d(window.draw()).swapaxes(0, 1)
         window.screen.close()
         return pixels

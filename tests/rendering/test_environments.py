@@ -35,7 +35,7 @@ def play(env, steps=6):
 @pytest.fixture(autouse=True)
 def no_window_stays_open():
     yield
-    for window in list(screen._open):
+    for window in list(screen.open_screens):
         window.close()
 
 
@@ -53,33 +53,33 @@ def test_pictures_as_arrays(make):
     env.reset(seed=1)
     assert np.array_equal(env.render(), frames[0])
     env.close()
-    assert screen._open == []
+    assert screen.open_screens == []
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_human_mode_shows_a_window_by_itself(make):
     env = make(render_mode="human")
-    assert screen._open == []
+    assert screen.open_screens == []
     env.reset(seed=1)
-    assert len(screen._open) == 1
+    assert len(screen.open_screens) == 1
     play(env)
     assert env.render() is None
     env.close()
-    assert screen._open == []
+    assert screen.open_screens == []
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_closed_window_changes_nothing_else(make):
     env = make(render_mode="human")
     env.reset(seed=1)
-    (window,) = screen._open
+    (window,) = screen.open_screens
     pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=window._window))
     play(env)
-    assert screen._open == []
+    assert screen.open_screens == []
     assert env.render() is None
     env.reset(seed=2)
     play(env)
-    assert screen._open == []
+    assert screen.open_screens == []
     watched = env.unwrapped.game() if hasattr(env, "unwrapped") else env.game()
     other = make()
     other.reset(seed=1)
@@ -94,15 +94,15 @@ def test_several_environments_show_windows_of_their_own():
     envs = [geo_patrol_v0.parallel_env(config=config, render_mode="human") for config in ("case1", "od2d", "case1")]
     for env in envs:
         env.reset(seed=1)
-    windows = list(screen._open)
+    windows = list(screen.open_screens)
     assert len(windows) == 3
     pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=windows[1]._window))
     for env in envs:
         play(env)
-    assert screen._open == [windows[0], windows[2]]
+    assert screen.open_screens == [windows[0], windows[2]]
     envs[0].close()
     play(envs[2])
-    assert screen._open == [windows[2]]
+    assert screen.open_screens == [windows[2]]
 
 
 def test_restored_games_are_shown():

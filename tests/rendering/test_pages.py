@@ -18,10 +18,10 @@ SIZES = [(480, 360), (400, 724), (1280, 720), (1920, 1080)]
 
 def wheel(window, rows, pixel=(5, 5)):
     moved = pygame.event.Event(
-        pygame.MOUSEMOTION, pos=pixel, rel=(0, 0), buttons=(0, 0, 0), window=window.screen._window
+        pygame.MOUSEMOTION, pos=pixel, rel=(0, 0), buttons=(0, 0, 0), window=window.screen.window
     )
     pygame.event.post(moved)
-    pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, x=0, y=rows, flipped=False, window=window.screen._window))
+    pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, x=0, y=rows, flipped=False, window=window.screen.window))
     pump(window)
 
 
@@ -116,7 +116,7 @@ def test_the_whole_list_of_engagements_is_opened_by_key_click_and_wheel():
 
 def in_danger(size=(1000, 600)):
     window = golden_images.playing()
-    window.screen._window.size = size
+    window.screen.window.size = size
     return window
 
 

@@ -54,14 +54,14 @@ def started(folder):
 
 def press(window, *keys):
     for key in keys:
-        event = pygame.event.Event(pygame.KEYDOWN, key=key, unicode="", mod=0, window=window.screen._window)
+        event = pygame.event.Event(pygame.KEYDOWN, key=key, unicode="", mod=0, window=window.screen.window)
         pygame.event.post(event)
         for received in window.screen.events():
             window.handle(received)
 
 
 def click(window, pixel):
-    pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=pixel, button=1, window=window.screen._window))
+    pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=pixel, button=1, window=window.screen.window))
     for received in window.screen.events():
         window.handle(received)
 

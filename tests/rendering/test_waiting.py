@@ -54,7 +54,7 @@ def when_shown(monkeypatch, *steps):
 
 def post_key(window, key, character=""):
     return pygame.event.post(
-        pygame.event.Event(pygame.KEYDOWN, key=key, unicode=character, mod=0, window=window.screen._window)
+        pygame.event.Event(pygame.KEYDOWN, key=key, unicode=character, mod=0, window=window.screen.window)
     )
 
 
@@ -114,7 +114,7 @@ def test_a_window_closes_while_the_first_phase_waits(ponderer, monkeypatch):
     ponderer.act = lambda *_: 1 / 0
     with pytest.raises(AgentError, match="ZeroDivisionError"):
         PlayWindow(lambda: LiveGame(CONFIG, (None, ponderer), 1))
-    assert screen._open == []
+    assert screen.open_screens == []
 
 
 def test_an_agent_that_fails_in_its_thread_closes_the_window(ponderer):
@@ -122,5 +122,5 @@ def test_an_agent_that_fails_in_its_thread_closes_the_window(ponderer):
     ponderer.may_decide = None
     with pytest.raises(AgentError, match="agent 'ponderer': act raised AttributeError"):
         watch(live.timeline, live.advance)
-    assert screen._open == []
+    assert screen.open_screens == []
     ponderer.may_decide = threading.Event()

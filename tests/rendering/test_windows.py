@@ -22,13 +22,13 @@ def pump(window):
 
 
 def press(window, key, character="", mod=0):
-    event = pygame.event.Event(pygame.KEYDOWN, key=key, unicode=character, mod=mod, window=window.screen._window)
+    event = pygame.event.Event(pygame.KEYDOWN, key=key, unicode=character, mod=mod, window=window.screen.window)
     pygame.event.post(event)
     pump(window)
 
 
 def click(window, pixel):
-    event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=pixel, button=1, window=window.screen._window)
+    event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=pixel, button=1, window=window.screen.window)
     pygame.event.post(event)
     pump(window)
 
@@ -171,7 +171,7 @@ def test_closing_the_window_ends_watching(monkeypatch):
     live = LiveGame(load_config("case1"), (make_agent("scripted"), make_agent("random")), 4)
     monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     watch(live.timeline, live.advance)
-    assert screen._open == []
+    assert screen.open_screens == []
     monkeypatch.undo()
     window = watching()
     press(window, pygame.K_q, "q")
@@ -188,7 +188,7 @@ def test_failing_agents_close_the_window():
     window = WatchWindow(live.timeline, fail)
     with pytest.raises(RuntimeError, match="agent"):
         window.run()
-    assert screen._open == []
+    assert screen.open_screens == []
 
 
 def test_a_stale_quit_event_does_not_close_a_new_window():
@@ -211,8 +211,8 @@ def test_clicks_are_in_points_and_pictures_in_pixels():
             pass
 
     window = watching()
-    window.screen._window.destroy()
-    window.screen._window = Dense()
+    window.screen.window.destroy()
+    window.screen.window = Dense()
     assert window.draw().get_size() == (2000, 1200)
     center = window.bar.rect_of("pause or go on").center
     event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(center[0] // 2, center[1] // 2), button=1)
@@ -222,7 +222,7 @@ def test_clicks_are_in_points_and_pictures_in_pixels():
 
 def test_a_resized_window_gets_a_picture_of_its_size():
     window = watching()
-    window.screen._window.size = (800, 500)
+    window.screen.window.size = (800, 500)
     assert window.draw().get_size() == window.screen.size == (800, 500)
     push(window, "pause or go on")
     assert not window.playback.is_playing
@@ -414,12 +414,12 @@ def test_the_title_is_that_of_the_game_that_is_played():
     seeds = iter((4, 5))
     config = load_config("geo_patrol", {"turn_limit": 1})
     window = PlayWindow(lambda: LiveGame(config, (None, make_agent("idle")), next(seeds)))
-    assert window.screen._window.title == "GEO Patrol: you (alpha) against idle (bravo), seed 4"
+    assert window.screen.window.title == "GEO Patrol: you (alpha) against idle (bravo), seed 4"
     while window.session.stage != "over":
         window.session.commit()
         window.session.end_showing()
     press(window, pygame.K_n, "n")
-    assert window.screen._window.title == "GEO Patrol: you (alpha) against idle (bravo), seed 5"
+    assert window.screen.window.title == "GEO Patrol: you (alpha) against idle (bravo), seed 5"
 
 
 def test_the_curtain_hides_everything():

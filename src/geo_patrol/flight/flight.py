@@ -168,20 +168,26 @@ class FlightStatus:
         return f"<Flight {self.mission.title!r}: turn {self.turn}, {where}, score {self.score}, {self.ending}>"
 
     @property
-    def _record(self) -> Any:
+    def record(self) -> Any:
+        """The flight as a record of ``geo_patrol.flight.rules``, not a copy."""
         return self._games["flight"][0]
+
+    @property
+    def params(self) -> Any:
+        """The mission as a record of ``geo_patrol.flight.rules``, not a copy."""
+        return self._games["params"][0]
 
     # Position
 
     @property
     def turn(self) -> int:
         """Number of turns flown."""
-        return int(self._record["turn"])
+        return int(self.record["turn"])
 
     @property
     def position(self) -> Point:
         """The last endpoint as (column, row); the home planet before the launch."""
-        return int(self._record["column"]), int(self._record["row"])
+        return int(self.record["column"]), int(self.record["row"])
 
     @property
     def position_name(self) -> str:
@@ -191,60 +197,60 @@ class FlightStatus:
     @property
     def move(self) -> Point:
         """The move that coasting would repeat, as (to the right, down)."""
-        return int(self._record["right"]), int(self._record["down"])
+        return int(self.record["right"]), int(self.record["down"])
 
     @property
     def mode(self) -> str:
         """Mode of the ship: "on the pad", "flying", "landed" or "docked"."""
-        return MODE_NAMES[int(self._record["mode"])]
+        return MODE_NAMES[int(self.record["mode"])]
 
     @property
     def fuel_left(self) -> int | None:
         """Points that may still be spent on engines and launches; None without a limit."""
         limit = self.mission.fuel_limit
-        return None if limit is None else limit - int(self._record["spent"])
+        return None if limit is None else limit - int(self.record["spent"])
 
     # Points and outcome
 
     @property
     def score_sheet(self) -> dict[str, int]:
         """Points so far by line of the score sheet."""
-        return dict(zip(LINE_NAMES, self._record["points"].tolist(), strict=True))
+        return dict(zip(LINE_NAMES, self.record["points"].tolist(), strict=True))
 
     @property
     def score(self) -> int:
         """Points so far."""
-        return int(self._record["points"].sum())
+        return int(self.record["points"].sum())
 
     @property
     def ending(self) -> Ending:
         """How the flight has ended; "under way" if it has not."""
-        return ENDINGS[int(self._record["ending"])]
+        return ENDINGS[int(self.record["ending"])]
 
     @property
     def is_over(self) -> bool:
         """Whether the flight has ended."""
-        return bool(self._record["ending"] != rules.EndingCode.UNDER_WAY)
+        return bool(self.record["ending"] != rules.EndingCode.UNDER_WAY)
 
     @property
     def is_success(self) -> bool:
         """Whether the flight has ended and fulfilled its mission."""
-        return bool(rules.is_success(self._games["params"][0], self._record))
+        return bool(rules.is_success(self.params, self.record))
 
     @property
     def surveyed(self) -> tuple[str, ...]:
         """Planets other than the home planet in whose wells a turn has ended."""
-        return tuple(compress(self.mission.planets, self._record["survey"]))
+        return tuple(compress(self.mission.planets, self.record["survey"]))
 
     @property
     def landed_on(self) -> tuple[str, ...]:
         """Planets that have been landed on."""
-        return tuple(compress(self.mission.planets, self._record["visited"]))
+        return tuple(compress(self.mission.planets, self.record["visited"]))
 
     @property
     def docked_at(self) -> tuple[str, ...]:
         """Stations that have been docked at."""
-        return tuple(compress(self.mission.stations, self._record["visited"][len(self.mission.planets) :]))
+        return tuple(compress(self.mission.stations, self.record["visited"][len(self.mission.planets) :]))
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -517,7 +523,7 @@ class Flight(FlightStatus):
 
     def order_text(self, code: int) -> str:
         """Return an order for the next turn as text."""
-        return order_text(code, int(self._record["mode"]), self.position)
+        return order_text(code, int(self.record["mode"]), self.position)
 
     def read_order(self, order: str | int) -> int:
         """Return the code of an order for the next turn, legal or not.
@@ -525,11 +531,11 @@ class Flight(FlightStatus):
         Raises:
             OrderError: it cannot be parsed.
         """
-        return read_order(order, int(self._record["mode"]), self.position)
+        return read_order(order, int(self.record["mode"]), self.position)
 
     def cost_of(self, code: int) -> int:
         """Return the points that an order would spend on engines and launching."""
-        return sum(rules.costs_of(self._record["mode"], code))
+        return sum(rules.costs_of(self.record["mode"], code))
 
     def fly(self, order: str | int) -> Turn:
         """Fly a turn; a probe coasts until its flight is over.
@@ -559,7 +565,7 @@ class Flight(FlightStatus):
 
     def why_illegal(self, code: int) -> str:
         """Return why an illegal order is illegal now."""
-        mode = int(self._record["mode"])
+        mode = int(self.record["mode"])
         if mode == rules.Mode.ON_PAD and code < rules.ENGINES:
             return "the ship is on the pad; the first turn is a launch"
         if mode in (rules.Mode.FLYING, rules.Mode.DOCKED) and code >= rules.ENGINES:

@@ -15,7 +15,7 @@ _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
 _MIN_SIZE = (400, 360)
 _MAX_FRACTION = 0.9
 """Largest fraction of the desktop that a new window takes."""
-_open: "list[Screen]" = []
+open_screens: "list[Screen]" = []
 
 
 class NoScreenError(GeoPatrolError):
@@ -75,56 +75,56 @@ class Screen:
 
     def __init__(self, title: str, size: tuple[int, int] = (1280, 720)) -> None:
         init_display()
-        if not _open:
+        if not open_screens:
             pygame.event.clear([pygame.QUIT, pygame.WINDOWCLOSE])  # of windows that are gone
         desktop = pygame.display.get_desktop_sizes()[0]
         size = max(size[0], _MIN_SIZE[0]), max(size[1], _MIN_SIZE[1])
         scale = min(1.0, *(_MAX_FRACTION * available / needed for available, needed in zip(desktop, size, strict=True)))
         try:
-            self._window: pygame.Window | None = pygame.Window(
+            self.window: pygame.Window | None = pygame.Window(
                 title,
                 (round(size[0] * scale), round(size[1] * scale)),
                 resizable=True,
                 allow_high_dpi=True,
                 hidden=True,
             )
-            self._window.get_surface()  # for the first one SDL may open the window anew, unseen
+            self.window.get_surface()  # for the first one SDL may open the window anew, unseen
         except pygame.error as error:
             raise _no_screen(str(error)) from None
-        self._window.minimum_size = _MIN_SIZE
-        self._window.show()
+        self.window.minimum_size = _MIN_SIZE
+        self.window.show()
         self._events: list[Event] = []
-        _open.append(self)
+        open_screens.append(self)
 
     @property
     def is_open(self) -> bool:
         """Whether it has not been closed."""
-        return self._window is not None
+        return self.window is not None
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels; on screens of high resolution more than in points."""
-        assert self._window is not None
-        width, height = self._window.get_surface().get_size()
+        assert self.window is not None
+        width, height = self.window.get_surface().get_size()
         return width, height
 
     def pixel(self, point: tuple[int, int]) -> tuple[int, int]:
         """Return the pixel of an event's position, which is in points."""
-        assert self._window is not None
-        points, pixels = self._window.size, self.size
+        assert self.window is not None
+        points, pixels = self.window.size, self.size
         x, y = (round(at * many / few) for at, many, few in zip(point, pixels, points, strict=True))
         return x, y
 
     def show(self, picture: pygame.Surface) -> None:
         """Show a picture of the window's size."""
-        if self._window is not None:
-            self._window.get_surface().blit(picture, (0, 0))
-            self._window.flip()
+        if self.window is not None:
+            self.window.get_surface().blit(picture, (0, 0))
+            self.window.flip()
 
     def events(self) -> list[Event]:
         """Return the window's events since the last call; a closing event closes it."""
         for event in pygame.event.get():  # of all windows
-            for screen in _open:
+            for screen in open_screens:
                 screen.receive(event)
         events, self._events = self._events, []
         if any(event.type in (pygame.QUIT, pygame.WINDOWCLOSE) for event in events):
@@ -133,17 +133,17 @@ class Screen:
 
     def receive(self, event: Event) -> None:
         """Queue an event that is for this window, or for all."""
-        if getattr(event, "window", None) in (None, self._window):
+        if getattr(event, "window", None) in (None, self.window):
             self._events.append(event)
 
     def set_title(self, title: str) -> None:
         """Change the window's title."""
-        if self._window is not None:
-            self._window.title = title
+        if self.window is not None:
+            self.window.title = title
 
     def close(self) -> None:
         """Close the window, if it is open."""
-        if self._window is not None:
-            self._window.destroy()
-            self._window = None
-            _open.remove(self)
+        if self.window is not None:
+            self.window.destroy()
+            self.window = None
+            open_screens.remove(self)

@@ -491,7 +491,7 @@ class _Tactician(script.SeededScript):
 
     def __init__(self, name: str, tactics: state.Records) -> None:
         self.name = name
-        self._tactics = tactics
+        self.tactics = tactics
 
     def act_seeded(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
@@ -501,7 +501,7 @@ class _Tactician(script.SeededScript):
         Raises:
             ValueError: observations or masks have another shape or type, or describe no board.
         """
-        return order_batch(observations, action_masks, self._tactics, keys)
+        return order_batch(observations, action_masks, self.tactics, keys)
 
 
 class TurtleAgent(_Tactician, script.DeterministicScript):
@@ -545,13 +545,13 @@ class MixedAgent:
     observation: Encoding = "tokens"
 
     def __init__(self) -> None:
-        self._tactics = state.records(TACTICS, 0)
+        self.tactics = state.records(TACTICS, 0)
         self._is_new = np.zeros(0, np.bool_)
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
         """Mark games as new; their parameters are sampled in the next ``act``."""
         if len(new_games) != len(self._is_new):
-            self._tactics = state.records(TACTICS, len(new_games))
+            self.tactics = state.records(TACTICS, len(new_games))
             self._is_new = np.ones(len(new_games), np.bool_)
         self._is_new |= new_games
 
@@ -566,6 +566,6 @@ class MixedAgent:
         if len(action_masks) != len(self._is_new):
             self.reset(np.ones(len(action_masks), np.bool_))
         for i in np.flatnonzero(self._is_new):
-            write_raid(sample_raid(generator), self._tactics[i])
+            write_raid(sample_raid(generator), self.tactics[i])
         self._is_new[:] = False
-        return order_batch(observations, action_masks, self._tactics, script.sample_keys(generator, len(action_masks)))
+        return order_batch(observations, action_masks, self.tactics, script.sample_keys(generator, len(action_masks)))
