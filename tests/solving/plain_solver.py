@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from geo_patrol import Game
-from geo_patrol.engine.state import MOVEMENT, NUM_SIDES
+from geo_patrol.engine.state import MOVEMENT, NOOP, NUM_SIDES, SATELLITES
 from geo_patrol.games import Games
 from geo_patrol.solving.transitions import encode_side, write_positions
 
@@ -67,15 +67,11 @@ class PlainSolver:
 
     def after_engagements(self, game, first, second):
         positions, probabilities = game.outcome_distribution(first, second)
-        total = np.zeros(len(REWARDS))
-        for position, probability in zip(positions, probabilities, strict=True):
-            games = game.repeat(1)
-            games.state.games[0] = position
-            games.describe()
-            following = games[0]
-            following.step()  # nobody engages any more: the drift
-            total += probability * self.values(following)
-        return total
+        games = game.repeat(len(positions))
+        games.state.games[:] = positions
+        games.describe()
+        games.step(np.full((len(games), NUM_SIDES, SATELLITES), NOOP))  # nobody engages any more: the drift
+        return sum(probability * self.values(games[i]) for i, probability in enumerate(probabilities))
 
 
 class OneStepSolver(PlainSolver):
@@ -121,12 +117,13 @@ def strategy(agent, game, side):
     )
 
 
-def plain_response(config, agent, side, reward):
-    """Return the payoff from alpha's view when the enemy of an agent, which plays a side, responds best."""
+def plain_responses(config, agent, side):
+    """Return the payoffs from alpha's view when the enemy of an agent, which plays a side, responds best to each reward."""
 
     def judge(game, payoffs):
-        probabilities, matrix = strategy(agent, game, side), payoffs[..., reward]
-        value = (probabilities @ matrix).min() if side == "alpha" else (matrix @ probabilities).max()
-        return [value] * len(REWARDS)
+        probabilities, matrices = strategy(agent, game, side), np.moveaxis(payoffs, -1, 0)
+        if side == "alpha":
+            return [(probabilities @ matrix).min() for matrix in matrices]
+        return [(matrix @ probabilities).max() for matrix in matrices]
 
-    return PlainSolver(judge).values(Game(config, seed=0))[reward]
+    return PlainSolver(judge).values(Game(config, seed=0))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from plain_solver import REWARDS, PlainSolver, equation_differences, plain_response
+from plain_solver import REWARDS, PlainSolver, equation_differences, plain_responses
 
 from geo_patrol import Game, load_config
 from geo_patrol.agents import make_agent
@@ -126,10 +126,9 @@ def test_best_responses_gain_against_other_agents_as_a_plain_solver_says(name):
     agent = make_agent(name)
     found = ExactBoard(config).exploitability(agent)
     assert found["score"].mean > 0.01
-    for reward, exploitability in found.items():
-        for side in SIDES:
-            expected = plain_response(config, agent, side, REWARDS.index(reward))
-            assert getattr(exploitability, f"as_{side}") == pytest.approx(expected, abs=1e-9)
+    for side in SIDES:
+        expected = dict(zip(REWARDS, plain_responses(config, agent, side), strict=True))
+        assert {reward: getattr(found[reward], f"as_{side}") for reward in REWARDS} == pytest.approx(expected, abs=1e-9)
 
 
 def test_best_responses_to_a_mixture_see_its_draws():
