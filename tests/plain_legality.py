@@ -1,7 +1,6 @@
 """Legality judged one order at a time, in the words of the rule books: the oracle of ``geo_patrol.engine.legal``."""
 
-from geo_patrol.board import ring_of
-from geo_patrol.engine.engagement import range_between
+from geo_patrol.board import are_adjacent, ring_of
 from geo_patrol.engine.state import (
     COLLIDE,
     COLLISION,
@@ -10,7 +9,6 @@ from geo_patrol.engine.state import (
     HVA,
     MOVEMENT,
     NOOP,
-    OUT_OF_RANGE,
     RADIAL_IN,
     RADIAL_OUT,
     SATELLITES,
@@ -22,6 +20,15 @@ from geo_patrol.jit import jitable
 
 ILLEGAL = -1
 """The cost of an order that the rules do not allow."""
+OUT_OF_RANGE = 2
+
+
+@jitable
+def range_between(sector: int, other: int) -> int:
+    """Return 0 in the same sector, 1 in adjacent ones, OUT_OF_RANGE otherwise."""
+    if sector == other:
+        return 0
+    return 1 if are_adjacent(sector, other) else OUT_OF_RANGE
 
 
 @jitable

@@ -198,7 +198,7 @@ class Game:
     def is_legal(self, side: Side, order: notation.Order | str) -> bool:
         """Return whether a side may give an order now: the phase, range and fuel allow it."""
         order = notation.as_order(order)
-        return bool(self._games.state.actions["legal"][0, _side_index(side), order.satellite] >> order.code & 1)
+        return bool(self._games.state.choices["legal"][0, _side_index(side), order.satellite] >> order.code & 1)
 
     def cost(self, side: Side, order: notation.Order | str) -> int:
         """Return the fuel that an order would cost now.
@@ -224,7 +224,7 @@ class Game:
             fuel = full.state.games["fuel"]
             fuel[fuel > 0] = np.iinfo(fuel.dtype).max
             full.describe()
-            self._allowed = full.state.actions["legal"][0]
+            self._allowed = full.state.choices["legal"][0]
         return self._allowed
 
     def probability(self, side: Side, order: notation.Order | str) -> float:
@@ -308,7 +308,7 @@ class Game:
             OrderError: an order cannot be read or is not legal; the message says why.
         """
         codes = notation.order_codes(orders, side)
-        legal, index = self._games.state.actions["legal"][0], _side_index(side)
+        legal, index = self._games.state.choices["legal"][0], _side_index(side)
         for number, code in enumerate(codes):
             if not legal[index, number] >> code & 1:
                 order = notation.Order.from_code(number, code)

@@ -151,7 +151,7 @@ class Games:
         if not singles or any(single.config != singles[0].config for single in singles):
             raise ValueError("games must be one or more games of the same configuration")
         joined = singles[0]._take(np.zeros(len(singles), np.int64))
-        for field in ("games", "actions", *(["rules"] if len(joined.state.rules) > 1 else [])):
+        for field in ("games", "choices", *(["rules"] if len(joined.state.rules) > 1 else [])):
             getattr(joined.state, field)[:] = np.concatenate([getattr(single.state, field) for single in singles])
         return joined
 
@@ -276,7 +276,7 @@ class Games:
         """Return actions, (n, 2, 11), with illegal orders replaced by noop."""
         codes = np.asarray(actions, np.int64)
         is_code = (codes >= 0) & (codes < state.ORDERS)
-        is_legal = is_code & (self.state.actions["legal"] >> np.where(is_code, codes, 0) & 1 != 0)
+        is_legal = is_code & (self.state.choices["legal"] >> np.where(is_code, codes, 0) & 1 != 0)
         return np.where(is_legal, codes, state.NOOP)
 
     # Copies
@@ -298,9 +298,9 @@ class Games:
     def _take(self, rows: NDArray[np.int64]) -> Self:
         twin = object.__new__(type(self))
         twin.config, twin.scenario, twin.is_randomized = self.config, self.scenario, self.is_randomized
-        games, rules, actions, outcomes = self.state
+        games, rules, choices, outcomes = self.state
         selected_rules = rules[rows] if len(rules) > 1 else rules.copy()
-        twin.state = state.State(games[rows], selected_rules, actions[rows], outcomes.copy())
+        twin.state = state.State(games[rows], selected_rules, choices[rows], outcomes.copy())
         twin._rows, twin._all = np.arange(len(rows)), np.ones(len(rows), np.bool_)
         return twin
 
@@ -309,9 +309,9 @@ class Games:
         twin = object.__new__(type(self))
         twin.config, twin.scenario, twin.is_randomized = self.config, self.scenario, self.is_randomized
         twin._rows, twin._all = self._rows, self._all
-        games, rules, actions, outcomes = self.state
+        games, rules, choices, outcomes = self.state
         # Rules only change in a reset, which replaces them.
-        twin.state = state.State(games.copy(), rules, actions.copy(), outcomes.copy())
+        twin.state = state.State(games.copy(), rules, choices.copy(), outcomes.copy())
         return twin
 
     def reseed(self, seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None) -> Self:
@@ -330,7 +330,7 @@ class Games:
         """Restart the random streams of the games at ``rows``, or of all; return the seeds as uint64."""
         numbers = np.array([int(seed) % 2**64 for seed in seeds], np.uint64)
         where: Any = slice(None) if rows is None else rows
-        games, streams = self.state.games, self.state.actions["stream"]
+        games, streams = self.state.games, self.state.choices["stream"]
         games["rng_key"][where] = rng.stream_keys(numbers, rng.GAME_STREAM)
         games["rng_counter"][where] = 0
         streams[where, 0] = rng.stream_keys(numbers, rng.ACTION_STREAM)
@@ -389,8 +389,8 @@ class Games:
             orders: (2, 11) order codes.
             outcomes: (k,) recorded outcomes. Those found, in ``state.outcomes``, differ where these are impossible.
         """
-        games, rules, actions, found = self.state
-        turn.play_orders(games[0], rules[0], actions["legal"][0], np.array(orders, np.int64), outcomes, found)
+        games, rules, choices, found = self.state
+        turn.play_orders(games[0], rules[0], choices["legal"][0], np.array(orders, np.int64), outcomes, found)
         self.describe()
 
 

@@ -1,4 +1,4 @@
-"""Opponents by difficulty, for people who do not know the agents."""
+"""Agents by name: ``make_agent``, the names that it knows, and opponents by difficulty for people who do not know them."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

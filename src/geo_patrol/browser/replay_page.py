@@ -1,4 +1,4 @@
-"""The theme of pictures as custom properties of CSS."""
+"""The replay of a game as one self-contained HTML page, and the theme of pictures as custom properties of CSS."""
 
 import base64
 import gzip

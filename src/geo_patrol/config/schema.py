@@ -1,4 +1,7 @@
-"""Error messages for invalid configurations and missions: a line for every fault, with key, value and valid values."""
+"""The schema of configurations, checked by pydantic: ``GameConfig`` and its tables, and the messages about their faults.
+
+A message has a line for every fault, with the key's full path, the value and what would be valid.
+"""
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.engine.engagement import (
+    GUARD_DECAY,
     attack_probability,
+    destroy,
     guard_probability,
-    next_guard_probability,
+    is_collision,
+    is_shot,
     pay_for_engagements,
     target_of,
 )
 from geo_patrol.engine.state import (
-    COLLIDE,
     ENGAGEMENT,
     GAME,
     GUARD,
@@ -28,7 +30,6 @@ from geo_patrol.engine.state import (
     NOOP,
     NUM_SIDES,
     SATELLITES,
-    SHOOT,
     IntArray,
     Record,
     Records,
@@ -74,8 +75,8 @@ class _Attempts:
     def __init__(self, orders: list[int], odds: dict[int, float], sectors: list[int]) -> None:
         self.sectors, self.orders, self.odds = sectors, orders, odds
         self.guards = [s for s, order in enumerate(orders) if order == GUARD]
-        self.shooters = [s for s, order in enumerate(orders) if SHOOT <= order < COLLIDE]
-        self.colliders = [s for s, order in enumerate(orders) if COLLIDE <= order < GUARD]
+        self.shooters = [s for s, order in enumerate(orders) if is_shot(order)]
+        self.colliders = [s for s, order in enumerate(orders) if is_collision(order)]
         self.branches = 0
 
     def count_branches(self, count: int) -> None:
@@ -110,7 +111,7 @@ def outcome_distribution(game: Record, rules: Record, orders: IntArray) -> Outco
     pay_for_engagements(paid[0], rules, orders)
     engagement = _Attempts(orders.ravel().tolist(), _find_odds(paid[0], rules, orders), paid[0].sector.ravel().tolist())
     ends = _follow_collisions(engagement, _start_collisions(engagement))
-    return _write_positions(paid, engagement, ends)
+    return _write_positions(paid, ends)
 
 
 def _find_odds(game: Record, rules: Record, orders: IntArray) -> dict[int, float]:
@@ -180,7 +181,7 @@ def _interceptions(odds: float, attacks: int) -> list[float]:
         for size in range(attempt + 1, 0, -1):
             sizes[size] = sizes[size] * (1 - success) + sizes[size - 1] * success
         sizes[0] *= 1 - success
-        success = next_guard_probability(success)
+        success *= GUARD_DECAY
     return [likelihood / math.comb(attacks, size) for size, likelihood in enumerate(sizes)]
 
 
@@ -250,21 +251,18 @@ def _collide(
     return [(end, likelihood) for end, likelihood in ends if likelihood]
 
 
-def _write_positions(paid: Records, engagement: _Attempts, ends: dict[_CollisionState, float]) -> OutcomeDistribution:
+def _write_positions(paid: Records, ends: dict[_CollisionState, float]) -> OutcomeDistribution:
     """Carry out every end in a copy of the position, and merge equal positions."""
     positions = np.repeat(paid, len(ends))
     for field in ("rng_key", "rng_counter", "setup_key", "outcome_count"):
         positions[field] = 0
-    for shooter in engagement.shooters:
-        positions["ammo"][:, shooter // SATELLITES, shooter % SATELLITES] -= 1
     position: Record
     for position, end in zip(positions, ends, strict=True):
         for satellite, sector in end.moved:
             position.sector[divmod(satellite, SATELLITES)] = sector
         for satellite in range(NUM_SIDES * SATELLITES):
             if end.destroyed >> satellite & 1:
-                position.fuel[divmod(satellite, SATELLITES)] = 0
-                position.destroyed[divmod(satellite, SATELLITES)] = 1
+                destroy(position, *divmod(satellite, SATELLITES))
     keys = positions.view(f"V{positions.dtype.itemsize}")
     first: dict[bytes, int] = {}
     groups = [first.setdefault(bytes(key), len(first)) for key in keys]

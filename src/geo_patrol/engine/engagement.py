@@ -15,25 +15,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import are_adjacent
 from geo_patrol.engine import state
 from geo_patrol.engine.rng import random_below, random_unit
 from geo_patrol.jit import jit, jitable, jitable_call
 
 GUARD_DECAY = 0.5
-"""Factor by which the probability of a guard falls with each further attack that it meets in a phase."""
+"""Factor by which the probability of a guard falls with each attack that it meets in a phase, intercepted or not."""
 
 # Range, cost and odds
-
-
-@jitable
-def range_between(sector: int, other: int) -> int:
-    """Return SAME_SECTOR, ADJACENT_SECTOR or OUT_OF_RANGE."""
-    if sector == other:
-        return state.SAME_SECTOR
-    if are_adjacent(sector, other):
-        return state.ADJACENT_SECTOR
-    return state.OUT_OF_RANGE
 
 
 @jitable
@@ -48,6 +37,18 @@ def kind_of(order: int) -> int:
     if order == state.GUARD:
         return state.GUARDING
     return state.COLLISION if order >= state.COLLIDE else state.SHOT
+
+
+@jitable
+def is_shot(order: int) -> bool:
+    """Return whether an order code is a shot."""
+    return (order >= state.SHOOT) & (order < state.COLLIDE)
+
+
+@jitable
+def is_collision(order: int) -> bool:
+    """Return whether an order code is a collision."""
+    return (order >= state.COLLIDE) & (order < state.GUARD)
 
 
 @jitable
@@ -80,12 +81,6 @@ def guard_probability(game: state.Record, rules: state.Record, side: int, number
     return rules.engagement_odds[side, state.GUARDING, distance]
 
 
-@jitable
-def next_guard_probability(probability: float) -> float:
-    """Return the probability that a guard intercepts an attack, from that of the attack it met before."""
-    return probability * GUARD_DECAY
-
-
 # Paying
 
 
@@ -101,7 +96,7 @@ def has_orders(orders: state.IntArray) -> bool:
 
 @jitable
 def pay_for_engagements(game: state.Record, rules: state.Record, orders: state.IntArray) -> None:
-    """Take the fuel for all legal engagement orders, at their costs before any of them is paid.
+    """Take the fuel and the ammo for all legal engagement orders, at their costs before any of them is paid.
 
     With the rules of the published code, an order paid with the last fuel is void, and so is every order against the payer
     or, for guards, for it: both become noop in ``orders``.
@@ -113,6 +108,9 @@ def pay_for_engagements(game: state.Record, rules: state.Record, orders: state.I
                 game.fuel[side, number] -= engagement_cost(game, rules, side, number, order)
     if rules.code_rules:
         void_orders_of_inactive(game, orders)
+    for side in range(state.NUM_SIDES):
+        for number in range(state.SATELLITES):
+            game.ammo[side, number] -= is_shot(orders[side, number])
 
 
 @jitable_call
@@ -163,17 +161,15 @@ def sort_orders(orders: state.IntArray, engagement: Engagement) -> tuple[int, in
     for side in range(state.NUM_SIDES):
         for number in range(state.SATELLITES):
             satellite, order = side * state.SATELLITES + number, orders[side, number]
-            is_guard = order == state.GUARD
-            is_collision = (order >= state.COLLIDE) & (order < state.GUARD)
-            is_shot = (order >= state.SHOOT) & (order < state.COLLIDE)
-            target = order - state.COLLIDE if is_collision else order - state.SHOOT
-            engagement.aim[satellite] = target if is_collision | is_shot else state.NOBODY
+            shoots, collides = is_shot(order), is_collision(order)
+            target = order - state.COLLIDE if collides else order - state.SHOOT
+            engagement.aim[satellite] = target if collides | shoots else state.NOBODY
             engagement.guards[guards] = satellite
             engagement.shooters[shooters] = satellite
             engagement.colliders[colliders] = satellite
-            guards += is_guard
-            shooters += is_shot
-            colliders += is_collision
+            guards += order == state.GUARD
+            shooters += shoots
+            colliders += collides
     return guards, shooters, colliders
 
 
@@ -300,7 +296,7 @@ def resolve_guards(
             count = write_outcome(
                 outcomes, count, state.GUARDING, side, attackers[k], guardian, state.HVA, probability, success
             )
-            probability = next_guard_probability(probability)
+            probability *= GUARD_DECAY  # for the next attack, whether this one was intercepted or not
     return count
 
 
@@ -344,7 +340,10 @@ def resolve_collisions(
     outcomes: state.Records,
     count: int,
 ) -> int:
-    """Carry out collisions one at a time, each chosen uniformly from those whose two satellites both remain."""
+    """Carry out collisions one at a time, each chosen uniformly from those whose two satellites both remain.
+
+    The others are void: they have no outcome and move nobody, but their fuel has been paid.
+    """
     waiting, aim, destroyed = engagement.colliders, engagement.aim, engagement.destroyed
     while True:
         remaining = 0
@@ -416,23 +415,21 @@ def destroy(game: state.Record, side: int, number: int) -> None:
 def enact_engagements(game: state.Record, outcomes: state.Records, count: int) -> None:
     """Carry out outcomes in their order.
 
-    A guard moves to the sector of its HVA, and a collider to that of its target, successful or not. A shooter loses a
-    round. Destroyed satellites lose their fuel.
+    A guard moves to the sector of its HVA, and a collider to that of its target, successful or not. Destroyed satellites
+    lose their fuel. The exact distribution and the solver carry out results that are not written as outcomes: by
+    ``destroy``, and by moves of their own (``distribution.py``, ``solving/transitions.py``).
     """
     for i in range(count):
         outcome = outcomes[i]
         side, enemy = outcome.side, 1 - outcome.side
         if outcome.kind == state.GUARDING:
             game.sector[side, outcome.guardian] = game.sector[side, state.HVA]
-        elif outcome.kind == state.SHOT:
-            game.ammo[side, outcome.attacker] -= 1
-            if outcome.success:
-                destroy(game, enemy, outcome.target)
-        else:
+        elif outcome.kind == state.COLLISION:
             game.sector[side, outcome.attacker] = game.sector[enemy, outcome.target]
             if outcome.success:
                 destroy(game, side, outcome.attacker)
-                destroy(game, enemy, outcome.target)
+        if outcome.success and outcome.kind != state.GUARDING:
+            destroy(game, enemy, outcome.target)
 
 
 @jit

@@ -33,7 +33,8 @@ GUARD = COLLIDE + SATELLITES
 ORDERS = GUARD + 1
 """Order codes of one satellite: 0 noop, 1-4 moves, 5-15 shoot enemy 0-10, 16-26 collide with enemy 0-10, 27 guard."""
 
-SAME_SECTOR, ADJACENT_SECTOR, OUT_OF_RANGE = 0, 1, 2
+SAME_SECTOR, ADJACENT_SECTOR = 0, 1
+"""Ranges of an engagement: the last index of its costs and odds."""
 SHOT, COLLISION, GUARDING = 0, 1, 2
 """Kinds of engagement: the second index of engagement costs and odds."""
 
@@ -50,7 +51,7 @@ GAME = np.dtype(
         ("rng_key", "u8"),
         ("rng_counter", "u8"),
         ("setup_key", "u8"),  # key of the separate stream from which the last reset sampled the rules
-        ("turn", "i4"),  # turns completed; the turn being played is one more
+        ("turn", "i4"),  # turns completed; the turn being played is one more. The last turn of a game is not counted
         ("outcome_count", "i4"),  # outcomes of the phase last played
         ("goal_points", "i4", (NUM_SIDES,)),  # so far
         ("score", "i4", (NUM_SIDES,)),  # goal points so far + fuel points when last scored
@@ -121,18 +122,14 @@ OUTCOME = np.dtype(
 )
 """One outcome of an engagement. Attackers and targets are enemies of each other, a guard stands on the target's side."""
 
-ACTIONS = np.dtype(
+CHOICES = np.dtype(
     [
         ("stream", "u8", (2,)),  # key and counter of the random stream from which actions are sampled
-        (
-            "legal",
-            "i4",
-            (NUM_SIDES, SATELLITES),
-        ),  # legal orders of each satellite as a set of bits, bit k for order code k
+        ("legal", "i4", (NUM_SIDES, SATELLITES)),  # legal orders of each satellite as bits: bit k for order code k
     ],
     align=True,
 )
-"""The actions of one game, beside its record: which are legal, and where random ones come from."""
+"""What the satellites of one game may choose from, beside its record: legal orders, and where random ones come from."""
 
 MAX_OUTCOMES = 128
 """Capacity for the outcomes of one engagement: ten guards facing eleven attackers, and their attacks, are 121."""
@@ -163,8 +160,8 @@ class State(NamedTuple):
     """(n,) of layout ``GAME``."""
     rules: Records
     """(n,) of layout ``RULES``; (1,) where all games have the same."""
-    actions: Records
-    """(n,) of layout ``ACTIONS``."""
+    choices: Records
+    """(n,) of layout ``CHOICES``."""
     outcomes: Records
     """(128,) of layout ``OUTCOME``: those of the engagement last played, of the last game."""
 
@@ -174,7 +171,7 @@ def make_state(num_games: int, num_rules: int) -> State:
     return State(
         records(GAME, num_games),
         records(RULES, num_rules),
-        records(ACTIONS, num_games),
+        records(CHOICES, num_games),
         records(OUTCOME, MAX_OUTCOMES),
     )
 

@@ -76,7 +76,7 @@ RESULT = np.dtype(
         ("illegal_orders", "i8"),  # in the phase just played
         ("score", "i8"),
         ("enemy_score", "i8"),
-        ("turn", "i8"),  # completed turns
+        ("turn", "i8"),  # completed turns; the last turn of a game is not counted
         ("phase", "i8"),  # 0 movement, 1 engagement, 2 over
         ("reasons", "i8"),  # bit flags
         ("seat", "i8"),  # 0 alpha, 1 bravo
@@ -109,7 +109,7 @@ STATISTICS = np.dtype(
 class EpisodeState(NamedTuple):
     """The bookkeeping of environments beside the ``State`` of their games. Games by themselves have no episodes."""
 
-    episodes: Records
+    records: Records
     """(n,) of layout ``EPISODE``, or (0,)."""
     settings: Records
     """(1,) of layout ``SETTINGS``."""
@@ -202,7 +202,7 @@ def reset_games(
         opponents: the opponents that new episodes choose from.
         draws_setup_keys: whether setup keys have to be drawn; otherwise the rules were sampled from them.
     """
-    games, rules, all_episodes = state.games, state.rules, episodes.episodes
+    games, rules, all_episodes = state.games, state.rules, episodes.records
     for k in range(len(rows)):
         i = rows[k]
         if draws_setup_keys:
@@ -216,7 +216,7 @@ def reset_games(
 
 
 @jit
-def choose_opponent_actions(rows: NDArray[np.int64], actions: Records, episodes: Records, opponents: Opponents) -> None:
+def choose_opponent_actions(rows: NDArray[np.int64], choices: Records, episodes: Records, opponents: Opponents) -> None:
     """Write the actions of those opponents that the engine plays itself, and every opponent's key of this phase."""
     bits = np.empty(SATELLITES, np.uint64)
     for i in rows:
@@ -229,7 +229,7 @@ def choose_opponent_actions(rows: NDArray[np.int64], actions: Records, episodes:
             for number in range(SATELLITES):
                 episode.opponent_actions[number] = NOOP
         elif kind == RANDOM:
-            sample_side(actions[i].legal[1 - episode.seat], episode.opponent_key, 0, bits, episode.opponent_actions)
+            sample_side(choices[i].legal[1 - episode.seat], episode.opponent_key, 0, bits, episode.opponent_actions)
 
 
 @jitable
@@ -338,8 +338,8 @@ def play_games(
 
     An episode that is new starts with the next step, one that is over stays as it is; so does a finished game.
     """
-    games, all_rules, legal, outcomes = state.games, state.rules, state.actions, state.outcomes
-    all_episodes, results, statistics = episodes.episodes, outputs.results, outputs.statistics
+    games, all_rules, choices, outcomes = state.games, state.rules, state.choices, state.outcomes
+    all_episodes, results, statistics = episodes.records, outputs.results, outputs.statistics
     settings, orders, count = episodes.settings[0], workspace.orders, 0
     has_episodes, two_sides, per_game = len(all_episodes) > 0, settings.sides == NUM_SIDES, len(all_rules) > 1
     for i in range(start, stop):
@@ -352,7 +352,7 @@ def play_games(
                 gather_orders(actions, NUM_SIDES * i, orders)
             else:
                 gather_orders_against_opponent(all_episodes[i], actions, i, orders)
-            play_orders(game, rules, legal[i].legal, orders, None, outcomes)
+            play_orders(game, rules, choices[i].legal, orders, None, outcomes)
         if not has_episodes:
             continue
         episode = all_episodes[i]
@@ -398,7 +398,7 @@ def describe_games(
     outputs: Outputs,
 ) -> None:
     """Write legal orders, infos and sampled actions of the selected games."""
-    games, all_rules, actions, all_episodes = state.games, state.rules, state.actions, episodes.episodes
+    games, all_rules, choices, all_episodes = state.games, state.rules, state.choices, episodes.records
     results, sampled = outputs.results, outputs.sampled
     settings, bits = episodes.settings[0], workspace.random_bits
     two_sides, per_game = settings.sides == NUM_SIDES, len(all_rules) > 1
@@ -406,7 +406,7 @@ def describe_games(
     for i in range(start, stop):
         if not selected[i]:
             continue
-        game, legal, stream = games[i], actions[i].legal, actions[i].stream
+        game, legal, stream = games[i], choices[i].legal, choices[i].stream
         write_legal_orders(game, all_rules[i if per_game else 0], workspace, legal)
         if two_sides:
             if has_results:
@@ -438,7 +438,7 @@ def observe_games(
 
     The function is a parameter, so that there is a compiled loop for each: one that tests for the encoding is far slower.
     """
-    games, all_rules, all_episodes = state.games, state.rules, episodes.episodes
+    games, all_rules, all_episodes = state.games, state.rules, episodes.records
     settings, positions = episodes.settings[0], workspace.positions
     two_sides, per_game = settings.sides == NUM_SIDES, len(all_rules) > 1
     for i in range(start, stop):
@@ -458,23 +458,23 @@ def mask_games(
     start: int,
     stop: int,
     selected: NDArray[np.bool_],
-    actions: Records,
+    choices: Records,
     episodes: EpisodeState,
     masks: NDArray[np.int8],
 ) -> None:
     """Write the action masks of the selected games; ``masks``: (rows, 11, 28), contiguous."""
-    settings, all_episodes = episodes.settings[0], episodes.episodes
+    settings, all_episodes = episodes.settings[0], episodes.records
     if settings.sides == NUM_SIDES:
         size = NUM_SIDES * SATELLITES * ORDERS // 8
         words = masks.reshape(masks.size).view(np.uint64)
         for i in range(start, stop):
             if selected[i]:
-                write_masks(actions[i].legal, words[i * size : (i + 1) * size])
+                write_masks(choices[i].legal, words[i * size : (i + 1) * size])
     else:
         narrow_words = masks.view(np.int32)
         for i in range(start, stop):
             if selected[i]:
-                write_mask(actions[i].legal[side_at_seat(all_episodes[i], settings)], narrow_words[i])
+                write_mask(choices[i].legal[side_at_seat(all_episodes[i], settings)], narrow_words[i])
 
 
 PLAY, DESCRIBE, OBSERVE = range(3)
@@ -515,5 +515,5 @@ def step_games(
     if len(outputs.onehot) > 0:
         observe_games(start, stop, selected, state, episodes, workspace, outputs.onehot, observe_onehot)
     if len(outputs.masks) > 0:
-        mask_games(start, stop, selected, state.actions, episodes, outputs.masks)
+        mask_games(start, stop, selected, state.choices, episodes, outputs.masks)
     return count

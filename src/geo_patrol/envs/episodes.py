@@ -49,7 +49,7 @@ class Episodes:
 
     Attributes:
         games: the games.
-        records: (num_games,) records of layout ``steps.EPISODE``.
+        bookkeeping: the episode of each game, for the compiled step.
         outputs: what the last step or reset wrote.
     """
 
@@ -72,8 +72,7 @@ class Episodes:
         settings = state.records(steps.SETTINGS, 1)
         settings[0] = (sides, reward == "outcome", min(max_cycles or 0, 1 << 62), first_seat, alternates, 0)
         self.max_cycles = max_cycles
-        self.episodes = EpisodeState(state.records(steps.EPISODE, num_games), settings)
-        self.records = self.episodes.episodes
+        self.bookkeeping = EpisodeState(state.records(steps.EPISODE, num_games), settings)
         size = observation_size(encoding, config.board.outer_ring)
         self._is_onehot = encoding == "onehot"
         self._action_shape = self.num_envs, state.SATELLITES
@@ -85,6 +84,11 @@ class Episodes:
 
     def __len__(self) -> int:
         return len(self.games)
+
+    @property
+    def records(self) -> state.Records:
+        """(num_games,) records of layout ``steps.EPISODE``."""
+        return self.bookkeeping.records
 
     def new_outputs(self, *, zeros: bool = False, samples: bool = False, reuse: Outputs | None = None) -> Outputs:
         """Allocate the arrays that a step writes, uninitialized but for results and statistics, or all zero.
@@ -116,14 +120,14 @@ class Episodes:
         """Restart all random streams of the games at ``rows``, or of all, and the order of their seats."""
         rows = np.arange(len(self)) if rows is None else rows
         numbers = self.games.seed_streams(seeds, rows)
-        settings = self.episodes.settings[0]
+        settings = self.bookkeeping.settings[0]
         self.records["opponent_stream"][rows, 0] = rng.stream_keys(numbers, rng.OPPONENT_STREAM)
         self.records["opponent_stream"][rows, 1] = 0
         self.records["next_seat"][rows] = (settings.first_seat + settings.alternates * rows) % state.NUM_SIDES
 
     def reset(self, rows: NDArray[np.int64] | None = None, opponents: Opponents = steps.NO_OPPONENTS) -> None:
         """Start new episodes of the games at ``rows``, or of all; their random streams go on."""
-        self.games.set_up(rows, self.episodes, opponents)
+        self.games.set_up(rows, self.bookkeeping, opponents)
 
     def step(self, actions: NDArray[np.int64], outputs: Outputs, shard: "Shard | None" = None) -> int:
         """Play one decision phase, and write everything that follows from it.
@@ -137,7 +141,7 @@ class Episodes:
             How many episodes ended.
         """
         start, stop, arrays = shard or self._shard
-        return compiled_step()(steps.PLAY, start, stop, self._all, arrays, self.episodes, actions, outputs)
+        return compiled_step()(steps.PLAY, start, stop, self._all, arrays, self.bookkeeping, actions, outputs)
 
     def shard(self, start: int, stop: int) -> "Shard":
         """Return a part of the games that one thread steps, with an array of its own for outcomes."""
@@ -152,7 +156,7 @@ class Episodes:
         """
         selected = self._all if selected is None else selected
         arrays = self.games.state
-        compiled_step()(steps.DESCRIBE, 0, len(self), selected, arrays, self.episodes, _NO_ACTIONS, outputs)
+        compiled_step()(steps.DESCRIBE, 0, len(self), selected, arrays, self.bookkeeping, _NO_ACTIONS, outputs)
 
     def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Sample legal actions, (num_envs, 11); rows of games that are not selected are uninitialized."""
@@ -165,7 +169,7 @@ class Episodes:
         """Return observations, (n, size), and action masks, (n, 11, 28), of the side opposite to each game's seat."""
         outer_ring = self.games.config.board.outer_ring
         outputs = make_outputs(len(self), encoding, outer_ring, masks=True)
-        settings = self.episodes.settings.copy()
+        settings = self.bookkeeping.settings.copy()
         settings["sides"], settings["observes_opponent"] = 1, 1
         episodes, arrays = EpisodeState(self.records, settings), self.games.state
         compiled_step()(steps.OBSERVE, 0, len(self), self._all, arrays, episodes, _NO_ACTIONS, outputs)
@@ -307,7 +311,7 @@ class SingleGame:
             "format": "geo_patrol environment",
             "version": 1,
             "game": save_game(games),
-            "sampler": games.state.actions["stream"][0].tolist(),
+            "sampler": games.state.choices["stream"][0].tolist(),
             "opponent": episode.opponent_stream.tolist(),
             "sampled": None if self._sampled is None else self._sampled.tolist(),
             "cycles": int(episode.length),
@@ -328,11 +332,10 @@ class SingleGame:
         twin.episodes = copy.copy(self.episodes)
         twin.episodes.games = restored
         twin.episodes._shard = 0, 1, restored.state
-        restored.state.actions["stream"][0] = data.sampler
-        old = self.episodes.episodes
-        twin.episodes.episodes = EpisodeState(old.episodes.copy(), old.settings)
-        episode = twin.episodes.episodes.episodes[0]
-        twin.episodes.records = twin.episodes.episodes.episodes
+        restored.state.choices["stream"][0] = data.sampler
+        records, settings = self.episodes.bookkeeping
+        twin.episodes.bookkeeping = EpisodeState(records.copy(), settings)
+        episode = twin.episodes.records[0]
         episode.opponent_stream[:] = data.opponent
         episode.length, episode.score_difference = data.cycles, data.difference
         max_cycles = self.episodes.max_cycles or 0

@@ -204,7 +204,7 @@ class OpponentTable:
         views: dict[Encoding, tuple[NDArray[Any], NDArray[np.int8]]],
     ) -> None:
         """Get the actions of those opponents of a shard's games that act in the engine, or by keys."""
-        steps.choose_opponent_actions(shard, episodes.games.state.actions, episodes.records, self.choices)
+        steps.choose_opponent_actions(shard, episodes.games.state.choices, episodes.records, self.choices)
         for opponent, agent, name in players:
             rows = _games_against(episodes, opponent, shard)
             if len(rows) > 0 and isinstance(agent, protocol.SeededAgent):

@@ -1,4 +1,4 @@
-"""Short names of agents for tables and plots."""
+"""Plots of tournaments and sweeps, with names of agents short enough for their axes."""
 
 import math
 from collections.abc import Sequence

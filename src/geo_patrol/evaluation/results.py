@@ -147,7 +147,7 @@ class MatchResult:
         reasons: (games,) int64, bits that ``notation.read_reasons`` reads, of alpha and bravo.
         winner: (games,) int64, 0 the first agent, 1 the second, -1 a draw.
         illegal_orders: (games, 2) int64, of the first and of the second agent.
-        first_game: (phases, 2, 11) int64, the orders of alpha and bravo in game 0; ``replays.rerun.replay`` plays it.
+        first_game: (phases, 2, 11) int64, the orders of alpha and bravo in game 0; ``geo_patrol.game.replay_orders`` plays it.
         failures: failures of agents, where ``on_failure`` is "forfeit".
     """
 

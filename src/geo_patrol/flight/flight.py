@@ -1,4 +1,7 @@
-"""Orders as text ("launch D13", "coast", "stay", "engines down-right") and as codes of the action space."""
+"""One flight: its position, log and score (``FlightStatus``), flying it order by order (``Flight``), and both as text.
+
+Orders are texts ("launch D13", "coast", "stay", "engines down-right") or codes of the action space.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

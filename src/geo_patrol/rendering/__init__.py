@@ -1,4 +1,4 @@
-"""Pictures of a game: ``text`` as plain text, ``picture`` for screens, ``paper`` for print."""
+"""Pictures of a game: ``picture`` for screens, ``svg_writer`` as SVG, ``paper`` for print, ``film`` as video; windows."""
 
 import os
 from typing import TYPE_CHECKING, Any

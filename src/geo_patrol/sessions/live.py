@@ -1,4 +1,4 @@
-"""The history of one game, live or recorded.
+"""One game, live or recorded: its history, and the players who give orders in a live one (``LiveGame``).
 
 A ``Timeline`` is the sequence of its positions, with the phases between them. A ``Snapshot`` is what one picture of it
 shows: a position, the phase that led there, and the score so far.

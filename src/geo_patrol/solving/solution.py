@@ -97,7 +97,10 @@ def estimate(config: GameConfig) -> ValueEstimate:
     games, all_rules = start_of(config)
     game, rules = games[0], all_rules[0]
     fleets = [
-        [{(int(game.sector[side, n]), int(game.fuel[side, n]), _third(game, side, n))} for n in range(patrols + 1)]
+        [
+            {(int(game.sector[side, n]), int(game.fuel[side, n]), _ammo_or_points(game, side, n))}
+            for n in range(patrols + 1)
+        ]
         for side, patrols in enumerate(rules.patrol_count.tolist())
     ]
     total = 0
@@ -116,7 +119,7 @@ def estimate(config: GameConfig) -> ValueEstimate:
     return ValueEstimate(total)
 
 
-def _third(game: Record, side: int, number: int) -> int:
+def _ammo_or_points(game: Record, side: int, number: int) -> int:
     return 0 if number == HVA else int(game.ammo[side, number])
 
 
@@ -130,7 +133,7 @@ def _count(fleets: list[list[set[State]]]) -> int:
 
 def _move(state: State, rules: Record, side: int, number: int, goal: int) -> Iterator[State]:  # noqa: ARG001 - as _engage
     """Yield what a movement can make of a satellite."""
-    sector, fuel, third = state
+    sector, fuel, ammo_or_points = state
     yield state
     for order in range(NOOP + 1, RADIAL_OUT + 1):
         cost = int(rules.move_cost[side, order])
@@ -138,26 +141,26 @@ def _move(state: State, rules: Record, side: int, number: int, goal: int) -> Ite
             order == RADIAL_OUT and ring_of(sector) >= rules.outer_ring
         )
         if 0 < fuel >= cost and not leaves:
-            yield int(destination(sector, order)), fuel - cost, third
+            yield int(destination(sector, order)), fuel - cost, ammo_or_points
 
 
 def _engage(state: State, rules: Record, side: int, number: int, goal: int) -> Iterator[State]:
     """Yield what an engagement and the drift can make of a satellite; an HVA without fuel ends the game."""
     cost = int(rules.station_keeping_cost[side])
-    for sector, fuel, third in {*_fight(state, rules, side, number)}:
+    for sector, fuel, ammo_or_points in {*_fight(state, rules, side, number)}:
         left = max(fuel - cost, 0)
         if number == HVA:
             points = rules.goal_points if sector == goal else rules.adjacent_points
             earned = int(points[side]) if sector == goal or are_adjacent(sector, goal) else 0
             if left > 0:
-                yield prograde(sector), left, third + earned
+                yield prograde(sector), left, ammo_or_points + earned
         else:
-            yield (prograde(sector), left, third) if left > 0 else (0, 0, 0)
+            yield (prograde(sector), left, ammo_or_points) if left > 0 else (0, 0, 0)
 
 
 def _fight(state: State, rules: Record, side: int, number: int) -> Iterator[State]:
     """Yield what an engagement can make of a satellite, wherever enemies are."""
-    sector, fuel, third = state
+    sector, fuel, ammo_or_points = state
     yield state
     if number == HVA or fuel <= 0:
         return
@@ -165,13 +168,13 @@ def _fight(state: State, rules: Record, side: int, number: int) -> Iterator[Stat
     for kind in (SHOT, COLLISION, GUARDING):
         for distance in range(NUM_SIDES):
             left = fuel - int(rules.engagement_cost[side, kind, distance])
-            if left < 0 or (kind == SHOT and third == 0):
+            if left < 0 or (kind == SHOT and ammo_or_points == 0):
                 continue
             if kind == SHOT:
-                yield sector, left, third - 1
+                yield sector, left, ammo_or_points - 1
                 continue
             reach = [sector] if distance == 0 else adjacent_sectors(sector, int(rules.outer_ring))
-            yield from ((other, left, third) for other in reach)
+            yield from ((other, left, ammo_or_points) for other in reach)
 
 
 Reward: TypeAlias = Literal["score", "outcome"]

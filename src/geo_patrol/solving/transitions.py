@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.engine import state
 from geo_patrol.engine.distribution import Effect, engagement_effects
-from geo_patrol.engine.engagement import kind_of, pay_for_engagements, range_of, target_of
+from geo_patrol.engine.engagement import destroy, kind_of, pay_for_engagements, range_of, target_of
 from geo_patrol.engine.legal import write_legal_orders
 from geo_patrol.engine.turn import move_satellites, play_drift, winner_of
 from geo_patrol.errors import SolvingError
@@ -275,17 +275,7 @@ def enact_effect(before: state.Record, game: state.Record, effects: Effects, ind
         if origin != satellite:
             game.sector[side, number] = before.sector[origin // state.SATELLITES, origin % state.SATELLITES]
         if (effects.destroyed[index] >> satellite) & 1:
-            game.fuel[side, number] = 0
-            game.destroyed[side, number] = 1
-
-
-@jitable
-def pay(game: state.Record, board: Board, orders: state.IntArray) -> None:
-    """Pay for an engagement: fuel, and the ammo of all shots that take place; void orders become noop."""
-    pay_for_engagements(game, board.rules[0], orders)
-    for side in range(state.NUM_SIDES):
-        for number in range(board.codec.fleets[side]):
-            game.ammo[side, number] -= (orders[side, number] >= state.SHOOT) & (orders[side, number] < state.COLLIDE)
+            destroy(game, side, number)
 
 
 @jitable
@@ -327,7 +317,7 @@ def list_transitions(
             games[1] = games[0]
             state.copy_row(joints[0][row], orders[state.ALPHA])
             state.copy_row(joints[1][column], orders[state.BRAVO])
-            pay(games[1], board, orders)
+            pay_for_engagements(games[1], board.rules[0], orders)
             index = np.searchsorted(effects.patterns, pattern_of(games[1], board.codec, orders))
             for effect in range(effects.starts[index], effects.starts[index + 1]):
                 if count == len(transitions):
@@ -370,7 +360,7 @@ def find_patterns(board: Board, codes: NDArray[np.int64]) -> NDArray[np.int64]:
                     games[1] = games[0]
                     state.copy_row(first, orders[state.ALPHA])
                     state.copy_row(second, orders[state.BRAVO])
-                    pay(games[1], board, orders)
+                    pay_for_engagements(games[1], board.rules[0], orders)
                     patterns.add(np.int64(pattern_of(games[1], board.codec, orders)))
     return np.array(list(patterns))
 

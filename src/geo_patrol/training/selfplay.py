@@ -1,4 +1,4 @@
-"""Evaluations of a policy during its training, and the learning curve that they make."""
+"""The training loop: states, checkpoints and evaluations of a run, its learning curve, best responses, several runs."""
 
 import csv
 import time

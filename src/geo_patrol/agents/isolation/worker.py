@@ -1,4 +1,4 @@
-"""The worker process of a user-defined agent: calls its methods as requested over a socket, see ``guard``."""
+"""The worker process of a user-defined agent: calls its methods as requested over a socket, see ``isolation/agent.py``."""
 
 import os
 import pickle

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from geo_patrol.board import (
     EARTH,
     MAX_RING,
+    are_adjacent,
     azimuth_of,
     prograde,
     radial_in,
@@ -22,9 +23,18 @@ from geo_patrol.board import (
     ring_of,
     sector_at,
 )
-from geo_patrol.engine.state import NOOP, NUM_SIDES, RADIAL_IN, RADIAL_OUT, IntArray, Record
+from geo_patrol.engine.state import (
+    ADJACENT_SECTOR,
+    NOOP,
+    NUM_SIDES,
+    RADIAL_IN,
+    RADIAL_OUT,
+    SAME_SECTOR,
+    IntArray,
+    Record,
+)
 from geo_patrol.engine.turn import destination
-from geo_patrol.jit import jit, jitable_call
+from geo_patrol.jit import jit, jitable, jitable_call
 
 UNREACHABLE = 1 << 30
 """The price of what is impossible, or must be avoided at any cost."""
@@ -33,6 +43,17 @@ MOVES = RADIAL_OUT + 1
 """Number of order codes of the movement phase."""
 PRICE, MOVE = 0, 1
 """Rows of the table of a turn of arrival."""
+
+OUT_OF_RANGE = 2
+"""What ``range_between`` returns beside SAME_SECTOR and ADJACENT_SECTOR."""
+
+
+@jitable
+def range_between(sector: int, other: int) -> int:
+    """Return the range of an engagement between two sectors, OUT_OF_RANGE if there can be none."""
+    if sector == other:
+        return SAME_SECTOR
+    return ADJACENT_SECTOR if are_adjacent(sector, other) else OUT_OF_RANGE
 
 
 @jitable_call

@@ -10,10 +10,18 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from geo_patrol.agents.scripted import script
-from geo_patrol.agents.scripted.paths import FAR, IN_SECTOR, MOVES, NEARBY, Paths, find_table
+from geo_patrol.agents.scripted.paths import (
+    FAR,
+    IN_SECTOR,
+    MOVES,
+    NEARBY,
+    OUT_OF_RANGE,
+    Paths,
+    find_table,
+    range_between,
+)
 from geo_patrol.agents.scripted.scripted import Fraction, attack_kind, odds_after
 from geo_patrol.engine import state
-from geo_patrol.engine.engagement import range_between
 from geo_patrol.engine.legal import check_masks, read_mask, write_legal_orders
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.turn import destination
@@ -339,7 +347,7 @@ def count_attackers(game: state.Record, side: int) -> int:
     count, hva = 0, int(game.sector[side, state.HVA])
     for number in range(1, state.SATELLITES):
         if game.fuel[1 - side, number] > 0:
-            count += range_between(int(game.sector[1 - side, number]), hva) != state.OUT_OF_RANGE
+            count += range_between(int(game.sector[1 - side, number]), hva) != OUT_OF_RANGE
     return count
 
 
@@ -390,7 +398,7 @@ def order_engagement(
         if (
             attackers > 0
             and orders[number] == state.NOOP
-            and range_between(int(game.sector[side, number]), int(game.sector[side, state.HVA])) != state.OUT_OF_RANGE
+            and range_between(int(game.sector[side, number]), int(game.sector[side, state.HVA])) != OUT_OF_RANGE
         ):
             orders[number] = shot_at_patrol(game, rules, int(legal[side, number]), side, number)
 

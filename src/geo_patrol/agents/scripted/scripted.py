@@ -15,17 +15,19 @@ from geo_patrol.agents.scripted import script
 from geo_patrol.agents.scripted.paths import (
     MOVE,
     MOVES,
+    OUT_OF_RANGE,
     PRICE,
     UNREACHABLE,
     can_step,
     end_of_sectors,
     find_paths,
     make_paths,
+    range_between,
     write_steps,
 )
 from geo_patrol.board import MAX_RING, azimuth_of, ring_of
 from geo_patrol.engine import state
-from geo_patrol.engine.engagement import GUARD_DECAY, range_between
+from geo_patrol.engine.engagement import GUARD_DECAY
 from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.turn import destination
 from geo_patrol.jit import jit, jitable_call
@@ -289,7 +291,7 @@ def odds_after(game: state.Record, rules: state.Record, side: int, number: int, 
     """Return the odds of a satellite's attack, after a move, on a target in a sector; 0 where it cannot attack."""
     sector = sector_of(game, side, number)
     distance = range_between(destination(sector, order), target)
-    if distance == state.OUT_OF_RANGE or not can_step(rules, sector, order):
+    if distance == OUT_OF_RANGE or not can_step(rules, sector, order):
         return 0.0
     kind = attack_kind(game, side, number)
     cost = rules.move_cost[side, order] + rules.engagement_cost[side, kind, distance]
@@ -514,7 +516,7 @@ def open_fight(game: state.Record, rules: state.Record, fight: Fight) -> None:
         distance = range_between(sector_of(game, ENEMY, number), sector_of(game, OWN, state.HVA))
         for kind in (state.SHOT, state.COLLISION):
             able = game.ammo[ENEMY, number] > 0 if kind == state.SHOT else number != state.HVA
-            if able and distance != state.OUT_OF_RANGE and is_active(game, ENEMY, number):
+            if able and distance != OUT_OF_RANGE and is_active(game, ENEMY, number):
                 if rules.engagement_cost[ENEMY, kind, distance] <= game.fuel[ENEMY, number]:
                     odds = rules.engagement_odds[ENEMY, kind, distance]
                     fight.threats[number] = max(fight.threats[number], odds)

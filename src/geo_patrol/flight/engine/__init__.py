@@ -1,1 +1,0 @@
-"""The rules of the flight games as compiled functions over structured records."""
