@@ -12,7 +12,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --num-threads 2 --minutes 10 --seed $$seed \
 		--out runs/seed$$seed || exit 1; done
 
-.PHONY: demo test test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy curves mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
+.PHONY: demo test coverage test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy curves mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -137,6 +137,15 @@ bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/
 
 bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and the time to solve missions
 	$(BIN)/python benchmarks/flight.py
+
+# Compiled code is not traced, so tests of the rules run a second time as plain Python.
+PLAIN := tests/engine/test_rules.py tests/flight/test_flight_rules.py tests/agents/test_scripted.py tests/solving/test_matrices.py
+coverage: $(VENV)/dev  ## run the tests with branch coverage, those of compiled code as plain Python
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(RUN) coverage run -m pytest
+	NUMBA_DISABLE_JIT=1 $(RUN) coverage run -m pytest $(PLAIN)
+	$(RUN) coverage combine --quiet
+	$(RUN) coverage report --sort=cover
 
 mutants: $(VENV)/dev  ## change the rules in sixty places, one at a time, and see that a test fails: a quarter of an hour
 	$(BIN)/python scripts/mutations.py

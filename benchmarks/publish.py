@@ -13,15 +13,15 @@ PUBLISHED = Path(__file__).with_name("published.json")
 """The raw results that the documents show."""
 
 
-def put_between_markers(text: str, block: str) -> str:
-    """Replace the text between the two comments that mark the results in a document.
+def put_between_markers(text: str, block: str, name: str = "benchmarks") -> str:
+    """Replace the text between the two comments of a name that mark results in a document.
 
     Raises:
         ValueError: there is not exactly one pair of these comments.
     """
-    marked = re.compile(r"(<!-- benchmarks: begin[^>]*-->\n).*?(<!-- benchmarks: end -->)", re.DOTALL)
+    marked = re.compile(rf"(<!-- {name}: begin[^>]*-->\n).*?(<!-- {name}: end -->)", re.DOTALL)
     if len(marked.findall(text)) != 1:
-        raise ValueError("a document needs exactly one pair of <!-- benchmarks: begin --> and <!-- benchmarks: end -->")
+        raise ValueError(f"a document needs exactly one pair of <!-- {name}: begin --> and <!-- {name}: end -->")
     return marked.sub(lambda found: f"{found[1]}{block.strip()}\n{found[2]}", text)
 
 

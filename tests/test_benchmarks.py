@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import experiments  # noqa: E402
 from benchmarks.contestants import CONTESTANTS  # noqa: E402
 from benchmarks.contestants.base import Contestant, Workload  # noqa: E402
 from benchmarks.goals import goals  # noqa: E402
@@ -155,6 +156,12 @@ def test_results_are_written_between_the_markers():
 def test_the_document_shows_the_published_results():
     results = Results.model_validate_json(PUBLISHED.read_text(encoding="utf-8"))
     assert DOCUMENT.read_text(encoding="utf-8") == document(results), "run make publish-bench"
+
+
+def test_tables_of_experiments_are_those_of_the_stored_results():
+    results, text = json.loads(experiments.RESULTS.read_text(encoding="utf-8")), experiments.DOCUMENT.read_text("utf-8")
+    for name, table in experiments.tables(results).items():
+        assert put_between_markers(text, table, name) == text, "run python -m benchmarks.experiments publish"
 
 
 def test_a_worker_counts_what_was_run(monkeypatch):

@@ -10,7 +10,8 @@ DATA = str(Path(__file__).parents[1] / "data" / "reference_odds.json")
 PLAY = f"""
 DATA = {DATA!r}
 import json
-from geo_patrol import Game
+import numpy as np
+from geo_patrol import Game, make_agent
 from geo_patrol.validation import parse_model
 from geo_patrol.verify import PublishedOdds, count_outcomes
 
@@ -21,6 +22,7 @@ for item in odds:
     item["destroyed_counts"] = item["outcome_counts_guard_shoot_collide"] = dict([("", 50)])
 print(json.dumps([
     Game(seed=1, overrides=rich).scores,
+    make_agent("random").act(None, np.ones((20, 11, 28), np.int8), np.random.default_rng(0)).tolist(),
     [[sorted(counter.items()) for counter in count_outcomes(parse_model(PublishedOdds, item, ""))] for item in odds],
 ]))
 """
@@ -32,7 +34,7 @@ def run(**variables):
     return json.loads(result.stdout)
 
 
-def test_large_values_and_odds_are_the_same_without_compilation():
+def test_large_values_odds_and_random_orders_are_the_same_without_compilation():
     compiled = run()
     assert compiled[0] == {"alpha": 100_100, "bravo": 100_100}
     assert run(NUMBA_DISABLE_JIT="1") == compiled

@@ -300,7 +300,7 @@ def read_mask(mask: state.IntArray) -> int:
     """Return the action mask of a satellite, (28,), as a set."""
     legal = 0
     for order in range(state.ORDERS):
-        legal |= (mask[order] != 0) << order
+        legal |= int(mask[order] != 0) << order  # in plain Python, sums of NumPy's booleans would be booleans
     return legal
 
 

@@ -1,0 +1,186 @@
+"""Matches between the agents of the package, and the tables of docs/experiments.md that they make.
+
+``python -m benchmarks.experiments run`` plays them, about half an hour on two cores; the same command goes on after an
+interruption. ``python -m benchmarks.experiments publish`` writes the tables from the stored results.
+"""
+
+import json
+from itertools import permutations
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from benchmarks.formatting import markdown_table as markdown
+from benchmarks.formatting import paragraph
+from benchmarks.machine import processor_name
+from benchmarks.publish import ROOT, put_between_markers
+from geo_patrol import preset_names
+from geo_patrol.evaluation import play_match
+from geo_patrol.evaluation.results import WinRate
+from geo_patrol.evaluation.tournament import Tournament, play_tournament
+from geo_patrol.versions import versions
+
+DOCUMENT = ROOT / "docs" / "experiments.md"
+RESULTS = Path(__file__).with_name("experiments.json")
+POLICY = "policy:base"
+SCRIPTS = {
+    "random": "random",
+    "idle": "idle",
+    "turtle": "turtle",
+    "mixed": "mixed",
+    "slow": "raider:path=cheap,reach=sector",
+    "raider, 3": "raider:defenders=3",
+    "raider": "raider",
+    "raider, 7": "raider:defenders=7",
+    "scripted": "scripted",
+    "scripted, 0.5": "scripted:home_share=0.5,dodge=0.9,lead=0.95,foresight=0.75,temperature=6,ending=16",
+}
+"""The scripts by the names that the tables give them."""
+SEED, GAMES, GAMES_ON_PRESETS = 1, 2_000, 200
+UNSOLVED = [name for name in preset_names() if name not in {"duel", "skirmish"}]
+SEARCHES = [
+    ("search:rollouts=80,candidates=8", "raider", 300),
+    ("search:rollouts=80,candidates=8", "scripted", 300),
+    ("search:rollouts=400", "raider", 200),
+    ("search:rollouts=400", "scripted", 200),
+    ("search:2ms,propose=policy:base", "scripted", 400),
+    ("search:2ms,propose=policy:base", POLICY, 400),
+    ("search:10ms,propose=policy:base", "raider", 100),
+    ("search:10ms,propose=policy:base", "raider:defenders=3", 200),
+    ("search:10ms,propose=policy:base", "scripted", 300),
+    ("search:10ms,propose=policy:base", POLICY, 400),
+]
+"""A search, its opponent, and the number of games."""
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def run(
+    out: Annotated[Path, typer.Option(help="Folder of the games.")] = Path("runs/experiments"),
+    games: Annotated[int, typer.Option(help="Games of a pairing on geo_patrol.")] = GAMES,
+    games_on_presets: Annotated[int, typer.Option(help="Games of a pairing on each preset.")] = GAMES_ON_PRESETS,
+    searches: Annotated[bool, typer.Option(help="Whether searches play.")] = True,
+) -> None:
+    """Play all matches, and store their results in benchmarks/experiments.json."""
+    agents = [*SCRIPTS.values(), POLICY]
+    usual = play_tournament(agents, games=games, seed=SEED, folder=out / "geo_patrol")
+    results: dict[str, Any] = {
+        "versions": versions(),
+        "processor": processor_name(),
+        "seed": SEED,
+        "geo_patrol": _pairings_of(usual),
+        "presets": {},
+        "searches": [],
+    }
+    for preset in UNSOLVED:
+        tournament = play_tournament(
+            agents, config=preset, games=games_on_presets, seed=SEED, mirror=True, folder=out / "presets" / preset
+        )
+        results["presets"][preset] = {
+            "games": games_on_presets,
+            "scores_as_alpha": _scores_as_alpha(tournament).tolist(),
+        }
+    for search, opponent, count in SEARCHES if searches else ():
+        total = play_match(search, opponent, games=count, seed=SEED).summary().total
+        results["searches"].append({"search": search, "opponent": opponent, **_figures(total)})
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+def _pairings_of(tournament: Tournament) -> list[dict[str, Any]]:
+    names = tournament.agents
+    return [
+        {"agent": names[first], "opponent": names[second], **_figures(tournament.record(first, second))}
+        for first, second in permutations(range(len(names)), 2)
+    ]
+
+
+def _figures(record: WinRate) -> dict[str, Any]:
+    return {"games": record.games, "score": record.score, "won": record.win_rate, "interval": record.win_interval}
+
+
+def _scores_as_alpha(tournament: Tournament) -> np.ndarray[Any, Any]:
+    """Return the scores of row as alpha against column as bravo, a draw one half."""
+    counts = tournament.counts
+    return (counts[:, :, 0] + counts[:, :, 1] / 2) / np.maximum(counts.sum(axis=2), 1)
+
+
+@app.command()
+def publish() -> None:
+    """Write the tables of docs/experiments.md from benchmarks/experiments.json."""
+    results, text = json.loads(RESULTS.read_text(encoding="utf-8")), DOCUMENT.read_text(encoding="utf-8")
+    for name, table in tables(results).items():
+        text = put_between_markers(text, table, name)
+    DOCUMENT.write_text(text, encoding="utf-8")
+
+
+def tables(results: dict[str, Any]) -> dict[str, str]:
+    """Return the tables of the document by the names of their markers."""
+    made = {
+        "scripts": _table_of_scripts(results["geo_patrol"], results["seed"]),
+        "policy": _table_of_policy(results["geo_patrol"]),
+        "presets": _table_of_presets(results["presets"]),
+    }
+    return made | ({"searches": _table_of_searches(results["searches"])} if results["searches"] else {})
+
+
+def _table_of_scripts(pairings: list[dict[str, Any]], seed: int) -> str:
+    scores = {(pairing["agent"], pairing["opponent"]): pairing["score"] for pairing in pairings}
+    rows = [
+        [label, *("-" if name == other else f"{100 * scores[name, other]:.1f}" for other in SCRIPTS.values())]
+        for label, name in SCRIPTS.items()
+    ]
+    note = (
+        f"{pairings[0]['games']:,} games of `geo_patrol` a pairing, half of them with the sides swapped, seed {seed}:"
+    )
+    return f"{note}\n\n{markdown(['%', *SCRIPTS], rows)}"
+
+
+def _table_of_policy(pairings: list[dict[str, Any]]) -> str:
+    found = {pairing["opponent"]: pairing for pairing in pairings if pairing["agent"] == POLICY}
+    columns = [(found[name]["won"], *found[name]["interval"]) for name in SCRIPTS.values()]
+    labels = ["games won, %", "95 % interval, from", "to"]
+    rows = [[label, *(f"{100 * column[i]:.1f}" for column in columns)] for i, label in enumerate(labels)]
+    return f"{pairings[0]['games']:,} games against each:\n\n{markdown([f'`{POLICY}`', *SCRIPTS], rows)}"
+
+
+def _table_of_presets(presets: dict[str, dict[str, Any]]) -> str:
+    scripts, columns, weak = len(SCRIPTS), {}, []
+    for preset, result in presets.items():
+        alpha = np.array(result["scores_as_alpha"])
+        bravo = 1 - alpha.T  # row as bravo against column as alpha
+        columns[preset] = [
+            alpha[scripts, :scripts].mean(),
+            alpha[:scripts, :scripts].mean(axis=1).max(),
+            bravo[scripts, :scripts].mean(),
+            bravo[:scripts, :scripts].mean(axis=1).max(),
+        ]
+        for side, scores in (("alpha", alpha), ("bravo", bravo)):
+            weak += [
+                (score, f"{100 * score:.0f} % as {side} in `{preset}` against `{label}`")
+                for label, score in zip(SCRIPTS, scores[scripts, :scripts], strict=True)
+            ]
+    labels = [f"{POLICY} as alpha", "best script as alpha", f"{POLICY} as bravo", "best script as bravo"]
+    rows = [[label, *(f"{100 * column[i]:.1f}" for column in columns.values())] for i, label in enumerate(labels)]
+    weakest = ", ".join(text for _, text in sorted(weak)[:5])
+    return f"{markdown(['%', *columns], rows)}\n\n{paragraph(f'Its weakest pairings: {weakest}.')}"
+
+
+def _table_of_searches(searches: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            f"`{row['search']}`",
+            f"`{row['opponent']}`",
+            f"{row['games']:,}",
+            f"{100 * row['won']:.1f} % ({100 * row['interval'][0]:.1f}-{100 * row['interval'][1]:.1f} %)",
+            f"{100 * row['score']:.1f} %",
+        ]
+        for row in searches
+    ]
+    return markdown(["", "against", "games", "won", "score, a draw one half"], rows)
+
+
+if __name__ == "__main__":
+    app()
