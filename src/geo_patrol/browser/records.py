@@ -18,10 +18,10 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Outcome, Satellite, SatelliteId, read_orders
 from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import highlight_shapes
+from geo_patrol.scenes.board import board_shapes, highlight_shapes
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_shapes, ring_shape
-from geo_patrol.scenes.picture import fleet_size, moving_shapes, static_shapes
+from geo_patrol.scenes.picture import fleet_size, moving_shapes
 from geo_patrol.scenes.satellites import Anchors, Motion, all_satellites, full_fuel, satellite_anchors
 from geo_patrol.scenes.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
 from geo_patrol.sessions.advice import Hint, score_changes
@@ -109,7 +109,7 @@ def _board_layout(board: BoardConfig, fleet: int) -> Layout:
 
 @functools.lru_cache(maxsize=64)
 def _board_markup(board: BoardConfig, fleet: int, is_turning: bool) -> str:
-    return markup(static_shapes(_board_layout(board, fleet), is_turning))
+    return markup(board_shapes(_board_layout(board, fleet), is_turning))
 
 
 def markup(shapes: Iterable[Shape]) -> str:
