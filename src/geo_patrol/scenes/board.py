@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from geo_patrol.board import ring_of, sector_at
 from geo_patrol.notation import Satellite
 from geo_patrol.scenes import shapes, theme
-from geo_patrol.scenes.layout import BoardGeometry, Layout, middle_angle, sector_angle
+from geo_patrol.scenes.layout import BoardGeometry, Layout, approximate_text_size, middle_angle, sector_angle
 from geo_patrol.scenes.satellites import by_sector
 from geo_patrol.sides import Side
 
@@ -146,25 +146,26 @@ def _rings(geometry: BoardGeometry) -> shapes.Use:
 
 
 def ground_shapes(layout: Layout, satellites: Sequence[Satellite], is_turning: bool) -> Iterator[shapes.Shape]:
-    """Draw what lies under the satellites of a position: lit sectors, the numbers of empty ones, how many were lost.
+    """Draw what lies under the satellites of a position: lit sectors, and the numbers of empty ones.
 
     The numbers of occupied sectors of the outer ring are outside; while the board turns, numbers are alone.
     """
-    geometry = layout.geometry
     occupied = set(by_sector(satellites))
-    fallen = {} if is_turning else Counter(one.sector for one in satellites if one.destroyed)
     if not is_turning:
         for sector in sorted(occupied):
-            yield shapes.Polygon(geometry.outline(sector, inset=1), theme.BUSY)
+            yield shapes.Polygon(layout.geometry.outline(sector, inset=1), theme.BUSY)
     yield from _sector_numbers(layout, occupied)
-    size = layout.text_size("tiny")
-    for sector, count in sorted(fallen.items()):
+
+
+def lost_shapes(geometry: BoardGeometry, satellites: Sequence[Satellite], size: float) -> Iterator[shapes.PlainShape]:
+    """Write at the inner edges of sectors how many satellites were lost there."""
+    for sector, count in sorted(Counter(one.sector for one in satellites if one.destroyed).items()):
         text = f"{count} lost"
         x, y = geometry.point((geometry.inner_edge(int(ring_of(sector))), middle_angle(sector)))
-        extent = layout.text_width(text, size) + size, round(1.25 * size)
-        rect = shapes.Rect.anchored(extent, "center", (round(x), round(y)))
-        yield shapes.box(rect, theme.PANEL, theme.GRID, 1, rect.height // 2)
-        yield shapes.Text(rect.center, text, size, theme.SOFT, "center")
+        width, height = approximate_text_size(text, round(size))[0] + size, 1.25 * size
+        corner = round(x - width / 2), round(y - height / 2)
+        yield shapes.Box(*corner, round(width), round(height), theme.PANEL, theme.GRID, 1, height / 2)
+        yield shapes.Text((corner[0] + width / 2, corner[1] + height / 2), text, size, theme.SOFT, "center")
 
 
 def _sector_numbers(layout: Layout, occupied: set[int]) -> Iterator[shapes.Text]:

@@ -1,13 +1,13 @@
 """A position on white paper, as plain shapes in a square of 1000 x 1000: what a figure and a report draw alike."""
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from geo_patrol.board import adjacent_sectors, prograde, radial_in, radial_out, retrograde, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.game import Game
 from geo_patrol.scenes import theme
+from geo_patrol.scenes.board import lost_shapes
 from geo_patrol.scenes.layout import BoardGeometry, middle_angle, sector_angle
 from geo_patrol.scenes.satellites import (
     all_satellites,
@@ -42,8 +42,8 @@ _RADIUS = 474.0
 _MAX_TOKEN = 56.0
 _NUMBER = 17.0
 """Size of the sectors' numbers in a position."""
-_LOST = 13.0
-"""Distance of the numbers of lost satellites from the inner edge of their sector."""
+_LOST = 15.0
+"""Size of the words about lost satellites."""
 
 # On white paper: blue and orange, which people with any color vision tell apart, in print and in gray as well.
 PAPER, INK, SOFT = "#ffffff", "#1d2433", "#6b7689"
@@ -108,7 +108,7 @@ def number_shapes(board: BoardConfig, size: float, occupied: Collection[int] | N
             continue
         for azimuth in range(1 << ring):
             sector = int(sector_at(ring, azimuth))
-            distance = edge - 0.7 * fitting if occupied is None else middle
+            distance = edge - 0.9 * fitting if occupied is None else middle
             if occupied is not None and sector in occupied:
                 if ring < board.outer_ring:
                     continue
@@ -132,9 +132,7 @@ def satellite_shapes(game: Game) -> Iterator[Shape]:
     for anchor, here in at_one_place(satellite_anchors(geometry, satellites)):
         symbol = token_symbol(styles[here[0]]) if len(here) == 1 else stack_symbol(here[0].side, len(here))
         yield from placed(recolored(symbol.shapes, theme.LIGHT), geometry.point(anchor.position), anchor.radius)
-    for sector, count in sorted(Counter(one.sector for one in satellites if one.destroyed).items()):
-        place = geometry.point((geometry.inner_edge(int(ring_of(sector))) + _LOST, middle_angle(sector)))
-        yield Text(place, f"{count} lost", _LOST * 1.2, SOFT, "center", bold=True)
+    yield from recolored(lost_shapes(geometry, satellites, _LOST), theme.LIGHT)
 
 
 NUMBERS = 28.0

@@ -7,14 +7,13 @@ from typing import NamedTuple
 from geo_patrol.config.schema import MAX_PATROLS, GameConfig
 from geo_patrol.game import Game
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import board_shapes, earth_shapes, goal_shapes, grid_shapes, ground_shapes
+from geo_patrol.scenes.board import board_shapes, earth_shapes, goal_shapes, grid_shapes, ground_shapes, lost_shapes
 from geo_patrol.scenes.engagements import beat_shapes, card_shapes
 from geo_patrol.scenes.layout import Layout, TextMeasure, approximate_text_size, make_layout
 from geo_patrol.scenes.panel import chart_shapes, fleet_shapes, header_shapes
 from geo_patrol.scenes.satellites import (
     Clock,
     Motion,
-    all_satellites,
     at_one_place,
     stack_shape,
     token_shape,
@@ -94,10 +93,8 @@ def panel_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[
 
 
 def still_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[Shape]:
-    """Draw what stays on the board during a part of a phase: occupied sectors, numbers, how many were lost."""
-    is_done = state.key == len(motion.beats) and motion.has_drifted and not state.is_turning and state.is_scored
-    satellites = all_satellites(motion.snapshot.game) if is_done else motion.key(state.key).satellites
-    yield from ground_shapes(layout, satellites, state.is_turning)
+    """Draw what stays on the board during a part of a phase, beneath all that moves."""
+    yield from ground_shapes(layout, motion.satellites(state.key, has_drifted=state.is_scored), state.is_turning)
 
 
 def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shape]:
@@ -115,6 +112,10 @@ def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shap
             yield token_shape(styles[satellites[0]], center, anchor.radius)
         else:
             yield stack_shape(satellites[0].side, len(satellites), center, anchor.radius)
+    if not clock.is_drifting:
+        yield from lost_shapes(
+            geometry, motion.satellites(clock.key, has_drifted=clock.drift >= 1), layout.text_size("tiny")
+        )
     yield from beat_shapes(layout, motion, clock)
 
 

@@ -22,6 +22,8 @@ FUEL_STEPS = 16
 """Number of different lengths of the fuel bar."""
 _MAX_PIPS = 4
 _MAX_ROWS = 6
+_PRECISION = 0.02
+"""Pixels to which the largest radius of satellites that fit into a sector is found, by bisection."""
 _EDGE = 4.0
 """Pixels between a satellite and the edge of its sector, at least, where the sector is wide."""
 
@@ -44,12 +46,16 @@ def sector_anchors(geometry: BoardGeometry, ring: int, count: int) -> tuple[Anch
     They form rows along the ring, the outermost row first, against the direction of flight, and have the largest
     diameter with which they do not touch.
     """
-    radius = geometry.max_token / 2
-    while True:
+    low, radius = 0.0, geometry.max_token / 2
+    high, fitting = radius, None
+    while fitting is None or high - low > _PRECISION:
         positions = _arrange(geometry, ring, radius, count)
-        if positions is not None:
-            return tuple(Anchor(position, radius) for position in positions)
-        radius *= 0.985
+        if positions is None:
+            high = radius
+        else:
+            low, fitting = radius, positions
+        radius = (low + high) / 2
+    return tuple(Anchor(position, low) for position in fitting)
 
 
 def _arrange(geometry: BoardGeometry, ring: int, radius: float, count: int) -> list[Polar] | None:
@@ -326,6 +332,11 @@ class Motion:
         if beat not in self._keys:
             self._keys[beat] = Arrangement(self._geometry, self._positions[beat], tanks(self.snapshot.game))
         return self._keys[beat]
+
+    def satellites(self, beat: int, *, has_drifted: bool) -> Sequence[Satellite]:
+        """Return the satellites before a beat, or after the last one and perhaps the drift."""
+        is_end = has_drifted and beat == len(self.beats)
+        return all_satellites(self.snapshot.game) if is_end else self._positions[beat]
 
     def _play(self, game: Game, phase: Phase | None) -> Iterator[tuple[Satellite, ...]]:
         """Yield the satellites before each beat, and after the last one."""

@@ -101,8 +101,8 @@ GOAL_RING, NEXT_TO_GOAL = 3.0, 1.5
 """Widths of the goals' ring, where fleets start and fight, and of the rings beside it; the others' is 1."""
 TOKEN_SPACING = 1.1
 """Distance of neighbouring satellites, in diameters."""
-MAX_TOKEN, MIN_TOKEN = 44.0, 24.0
-"""Largest diameter of a satellite, in a picture of 1280 x 720, and the smallest one at which its number can be read."""
+MAX_TOKEN, MIN_TOKEN = 44.0, 25.0
+"""Largest diameter of a satellite, in a picture of 1280 x 720, and the smallest one in pixels whose number can be read."""
 
 
 def scale_of(width: int, height: int) -> float:
