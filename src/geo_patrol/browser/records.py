@@ -18,18 +18,29 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Outcome, Satellite, SatelliteId, read_orders
 from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import board_shapes, highlight_shapes
+from geo_patrol.scenes.board import board_shapes, highlight_shapes, sector_shapes
+from geo_patrol.scenes.engagements import attack_lines
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_shapes, ring_shape
 from geo_patrol.scenes.picture import fleet_size, moving_shapes
-from geo_patrol.scenes.satellites import Anchors, Motion, all_satellites, full_fuel, satellite_anchors
+from geo_patrol.scenes.satellites import (
+    Anchors,
+    Motion,
+    TokenStyle,
+    all_satellites,
+    by_sector,
+    full_fuel,
+    satellite_anchors,
+    token_symbol,
+)
 from geo_patrol.scenes.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
 from geo_patrol.sessions.advice import Hint, score_changes
+from geo_patrol.sessions.engagement import Card, cards, destroyed
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, outcome_text, result_tab
 from geo_patrol.sessions.lesson import PLAYER, GameLesson, LessonSession
 from geo_patrol.sessions.live import Snapshot, Timeline
 from geo_patrol.sessions.order_entry import Option, OrderEntry
-from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
+from geo_patrol.sessions.playback import MOVING_FRACTION, beats_seconds, phase_seconds
 from geo_patrol.sides import SIDES, Side
 
 SIZE = 720
@@ -62,23 +73,54 @@ class SceneEncoder:
         """Return what stays of the board as SVG markup."""
         return _board_markup(self._board, self._fleet, is_turning)
 
+    def sectors(self) -> dict[str, list[list[list[Any]]]]:
+        """Return the shapes beneath all others of each sector by its number: when it is empty, and when it is not."""
+        return _sector_records(self._board, self._fleet)
+
     def frames(self, snapshot: Snapshot) -> dict[str, Any]:
         """Return the phase that led to a snapshot as frames at equal distances in time.
 
         Returns:
             ``seconds``: its duration; ``frames``: indices of the shapes of each frame, the first at the start and the
             last at the end of the phase, a single one if nothing led there; ``turning``: indices of the first and the
-            last frame in which the board turns, or None.
+            last frame in which the board turns, or None; ``occupied``: numbers of the sectors with satellites at the
+            start and at the end; ``told``: the fraction of the time after which an engagement has been played;
+            ``cards``: the last engagement by target, see ``_card``; ``lost``: how many satellites each side lost in it.
         """
-        motion = Motion(self.layout.geometry, snapshot)
+        motion, told = Motion(self.layout.geometry, snapshot), cards(snapshot.outcomes, snapshot.outcomes_orders)
+        last = snapshot.last_phase
         seconds = phase_seconds(snapshot) * MOVING_FRACTION
-        steps = round(seconds * FRAMES_PER_SECOND) if snapshot.last_phase is not None else 0
+        steps = round(seconds * FRAMES_PER_SECOND) if last is not None else 0
         clocks = [motion.clock(i / steps if steps else 1.0) for i in range(steps + 1)]
         turning = [i for i, clock in enumerate(clocks) if clock.is_drifting]
         return {
             "seconds": round(seconds, 3),
             "frames": [self.encode(moving_shapes(self.layout, motion, clock)) for clock in clocks],
             "turning": [turning[0], turning[-1]] if turning else None,
+            "occupied": [sorted(by_sector(motion.key(0).satellites)), sorted(by_sector(all_satellites(snapshot.game)))],
+            "told": round(beats_seconds(last.outcomes) / seconds, 3) if last is not None and last.outcomes else 0.5,
+            "cards": [self._card(card, motion) for card in told],
+            "lost": [sum(one.side == side for one in destroyed(snapshot.outcomes)) for side in SIDES],
+        }
+
+    def _card(self, card: Card, motion: Motion) -> dict[str, Any]:
+        """Return a card: its target, what became of it, the attacks on it, and the shapes that show them on the board."""
+        lines = attack_lines(self.layout, motion, (attack.attacker for attack in card.attacks))
+        return {
+            "target": _name(card.target),
+            "result": card.result,
+            "attacks": [
+                {
+                    "by": _name(attack.attacker),
+                    "action": attack.action,
+                    "odds": attack.probability,
+                    "result": attack.result,
+                    "guard": None if attack.guard is None else _name(attack.guard),
+                }
+                for attack in card.attacks
+            ],
+            "guards": card.guards_text,
+            "lines": [shape_data(shape) for shape in lines],
         }
 
     def encode(self, shapes: Iterable[Shape]) -> list[int]:
@@ -110,6 +152,18 @@ def _board_layout(board: BoardConfig, fleet: int) -> Layout:
 @functools.lru_cache(maxsize=64)
 def _board_markup(board: BoardConfig, fleet: int, is_turning: bool) -> str:
     return markup(board_shapes(_board_layout(board, fleet), is_turning))
+
+
+@functools.lru_cache(maxsize=64)
+def _sector_records(board: BoardConfig, fleet: int) -> dict[str, list[list[list[Any]]]]:
+    layout = _board_layout(board, fleet)
+    sectors = range((1 << board.inner_ring) - 1, (2 << board.outer_ring) - 1)
+    return {
+        str(sector): [
+            [shape_data(shape) for shape in sector_shapes(layout, sector, is_occupied)] for is_occupied in (False, True)
+        ]
+        for sector in sectors
+    }
 
 
 def markup(shapes: Iterable[Shape]) -> str:
@@ -167,12 +221,19 @@ def game_record(timeline: Timeline, title: str) -> dict[str, Any]:
 
 
 def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
-    """Return what stays the same in a game: ``size``, ``board`` and ``turning`` as markup, and ``rules`` in words."""
+    """Return what stays the same in a game.
+
+    Returns:
+        ``size``; ``board`` and ``turning`` as markup; ``sectors`` as ``SceneEncoder.sectors`` returns them; ``tokens``:
+        markup of each satellite by its name on a card, when it is safe and when it is lost; ``rules`` in words.
+    """
     game = timeline[0]
     return {
         "size": SIZE,
         "board": encoder.board(),
         "turning": encoder.board(is_turning=True),
+        "sectors": encoder.sectors(),
+        "tokens": {_name(one.id): _token_markup(one.id) for one in all_satellites(game)},
         "rules": [aim_tab(game), costs_tab(game)],
     }
 
@@ -197,6 +258,18 @@ def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict
         "engaged": last is not None and bool(last.outcomes),
         **encoder.frames(snapshot),
     }
+
+
+def _name(satellite: SatelliteId) -> str:
+    """Return the name of a satellite in cards and areas: "bravo:HVA"."""
+    return f"{satellite.side}:{satellite.short}"
+
+
+@cache
+def _token_markup(satellite: SatelliteId) -> list[str]:
+    """Return the markup of a satellite's token, as cards show it, when it is safe and when it is lost."""
+    styles = (TokenStyle(satellite.side, satellite.number, state=state) for state in ("active", "destroyed"))
+    return [markup(token_symbol(style).shapes) for style in styles]
 
 
 def _satellite(game: Game, satellite: Satellite) -> list[Any]:
@@ -296,7 +369,7 @@ class _ChoiceEncoder:
         ring = ring_shape(self.layout, anchor, max(round(3 * self.layout.scale), 2))
         name = f"{satellite.side} {satellite.short}, sector {self.sectors[satellite]}"
         hit = Circle(center, max(anchor.radius, _MIN_REACH), theme.CHOICE)
-        return self._area(f"{satellite.side}:{satellite.short}", name, hit, [ring])
+        return self._area(_name(satellite), name, hit, [ring])
 
     def _sector_area(self, sector: int | None) -> str:
         assert sector is not None

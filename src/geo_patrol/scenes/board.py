@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from geo_patrol.board import ring_of, sector_at
+from geo_patrol.board import ring_of
 from geo_patrol.notation import Satellite
 from geo_patrol.scenes import shapes, theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout, approximate_text_size, middle_angle, sector_angle
@@ -116,8 +116,6 @@ def _crescent(lit_radius: float) -> tuple[shapes.Point, ...]:
 
 _MIN_SECTOR_WIDTH = 5
 """Pixels along the outer edge below which sectors get neither grid nor numbers."""
-_NUMBERS_OUTSIDE = 9
-"""Pixels between the board and the numbers around it."""
 
 
 def board_shapes(layout: Layout, is_turning: bool) -> Iterator[shapes.Shape]:
@@ -146,15 +144,34 @@ def _rings(geometry: BoardGeometry) -> shapes.Use:
 
 
 def ground_shapes(layout: Layout, satellites: Sequence[Satellite], is_turning: bool) -> Iterator[shapes.Shape]:
-    """Draw what lies under the satellites of a position: lit sectors, and the numbers of empty ones.
+    """Draw what lies under the satellites of a position; while the board turns, numbers alone."""
+    board, occupied = layout.geometry.board, by_sector(satellites)
+    for sector in range((1 << board.inner_ring) - 1, (2 << board.outer_ring) - 1):
+        for shape in sector_shapes(layout, sector, sector in occupied):
+            if not is_turning or isinstance(shape, shapes.Text):
+                yield shape
 
-    The numbers of occupied sectors of the outer ring are outside; while the board turns, numbers are alone.
+
+def sector_shapes(layout: Layout, sector: int, is_occupied: bool) -> Iterator[shapes.Polygon | shapes.Text]:
+    """Draw a sector beneath its satellites: an empty one has its number in the middle, turned where it is narrow.
+
+    One with satellites is lit, and has its number outside if it is on the outer ring.
     """
-    occupied = set(by_sector(satellites))
-    if not is_turning:
-        for sector in sorted(occupied):
-            yield shapes.Polygon(layout.geometry.outline(sector, inset=1), theme.BUSY)
-    yield from _sector_numbers(layout, occupied)
+    geometry, size, ring = layout.geometry, layout.text_size("tiny"), int(ring_of(sector))
+    distance, angle = geometry.middle(ring), middle_angle(sector)
+    width = sector_angle(ring) * distance
+    is_upright = width >= 1.5 * layout.text_width(str((2 << ring) - 2), size)
+    if is_occupied:
+        yield shapes.Polygon(geometry.outline(sector, inset=1), theme.BUSY)
+        if ring < geometry.board.outer_ring or not is_upright:
+            return
+        distance = geometry.radius + 0.9 * size
+    elif width < _MIN_SECTOR_WIDTH:
+        return
+    fitted = size if is_upright else max(min(size, round(width * 0.95)), 7)
+    degrees = math.degrees(angle)
+    rotation = 0.0 if is_upright else degrees + (180 if 90 < degrees < 270 else 0)
+    yield shapes.Text(geometry.point((distance, angle)), str(sector), fitted, theme.SECTOR_NUMBER, "center", rotation)
 
 
 def lost_shapes(geometry: BoardGeometry, satellites: Sequence[Satellite], size: float) -> Iterator[shapes.PlainShape]:
@@ -166,29 +183,6 @@ def lost_shapes(geometry: BoardGeometry, satellites: Sequence[Satellite], size: 
         corner = round(x - width / 2), round(y - height / 2)
         yield shapes.Box(*corner, round(width), round(height), theme.PANEL, theme.GRID, 1, height / 2)
         yield shapes.Text((corner[0] + width / 2, corner[1] + height / 2), text, size, theme.SOFT, "center")
-
-
-def _sector_numbers(layout: Layout, occupied: set[int]) -> Iterator[shapes.Text]:
-    """Write the number of each empty sector into it, turned to fit where sectors are narrow."""
-    geometry, size, color = layout.geometry, layout.text_size("tiny"), theme.SECTOR_NUMBER
-    for ring in range(geometry.board.inner_ring, geometry.board.outer_ring + 1):
-        distance = geometry.middle(ring)
-        outside = geometry.radius + size * 0.5 + layout.stroke(_NUMBERS_OUTSIDE) / 2
-        width = sector_angle(ring) * distance
-        if width < _MIN_SECTOR_WIDTH:
-            continue
-        is_upright = width >= 1.5 * layout.text_width(str((2 << ring) - 2), size)
-        fitted = size if is_upright else max(min(size, round(width * 0.95)), 7)
-        for azimuth in range(1 << ring):
-            sector = int(sector_at(ring, azimuth))
-            is_outside = sector in occupied
-            if is_outside and (ring < geometry.board.outer_ring or not is_upright):
-                continue
-            angle = (azimuth + 0.5) * sector_angle(ring)
-            degrees = math.degrees(angle)
-            rotation = 0.0 if is_upright else degrees + (180 if 90 < degrees < 270 else 0)
-            place = geometry.point((outside if is_outside else distance, angle))
-            yield shapes.Text(place, str(sector), fitted, color, "center", rotation)
 
 
 def grid_shapes(geometry: BoardGeometry, rotation: float) -> Iterator[shapes.Polyline]:

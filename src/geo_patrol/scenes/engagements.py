@@ -30,7 +30,7 @@ from geo_patrol.scenes.shapes import (
     between,
     box,
 )
-from geo_patrol.sessions.engagement import Attack, Card, cards, destroyed
+from geo_patrol.sessions.engagement import Attack, Card, cards, destroyed, resolved_outcomes
 from geo_patrol.sessions.live import Snapshot
 from geo_patrol.sides import SIDES
 
@@ -192,7 +192,7 @@ def card_shapes(layout: Layout, snapshot: Snapshot, resolved: int | None = None)
         text = "nobody engaged" if snapshot.outcomes_turn else "none yet"
         yield Text((area.left, area.top + line * 1.6), text, size, theme.SOFT)
         return
-    lost = destroyed(outcomes)
+    lost = destroyed(resolved_outcomes(outcomes, resolved))
     if told[0].result:
         losses = ", ".join(f"{side} loses {sum(one.side == side for one in lost)}" for side in SIDES)
         yield Text((area.right, area.top + line / 2), losses, size, theme.TEXT, "midright", bold=True)
@@ -244,8 +244,7 @@ def _card(layout: Layout, style: _CardStyle, card: Card, rect: Rect, lost: set[S
     yield box(rect, theme.CARD, r=style.padding)
     radius, below = style.token / 2, round(0.8 * style.label)
     x, y = rect.left + style.padding + (style.first - style.padding) * 0.4, rect.top + style.padding + radius
-    dead = lost if card.result else set()
-    yield _token(card.target, (x, y), radius, card.target in dead)
+    yield _token(card.target, (x, y), radius, card.target in lost)
     color = {"lost": theme.LOST, "safe": theme.SAFE}.get(card.result, theme.SOFT)
     yield Text((x, y + radius + below), card.result, style.label, color, "center", bold=True)
     per_line = style.per_line(rect.width - style.padding)
@@ -254,22 +253,22 @@ def _card(layout: Layout, style: _CardStyle, card: Card, rect: Rect, lost: set[S
             rect.left + style.first + (i % per_line + 0.5) * style.step,
             y + i // per_line * (style.token + round(1.5 * style.label)),
         )
-        yield from _attack(style, attack, center, below, dead)
+        yield from _attack(style, attack, center, below, lost)
     if card.guards:
         place = rect.left + style.padding, rect.bottom - style.padding - 0.45 * style.label
         words = layout.fitted(card.guards_text, style.label, rect.width - 2 * style.padding)
         yield Text(place, words, style.label, theme.SOFT)
 
 
-def _attack(style: _CardStyle, attack: Attack, center: Point, below: int, dead: set[SatelliteId]) -> Iterator[Shape]:
+def _attack(style: _CardStyle, attack: Attack, center: Point, below: int, lost: set[SatelliteId]) -> Iterator[Shape]:
     """Draw an attacker, the guard that took its attack beside it, and its odds and result beneath."""
     x, y = center
     radius = style.token / 2
     shift = 0.28 * style.token if attack.guard is not None else 0.0
-    yield _token(attack.attacker, (x - shift, y), radius, attack.attacker in dead)
+    yield _token(attack.attacker, (x - shift, y), radius, attack.attacker in lost)
     if attack.guard is not None:
         yield _token(
-            attack.guard, (x - shift + 0.86 * style.token, y + 0.14 * style.token), 0.72 * radius, attack.guard in dead
+            attack.guard, (x - shift + 0.86 * style.token, y + 0.14 * style.token), 0.72 * radius, attack.guard in lost
         )
     odds = "" if attack.probability is None else f"{attack.probability:.0%}"
     is_hit = attack.result == "hit"

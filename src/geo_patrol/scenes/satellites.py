@@ -229,8 +229,8 @@ def _token(style: TokenStyle) -> Iterator[PlainShape]:
         yield _body(side, radius, color)
     label = "H" if style.number == 0 else str(style.number)
     has_bar = style.fuel is not None and is_active
-    size = (0.98 if style.number == 0 else 1.14) * (1 if len(label) == 1 else 0.84)
-    yield Text((0, -0.13 if has_bar else 0.03), label, size, ink, "center", bold=True)
+    size = (0.9 if style.number == 0 else 1.06) * (1 if len(label) == 1 else 0.86)
+    yield Text((0, -0.17 if has_bar else 0.02), label, size, ink, "center", bold=True)
     if style.fuel is not None and is_active:
         half = 0.46 if style.number == 0 else 0.54
         yield Box(-half, 0.36, 2 * half, 0.17, theme.BURNT[side])

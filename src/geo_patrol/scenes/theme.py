@@ -61,6 +61,8 @@ LIGHT: dict[Color, Color] = {
     SPACE: "#dfe6f3",
     PANEL: "#ffffff",
     CARD: "#f1f4fa",
+    CARD_BRIGHT: "#e6ebf7",
+    LINE: "#a9b6d3",
     RING: "#f4f6fb",
     BUSY: "#e2e9f5",
     GRID: "#9aa8c7",
@@ -84,6 +86,7 @@ LIGHT: dict[Color, Color] = {
     LOST: "#c81e1e",
     SAFE: "#15803d",
     CHOICE: "#00735a",
+    WARNING: "#b3451d",
 }
 """What colors become on a light page; others stay."""
 

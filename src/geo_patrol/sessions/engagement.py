@@ -82,6 +82,11 @@ class Card(NamedTuple):
         return f"{names} drew {drawn} of {len(self.attacks)} attacks"
 
 
+def resolved_outcomes(outcomes: Sequence[Outcome], resolved: int | None) -> list[Outcome]:
+    """Return the outcomes of the first beats; all for None."""
+    return [one for beat in beats(outcomes)[:resolved] for one in beat]
+
+
 def cards(
     outcomes: Sequence[Outcome], orders: Sequence[Sequence[Order]] = ((), ()), resolved: int | None = None
 ) -> list[Card]:
@@ -92,8 +97,7 @@ def cards(
         orders: of alpha and of bravo; without them, attacks that became void are unknown.
         resolved: how many beats have been played; None for all. Later ones have no result yet.
     """
-    played = beats(outcomes)
-    known = {id(one) for beat in played[: len(played) if resolved is None else resolved] for one in beat}
+    known = {id(one) for one in resolved_outcomes(outcomes, resolved)}
     aims, is_over = intercepted_attacks(outcomes), len(known) == len(outcomes)
     guards: dict[SatelliteId, dict[SatelliteId, None]] = {}
     drawn: dict[SatelliteId, SatelliteId] = {}
