@@ -148,8 +148,12 @@ def shield(color: Color, filled: bool) -> Symbol:
     return Symbol(shapes, theme.OUTLINE)
 
 
-_TOKENS = (34, 30, 26, 22, 18)
+_TOKENS = (40, 34, 30, 26, 22, 18)
 """Diameters of the satellites of cards, in a picture of 1280 x 720: the largest with which all cards fit."""
+
+
+_SMALL_LABELS = 30
+"""Largest of them with labels in small type."""
 
 
 class _CardStyle(NamedTuple):
@@ -186,16 +190,19 @@ def card_shapes(layout: Layout, snapshot: Snapshot, resolved: int | None = None)
     line, size = layout.line_height("small"), layout.text_size("small")
     if area.height < 2 * line:
         return
-    yield Text((area.left, area.top + line / 2), _heading(snapshot), layout.text_size("tiny"), theme.FAINT)
     told = cards(outcomes, snapshot.outcomes_orders, resolved)
+    lost = destroyed(resolved_outcomes(outcomes, resolved))
+    losses = ", ".join(f"{side} loses {sum(one.side == side for one in lost)}" for side in SIDES)
+    room = area.width
+    if told and told[0].result:
+        yield Text((area.right, area.top + line / 2), losses, size, theme.TEXT, "midright", bold=True)
+        room -= layout.text_width(losses, size) + size
+    if layout.text_width(_heading(snapshot), layout.text_size("tiny")) <= room:
+        yield Text((area.left, area.top + line / 2), _heading(snapshot), layout.text_size("tiny"), theme.FAINT)
     if not told:
         text = "nobody engaged" if snapshot.outcomes_turn else "none yet"
         yield Text((area.left, area.top + line * 1.6), text, size, theme.SOFT)
         return
-    lost = destroyed(resolved_outcomes(outcomes, resolved))
-    if told[0].result:
-        losses = ", ".join(f"{side} loses {sum(one.side == side for one in lost)}" for side in SIDES)
-        yield Text((area.right, area.top + line / 2), losses, size, theme.TEXT, "midright", bold=True)
     space = Rect(area.left, area.top + line, area.width, area.height - line)
     for token in _TOKENS:
         style = _card_style(layout, token)
@@ -211,7 +218,7 @@ def card_shapes(layout: Layout, snapshot: Snapshot, resolved: int | None = None)
 
 
 def _card_style(layout: Layout, token: int) -> _CardStyle:
-    label = layout.text_size("tiny")
+    label = layout.text_size("small" if token > _SMALL_LABELS else "tiny")
     diameter = max(round(token * layout.scale), 12)
     step = max(round(1.6 * diameter), layout.text_width("100% miss", label) + label // 2)
     return _CardStyle(diameter, step, label, max(round(6 * layout.scale), 3))

@@ -66,12 +66,12 @@ def _arrange(geometry: BoardGeometry, ring: int, radius: float, count: int) -> l
     depth = outer - inner - 2 * margin
     if depth < 0:
         return None
+    middle = (inner + outer) / 2
     for rows in range(1, min(_MAX_ROWS, 1 + math.floor(depth / pitch)) + 1):
-        for step in (depth / rows, pitch):
-            middle = (inner + outer) / 2
-            top = middle + (rows - 1) / 2 * step if step > pitch else outer - margin
-            distances = [top - row * max(step, pitch) for row in range(rows)]
-            if distances[-1] < inner + margin - 1e-9:
+        spread = max(depth / rows, pitch)
+        for top, step in ((middle + (rows - 1) / 2 * spread, spread), (outer - margin, pitch)):
+            distances = [top - row * step for row in range(rows)]
+            if distances[-1] < inner + margin - 1e-9 or top > outer - margin + 1e-9:
                 continue
             capacities = [_capacity(distance, angle, pitch, margin) for distance in distances]
             if sum(capacities) >= count and min(capacities) > 0:
