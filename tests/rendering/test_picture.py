@@ -25,7 +25,7 @@ def test_golden_images(name):
     assert difference(draw(name), load(name)) <= TOLERANCE
 
 
-@pytest.mark.parametrize("change", [{"fuel": 60}, {"sector": 30}, {"fuel": 0}])
+@pytest.mark.parametrize("change", [{"fuel": 20}, {"sector": 30}, {"fuel": 0}])
 def test_golden_images_see_a_change_of_one_satellite(change):
     timeline = played(arranged(alpha={1: change}))
     frame = Picture(1280, 720, timeline[0].config).frame(timeline.snapshot(0))

@@ -233,8 +233,8 @@ def _token(style: TokenStyle) -> Iterator[PlainShape]:
     yield Text((0, -0.17 if has_bar else 0.02), label, size, ink, "center", bold=True)
     if style.fuel is not None and is_active:
         half = 0.46 if style.number == 0 else 0.54
-        yield Box(-half, 0.36, 2 * half, 0.17, theme.BURNT[side])
-        yield Box(-half, 0.36, 2 * half * style.fuel / FUEL_STEPS, 0.17, ink)
+        yield Box(-half, 0.36, 2 * half, 0.2, theme.BURNT[side])
+        yield Box(-half, 0.36, 2 * half * style.fuel / FUEL_STEPS, 0.2, ink)
     pips = min(style.ammo, _MAX_PIPS) if is_active else 0
     for i in range(pips):
         angle = math.radians(45 - 30 * (i - (pips - 1) / 2))
