@@ -175,14 +175,16 @@ def sector_shapes(layout: Layout, sector: int, is_occupied: bool) -> Iterator[sh
 
 
 def lost_shapes(geometry: BoardGeometry, satellites: Sequence[Satellite], size: float) -> Iterator[shapes.PlainShape]:
-    """Write at the inner edges of sectors how many satellites were lost there."""
+    """Write at the inner edges of sectors, toward the Earth, how many satellites were lost there."""
     for sector, count in sorted(Counter(one.sector for one in satellites if one.destroyed).items()):
-        text = f"{count} lost"
-        x, y = geometry.point((geometry.inner_edge(int(ring_of(sector))), middle_angle(sector)))
-        width, height = approximate_text_size(text, round(size))[0] + size, 1.25 * size
-        corner = round(x - width / 2), round(y - height / 2)
-        yield shapes.Box(*corner, round(width), round(height), theme.PANEL, theme.GRID, 1, height / 2)
-        yield shapes.Text((corner[0] + width / 2, corner[1] + height / 2), text, size, theme.SOFT, "center")
+        text, angle = f"{count} lost", middle_angle(sector)
+        width, height = round(approximate_text_size(text, round(size))[0] + size), round(1.25 * size)
+        extent = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # toward the Earth
+        x, y = geometry.point((geometry.inner_edge(int(ring_of(sector))) - extent, angle))
+        yield shapes.Box(
+            round(x - width / 2), round(y - height / 2), width, height, theme.PANEL, theme.GRID, 1, height / 2
+        )
+        yield shapes.Text((round(x), round(y)), text, size, theme.SOFT, "center")
 
 
 def grid_shapes(geometry: BoardGeometry, rotation: float) -> Iterator[shapes.Polyline]:

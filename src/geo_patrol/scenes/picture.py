@@ -105,6 +105,10 @@ def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shap
     for side in SIDES:
         yield from goal_shapes(geometry, side, *motion.goal(side, clock))
     yield from earth_shapes(geometry.center, geometry.earth_radius, motion.earth_rotation(clock))
+    if not clock.is_drifting:
+        yield from lost_shapes(
+            geometry, motion.satellites(clock.key, has_drifted=clock.drift >= 1), layout.text_size("tiny")
+        )
     styles = motion.shown(clock).styles
     for anchor, satellites in at_one_place(motion.anchors(clock)):
         center = geometry.point(anchor.position)
@@ -112,10 +116,6 @@ def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shap
             yield token_shape(styles[satellites[0]], center, anchor.radius)
         else:
             yield stack_shape(satellites[0].side, len(satellites), center, anchor.radius)
-    if not clock.is_drifting:
-        yield from lost_shapes(
-            geometry, motion.satellites(clock.key, has_drifted=clock.drift >= 1), layout.text_size("tiny")
-        )
     yield from beat_shapes(layout, motion, clock)
 
 
