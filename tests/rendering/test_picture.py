@@ -11,6 +11,7 @@ from positions import arranged, collisions, crowd, destroyed, guards, moves, pla
 from geo_patrol import Game, preset_names
 from geo_patrol.rendering import painter
 from geo_patrol.rendering.picture import Picture
+from geo_patrol.rendering.watch import WatchWindow
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.engagements import beat_shapes, card_shapes
 from geo_patrol.scenes.layout import make_layout
@@ -214,6 +215,18 @@ def test_cards_fit_beside_the_board_in_any_size():
         assert boxes
         for rect in boxes:
             assert rect.clamped(layout.outcomes) == rect
+
+
+def test_the_window_draws_the_lines_of_the_card_under_the_pointer():
+    window = WatchWindow(shots())
+    window.playback.to_end()
+    still = pygame.surfarray.array3d(window.draw())
+    first = next(one for one in card_shapes(window.layout, window.playback.snapshot) if isinstance(one, Box))
+    window.pointer = round(first.left) + 4, round(first.top) + 4
+    board = window.layout.board
+    pointed = pygame.surfarray.array3d(window.draw())
+    window.screen.close()
+    assert not np.array_equal(still[: board.right], pointed[: board.right])
 
 
 def test_mirrored_fleets_have_the_fuel_of_alpha():

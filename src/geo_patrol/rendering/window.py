@@ -8,9 +8,10 @@ from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.screen import Screen
-from geo_patrol.scenes.engagements import more_shapes
+from geo_patrol.scenes.engagements import attack_lines, card_at, more_shapes
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.picture import fleet_size
+from geo_patrol.scenes.satellites import Motion
 from geo_patrol.scenes.shapes import Rect
 from geo_patrol.sessions.advice import score_changes
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, last_turn_tab, result_tab
@@ -91,10 +92,15 @@ class GameWindow(Window):
         return picture
 
     def draw_content(self) -> pygame.Surface:
-        """Draw the game, and the button of its list of engagements."""
-        surface = self.picture.draw(self.playback.snapshot, self.playback.progress)
+        """Draw the game, the lines of the card under the pointer, and the button of the list of engagements."""
+        snapshot, layout = self.playback.snapshot, self.layout
+        surface = self.picture.draw(snapshot, self.playback.progress)
         if self.shows_outcomes:
-            Painter(surface).paint(more_shapes(self.layout, self.playback.snapshot, self.pointer))
+            Painter(surface).paint(more_shapes(layout, snapshot, self.pointer))
+            card = card_at(layout, snapshot, self.pointer) if self.pointer is not None else None
+            if card is not None and self.playback.progress >= 1:
+                attackers = (attack.attacker for attack in card.attacks)
+                Painter(surface).paint(attack_lines(layout, Motion(layout.geometry, snapshot), attackers))
         return surface
 
     def scroll_content(self, rows: int) -> None:  # noqa: ARG002 - whichever way

@@ -203,18 +203,32 @@ def card_shapes(layout: Layout, snapshot: Snapshot, resolved: int | None = None)
         text = "nobody engaged" if snapshot.outcomes_turn else "none yet"
         yield Text((area.left, area.top + line * 1.6), text, size, theme.SOFT)
         return
-    space = Rect(area.left, area.top + line, area.width, area.height - line)
+    style, rects = _placed(layout, told)
+    for card, rect in zip(told, rects, strict=False):
+        yield from _card(layout, style, card, rect, lost)
+    if len(rects) < len(told):
+        text = f"and {len(told) - len(rects)} more"
+        yield Text((area.right, area.bottom - size / 2), text, size, theme.SOFT, "midright")
+
+
+def card_at(layout: Layout, snapshot: Snapshot, pixel: tuple[int, int]) -> Card | None:
+    """Return the card at a pixel; None if there is none."""
+    told = cards(snapshot.outcomes, snapshot.outcomes_orders)
+    placed = zip(told, _placed(layout, told)[1], strict=False)
+    return next((card for card, rect in placed if rect.contains(pixel)), None)
+
+
+def _placed(layout: Layout, told: list[Card]) -> tuple[_CardStyle, list[Rect]]:
+    """Place the cards, as large as all fit; at the smallest size, those that fit."""
+    area, line = layout.outcomes, layout.line_height("small")
+    space = Rect(area.left, area.top + line, area.width, max(area.height - line, 0))
     for token in _TOKENS:
         style = _card_style(layout, token)
         rects = _lay_out(layout, style, space, told)
-        if rects[-1].bottom <= space.bottom:
+        fitting = [rect for rect in rects if rect.bottom <= space.bottom]
+        if len(fitting) == len(told):
             break
-    for card, rect in zip(told, rects, strict=True):
-        if rect.bottom <= space.bottom:
-            yield from _card(layout, style, card, rect, lost)
-    hidden = sum(rect.bottom > space.bottom for rect in rects)
-    if hidden:
-        yield Text((area.right, area.bottom - size / 2), f"and {hidden} more", size, theme.SOFT, "midright")
+    return style, fitting
 
 
 def _card_style(layout: Layout, token: int) -> _CardStyle:
