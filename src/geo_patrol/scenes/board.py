@@ -12,7 +12,7 @@ from geo_patrol.board import ring_of
 from geo_patrol.notation import Satellite
 from geo_patrol.scenes import shapes, theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout, approximate_text_size, middle_angle, sector_angle
-from geo_patrol.scenes.satellites import by_sector
+from geo_patrol.scenes.satellites import Anchors, by_sector
 from geo_patrol.sides import Side
 
 _LANDS = (
@@ -174,17 +174,31 @@ def sector_shapes(layout: Layout, sector: int, is_occupied: bool) -> Iterator[sh
     yield shapes.Text(geometry.point((distance, angle)), str(sector), fitted, theme.SECTOR_NUMBER, "center", rotation)
 
 
-def lost_shapes(geometry: BoardGeometry, satellites: Sequence[Satellite], size: float) -> Iterator[shapes.PlainShape]:
-    """Write at the inner edges of sectors, toward the Earth, how many satellites were lost there."""
+def lost_shapes(
+    geometry: BoardGeometry, satellites: Sequence[Satellite], anchors: Anchors, size: float
+) -> Iterator[shapes.PlainShape]:
+    """Write at the inner edges of sectors, toward the Earth, how many satellites were lost there: beside what is drawn."""
+    tokens = [(geometry.point(anchor.position), anchor.radius) for anchor in set(anchors.values())]
     for sector, count in sorted(Counter(one.sector for one in satellites if one.destroyed).items()):
-        text, angle = f"{count} lost", middle_angle(sector)
+        text, ring = f"{count} lost", int(ring_of(sector))
         width, height = round(approximate_text_size(text, round(size))[0] + size), round(1.25 * size)
-        extent = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # toward the Earth
-        x, y = geometry.point((geometry.inner_edge(int(ring_of(sector))) - extent, angle))
+        places = []
+        for fraction in (0.0, 0.3, -0.3, 0.48, -0.48):
+            angle = middle_angle(sector) + fraction * sector_angle(ring)
+            extent = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # toward the Earth
+            places.append(geometry.point((geometry.inner_edge(ring) - extent, angle)))
+        free = (place for place in places if not any(_covers(token, place, (width, height)) for token in tokens))
+        x, y = next(free, places[0])
         yield shapes.Box(
             round(x - width / 2), round(y - height / 2), width, height, theme.PANEL, theme.GRID, 1, height / 2
         )
         yield shapes.Text((round(x), round(y)), text, size, theme.SOFT, "center")
+
+
+def _covers(token: tuple[shapes.Point, float], center: shapes.Point, extent: tuple[int, int]) -> bool:
+    """Return whether a disc overlaps a rectangle."""
+    sides = (max(abs(a - b) - side / 2, 0) for a, b, side in zip(token[0], center, extent, strict=True))
+    return math.hypot(*sides) < token[1]
 
 
 def grid_shapes(geometry: BoardGeometry, rotation: float) -> Iterator[shapes.Polyline]:

@@ -127,10 +127,11 @@ def satellite_shapes(game: Game) -> Iterator[Shape]:
     """Draw the satellites as pictures on screens do, in colors for paper, and how many were lost where."""
     geometry = geometry_of(game.config.board)
     satellites = all_satellites(game)
-    yield from recolored(lost_shapes(geometry, satellites, _LOST), theme.LIGHT)
+    anchors = satellite_anchors(geometry, satellites)
+    yield from recolored(lost_shapes(geometry, satellites, anchors, _LOST), theme.LIGHT)
     full = tanks(game)
     styles = {one.id: style_of(one, full[one.id]) for one in satellites}
-    for anchor, here in at_one_place(satellite_anchors(geometry, satellites)):
+    for anchor, here in at_one_place(anchors):
         symbol = token_symbol(styles[here[0]]) if len(here) == 1 else stack_symbol(here[0].side, len(here))
         yield from placed(recolored(symbol.shapes, theme.LIGHT), geometry.point(anchor.position), anchor.radius)
 

@@ -106,9 +106,11 @@ def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shap
         yield from goal_shapes(geometry, side, *motion.goal(side, clock))
     yield from earth_shapes(geometry.center, geometry.earth_radius, motion.earth_rotation(clock))
     if not clock.is_drifting:
-        yield from lost_shapes(
-            geometry, motion.satellites(clock.key, has_drifted=clock.drift >= 1), layout.text_size("tiny")
+        lost, anchors = (
+            motion.satellites(clock.key, has_drifted=clock.drift >= 1),
+            motion.beat_anchors(clock.key, clock),
         )
+        yield from lost_shapes(geometry, lost, anchors, layout.text_size("tiny"))
     styles = motion.shown(clock).styles
     for anchor, satellites in at_one_place(motion.anchors(clock)):
         center = geometry.point(anchor.position)
