@@ -18,7 +18,7 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Outcome, Satellite, SatelliteId, read_orders
 from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import board_shapes, highlight_shapes, sector_shapes
+from geo_patrol.scenes.board import board_shapes, highlight_shapes, occupied_sectors
 from geo_patrol.scenes.engagements import attack_lines
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_shapes, ring_shape
@@ -73,8 +73,8 @@ class SceneEncoder:
         """Return what stays of the board as SVG markup."""
         return _board_markup(self._board, self._fleet, is_turning)
 
-    def sectors(self) -> dict[str, list[list[list[Any]]]]:
-        """Return the shapes beneath all others of each sector by its number: when it is empty, and when it is not."""
+    def sectors(self) -> dict[str, list[list[Any]]]:
+        """Return the shapes of each sector with satellites by its number; they lie beneath all that moves."""
         return _sector_records(self._board, self._fleet)
 
     def frames(self, snapshot: Snapshot) -> dict[str, Any]:
@@ -155,15 +155,9 @@ def _board_markup(board: BoardConfig, fleet: int, is_turning: bool) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _sector_records(board: BoardConfig, fleet: int) -> dict[str, list[list[list[Any]]]]:
-    layout = _board_layout(board, fleet)
-    sectors = range((1 << board.inner_ring) - 1, (2 << board.outer_ring) - 1)
-    return {
-        str(sector): [
-            [shape_data(shape) for shape in sector_shapes(layout, sector, is_occupied)] for is_occupied in (False, True)
-        ]
-        for sector in sectors
-    }
+def _sector_records(board: BoardConfig, fleet: int) -> dict[str, list[list[Any]]]:
+    looks = occupied_sectors(_board_layout(board, fleet))
+    return {str(sector): [shape_data(shape) for shape in shapes] for sector, shapes in looks.items()}
 
 
 def markup(shapes: Iterable[Shape]) -> str:

@@ -7,8 +7,9 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from geo_patrol.board import ring_of
+from geo_patrol.board import ring_of, sector_at
 from geo_patrol.notation import Satellite
 from geo_patrol.scenes import shapes, theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout, approximate_text_size, middle_angle, sector_angle
@@ -123,6 +124,7 @@ def board_shapes(layout: Layout, is_turning: bool) -> Iterator[shapes.Shape]:
     yield _rings(layout.geometry)
     if not is_turning:
         yield from grid_shapes(layout.geometry, 0.0)
+    yield from filter(None, _numbers(layout).values())
     yield from _prograde_arrow(layout)
     yield from atmosphere_shapes(layout.geometry.center, layout.geometry.earth_radius)
 
@@ -143,35 +145,46 @@ def _rings(geometry: BoardGeometry) -> shapes.Use:
     return shapes.Use(shapes.Symbol(tuple(circles), theme.GRID), (x, y), size)
 
 
-def ground_shapes(layout: Layout, satellites: Sequence[Satellite], is_turning: bool) -> Iterator[shapes.Shape]:
-    """Draw what lies under the satellites of a position; while the board turns, numbers alone."""
-    board, occupied = layout.geometry.board, by_sector(satellites)
-    for sector in range((1 << board.inner_ring) - 1, (2 << board.outer_ring) - 1):
-        for shape in sector_shapes(layout, sector, sector in occupied):
-            if not is_turning or isinstance(shape, shapes.Text):
-                yield shape
+def ground_shapes(layout: Layout, satellites: Sequence[Satellite]) -> Iterator[shapes.Shape]:
+    """Draw what lies under the satellites of a position: their sectors, lit."""
+    looks = occupied_sectors(layout)
+    for sector in by_sector(satellites):
+        yield from looks[sector]
 
 
-def sector_shapes(layout: Layout, sector: int, is_occupied: bool) -> Iterator[shapes.Polygon | shapes.Text]:
-    """Draw a sector beneath its satellites: an empty one has its number in the middle, turned where it is narrow.
+@functools.lru_cache(maxsize=16)
+def occupied_sectors(layout: Layout) -> dict[int, tuple[shapes.Shape, ...]]:
+    """Return how each sector looks with satellites: lit, with its number outside if it is on the outer ring."""
+    geometry, size = layout.geometry, layout.text_size("tiny")
+    looks: dict[int, tuple[shapes.Shape, ...]] = {}
+    for sector, number in _numbers(layout).items():
+        lit = shapes.Polygon(geometry.outline(sector, inset=1), theme.BUSY)
+        is_outer = int(ring_of(sector)) == geometry.board.outer_ring
+        outside = geometry.point((geometry.radius + 0.9 * size, middle_angle(sector)))
+        if is_outer and number is not None and not number.rotation:
+            looks[sector] = (lit, replace(number, position=outside))
+        else:
+            looks[sector] = (lit,)
+    return looks
 
-    One with satellites is lit, and has its number outside if it is on the outer ring.
-    """
-    geometry, size, ring = layout.geometry, layout.text_size("tiny"), int(ring_of(sector))
-    distance, angle = geometry.middle(ring), middle_angle(sector)
-    width = sector_angle(ring) * distance
-    is_upright = width >= 1.5 * layout.text_width(str((2 << ring) - 2), size)
-    if is_occupied:
-        yield shapes.Polygon(geometry.outline(sector, inset=1), theme.BUSY)
-        if ring < geometry.board.outer_ring or not is_upright:
-            return
-        distance = geometry.radius + 0.9 * size
-    elif width < _MIN_SECTOR_WIDTH:
-        return
-    fitted = size if is_upright else max(min(size, round(width * 0.95)), 7)
-    degrees = math.degrees(angle)
-    rotation = 0.0 if is_upright else degrees + (180 if 90 < degrees < 270 else 0)
-    yield shapes.Text(geometry.point((distance, angle)), str(sector), fitted, theme.SECTOR_NUMBER, "center", rotation)
+
+def _numbers(layout: Layout) -> dict[int, shapes.Text | None]:
+    """Return the number of each sector, in its middle, turned where it is narrow; None where it has no room."""
+    geometry, size = layout.geometry, layout.text_size("tiny")
+    numbers: dict[int, shapes.Text | None] = {}
+    for ring in range(geometry.board.inner_ring, geometry.board.outer_ring + 1):
+        width = sector_angle(ring) * geometry.middle(ring)
+        is_upright = width >= 1.5 * layout.text_width(str((2 << ring) - 2), size)
+        fitted = size if is_upright else max(min(size, round(width * 0.95)), 7)
+        for azimuth in range(1 << ring):
+            sector = int(sector_at(ring, azimuth))
+            degrees = math.degrees(middle_angle(sector))
+            rotation = 0.0 if is_upright else degrees + (180 if 90 < degrees < 270 else 0)
+            number = shapes.Text(
+                geometry.sector_center(sector), str(sector), fitted, theme.SECTOR_NUMBER, "center", rotation
+            )
+            numbers[sector] = number if width >= _MIN_SECTOR_WIDTH else None
+    return numbers
 
 
 def lost_shapes(

@@ -1,5 +1,6 @@
 """The panels beside the board: title, phase and score; the tables of both fleets; the score over the turns."""
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 
@@ -10,7 +11,7 @@ from geo_patrol.notation import Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout
 from geo_patrol.scenes.satellites import Arrangement, TokenStyle, token_shape
-from geo_patrol.scenes.shapes import Circle, Point, Polyline, Rect, Shape, Text, TextAnchor, box
+from geo_patrol.scenes.shapes import Circle, Point, Polyline, Rect, Shape, Symbol, Text, TextAnchor, Use, box
 from geo_patrol.sessions.live import ScorePoint
 from geo_patrol.sides import SIDES, Side
 
@@ -102,18 +103,20 @@ def _satellite(layout: Layout, satellite: Satellite, style: TokenStyle) -> Itera
     radius = layout.token / 2
     center = cell.left + cell.width / 2, cell.top + radius
     if satellite.destroyed:
-        steps = 24
-        ring = tuple(
-            (center[0] + 0.86 * radius * math.cos(angle), center[1] + 0.86 * radius * math.sin(angle))
-            for angle in (math.tau * step / steps for step in range(steps + 1))
-        )
-        for start in range(0, steps, 2):
-            yield Polyline(ring[start : start + 2], theme.FAINT, layout.stroke(1))
-        yield Text(center, "\u00d7", round(0.9 * radius), theme.FAINT, "center")
+        yield Use(_gap(), center, 2 * round(radius))
         return
     yield token_shape(style, center, radius)
     color = theme.SOFT if satellite.is_active else theme.FAINT
     yield Text((center[0], cell.bottom - 0.55 * layout.line_height("tiny")), str(satellite.fuel), size, color, "center")
+
+
+@functools.cache
+def _gap() -> Symbol:
+    """Return the dashed ring of a satellite that was destroyed."""
+    angles = [math.tau * step / 24 for step in range(25)]
+    points = [(0.86 * math.cos(angle), 0.86 * math.sin(angle)) for angle in angles]
+    dashes = [Polyline(tuple(points[start : start + 2]), theme.FAINT, 0.07) for start in range(0, 24, 2)]
+    return Symbol((*dashes, Text((0, 0), "\u00d7", 0.9, theme.FAINT, "center")), theme.PANEL)
 
 
 def chart_shapes(layout: Layout, scores: tuple[ScorePoint, ...], game: Game) -> Iterator[Shape]:

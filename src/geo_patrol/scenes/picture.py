@@ -82,7 +82,8 @@ def panel_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[
     """Draw the panels beside the board, and what lies on the board beneath all that moves."""
     snapshot = motion.snapshot
     game = snapshot.game
-    yield from still_shapes(layout, motion, state)
+    if not state.is_turning:
+        yield from ground_shapes(layout, motion.satellites(state.key, has_drifted=state.is_scored))
     before = game if snapshot.last_phase is None else snapshot.last_phase.before
     yield from header_shapes(layout, game if state.is_scored else before, snapshot.names, state.phase)
     yield from fleet_shapes(layout, motion.key(state.key))
@@ -90,11 +91,6 @@ def panel_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[
     yield from card_shapes(layout, snapshot, resolved)
     scores = snapshot.scores if state.is_scored else snapshot.scores[:-1] or snapshot.scores
     yield from chart_shapes(layout, scores, game)
-
-
-def still_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[Shape]:
-    """Draw what stays on the board during a part of a phase, beneath all that moves."""
-    yield from ground_shapes(layout, motion.satellites(state.key, has_drifted=state.is_scored), state.is_turning)
 
 
 def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shape]:

@@ -124,7 +124,7 @@ class BoardView {
     this.resting.setAttribute("class", "resting");
     this.turning = this.#group(svg, "g");
     this.ground = this.#group(svg, "g");
-    this.ground.setAttribute("class", "sectors");
+    this.ground.setAttribute("class", "ground");
     this.moving = this.#group(svg, "g");
     this.marks = this.#group(svg, "g");
     this.overlay = this.#group(svg, "g");
@@ -142,8 +142,7 @@ class BoardView {
     this.resting.replaceChildren(...parseMarkup(board));
     this.turning.replaceChildren(...parseMarkup(turning));
     this.moving.replaceChildren();
-    this.sectors = new Map(Object.entries(sectors).map(([number, looks]) => [Number(number), looks.map((look) => this.#drawn(look))]));
-    this.ground.replaceChildren(...[...this.sectors.values()].flat());
+    this.sectors = sectors;
     this.occupied = null;
     this.tokens = tokens;
     this.shapes = shapes;
@@ -157,12 +156,6 @@ class BoardView {
       this.defined.add(name);
       this.definitions.append(...parseMarkup(markup));
     }
-  }
-
-  #drawn(shapes) {
-    const group = document.createElementNS(SVG, "g");
-    group.append(...shapes.map(drawShape));
-    return group;
   }
 
   /** Returns a picture of a satellite ("bravo:HVA"), as it is or lost. */
@@ -179,14 +172,11 @@ class BoardView {
     this.marks.replaceChildren(...shapes.map(drawShape));
   }
 
-  /** Lights the sectors with satellites, and shows the numbers of the others. */
+  /** Lights the sectors with satellites, which hides their numbers. */
   #occupy(occupied) {
     if (occupied === this.occupied) return;
     this.occupied = occupied;
-    for (const [number, looks] of this.sectors) {
-      const isOccupied = occupied.includes(number);
-      looks.forEach((look, i) => (look.style.display = isOccupied === Boolean(i) ? "" : "none"));
-    }
+    this.ground.replaceChildren(...occupied.flatMap((sector) => this.sectors[sector]).map(drawShape));
   }
 
   /** Adds the shapes of a moment; returns its frames as they refer to them here. */
@@ -205,7 +195,7 @@ class BoardView {
     const isTurning = turning !== null && at > turning[0] - 1 && at < turning[1] + 1;
     this.turning.style.display = isTurning ? "" : "none";
     this.resting.style.display = isTurning ? "none" : "";
-    this.ground.classList.toggle("turning", isTurning);
+    this.ground.style.display = isTurning ? "none" : "";
     this.#show(this.#between(frames[index], frames[next], at - index));
   }
 
