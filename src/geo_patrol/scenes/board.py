@@ -4,6 +4,7 @@ The outlines of the continents are coarse: a few points each, in degrees of long
 """
 
 import functools
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -190,21 +191,20 @@ def _numbers(layout: Layout) -> dict[int, shapes.Text | None]:
 def lost_shapes(
     geometry: BoardGeometry, satellites: Sequence[Satellite], anchors: Anchors, size: float
 ) -> Iterator[shapes.PlainShape]:
-    """Write at the inner edges of sectors, toward the Earth, how many satellites were lost there: beside what is drawn."""
+    """Write at the inner edges of sectors, beside what is drawn there, how many satellites were lost in them."""
     tokens = [(geometry.point(anchor.position), anchor.radius) for anchor in set(anchors.values())]
     for sector, count in sorted(Counter(one.sector for one in satellites if one.destroyed).items()):
         text, ring = f"{count} lost", int(ring_of(sector))
         width, height = round(approximate_text_size(text, round(size))[0] + size), round(1.25 * size)
         places = []
-        for fraction in (0.0, 0.3, -0.3, 0.48, -0.48):
+        for outward, fraction in itertools.product((-1, 1), (0.0, 0.3, -0.3, 0.48, -0.48)):
             angle = middle_angle(sector) + fraction * sector_angle(ring)
-            extent = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # toward the Earth
-            places.append(geometry.point((geometry.inner_edge(ring) - extent, angle)))
+            extent = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # away from the edge
+            places.append(geometry.point((geometry.inner_edge(ring) + outward * extent, angle)))
         free = (place for place in places if not any(_covers(token, place, (width, height)) for token in tokens))
         x, y = next(free, places[0])
-        yield shapes.Box(
-            round(x - width / 2), round(y - height / 2), width, height, theme.PANEL, theme.GRID, 1, height / 2
-        )
+        corner = round(x - width / 2), round(y - height / 2)
+        yield shapes.Box(*corner, width, height, theme.PANEL, theme.GRID, 1, height / 2)
         yield shapes.Text((round(x), round(y)), text, size, theme.SOFT, "center")
 
 

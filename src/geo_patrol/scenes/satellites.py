@@ -23,7 +23,9 @@ FUEL_STEPS = 16
 _MAX_PIPS = 4
 _MAX_ROWS = 6
 _PRECISION = 0.02
-"""Pixels to which the largest radius of satellites that fit into a sector is found, by bisection."""
+"""Pixels to which the largest radius of satellites that fit into a sector is found."""
+_LARGE = 0.85
+"""The part of the largest diameter from which satellites are large enough."""
 _EDGE = 4.0
 """Pixels between a satellite and the edge of its sector, at least, where the sector is wide."""
 
@@ -44,12 +46,19 @@ def sector_anchors(geometry: BoardGeometry, ring: int, count: int) -> tuple[Anch
     """Return the anchors of a number of satellites in a sector of a ring, with angles from the sector's middle.
 
     They form rows along the ring, the outermost row first, against the direction of flight, and have the largest
-    diameter with which they do not touch.
+    diameter with which they do not touch. Rows stay spread over the ring where dense ones would not help much.
     """
+    spread, dense = (_largest(geometry, ring, count, is_dense) for is_dense in (False, True))
+    is_large = 2 * spread[0].radius >= _LARGE * geometry.max_token
+    return spread if is_large or spread[0].radius >= dense[0].radius else dense
+
+
+def _largest(geometry: BoardGeometry, ring: int, count: int, is_dense: bool) -> tuple[Anchor, ...]:
+    """Return the anchors with the largest radius, which is found by bisection."""
     low, radius = 0.0, geometry.max_token / 2
     high, fitting = radius, None
     while fitting is None or high - low > _PRECISION:
-        positions = _arrange(geometry, ring, radius, count)
+        positions = _arrange(geometry, ring, radius, count, is_dense)
         if positions is None:
             high = radius
         else:
@@ -58,8 +67,11 @@ def sector_anchors(geometry: BoardGeometry, ring: int, count: int) -> tuple[Anch
     return tuple(Anchor(position, low) for position in fitting)
 
 
-def _arrange(geometry: BoardGeometry, ring: int, radius: float, count: int) -> list[Polar] | None:
-    """Return positions for satellites of a radius; None if they do not fit. Rows fill the ring, or else are dense."""
+def _arrange(geometry: BoardGeometry, ring: int, radius: float, count: int, is_dense: bool) -> list[Polar] | None:
+    """Return positions for satellites of a radius, in rows spread over the ring or dense at its outer edge.
+
+    None if they do not fit.
+    """
     inner, outer, angle = geometry.inner_edge(ring), geometry.outer_edge(ring), sector_angle(ring)
     pitch = 2 * radius * theme.TOKEN_SPACING
     margin = radius + min(_EDGE, 0.25 * radius)
@@ -68,14 +80,14 @@ def _arrange(geometry: BoardGeometry, ring: int, radius: float, count: int) -> l
         return None
     middle = (inner + outer) / 2
     for rows in range(1, min(_MAX_ROWS, 1 + math.floor(depth / pitch)) + 1):
-        spread = max(depth / rows, pitch)
-        for top, step in ((middle + (rows - 1) / 2 * spread, spread), (outer - margin, pitch)):
-            distances = [top - row * step for row in range(rows)]
-            if distances[-1] < inner + margin - 1e-9 or top > outer - margin + 1e-9:
-                continue
-            capacities = [_capacity(distance, angle, pitch, margin) for distance in distances]
-            if sum(capacities) >= count and min(capacities) > 0:
-                return _distribute(distances, capacities, (angle, pitch, margin), count)
+        step = pitch if is_dense else max(depth / rows, pitch)
+        top = outer - margin if is_dense else middle + (rows - 1) / 2 * step
+        distances = [top - row * step for row in range(rows)]
+        if distances[-1] < inner + margin - 1e-9:
+            continue
+        capacities = [_capacity(distance, angle, pitch, margin) for distance in distances]
+        if sum(capacities) >= count and min(capacities) > 0:
+            return _distribute(distances, capacities, (angle, pitch, margin), count)
     return None
 
 
