@@ -17,6 +17,8 @@ from geo_patrol.scenes.satellites import Motion
 from geo_patrol.sessions.live import Snapshot
 
 _RGB = (0xFF, 0xFF00, 0xFF0000, 0)  # masks of a pixel of three bytes in this order
+_MAX_BACKGROUNDS = 4
+"""Parts of a phase whose backgrounds are kept: an engagement has many, which are shown one after another."""
 
 
 class Picture:
@@ -100,6 +102,8 @@ class Picture:
         """Return board and panels for a part of a phase, drawn once."""
         if state not in self._backgrounds:
             self._intact = None
+            if len(self._backgrounds) == _MAX_BACKGROUNDS:
+                self._free_surfaces.append(self._backgrounds.pop(next(iter(self._backgrounds))))
             surface = self._free_surfaces.pop() if self._free_surfaces else self._canvas.copy()
             surface.blit(self._turning_board if state.is_turning else self._board, (0, 0))
             Painter(surface).paint(panel_shapes(self.layout, motion, state))
