@@ -235,7 +235,7 @@ def _body(side: Side, radius: float, color: Color, center: Point = (0.0, 0.0)) -
 def _token(style: TokenStyle) -> Iterator[PlainShape]:
     side, is_active = style.side, style.state == "active"
     fill = {"active": theme.SIDES, "destroyed": theme.SIDES_LOST}.get(style.state, {}).get(side, theme.INACTIVE)
-    ink = theme.INK[side] if is_active else theme.INACTIVE_INK
+    ink = {"active": theme.INK[side], "destroyed": theme.LOST_INK}.get(style.state, theme.INACTIVE_INK)
     edges = ((1.0, theme.OUTLINE), (0.95, theme.RIM), (0.8, theme.OUTLINE), (0.7, fill))
     for radius, color in edges if style.number == 0 else ((1.0, theme.OUTLINE), (0.9, fill)):
         yield _body(side, radius, color)

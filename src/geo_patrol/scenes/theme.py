@@ -34,7 +34,8 @@ SIDES_BRIGHT: dict[Side, Color] = {"alpha": "#9cc0ff", "bravo": "#ffe08a"}
 SIDES_DARK: dict[Side, Color] = {"alpha": "#20386e", "bravo": "#4d3f1c"}
 """Goal sectors, and grounds of words."""
 SIDES_LOST: dict[Side, Color] = {"alpha": "#233a70", "bravo": "#5e4e24"}
-"""Satellites that a card says are lost."""
+LOST_INK: Color = "#aab2c6"
+"""Satellites that a card says are lost, and their numbers."""
 INK: dict[Side, Color] = {"alpha": "#ffffff", "bravo": "#1c1200"}
 """For numbers on a satellite."""
 BURNT: dict[Side, Color] = {"alpha": "#1f4590", "bravo": "#b98610"}
@@ -79,6 +80,7 @@ LIGHT: dict[Color, Color] = {
     SIDES_DARK["bravo"]: "#fde9b0",
     SIDES_LOST["alpha"]: "#a9bdf0",
     SIDES_LOST["bravo"]: "#f7dc96",
+    LOST_INK: "#44506e",
     BURNT["alpha"]: "#7f9ae6",
     BURNT["bravo"]: "#b98200",
     OUTLINE: "#10182b",
