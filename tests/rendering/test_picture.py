@@ -271,12 +271,34 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_texts_contrast_with_their_background():
-    grounds = (theme.PANEL, theme.CARD, theme.SPACE)
-    for ground in grounds:
-        for colour in (theme.TEXT, theme.SOFT, *theme.SIDES_BRIGHT.values()):
-            assert contrast(colour, ground) > 7
-        assert contrast(theme.FAINT, ground) > 3.9
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_texts_contrast_with_their_background(scheme):
+    def shown(colour):
+        return theme.LIGHT.get(colour, colour) if scheme == "light" else colour
+
+    for ground in map(shown, (theme.PANEL, theme.CARD)):
+        for colour in map(shown, (theme.TEXT, theme.SOFT, theme.FAINT, theme.LOST, theme.SAFE)):
+            assert contrast(colour, ground) > 4.5
+        assert contrast(shown(theme.TEXT), ground) > 12
+    for ground in map(shown, (theme.RING, theme.PANEL)):
+        assert contrast(shown(theme.SECTOR_NUMBER), ground) > 4.5
     for side in ("alpha", "bravo"):
-        assert contrast(theme.INK[side], theme.SIDES[side]) > 3
-    assert contrast(theme.SECTOR_NUMBER, theme.RING) > 3.5
+        assert contrast(theme.INK[side], shown(theme.SIDES[side])) > 4.3
+        assert contrast(shown(theme.SIDES_BRIGHT[side]), shown(theme.PANEL)) > 4.5
+        assert contrast(shown(theme.LOST_INK), shown(theme.SIDES_LOST[side])) > 3.5
+
+
+def test_sides_differ_in_lightness_as_well():
+    for look in ({}, theme.LIGHT):
+        alpha, bravo = (lab(look.get(colour, colour), np.eye(3))[0] for colour in theme.SIDES.values())
+        assert bravo - alpha > 25
+
+
+def test_each_dark_colour_has_one_light_one():
+    named = [value for name, value in vars(theme).items() if name.isupper() and isinstance(value, str)]
+    named += [
+        colour
+        for name in ("SIDES", "SIDES_BRIGHT", "SIDES_DARK", "SIDES_LOST", "BURNT")
+        for colour in vars(theme)[name].values()
+    ]
+    assert all(named.count(colour) == 1 for colour in theme.LIGHT)
