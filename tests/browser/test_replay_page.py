@@ -144,16 +144,25 @@ def test_cards_tell_targets_attackers_odds_and_results(page_path, timelines, ope
             assert text.endswith(odds + attack.result)
 
 
-def test_the_lines_of_a_card_are_drawn_while_it_has_the_focus(page_path, open_page):
+def test_a_card_with_the_focus_shows_how_its_attacks_were_ordered(page_path, open_page):
     page = open_games(open_page, page_path, reduced_motion="reduce")
     page.keyboard.press("e")
-    drawn = "player.board.marks.children.length"
-    assert page.evaluate(drawn) == 0
+
+    def drawn():
+        return page.evaluate("[player.board.lines.children.length, player.board.moving.innerHTML]")
+
+    ended = drawn()
+    assert ended[0] == 0
+    page.evaluate("player.board.draw(player.moment, 0)")
+    began = drawn()
+    page.evaluate("player.draw()")
+    assert drawn() == ended != began
     lines = page.evaluate("player.moment.cards[0].lines.length")
     page.locator(".card").first.focus()
-    assert page.evaluate(drawn) == lines > 0
-    page.keyboard.press("Home")
-    assert page.evaluate(drawn) == 0
+    assert drawn() == [lines, began[1]]
+    assert lines > 0
+    page.locator("#play").focus()
+    assert drawn() == ended
 
 
 def test_sectors_with_satellites_are_lit(page_path, open_page):

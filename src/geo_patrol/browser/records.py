@@ -104,8 +104,7 @@ class SceneEncoder:
         }
 
     def _card(self, card: Card, motion: Motion) -> dict[str, Any]:
-        """Return a card: its target, what became of it, the attacks on it, and the shapes that show them on the board."""
-        lines = attack_lines(self.layout, motion, (attack.attacker for attack in card.attacks))
+        """Return a card: its target, what became of it, the attacks on it, and the shapes that show them at the start."""
         return {
             "target": _name(card.target),
             "result": card.result,
@@ -120,7 +119,7 @@ class SceneEncoder:
                 for attack in card.attacks
             ],
             "guards": card.guards_text,
-            "lines": [shape_data(shape) for shape in lines],
+            "lines": [shape_data(shape) for shape in attack_lines(self.layout, motion, card)],
         }
 
     def encode(self, shapes: Iterable[Shape]) -> list[int]:

@@ -6,8 +6,9 @@ faint lines show what it may draw to itself.
 """
 
 import functools
+import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from geo_patrol.notation import Outcome, SatelliteId
@@ -50,13 +51,12 @@ def beat_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shape]
             yield _result(layout, anchors, outcome)
 
 
-def attack_lines(layout: Layout, motion: Motion, attackers: Iterable[SatelliteId]) -> Iterator[Shape]:
-    """Draw the attacks of some satellites after the engagement that led to a snapshot, from where they were then."""
-    wanted, clock = set(attackers), motion.clock(1.0)
-    for i, beat in enumerate(motion.beats):
-        for outcome in beat:
-            if outcome.action != "guard" and outcome.actor in wanted:
-                yield from _lines(layout, motion.beat_anchors(i, clock), outcome, 1.0)
+def attack_lines(layout: Layout, motion: Motion, card: Card) -> Iterator[Shape]:
+    """Draw the attacks of a card on the position before the engagement, where they were ordered."""
+    attackers = {attack.attacker for attack in card.attacks}
+    for outcome in itertools.chain.from_iterable(motion.beats):
+        if outcome.action != "guard" and outcome.actor in attackers:
+            yield from _lines(layout, motion.key(0).anchors, outcome, 1.0)
 
 
 def _lines(layout: Layout, anchors: Anchors, outcome: Outcome, growth: float) -> Iterator[Shape]:

@@ -8,7 +8,7 @@ from geo_patrol.config.schema import MAX_PATROLS, GameConfig
 from geo_patrol.game import Game
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import board_shapes, earth_shapes, goal_shapes, grid_shapes, ground_shapes, lost_shapes
-from geo_patrol.scenes.engagements import beat_shapes, card_shapes
+from geo_patrol.scenes.engagements import attack_lines, beat_shapes, card_shapes
 from geo_patrol.scenes.layout import Layout, TextMeasure, approximate_text_size, make_layout
 from geo_patrol.scenes.panel import chart_shapes, fleet_shapes, header_shapes
 from geo_patrol.scenes.satellites import (
@@ -18,7 +18,8 @@ from geo_patrol.scenes.satellites import (
     stack_shape,
     token_shape,
 )
-from geo_patrol.scenes.shapes import Drawing, Shape
+from geo_patrol.scenes.shapes import Drawing, Shape, box
+from geo_patrol.sessions.engagement import Card
 from geo_patrol.sessions.live import Snapshot
 from geo_patrol.sides import SIDES, Side
 
@@ -115,6 +116,15 @@ def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shap
         else:
             yield stack_shape(satellites[0].side, len(satellites), center, anchor.radius)
     yield from beat_shapes(layout, motion, clock)
+
+
+def card_board_shapes(layout: Layout, motion: Motion, card: Card) -> Iterator[Shape]:
+    """Draw the board as it was when the attacks of a card were ordered, with lines for them."""
+    yield box(layout.board, theme.PANEL)
+    yield from board_shapes(layout, is_turning=False)
+    yield from ground_shapes(layout, motion.key(0).satellites)
+    yield from moving_shapes(layout, motion, motion.clock(0.0))
+    yield from attack_lines(layout, motion, card)
 
 
 def fleet_size(config: GameConfig) -> int:

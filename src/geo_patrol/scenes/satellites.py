@@ -376,7 +376,7 @@ class Motion:
         if seconds >= playing:
             return Clock(count, 0, 0, _smooth_step((seconds - playing) / drifting if drifting else 1.0))
         beat, part = divmod(seconds / playing * count, 1)
-        growth = min(max(part, 0.01) / _MARKED, 1.0)
+        growth = min(part / _MARKED, 1.0)
         return Clock(int(beat), growth, _smooth_step((part - _MOVING) / (1 - _MOVING)), 0)
 
     def shown(self, clock: Clock) -> Arrangement:

@@ -51,7 +51,7 @@ class Playback {
   goTo(index, { animated = false } = {}) {
     if (this.record.moments.length === 0) return;
     this.index = Math.min(Math.max(index, 0), this.record.moments.length - 1);
-    this.board.mark();
+    this.board.recall();
     this.elapsed = animated && !REDUCED_MOTION.matches ? 0 : this.moment.seconds;
     this.status.textContent = this.#summary();
     this.draw();

@@ -126,7 +126,7 @@ class BoardView {
     this.ground = this.#group(svg, "g");
     this.ground.setAttribute("class", "ground");
     this.moving = this.#group(svg, "g");
-    this.marks = this.#group(svg, "g");
+    this.lines = this.#group(svg, "g");
     this.overlay = this.#group(svg, "g");
     this.shapes = [];
     this.defined = new Set();
@@ -143,7 +143,8 @@ class BoardView {
     this.turning.replaceChildren(...parseMarkup(turning));
     this.moving.replaceChildren();
     this.sectors = sectors;
-    this.occupied = null;
+    [this.occupied, this.shown] = [null, null];
+    this.recall();
     this.tokens = tokens;
     this.shapes = shapes;
     this.define(symbols);
@@ -167,9 +168,12 @@ class BoardView {
     return svg;
   }
 
-  /** Draws marks, such as the lines of a card, over the satellites; none by default. */
-  mark(shapes = []) {
-    this.marks.replaceChildren(...shapes.map(drawShape));
+  /** Shows the beginning of the phase with lines on it, such as those of a card; without lines, its progress again. */
+  recall(lines = []) {
+    this.lines.replaceChildren(...lines.map(drawShape));
+    this.isRecalled = lines.length > 0;
+    this.overlay.style.display = this.isRecalled ? "none" : ""; // it belongs to the present
+    if (this.shown !== null) this.draw(...this.shown);
   }
 
   /** Lights the sectors with satellites, which hides their numbers. */
@@ -187,7 +191,10 @@ class BoardView {
   }
 
   /** Draws a phase ({frames, turning, occupied}) at a progress from 0 to 1. */
-  draw({ frames, turning, occupied }, progress) {
+  draw(phase, reached) {
+    this.shown = [phase, reached];
+    const progress = this.isRecalled ? 0 : reached;
+    const { frames, turning, occupied } = phase;
     this.#occupy(occupied[progress < 0.5 ? 0 : 1]);
     const at = progress * (frames.length - 1);
     const index = Math.min(Math.floor(at), frames.length - 1);
@@ -228,7 +235,7 @@ class BoardView {
 /** Returns the last engagement of a moment as cards, one for each target, HVAs first.
  *
  * @param {object} moment with ``cards``, ``lost`` and ``outcomesTurn``.
- * @param {BoardView} board whose tokens they show, and which draws the lines of the card that is pointed at.
+ * @param {BoardView} board whose tokens they show, and which recalls how the attacks of the card that is pointed at were ordered.
  */
 function engagementCards({ cards, lost, outcomesTurn }, board) {
   if (cards.length === 0) return [create("p", {}, outcomesTurn ? "Nobody engaged." : "None yet.")];
@@ -257,7 +264,7 @@ function engagementCard({ target, result, attacks, guards, lines }, fallen, boar
   });
   const aimed = create("div", { class: "unit target" }, named(target), token(target), create("span", { class: result }, result));
   const card = create("li", { class: "card", tabindex: 0 }, aimed, ...units, ...(guards ? [create("p", {}, guards)] : []));
-  for (const name of ["pointerenter", "focus"]) card.addEventListener(name, () => board.mark(lines));
-  for (const name of ["pointerleave", "blur"]) card.addEventListener(name, () => board.mark());
+  for (const name of ["pointerenter", "focus"]) card.addEventListener(name, () => board.recall(lines));
+  for (const name of ["pointerleave", "blur"]) card.addEventListener(name, () => board.recall());
   return card;
 }
