@@ -240,13 +240,13 @@ def _token(style: TokenStyle) -> Iterator[PlainShape]:
     for radius, color in edges if style.number == 0 else ((1.0, theme.OUTLINE), (0.9, fill)):
         yield _body(side, radius, color)
     label = "H" if style.number == 0 else str(style.number)
-    has_bar = style.fuel is not None and is_active
+    fuel = style.fuel if is_active else None
     size = (0.9 if style.number == 0 else 1.06) * (1 if len(label) == 1 else 0.86)
-    yield Text((0, -0.17 if has_bar else 0.02), label, size, ink, "center", bold=True)
-    if style.fuel is not None and is_active:
+    yield Text((0, 0.02 if fuel is None else -0.17), label, size, ink, "center", bold=True)
+    if fuel is not None:
         half = 0.46 if style.number == 0 else 0.54
         yield Box(-half, 0.36, 2 * half, 0.2, theme.BURNT[side])
-        yield Box(-half, 0.36, 2 * half * style.fuel / FUEL_STEPS, 0.2, ink)
+        yield Box(-half, 0.36, 2 * half * fuel / FUEL_STEPS, 0.2, ink)
     pips = min(style.ammo, _MAX_PIPS) if is_active else 0
     for i in range(pips):
         angle = math.radians(45 - 30 * (i - (pips - 1) / 2))
@@ -290,17 +290,13 @@ class Arrangement:
 
     Attributes:
         satellites: satellites of both sides.
-        full_fuel: the most fuel that each may have started with.
         styles: how they look.
         anchors: where those are drawn that are not destroyed.
     """
 
-    def __init__(
-        self, geometry: BoardGeometry, satellites: Sequence[Satellite], full_fuel: dict[SatelliteId, int]
-    ) -> None:
+    def __init__(self, geometry: BoardGeometry, satellites: Sequence[Satellite], full: dict[SatelliteId, int]) -> None:
         self.satellites = satellites
-        self.full_fuel = full_fuel
-        self.styles = {one.id: style_of(one, full_fuel[one.id]) for one in satellites}
+        self.styles = {one.id: style_of(one, full[one.id]) for one in satellites}
         self.anchors: Anchors = satellite_anchors(geometry, satellites)
 
 
