@@ -174,6 +174,17 @@ def test_sectors_with_satellites_are_lit(page_path, open_page):
     assert page.locator("#board .ground polygon").count() == len(living)
 
 
+def test_a_phone_shows_satellites_large_enough_to_be_read(page_path, open_page):
+    page = open_games(open_page, page_path, (390, 844), reduced_motion="reduce")
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+        widths = page.evaluate(
+            "[...player.board.moving.querySelectorAll('use')].map((token) => token.getBoundingClientRect().width)"
+        )
+        assert len(widths) > 2
+        assert min(widths) > 20
+
+
 def test_a_tap_plays_and_a_swipe_steps(page_path, open_page):
     page = open_page(
         page_path.as_uri(), (390, 844), has_touch=True, is_mobile=True, offline=True, reduced_motion="reduce"

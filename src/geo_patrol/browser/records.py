@@ -6,7 +6,7 @@ numbers of shapes that correspond, so that it needs to know nothing of the game.
 
 import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -45,6 +45,9 @@ from geo_patrol.sides import SIDES, Side
 
 SIZE = 720
 """Side of the board's square, in pixels."""
+_NARROW = 374
+"""Width in pixels of a phone's board: for it, texts and satellites are drawn larger in the same square."""
+_NARROW_TOKEN, _NARROW_MARGIN = 36, 32
 FRAMES_PER_SECOND = 10
 """Between which a browser interpolates."""
 
@@ -54,6 +57,7 @@ class SceneEncoder:
 
     Args:
         config: configuration of the games.
+        is_narrow: whether the board is shown on a phone.
 
     Attributes:
         shapes: the shapes that frames refer to by their index.
@@ -61,9 +65,9 @@ class SceneEncoder:
         layout: layout of the board.
     """
 
-    def __init__(self, config: GameConfig) -> None:
-        self._board, self._fleet = config.board, fleet_size(config)
-        self.layout = _board_layout(self._board, self._fleet)
+    def __init__(self, config: GameConfig, *, is_narrow: bool = False) -> None:
+        self._key = config.board, fleet_size(config), is_narrow
+        self.layout = _board_layout(*self._key)
         self.shapes: list[list[Any]] = []
         self.symbols: dict[str, str] = {}
         self._indices: dict[Shape, int] = {}
@@ -71,11 +75,11 @@ class SceneEncoder:
 
     def board(self, *, is_turning: bool = False) -> str:
         """Return what stays of the board as SVG markup."""
-        return _board_markup(self._board, self._fleet, is_turning)
+        return _board_markup(*self._key, is_turning)
 
     def sectors(self) -> dict[str, list[list[Any]]]:
         """Return the shapes of each sector with satellites by its number; they lie beneath all that moves."""
-        return _sector_records(self._board, self._fleet)
+        return _sector_records(*self._key)
 
     def frames(self, snapshot: Snapshot) -> dict[str, Any]:
         """Return the phase that led to a snapshot as frames at equal distances in time.
@@ -144,18 +148,28 @@ class SceneEncoder:
 
 
 @functools.lru_cache(maxsize=64)
-def _board_layout(board: BoardConfig, fleet: int) -> Layout:
-    return make_layout(2 * SIZE, SIZE, board, fleet)
+def _board_layout(board: BoardConfig, fleet: int, is_narrow: bool) -> Layout:
+    layout = make_layout(2 * SIZE, SIZE, board, fleet)
+    if not is_narrow:
+        return layout
+    scale = SIZE / _NARROW
+    geometry = replace(
+        layout.geometry,
+        radius=SIZE / 2 - _NARROW_MARGIN,
+        max_token=_NARROW_TOKEN * scale,
+        min_token=theme.MIN_TOKEN * scale,
+    )
+    return replace(layout, scale=scale, geometry=geometry)
 
 
 @functools.lru_cache(maxsize=64)
-def _board_markup(board: BoardConfig, fleet: int, is_turning: bool) -> str:
-    return markup(board_shapes(_board_layout(board, fleet), is_turning))
+def _board_markup(board: BoardConfig, fleet: int, is_narrow: bool, is_turning: bool) -> str:
+    return markup(board_shapes(_board_layout(board, fleet, is_narrow), is_turning))
 
 
 @functools.lru_cache(maxsize=64)
-def _sector_records(board: BoardConfig, fleet: int) -> dict[str, list[list[Any]]]:
-    looks = occupied_sectors(_board_layout(board, fleet))
+def _sector_records(board: BoardConfig, fleet: int, is_narrow: bool) -> dict[str, list[list[Any]]]:
+    looks = occupied_sectors(_board_layout(board, fleet, is_narrow))
     return {str(sector): [shape_data(shape) for shape in shapes] for sector, shapes in looks.items()}
 
 
@@ -196,10 +210,16 @@ def _number(value: float) -> float:
     return int(rounded) if rounded.is_integer() else rounded
 
 
-def game_record(timeline: Timeline, title: str) -> dict[str, Any]:
-    """Return a whole game: what ``board_record`` returns, ``symbols``, ``shapes`` and ``moments``."""
+def game_record(timeline: Timeline, title: str, *, is_narrow: bool = False) -> dict[str, Any]:
+    """Return a whole game: what ``board_record`` returns, ``symbols``, ``shapes`` and ``moments``.
+
+    Args:
+        timeline: the game.
+        title: its title.
+        is_narrow: whether the board is shown on a phone.
+    """
     game = timeline[0]
-    encoder = SceneEncoder(game.config)
+    encoder = SceneEncoder(game.config, is_narrow=is_narrow)
     moments = [moment_record(timeline, i, encoder) for i in range(len(timeline))]
     return {
         "title": title,

@@ -65,9 +65,10 @@ def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
     for number, (name, timeline) in enumerate(games):
         entry = f"{name}, {_result(timeline)}"
         options.append(f'<option value="{number}">{html.escape(entry)}</option>')
-        record = gzip.compress(json.dumps(game_record(timeline, name), separators=(",", ":")).encode(), mtime=0)
-        content = base64.b64encode(record).decode()
-        records.append(f'<script type="application/gzip" id="game-{number}">{content}</script>')
+        for kind, is_narrow in (("game", False), ("narrow", True)):
+            data = json.dumps(game_record(timeline, name, is_narrow=is_narrow), separators=(",", ":"))
+            content = base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode()
+            records.append(f'<script type="application/gzip" id="{kind}-{number}">{content}</script>')
     return Template(static_file("replay.html")).substitute(
         title=html.escape(name if len(options) == 1 else title),
         style=theme_css() + static_file("style.css"),
