@@ -11,6 +11,7 @@ from driving import until
 from geo_patrol.browser.records import game_record
 from geo_patrol.browser.replay_page import game_title, replay_page, replay_timeline
 from geo_patrol.replays import ReplayReader, read_replay
+from geo_patrol.sessions.engagement import cards
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ def test_a_browser_without_a_network_plays_steps_and_seeks(page_path, open_page)
     engaged = next(i for i, moment in enumerate(record["moments"]) if moment["engaged"])
     page.keyboard.press("e")
     assert position.input_value() == str(engaged)
-    assert page.locator(".outcomes li").count() == len(record["moments"][engaged]["outcomes"])
+    assert page.locator(".card").count() == len(record["moments"][engaged]["cards"])
     page.keyboard.press("Home")
     page.locator("#position").fill("4")
     assert "Turn 3" in headline.text_content()
@@ -126,16 +127,62 @@ def test_the_list_says_who_played_and_how_it_ended(page_path, timelines, open_pa
     assert page.text_content("#title") == "games"
 
 
-def test_odds_and_outcomes_are_shown(page_path, timelines, open_page):
+def test_cards_tell_targets_attackers_odds_and_results(page_path, timelines, open_page):
     page = open_games(open_page, page_path, reduced_motion="reduce")
     page.keyboard.press("e")
-    index = int(page.input_value("#position"))
-    outcomes = timelines[0][1].snapshot(index).outcomes
-    shown = page.locator(".outcomes li").all_text_contents()
-    assert len(shown) == len(outcomes) > 0
-    for text, outcome in zip(shown, outcomes, strict=True):
-        assert text.startswith(f"{outcome.actor.side} {outcome.actor.short} ")
-        assert (f"at {outcome.probability:.0%}" in text) == (outcome.action != "guard" or outcome.attacker is not None)
+    snapshot = timelines[0][1].snapshot(int(page.input_value("#position")))
+    told = cards(snapshot.outcomes, snapshot.outcomes_orders)
+    assert len(told) == page.locator(".card").count() > 0
+    for i, card in enumerate(told):
+        units = page.locator(".card").nth(i).locator(".unit").all_text_contents()
+        assert len(units) == 1 + len(card.attacks)
+        assert units[0].startswith(f"{card.target.side} {card.target.short}")
+        assert units[0].endswith(card.result)
+        for text, attack in zip(units[1:], card.attacks, strict=True):
+            assert text.startswith(f"{attack.attacker.side} {attack.attacker.short}")
+            odds = "" if attack.probability is None else f"{attack.probability:.0%} "
+            assert text.endswith(odds + attack.result)
+
+
+def test_a_card_with_the_focus_shows_how_its_attacks_were_ordered(page_path, open_page):
+    page = open_games(open_page, page_path, reduced_motion="reduce")
+    page.keyboard.press("e")
+
+    def drawn():
+        return page.evaluate("[player.board.lines.children.length, player.board.moving.innerHTML]")
+
+    ended = drawn()
+    assert ended[0] == 0
+    page.evaluate("player.board.draw(player.moment, 0)")
+    began = drawn()
+    page.evaluate("player.draw()")
+    assert drawn() == ended != began
+    lines = page.evaluate("player.moment.cards[0].lines.length")
+    page.locator(".card").first.focus()
+    assert drawn() == [lines, began[1]]
+    assert lines > 0
+    page.locator("#play").focus()
+    assert drawn() == ended
+
+
+def test_sectors_with_satellites_are_lit(page_path, open_page):
+    page = open_games(open_page, page_path, reduced_motion="reduce")
+    page.keyboard.press("End")
+    moment = page.evaluate("player.moment")
+    living = {row[1] for fleet in moment["fleets"] for row in fleet if row[5] != "destroyed"}
+    assert set(moment["occupied"][1]) == living
+    assert page.locator("#board .ground polygon").count() == len(living)
+
+
+def test_a_phone_shows_satellites_large_enough_to_be_read(page_path, open_page):
+    page = open_games(open_page, page_path, (390, 844), reduced_motion="reduce")
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+        widths = page.evaluate(
+            "[...player.board.moving.querySelectorAll('use')].map((token) => token.getBoundingClientRect().width)"
+        )
+        assert len(widths) > 2
+        assert min(widths) > 20
 
 
 def test_a_tap_plays_and_a_swipe_steps(page_path, open_page):

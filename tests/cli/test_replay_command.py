@@ -251,10 +251,10 @@ def test_a_page_holds_all_games_or_one(played, tmp_path):
     assert ran.exit_code == 0, ran.stderr
     count = len(list(ReplayReader(played)))
     assert ran.stdout == f"written: {path}, {count} games\n"
-    assert path.read_text().count('<script type="application/gzip"') == count
+    assert path.read_text().count('<script type="application/gzip" id="game-') == count
     assert run(played, "--html", path, "--game", "1").stdout == f"written: {path}, 1 game\n"
     page = path.read_text()
-    assert page.count('<script type="application/gzip"') == 1
+    assert page.count('<script type="application/gzip" id="game-') == 1
     assert "game 1: " in page
     assert not re.search(r'(src|href)="[^#]', page), "it refers to nothing outside"
 

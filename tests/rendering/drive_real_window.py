@@ -8,6 +8,7 @@ import pygame
 
 from geo_patrol import SatelliteId, load_config, make_agent
 from geo_patrol.rendering.play import PlayWindow
+from geo_patrol.scenes.panel import row_of
 from geo_patrol.sessions.live import LiveGame
 
 
@@ -41,8 +42,13 @@ class Hand:
 
 
 def click_token(hand, number, side="bravo"):
-    window = hand.window
-    across, down = window.picture.layout.geometry.point(window._anchors()[SatelliteId(side, number)].position)
+    """Click a satellite on the board, or in its fleet if it is in a stack."""
+    window, anchors = hand.window, hand.window._anchors()
+    anchor = anchors[SatelliteId(side, number)]
+    if list(anchors.values()).count(anchor) > 1:
+        hand.click(row_of(window.layout, side, number).center)
+        return
+    across, down = window.layout.geometry.point(anchor.position)
     hand.click((round(across), round(down)))
 
 

@@ -1,6 +1,8 @@
 """Positions for papers: Matplotlib figures and SVG."""
 
 import io
+import itertools
+import math
 import sys
 from xml.etree import ElementTree as ET
 
@@ -11,8 +13,10 @@ from strategies import games, play_on
 from geo_patrol import Game, load_config
 from geo_patrol.errors import MissingPackageError
 from geo_patrol.rendering import figure, svg
-from geo_patrol.scenes.paper import SIZE, caption, goal_shapes, satellite_shapes
-from geo_patrol.scenes.shapes import Circle, Polygon, Text
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.paper import SIZE, caption, geometry_of, satellite_shapes
+from geo_patrol.scenes.satellites import all_satellites, satellite_anchors
+from geo_patrol.scenes.shapes import Box, Circle, Text
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,8 +29,8 @@ def test_a_figure_shows_every_satellite():
     assert numbers.count("H") == 2
     assert axes.get_title() == caption(game)
     assert f"turn {game.turn}, engagement" in axes.get_title()
-    for number in range(1, 8):
-        assert numbers.count(str(number)) >= 2
+    for number in range(1, 11):
+        assert numbers.count(str(number)) >= sum(one.id.number == number for one in living(game))
     for form in ("png", "pdf", "svg"):
         stream = io.BytesIO()
         made.savefig(stream, format=form)
@@ -75,16 +79,26 @@ def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
 @settings(max_examples=25)
 @given(games())
 def test_any_position_stays_on_the_paper_without_overlap(game):
-    shapes = [*goal_shapes(game), *satellite_shapes(game)]
-    fleets = sum(len(game.satellites(side)) for side in ("alpha", "bravo"))
-    discs = [shape for shape in shapes if isinstance(shape, Circle)]
-    assert len(discs) == fleets - 2
-    assert sum(isinstance(shape, Polygon) for shape in shapes) == 4  # goals and HVAs
-    for shape in discs:
-        assert all(shape.radius <= coordinate <= SIZE - shape.radius for coordinate in shape.center)
-    for i, one in enumerate(discs):
-        for other in discs[:i]:
-            distance = ((one.center[0] - other.center[0]) ** 2 + (one.center[1] - other.center[1]) ** 2) ** 0.5
-            assert distance >= (one.radius + other.radius) * 0.99
-    assert all(label.size > 0 for label in shapes if isinstance(label, Text))
+    geometry = geometry_of(game.config.board)
+    tokens = [
+        (geometry.point(one.position), one.radius) for one in set(satellite_anchors(geometry, living(game)).values())
+    ]
+    for center, radius in tokens:
+        assert all(radius <= coordinate <= SIZE - radius for coordinate in center)
+    for (one, radius), (other, other_radius) in itertools.combinations(tokens, 2):
+        assert math.dist(one, other) >= (radius + other_radius) * 0.99
+    assert all(label.size > 0 for label in satellite_shapes(game) if isinstance(label, Text))
     ET.fromstring(svg(game))
+
+
+def living(game):
+    return [one for one in all_satellites(game) if not one.destroyed]
+
+
+def test_sides_differ_in_shape_on_paper():
+    game = Game("geo_patrol", seed=1)
+    shapes = list(satellite_shapes(game))
+    bodies = {"alpha": Circle, "bravo": Box}
+    for side, kind in bodies.items():
+        fill = theme.LIGHT[theme.SIDES[side]]
+        assert sum(isinstance(shape, kind) and shape.fill == fill for shape in shapes) == 11

@@ -298,7 +298,7 @@ def test_a_click_that_means_several_orders_opens_a_menu():
     click(window, token(window, "alpha", 1))
     other = {option.sector for option in entry.options(1) if option.order.action == "prograde"}.pop()
     geometry = window.picture.layout.geometry
-    distance = geometry.inner_edge(1) + geometry.ring_width * 0.95
+    distance = geometry.outer_edge(1) - 2
     pixel = tuple(map(round, geometry.point((distance, (other - 0.6) * math.pi))))
     click(window, pixel)
     assert [str(option.order) for option, _ in window.menu] == ["P1 prograde", "P1 retrograde"]

@@ -6,7 +6,7 @@ numbers of shapes that correspond, so that it needs to know nothing of the game.
 
 import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -18,22 +18,36 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Outcome, Satellite, SatelliteId, read_orders
 from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import highlight_shapes
+from geo_patrol.scenes.board import board_shapes, highlight_shapes, occupied_sectors
+from geo_patrol.scenes.engagements import attack_lines
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_shapes, ring_shape
-from geo_patrol.scenes.picture import fleet_size, moving_shapes, static_shapes
-from geo_patrol.scenes.satellites import Anchors, Motion, all_satellites, full_fuel, satellite_anchors
+from geo_patrol.scenes.picture import fleet_size, moving_shapes
+from geo_patrol.scenes.satellites import (
+    Anchors,
+    Motion,
+    TokenStyle,
+    all_satellites,
+    by_sector,
+    full_fuel,
+    satellite_anchors,
+    token_symbol,
+)
 from geo_patrol.scenes.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
 from geo_patrol.sessions.advice import Hint, score_changes
+from geo_patrol.sessions.engagement import Card, cards, destroyed
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, outcome_text, result_tab
 from geo_patrol.sessions.lesson import PLAYER, GameLesson, LessonSession
 from geo_patrol.sessions.live import Snapshot, Timeline
 from geo_patrol.sessions.order_entry import Option, OrderEntry
-from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
+from geo_patrol.sessions.playback import MOVING_FRACTION, beats_seconds, phase_seconds
 from geo_patrol.sides import SIDES, Side
 
 SIZE = 720
 """Side of the board's square, in pixels."""
+_NARROW = 374
+"""Width in pixels of a phone's board: for it, texts and satellites are drawn larger in the same square."""
+_NARROW_TOKEN, _NARROW_MARGIN = 36, 32
 FRAMES_PER_SECOND = 10
 """Between which a browser interpolates."""
 
@@ -43,6 +57,7 @@ class SceneEncoder:
 
     Args:
         config: configuration of the games.
+        is_narrow: whether the board is shown on a phone.
 
     Attributes:
         shapes: the shapes that frames refer to by their index.
@@ -50,9 +65,9 @@ class SceneEncoder:
         layout: layout of the board.
     """
 
-    def __init__(self, config: GameConfig) -> None:
-        self._board, self._fleet = config.board, fleet_size(config)
-        self.layout = _board_layout(self._board, self._fleet)
+    def __init__(self, config: GameConfig, *, is_narrow: bool = False) -> None:
+        self._key = config.board, fleet_size(config), is_narrow
+        self.layout = _board_layout(*self._key)
         self.shapes: list[list[Any]] = []
         self.symbols: dict[str, str] = {}
         self._indices: dict[Shape, int] = {}
@@ -60,7 +75,11 @@ class SceneEncoder:
 
     def board(self, *, is_turning: bool = False) -> str:
         """Return what stays of the board as SVG markup."""
-        return _board_markup(self._board, self._fleet, is_turning)
+        return _board_markup(*self._key, is_turning)
+
+    def sectors(self) -> dict[str, list[list[Any]]]:
+        """Return the shapes of each sector with satellites by its number; they lie beneath all that moves."""
+        return _sector_records(*self._key)
 
     def frames(self, snapshot: Snapshot) -> dict[str, Any]:
         """Return the phase that led to a snapshot as frames at equal distances in time.
@@ -68,17 +87,43 @@ class SceneEncoder:
         Returns:
             ``seconds``: its duration; ``frames``: indices of the shapes of each frame, the first at the start and the
             last at the end of the phase, a single one if nothing led there; ``turning``: indices of the first and the
-            last frame in which the board turns, or None.
+            last frame in which the board turns, or None; ``occupied``: numbers of the sectors with satellites at the
+            start and at the end; ``told``: the fraction of the time after which an engagement has been played;
+            ``cards``: the last engagement by target, see ``_card``; ``lost``: how many satellites each side lost in it.
         """
-        motion = Motion(self.layout.geometry, snapshot)
+        motion, told = Motion(self.layout.geometry, snapshot), cards(snapshot.outcomes, snapshot.outcomes_orders)
+        last = snapshot.last_phase
         seconds = phase_seconds(snapshot) * MOVING_FRACTION
-        steps = round(seconds * FRAMES_PER_SECOND) if snapshot.last_phase is not None else 0
+        steps = round(seconds * FRAMES_PER_SECOND) if last is not None else 0
         clocks = [motion.clock(i / steps if steps else 1.0) for i in range(steps + 1)]
         turning = [i for i, clock in enumerate(clocks) if clock.is_drifting]
         return {
             "seconds": round(seconds, 3),
             "frames": [self.encode(moving_shapes(self.layout, motion, clock)) for clock in clocks],
             "turning": [turning[0], turning[-1]] if turning else None,
+            "occupied": [sorted(by_sector(motion.key(0).satellites)), sorted(by_sector(all_satellites(snapshot.game)))],
+            "told": round(beats_seconds(last.outcomes) / seconds, 3) if last is not None and last.outcomes else 0.5,
+            "cards": [self._card(card, motion) for card in told],
+            "lost": [sum(one.side == side for one in destroyed(snapshot.outcomes)) for side in SIDES],
+        }
+
+    def _card(self, card: Card, motion: Motion) -> dict[str, Any]:
+        """Return a card: its target, what became of it, the attacks on it, and the shapes that show them at the start."""
+        return {
+            "target": _name(card.target),
+            "result": card.result,
+            "attacks": [
+                {
+                    "by": _name(attack.attacker),
+                    "action": attack.action,
+                    "odds": attack.probability,
+                    "result": attack.result,
+                    "guard": None if attack.guard is None else _name(attack.guard),
+                }
+                for attack in card.attacks
+            ],
+            "guards": card.guards_text,
+            "lines": [shape_data(shape) for shape in attack_lines(self.layout, motion, card)],
         }
 
     def encode(self, shapes: Iterable[Shape]) -> list[int]:
@@ -103,13 +148,29 @@ class SceneEncoder:
 
 
 @functools.lru_cache(maxsize=64)
-def _board_layout(board: BoardConfig, fleet: int) -> Layout:
-    return make_layout(2 * SIZE, SIZE, board, fleet)
+def _board_layout(board: BoardConfig, fleet: int, is_narrow: bool) -> Layout:
+    layout = make_layout(2 * SIZE, SIZE, board, fleet)
+    if not is_narrow:
+        return layout
+    scale = SIZE / _NARROW
+    geometry = replace(
+        layout.geometry,
+        radius=SIZE / 2 - _NARROW_MARGIN,
+        max_token=_NARROW_TOKEN * scale,
+        min_token=theme.MIN_TOKEN * scale,
+    )
+    return replace(layout, scale=scale, geometry=geometry)
 
 
 @functools.lru_cache(maxsize=64)
-def _board_markup(board: BoardConfig, fleet: int, is_turning: bool) -> str:
-    return markup(static_shapes(_board_layout(board, fleet), is_turning))
+def _board_markup(board: BoardConfig, fleet: int, is_narrow: bool, is_turning: bool) -> str:
+    return markup(board_shapes(_board_layout(board, fleet, is_narrow), is_turning))
+
+
+@functools.lru_cache(maxsize=64)
+def _sector_records(board: BoardConfig, fleet: int, is_narrow: bool) -> dict[str, list[list[Any]]]:
+    looks = occupied_sectors(_board_layout(board, fleet, is_narrow))
+    return {str(sector): [shape_data(shape) for shape in shapes] for sector, shapes in looks.items()}
 
 
 def markup(shapes: Iterable[Shape]) -> str:
@@ -149,10 +210,16 @@ def _number(value: float) -> float:
     return int(rounded) if rounded.is_integer() else rounded
 
 
-def game_record(timeline: Timeline, title: str) -> dict[str, Any]:
-    """Return a whole game: what ``board_record`` returns, ``symbols``, ``shapes`` and ``moments``."""
+def game_record(timeline: Timeline, title: str, *, is_narrow: bool = False) -> dict[str, Any]:
+    """Return a whole game: what ``board_record`` returns, ``symbols``, ``shapes`` and ``moments``.
+
+    Args:
+        timeline: the game.
+        title: its title.
+        is_narrow: whether the board is shown on a phone.
+    """
     game = timeline[0]
-    encoder = SceneEncoder(game.config)
+    encoder = SceneEncoder(game.config, is_narrow=is_narrow)
     moments = [moment_record(timeline, i, encoder) for i in range(len(timeline))]
     return {
         "title": title,
@@ -167,12 +234,19 @@ def game_record(timeline: Timeline, title: str) -> dict[str, Any]:
 
 
 def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
-    """Return what stays the same in a game: ``size``, ``board`` and ``turning`` as markup, and ``rules`` in words."""
+    """Return what stays the same in a game.
+
+    Returns:
+        ``size``; ``board`` and ``turning`` as markup; ``sectors`` as ``SceneEncoder.sectors`` returns them; ``tokens``:
+        markup of each satellite by its name on a card, when it is safe and when it is lost; ``rules`` in words.
+    """
     game = timeline[0]
     return {
         "size": SIZE,
         "board": encoder.board(),
         "turning": encoder.board(is_turning=True),
+        "sectors": encoder.sectors(),
+        "tokens": {_name(one.id): _token_markup(one.id) for one in all_satellites(game)},
         "rules": [aim_tab(game), costs_tab(game)],
     }
 
@@ -197,6 +271,18 @@ def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict
         "engaged": last is not None and bool(last.outcomes),
         **encoder.frames(snapshot),
     }
+
+
+def _name(satellite: SatelliteId) -> str:
+    """Return the name of a satellite in cards and areas: "bravo:HVA"."""
+    return f"{satellite.side}:{satellite.short}"
+
+
+@cache
+def _token_markup(satellite: SatelliteId) -> list[str]:
+    """Return the markup of a satellite's token, as cards show it, when it is safe and when it is lost."""
+    styles = (TokenStyle(satellite.side, satellite.number, state=state) for state in ("active", "destroyed"))
+    return [markup(token_symbol(style).shapes) for style in styles]
 
 
 def _satellite(game: Game, satellite: Satellite) -> list[Any]:
@@ -296,7 +382,7 @@ class _ChoiceEncoder:
         ring = ring_shape(self.layout, anchor, max(round(3 * self.layout.scale), 2))
         name = f"{satellite.side} {satellite.short}, sector {self.sectors[satellite]}"
         hit = Circle(center, max(anchor.radius, _MIN_REACH), theme.CHOICE)
-        return self._area(f"{satellite.side}:{satellite.short}", name, hit, [ring])
+        return self._area(_name(satellite), name, hit, [ring])
 
     def _sector_area(self, sector: int | None) -> str:
         assert sector is not None

@@ -14,40 +14,34 @@ from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes import theme
 from geo_patrol.sessions.live import Timeline
 
-_LIGHT = {
-    "panel": "#f4f6fb",
-    "card": "#ffffff",
-    "card-bright": "#e6ebf7",
-    "line": "#a9b6d3",
-    "text": "#131a2e",
-    "soft": "#46536f",
-    "faint": "#5f6c8a",
-    "alpha": "#1a52c4",
-    "bravo": "#8a5a00",
-    "choice": "#00735a",
-    "warning": "#b3451d",
+_COLORS = {
+    "panel": theme.PANEL,
+    "card": theme.CARD,
+    "card-bright": theme.CARD_BRIGHT,
+    "line": theme.LINE,
+    "text": theme.TEXT,
+    "soft": theme.SOFT,
+    "faint": theme.FAINT,
+    "alpha": theme.SIDES_BRIGHT["alpha"],
+    "bravo": theme.SIDES_BRIGHT["bravo"],
+    "choice": theme.CHOICE,
+    "warning": theme.WARNING,
+    "lost": theme.LOST,
+    "safe": theme.SAFE,
 }
-"""For the page beside the board, which is dark in both."""
+"""Names of the colors that styles use."""
 
 
 def theme_css() -> str:
-    """Return the colors of the theme, dark ones and light ones, as the user's system prefers."""
-    dark = {
-        "panel": theme.PANEL,
-        "card": theme.CARD,
-        "card-bright": theme.CARD_BRIGHT,
-        "line": theme.LINE,
-        "text": theme.TEXT,
-        "soft": theme.SOFT,
-        "faint": theme.FAINT,
-        "alpha": theme.SIDES_BRIGHT["alpha"],
-        "bravo": theme.SIDES_BRIGHT["bravo"],
-        "choice": theme.CHOICE,
-        "warning": theme.WARNING,
-    }
+    """Return the colors of the theme, dark ones and light ones, as the user's system prefers.
+
+    Shapes name colors as they are in dark pictures: ``--c-0d1320`` is what #0d1320 becomes on a light page.
+    """
+    light = {name: theme.LIGHT[color] for name, color in _COLORS.items()}
+    light |= {f"c-{dark[1:]}": color for dark, color in theme.LIGHT.items()}
     return (
-        f":root {{ color-scheme: dark light; {_properties(dark)} --focus: {theme.HIT}; }}\n"
-        f"@media (prefers-color-scheme: light) {{ :root {{ {_properties(_LIGHT)} }} }}\n"
+        f":root {{ color-scheme: dark light; {_properties(_COLORS)} --focus: {theme.HIT}; }}\n"
+        f"@media (prefers-color-scheme: light) {{ :root {{ {_properties(light)} }} }}\n"
     )
 
 
@@ -71,9 +65,10 @@ def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
     for number, (name, timeline) in enumerate(games):
         entry = f"{name}, {_result(timeline)}"
         options.append(f'<option value="{number}">{html.escape(entry)}</option>')
-        record = gzip.compress(json.dumps(game_record(timeline, name), separators=(",", ":")).encode(), mtime=0)
-        content = base64.b64encode(record).decode()
-        records.append(f'<script type="application/gzip" id="game-{number}">{content}</script>')
+        for kind, is_narrow in (("game", False), ("narrow", True)):
+            data = json.dumps(game_record(timeline, name, is_narrow=is_narrow), separators=(",", ":"))
+            content = base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode()
+            records.append(f'<script type="application/gzip" id="{kind}-{number}">{content}</script>')
     return Template(static_file("replay.html")).substitute(
         title=html.escape(name if len(options) == 1 else title),
         style=theme_css() + static_file("style.css"),

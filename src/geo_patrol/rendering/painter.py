@@ -172,7 +172,7 @@ class Painter:
             pygame.draw.rect(self._surface, box.stroke, rect, width=stroke_width, border_radius=rounding)
 
     def _text(self, text: Text) -> None:
-        picture = text_surface(text.text, max(round(text.size * self._scale), 1), text.color, text.bold)
+        picture = text_surface(text.text, max(round(text.size * self._scale), 1), text.color)
         if text.rotation:
             picture = pygame.transform.rotozoom(picture, text.rotation, 1)
         x, y = self._point(text.position)
@@ -228,22 +228,21 @@ def _keep(key: Hashable, surface: pygame.Surface) -> pygame.Surface:
 
 
 @functools.cache
-def _font(size: int, bold: bool) -> pygame.font.Font:
-    font = pygame.font.Font(None, round(size * _TEXT_SUPERSAMPLING / _DEFAULT_FONT_SCALE))
-    font.bold = bold
-    return font
+def _font(size: int) -> pygame.font.Font:
+    """Return pygame's own font, which is bold already."""
+    return pygame.font.Font(None, round(size * _TEXT_SUPERSAMPLING / _DEFAULT_FONT_SCALE))
 
 
-def text_surface(text: str, size: int, color: Color, bold: bool = False) -> pygame.Surface:
+def text_surface(text: str, size: int, color: Color) -> pygame.Surface:
     """Return a text on a transparent surface; ``size`` is that of the font in pixels."""
     if not pygame.font.get_init():  # at first, or after somebody called pygame.quit
         clear_cache()
         pygame.font.init()
 
-    key = text, size, color, bold
+    key = text, size, color
     surface = _find(key)
     if surface is None:
-        large = _font(size, bold).render(text or " ", True, color)  # an empty text may crash SDL
+        large = _font(size).render(text or " ", True, color)  # an empty text may crash SDL
         width, height = (max(-(-extent // _TEXT_SUPERSAMPLING), 1) for extent in large.get_size())
         surface = _keep(key, pygame.transform.smoothscale(large, (width, height)))
     return surface

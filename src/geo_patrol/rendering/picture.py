@@ -10,12 +10,15 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.game import Game
 from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.scenes import theme
+from geo_patrol.scenes.board import board_shapes
 from geo_patrol.scenes.layout import ToolbarHeight, make_layout, no_toolbar
-from geo_patrol.scenes.picture import PanelState, fleet_size, moving_shapes, panel_shapes, static_shapes
+from geo_patrol.scenes.picture import PanelState, fleet_size, moving_shapes, panel_shapes
 from geo_patrol.scenes.satellites import Motion
 from geo_patrol.sessions.live import Snapshot
 
 _RGB = (0xFF, 0xFF00, 0xFF0000, 0)  # masks of a pixel of three bytes in this order
+_MAX_BACKGROUNDS = 4
+"""Parts of a phase whose backgrounds are kept: an engagement has many, which are shown one after another."""
 
 
 class Picture:
@@ -84,7 +87,7 @@ class Picture:
 
     def _motion_of(self, snapshot: Snapshot) -> Motion:
         if self._motion is None or self._motion.snapshot is not snapshot:
-            self._motion = Motion(self.layout.geometry, snapshot, self._motion)
+            self._motion = Motion(self.layout.geometry, snapshot)
             self._free_surfaces += self._backgrounds.values()
             self._backgrounds.clear()
         return self._motion
@@ -92,13 +95,15 @@ class Picture:
     def _draw_board(self, is_turning: bool) -> pygame.Surface:
         board = pygame.Surface((self.width, self.height), 0, 32)
         board.fill(theme.PANEL)
-        Painter(board, cache_symbols=False).paint(static_shapes(self.layout, is_turning))
+        Painter(board, cache_symbols=False).paint(board_shapes(self.layout, is_turning))
         return board
 
     def _background(self, motion: Motion, state: PanelState) -> pygame.Surface:
         """Return board and panels for a part of a phase, drawn once."""
         if state not in self._backgrounds:
             self._intact = None
+            if len(self._backgrounds) == _MAX_BACKGROUNDS:
+                self._free_surfaces.append(self._backgrounds.pop(next(iter(self._backgrounds))))
             surface = self._free_surfaces.pop() if self._free_surfaces else self._canvas.copy()
             surface.blit(self._turning_board if state.is_turning else self._board, (0, 0))
             Painter(surface).paint(panel_shapes(self.layout, motion, state))

@@ -8,9 +8,10 @@ from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.screen import Screen
-from geo_patrol.scenes.engagements import more_shapes
+from geo_patrol.scenes.engagements import card_at, more_shapes
 from geo_patrol.scenes.layout import Layout, make_layout
-from geo_patrol.scenes.picture import fleet_size
+from geo_patrol.scenes.picture import card_board_shapes, fleet_size
+from geo_patrol.scenes.satellites import Motion
 from geo_patrol.scenes.shapes import Rect
 from geo_patrol.sessions.advice import score_changes
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, last_turn_tab, result_tab
@@ -91,10 +92,17 @@ class GameWindow(Window):
         return picture
 
     def draw_content(self) -> pygame.Surface:
-        """Draw the game, and the button of its list of engagements."""
-        surface = self.picture.draw(self.playback.snapshot, self.playback.progress)
-        if self.shows_outcomes:
-            Painter(surface).paint(more_shapes(self.layout, self.playback.snapshot, self.pointer))
+        """Draw the game; while a card is pointed at, the board when its attacks were ordered, with lines for them."""
+        snapshot, layout = self.playback.snapshot, self.layout
+        surface = self.picture.draw(snapshot, self.playback.progress)
+        if not self.shows_outcomes:
+            return surface
+        painter, last = Painter(surface), snapshot.last_phase
+        if self.pointer is not None and self.playback.progress >= 1 and last is not None and last.outcomes:
+            card = card_at(layout, snapshot, self.pointer)
+            if card is not None:
+                painter.paint(card_board_shapes(layout, Motion(layout.geometry, snapshot), card))
+        painter.paint(more_shapes(layout, snapshot, self.pointer))
         return surface
 
     def scroll_content(self, rows: int) -> None:  # noqa: ARG002 - whichever way

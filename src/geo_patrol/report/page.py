@@ -419,35 +419,34 @@ def _goals(board: BoardConfig) -> Iterable[Shape]:
 def _percentages(board: BoardConfig, counts: Counter[int], total: int, strength: dict[int, float]) -> Iterable[Shape]:
     geometry = paper.geometry_of(board)
     for ring in range(board.inner_ring, board.outer_ring + 1):
-        distance = (geometry.inner_edge(ring) + geometry.outer_edge(ring)) / 2
+        distance, size = (
+            geometry.middle(ring),
+            min(0.28 * (geometry.outer_edge(ring) - geometry.inner_edge(ring)), 20.0),
+        )
         for azimuth in range(1 << ring):
             sector = int(sector_at(ring, azimuth))
             if counts[sector] * 1000 >= total > 0:
                 ink = paper.PAPER if strength[sector] > 0.55 else paper.INK
                 text = f"{counts[sector] / total:.1%}"
                 position = geometry.point((distance, middle_angle(sector)))
-                yield Text(position, text, geometry.ring_width * 0.2, ink, "center")
+                yield Text(position, text, size, ink, "center")
 
 
 def position(game: Game) -> str:
     """Return a picture of a position."""
-    board = game.config.board
-    numbers = paper.number_shapes(board) if board.outer_ring > _LABELLED_RING else ()
-    return _picture(
-        [*numbers, *paper.goal_shapes(game), *paper.satellite_shapes(game)], paper.caption(game), uses=board_id(board)
-    )
+    return _picture(paper.position_shapes(game), paper.caption(game), uses=board_id(game.config.board))
 
 
 def board_id(board: BoardConfig) -> str:
     """Return the id of a board's symbol."""
-    return f"board-{board.inner_ring}-{board.outer_ring}"
+    return f"board-{board.inner_ring}-{board.outer_ring}-{board.goal_ring}"
 
 
 def board_symbol(board: BoardConfig) -> str:
     """Return an empty board as an SVG symbol, once in a page, that positions on it refer to."""
     root = ET.Element("svg", {"width": "0", "height": "0", "aria-hidden": "true", "class": "symbols"})
     symbol = ET.SubElement(root, "symbol", {"id": board_id(board), "viewBox": f"0 0 {paper.SIZE:g} {paper.SIZE:g}"})
-    symbol.extend(elements([*paper.board_shapes(board), *paper.number_shapes(board)]))
+    symbol.extend(elements(paper.board_shapes(board)))
     return ET.tostring(root, encoding="unicode")
 
 

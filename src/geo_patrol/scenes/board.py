@@ -4,13 +4,17 @@ The outlines of the continents are coarse: a few points each, in degrees of long
 """
 
 import functools
+import itertools
 import math
-import random
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from geo_patrol.board import sector_at
+from geo_patrol.board import ring_of, sector_at
+from geo_patrol.notation import Satellite
 from geo_patrol.scenes import shapes, theme
-from geo_patrol.scenes.layout import BoardGeometry, Layout, sector_angle
+from geo_patrol.scenes.layout import BoardGeometry, Layout, approximate_text_size, middle_angle, sector_angle
+from geo_patrol.scenes.satellites import Anchors, by_sector
 from geo_patrol.sides import Side
 
 _LANDS = (
@@ -117,71 +121,97 @@ _MIN_SECTOR_WIDTH = 5
 
 
 def board_shapes(layout: Layout, is_turning: bool) -> Iterator[shapes.Shape]:
-    """Draw what stays of the board; while it turns, its grid is drawn apart and its numbers are faint."""
-    yield from _space(layout.board)
+    """Draw what stays of the board; while it turns, its grid is drawn apart."""
     yield _rings(layout.geometry)
     if not is_turning:
         yield from grid_shapes(layout.geometry, 0.0)
-    color = shapes.blend(theme.SECTOR_NUMBER, theme.RINGS[0], 0.75) if is_turning else theme.SECTOR_NUMBER
-    yield from _sector_numbers(layout, color)
+    yield from filter(None, _numbers(layout).values())
     yield from _prograde_arrow(layout)
-
-
-def _space(square: shapes.Rect) -> Iterator[shapes.Shape]:
-    """Draw the stars behind the board, the same each time."""
-    yield shapes.box(square, theme.SPACE)
-    rng = random.Random(4)  # noqa: S311 - an ornament
-    for _ in range(170):
-        x, y = int(rng.random() * square.width), int(rng.random() * square.height)
-        color = shapes.blend(theme.SPACE, theme.STAR, 0.15 + 0.6 * rng.random() ** 3)
-        size = max(1, round(square.width / 900 * (1 + rng.random())))
-        yield shapes.Box(square.left + x, square.top + y, size, size, color)
+    yield from atmosphere_shapes(layout.geometry.center, layout.geometry.earth_radius)
 
 
 def _rings(geometry: BoardGeometry) -> shapes.Use:
     """Draw the rings without their sectors, from the outside in."""
-    board = geometry.board
     size = math.ceil(2 * geometry.radius) + 4
     unit = size / 2
-    edge = max(round(geometry.radius * 0.007), 2) / 2
-    discs = []
-    for ring in range(board.outer_ring, board.inner_ring - 1, -1):
-        color = theme.RINGS[ring % 2]
-        if ring == board.goal_ring:
-            color = shapes.blend(color, theme.RING_EDGE, 0.18)
-        discs.append((geometry.outer_edge(ring), color))
-    discs.append((geometry.inner_edge(board.inner_ring), theme.SPACE))
+    edge = max(geometry.radius * 0.004, 1)
+    colors = [theme.PANEL] + [theme.RING] * (len(geometry.edges) - 1)
     circles: list[shapes.Circle] = []
-    for radius, color in discs:
+    for radius, color in sorted(zip(geometry.edges, colors, strict=True), reverse=True):
         circles += [
-            shapes.Circle((0, 0), radius / unit, theme.RING_EDGE),
+            shapes.Circle((0, 0), radius / unit, theme.GRID),
             shapes.Circle((0, 0), (radius - edge) / unit, color),
         ]
     x, y = (int(coordinate - unit) + unit for coordinate in geometry.center)  # on whole pixels
-    return shapes.Use(shapes.Symbol(tuple(circles), theme.RING_EDGE), (x, y), size)
+    return shapes.Use(shapes.Symbol(tuple(circles), theme.GRID), (x, y), size)
 
 
-def _sector_numbers(layout: Layout, color: shapes.Color) -> Iterator[shapes.Text]:
-    """Write each sector's number at its outer edge, turned to fit where sectors are narrow."""
+def ground_shapes(layout: Layout, satellites: Sequence[Satellite]) -> Iterator[shapes.Shape]:
+    """Draw what lies under the satellites of a position: their sectors, lit."""
+    looks = occupied_sectors(layout)
+    for sector in by_sector(satellites):
+        yield from looks[sector]
+
+
+@functools.lru_cache(maxsize=16)
+def occupied_sectors(layout: Layout) -> dict[int, tuple[shapes.Shape, ...]]:
+    """Return how each sector looks with satellites: lit, with its number outside if it is on the outer ring."""
     geometry, size = layout.geometry, layout.text_size("tiny")
+    looks: dict[int, tuple[shapes.Shape, ...]] = {}
+    for sector, number in _numbers(layout).items():
+        lit = shapes.Polygon(geometry.outline(sector, inset=1), theme.BUSY)
+        is_outer = int(ring_of(sector)) == geometry.board.outer_ring
+        outside = geometry.point((geometry.radius + 0.9 * size, middle_angle(sector)))
+        if is_outer and number is not None and not number.rotation:
+            looks[sector] = (lit, replace(number, position=outside))
+        else:
+            looks[sector] = (lit,)
+    return looks
+
+
+def _numbers(layout: Layout) -> dict[int, shapes.Text | None]:
+    """Return the number of each sector, in its middle, turned where it is narrow; None where it has no room."""
+    geometry, size = layout.geometry, layout.text_size("tiny")
+    numbers: dict[int, shapes.Text | None] = {}
     for ring in range(geometry.board.inner_ring, geometry.board.outer_ring + 1):
-        edge = geometry.outer_edge(ring)
-        distance = edge - max(size * 0.62, geometry.ring_width * 0.09)
-        width = sector_angle(ring) * distance
-        if width < _MIN_SECTOR_WIDTH:
-            continue
+        width = sector_angle(ring) * geometry.middle(ring)
         is_upright = width >= 1.5 * layout.text_width(str((2 << ring) - 2), size)
         fitted = size if is_upright else max(min(size, round(width * 0.95)), 7)
         for azimuth in range(1 << ring):
-            number = str(int(sector_at(ring, azimuth)))
-            angle = (azimuth + 0.5) * sector_angle(ring)
-            if is_upright:
-                yield shapes.Text(geometry.point((distance, angle)), number, fitted, color, "center")
-            else:
-                degrees = math.degrees(angle)
-                rotation = degrees + (180 if 90 < degrees < 270 else 0)
-                inside = edge - layout.text_width(number, fitted) * 0.62
-                yield shapes.Text(geometry.point((inside, angle)), number, fitted, color, "center", rotation)
+            sector = int(sector_at(ring, azimuth))
+            degrees = math.degrees(middle_angle(sector))
+            rotation = 0.0 if is_upright else degrees + (180 if 90 < degrees < 270 else 0)
+            number = shapes.Text(
+                geometry.sector_center(sector), str(sector), fitted, theme.SECTOR_NUMBER, "center", rotation
+            )
+            numbers[sector] = number if width >= _MIN_SECTOR_WIDTH else None
+    return numbers
+
+
+def lost_shapes(
+    geometry: BoardGeometry, satellites: Sequence[Satellite], anchors: Anchors, size: float
+) -> Iterator[shapes.PlainShape]:
+    """Write at the inner edges of sectors, beside what is drawn there, how many satellites were lost in them."""
+    tokens = [(geometry.point(anchor.position), anchor.radius) for anchor in set(anchors.values())]
+    for sector, count in sorted(Counter(one.sector for one in satellites if one.destroyed).items()):
+        text, ring = f"{count} lost", int(ring_of(sector))
+        width, height = round(approximate_text_size(text, round(size))[0] + size), round(1.25 * size)
+        places = []
+        for outward, fraction in itertools.product((-1, 1), (0.0, 0.3, -0.3, 0.48, -0.48)):
+            angle = middle_angle(sector) + fraction * sector_angle(ring)
+            extent = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # away from the edge
+            places.append(geometry.point((geometry.inner_edge(ring) + outward * extent, angle)))
+        free = (place for place in places if not any(_covers(token, place, (width, height)) for token in tokens))
+        x, y = next(free, places[0])
+        corner = round(x - width / 2), round(y - height / 2)
+        yield shapes.Box(*corner, width, height, theme.PANEL, theme.GRID, 1, height / 2)
+        yield shapes.Text((round(x), round(y)), text, size, theme.SOFT, "center")
+
+
+def _covers(token: tuple[shapes.Point, float], center: shapes.Point, extent: tuple[int, int]) -> bool:
+    """Return whether a disc overlaps a rectangle."""
+    sides = (max(abs(a - b) - side / 2, 0) for a, b, side in zip(token[0], center, extent, strict=True))
+    return math.hypot(*sides) < token[1]
 
 
 def grid_shapes(geometry: BoardGeometry, rotation: float) -> Iterator[shapes.Polyline]:
@@ -201,9 +231,9 @@ def grid_shapes(geometry: BoardGeometry, rotation: float) -> Iterator[shapes.Pol
 
 def goal_shapes(geometry: BoardGeometry, side: Side, sector: int, rotation: float) -> Iterator[shapes.Polygon]:
     """Draw a side's goal sector, filled faintly with a strong edge; ``rotation`` is in sectors."""
-    color = theme.SIDES[side]
-    yield shapes.Polygon(geometry.outline(sector, rotation, inset=1), color, opacity=58 / 255)
-    yield outline_shape(geometry, sector, color, max(round(geometry.radius / 150), 2), rotation)
+    width = max(round(geometry.radius / 150), 2)
+    outline = geometry.outline(sector, rotation, inset=width / 2 + 1)
+    yield shapes.Polygon(outline, theme.SIDES_DARK[side], theme.SIDES[side], width)
 
 
 def outline_shape(
@@ -224,8 +254,8 @@ def highlight_shapes(
 def _prograde_arrow(layout: Layout) -> Iterator[shapes.Shape]:
     """Draw the arrow outside the board in the direction of flight."""
     geometry, size = layout.geometry, layout.text_size("tiny")
-    distance = geometry.radius + max(geometry.radius * 0.018, 4)
-    start, end = math.radians(-50), math.radians(-40)
+    distance = geometry.radius + 2.4 * size
+    start, end = math.radians(-49), math.radians(-41)
     points = tuple(geometry.point((distance, start + (end - start) * step / 12)) for step in range(13))
     width = max(round(geometry.radius / 220), 1)
     yield shapes.Polyline(points, theme.SOFT, width)

@@ -1,19 +1,20 @@
-"""Engagements on the board: shots, collisions and guards, each with a mark of its own.
+"""Engagements: the marks of each beat on the board, and cards beside it that tell who attacked whom with which result.
 
 A shot is a thin line, a collision a double one, a guard carries a shield. Successes are drawn in full, with a star on
-what was hit and a filled shield; failures are drawn dashed, with an open ring and an empty shield. Where a guard takes an
-attack, a faint line to the HVA, which ends at a shield, shows what it was aimed at. A list beside the board names the
-results, and a legend explains the marks.
+what was hit and a filled shield; failures are drawn dashed, with an open ring and an empty shield. While a guard acts,
+faint lines show what it may draw to itself.
 """
 
 import functools
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from geo_patrol.notation import Outcome, SatelliteId
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout
-from geo_patrol.scenes.satellites import Clock, DiscStyle, Motion, satellite_shape
+from geo_patrol.scenes.satellites import Anchor, Anchors, Clock, Motion, TokenStyle, token_shape
 from geo_patrol.scenes.shapes import (
     Circle,
     Color,
@@ -28,87 +29,90 @@ from geo_patrol.scenes.shapes import (
     Use,
     arrow,
     between,
-    blend,
+    box,
 )
-from geo_patrol.sessions.live import Snapshot, intercepted_attacks
+from geo_patrol.sessions.engagement import Attack, Card, cards, destroyed, resolved_outcomes
+from geo_patrol.sessions.live import Snapshot
+from geo_patrol.sides import SIDES
 
 _SHIELD = ((-0.8, -0.85), (0, -1.0), (0.8, -0.85), (0.76, 0.1), (0.45, 0.62), (0, 1.0), (-0.45, 0.62), (-0.76, 0.1))
 _MORE = ("all, and the score (O)", "all (O)", "(O)")
-_LEGEND = (("shoot", "shot"), ("collide", "collision"), ("guard", "guard"), ("hit", "hit"), ("miss", "miss"))
 
 
-def engagement_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shape]:
-    """Draw the marks of the engagement that led to a snapshot, at a time of its phase."""
-    if clock.growth <= 0:
+def beat_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shape]:
+    """Draw the marks of the beat that is played, until satellites move."""
+    if not clock.growth or clock.key != clock.beat:
         return
-    width = max(round(2.2 * layout.scale), 1)
-    for attacker, hva in intercepted_attacks(motion.snapshot.outcomes).items():
-        yield from _intercepted(layout, motion, attacker, hva, clock)
-    for outcome in motion.snapshot.outcomes:
-        ends = _ends(layout.geometry, motion, outcome.actor, outcome.target, clock)
-        if ends is not None:
-            start, tip = ends[0], between(*ends, clock.growth)
-            offset = 1.3 * width if outcome.action == "collide" else 0.0
-            head = 0.0 if outcome.action == "guard" else 4.2 * width
-            color = theme.SIDES_BRIGHT[outcome.actor.side]
-            yield from arrow(start, tip, color, width, head, offset, dashed=not outcome.success)
-    if clock.shows_results:
-        for outcome in motion.snapshot.outcomes:
-            yield _result(layout, motion, outcome, clock)
+    anchors = motion.key(clock.beat).anchors
+    for outcome in motion.beats[clock.beat]:
+        yield from _lines(layout, anchors, outcome, clock.growth)
+    if clock.growth >= 1:
+        for outcome in motion.beats[clock.beat]:
+            yield _result(layout, anchors, outcome)
 
 
-def _intercepted(
-    layout: Layout, motion: Motion, attacker: SatelliteId, hva: SatelliteId, clock: Clock
-) -> Iterator[Shape]:
-    """Draw what an attack was aimed at that a guard took: a faint line, and a shield where it would have hit."""
-    ends = _ends(layout.geometry, motion, attacker, hva, clock)
-    if ends is None:
-        return
-    start, edge = ends
-    color = blend(theme.SIDES_BRIGHT[attacker.side], theme.SPACE, 0.35)
-    yield Polyline((start, between(start, edge, clock.growth)), color, layout.stroke(1.2), dashed=True)
-    if clock.shows_results:
-        size = max(round(motion.anchor(hva, clock).radius * 0.8), round(8 * layout.scale), 6)
-        yield Use(shield(theme.SIDES_BRIGHT[hva.side], True), edge, size)
+def attack_lines(layout: Layout, motion: Motion, card: Card) -> Iterator[Shape]:
+    """Draw the attacks of a card on the position before the engagement, where they were ordered."""
+    attackers = {attack.attacker for attack in card.attacks}
+    for outcome in itertools.chain.from_iterable(motion.beats):
+        if outcome.action != "guard" and outcome.actor in attackers:
+            yield from _lines(layout, motion.key(0).anchors, outcome, 1.0)
+
+
+def _lines(layout: Layout, anchors: Anchors, outcome: Outcome, growth: float) -> Iterator[Shape]:
+    """Draw an attack, or the attack that a guard draws to itself, as far as it has grown."""
+    width = layout.stroke(2.2)
+    actor, target = outcome.actor, outcome.target
+    if outcome.action == "guard":
+        if outcome.attacker is None:
+            return
+        faint = _ends(layout.geometry, anchors, outcome.attacker, target)
+        if faint is not None:
+            yield Polyline((faint[0], between(*faint, growth)), theme.FAINT, layout.stroke(1.2), dashed=True)
+        if not outcome.success:
+            return
+        actor, target = outcome.attacker, outcome.actor
+    ends = _ends(layout.geometry, anchors, actor, target)
+    if ends is not None:
+        offset = 1.3 * width if outcome.action == "collide" else 0.0
+        color = theme.SIDES_BRIGHT[actor.side]
+        tip = between(*ends, growth)
+        yield from arrow(ends[0], tip, color, width, 4.2 * width, offset, dashed=not outcome.success)
 
 
 def _ends(
-    geometry: BoardGeometry, motion: Motion, actor: SatelliteId, target: SatelliteId, clock: Clock
+    geometry: BoardGeometry, anchors: Anchors, actor: SatelliteId, target: SatelliteId
 ) -> tuple[Point, Point] | None:
-    """Return the ends of a line, which are at the satellites' edges; None for a guard beside its HVA, which has none."""
-    start, end = (geometry.point(motion.origin(one, clock)) for one in (actor, target))
-    radii = [motion.anchor(one, clock).radius for one in (actor, target)]
+    """Return the ends of a line, which are at the satellites' edges; None where they are in one place."""
+    one, other = anchors[actor], anchors[target]
+    start, end = geometry.point(one.position), geometry.point(other.position)
     distance = math.dist(start, end)
-    if distance <= sum(radii) * 1.02:
-        return None if actor.side == target.side else (start, end)
-    return between(start, end, radii[0] / distance), between(end, start, radii[1] / distance)
+    if distance <= 1:
+        return None
+    return between(start, end, one.radius / distance), between(end, start, min(other.radius / distance, 0.5))
 
 
-def _result(layout: Layout, motion: Motion, outcome: Outcome, clock: Clock) -> Use:
+def _result(layout: Layout, anchors: Anchors, outcome: Outcome) -> Use:
+    """Draw the result of an attempt: at the target, or at the guard."""
     geometry, scale, actor = layout.geometry, layout.scale, outcome.actor
     if outcome.action == "guard":
-        anchor = motion.anchor(actor, clock)
-        (x, y), shift = geometry.point(anchor.position), anchor.radius * 0.8
-        return outcome_symbol(outcome, (x + shift, y - shift), round(max(anchor.radius, 8 * scale)))
-    target = geometry.point(motion.origin(outcome.target, clock))
-    radius = motion.anchor(outcome.target, clock).radius
+        return _guard_shape(geometry, anchors[actor], theme.SIDES_BRIGHT[actor.side], outcome.success)
+    anchor = anchors[outcome.target]
+    target = geometry.point(anchor.position)
+    color = theme.SIDES_BRIGHT[actor.side]
     if outcome.success:
-        return outcome_symbol(outcome, target, round(max(radius * 2.3, 14 * scale)))
-    source = geometry.point(motion.origin(actor, clock))
-    edge = between(target, source, radius / (math.dist(source, target) or 1.0))
-    return outcome_symbol(outcome, edge, round(max(radius * 0.9, 8 * scale)))
+        return Use(
+            _star(color, outcome.action == "collide"), target, max(round(2.3 * anchor.radius), round(14 * scale))
+        )
+    source = geometry.point(anchors[actor].position)
+    edge = between(target, source, anchor.radius / (math.dist(source, target) or 1.0))
+    return Use(_miss(color), edge, max(round(0.7 * anchor.radius), 6))
 
 
-def outcome_symbol(outcome: Outcome, center: Point, size: int) -> Use:
-    """Draw the symbol of a result: star or open ring, filled or empty shield."""
-    color = theme.SIDES_BRIGHT[outcome.actor.side]
-    if outcome.action != "guard":
-        symbol = _star(color, outcome.action == "collide") if outcome.success else _miss(color)
-    elif outcome.attacker is None:
-        symbol = shield(blend(color, theme.PANEL, 0.45), outcome.success)
-    else:
-        symbol = shield(color, outcome.success)
-    return Use(symbol, center, max(size, 6))
+def _guard_shape(geometry: BoardGeometry, anchor: Anchor, color: Color, filled: bool) -> Use:
+    x, y = geometry.point(anchor.position)
+    shift = 0.8 * anchor.radius
+    return Use(shield(color, filled), (x + shift, y - shift), max(round(anchor.radius), 8))
 
 
 @functools.cache
@@ -116,20 +120,20 @@ def _star(color: Color, is_collision: bool) -> Symbol:
     """Return the star of a hit, open in the middle so that the satellite stays visible."""
     points = 12 if is_collision else 8
     stars = []
-    for reach, fill in ((0.98, theme.SATELLITE_EDGE), (0.9, color), (0.8, theme.HIT)):
+    for reach, fill in ((0.98, theme.OUTLINE), (0.9, color), (0.8, theme.HIT)):
         corners = []
         for corner in range(2 * points):
             distance = reach * (1 if corner % 2 == 0 else 0.66)
             angle = math.pi * corner / points
             corners.append((distance * math.cos(angle), distance * math.sin(angle)))
         stars.append(Polygon(tuple(corners), fill))
-    return Symbol(tuple(stars), theme.SATELLITE_EDGE, hole=0.42)
+    return Symbol(tuple(stars), theme.OUTLINE, hole=0.42)
 
 
 @functools.cache
 def _miss(color: Color) -> Symbol:
-    radii = ((0.98, theme.SATELLITE_EDGE), (0.86, color), (0.5, theme.SATELLITE_EDGE))
-    return Symbol(tuple(Circle((0, 0), radius, fill) for radius, fill in radii), theme.SATELLITE_EDGE)
+    radii = ((0.98, theme.OUTLINE), (0.86, color), (0.5, theme.OUTLINE))
+    return Symbol(tuple(Circle((0, 0), radius, fill) for radius, fill in radii), theme.OUTLINE)
 
 
 @functools.cache
@@ -139,40 +143,163 @@ def shield(color: Color, filled: bool) -> Symbol:
     def outline(reach: float, fill: Color) -> PlainShape:
         return Polygon(tuple((x * reach, y * reach) for x, y in _SHIELD), fill)
 
-    inner = theme.HIT if filled else theme.SATELLITE_EDGE
-    shapes = outline(1.0, theme.SATELLITE_EDGE), outline(0.84, color), outline(0.56, inner)
-    return Symbol(shapes, theme.SATELLITE_EDGE)
+    inner = theme.HIT if filled else theme.OUTLINE
+    shapes = outline(1.0, theme.OUTLINE), outline(0.84, color), outline(0.56, inner)
+    return Symbol(shapes, theme.OUTLINE)
 
 
-def outcome_list_shapes(layout: Layout, snapshot: Snapshot, shows_results: bool) -> Iterator[Shape]:
-    """Draw the list of the last engagement's outcomes, in as many columns as fit.
+_TOKENS = (40, 34, 30, 26, 22, 18)
+"""Diameters of the satellites of cards, in a picture of 1280 x 720: the largest with which all cards fit."""
+
+
+_SMALL_LABELS = 30
+"""Largest of them with labels in small type."""
+
+
+class _CardStyle(NamedTuple):
+    """Lengths of cards in pixels."""
+
+    token: int
+    step: int
+    label: int
+    padding: int
+
+    @property
+    def first(self) -> int:
+        """Where the attacks begin, from the left edge."""
+        return self.padding + round(1.6 * max(self.token, self.label * 2))
+
+    def per_line(self, width: int) -> int:
+        """Return how many attacks fit in a line of a card of a width."""
+        return max((width - self.first) // self.step, 1)
+
+    def height(self, lines: int, has_guards: bool) -> int:
+        """Return the height of a card."""
+        return lines * (self.token + round(1.5 * self.label)) + 2 * self.padding + has_guards * round(1.4 * self.label)
+
+
+def card_shapes(layout: Layout, snapshot: Snapshot, resolved: int | None = None) -> Iterator[Shape]:
+    """Draw the last engagement as cards, HVAs first, in lines.
 
     Args:
         layout: layout of the picture.
         snapshot: what is shown.
-        shows_results: whether the engagement's results show on the board already.
+        resolved: how many beats have been played; None for all.
     """
     area, outcomes = layout.outcomes, snapshot.outcomes
     line, size = layout.line_height("small"), layout.text_size("small")
     if area.height < 2 * line:
         return
-    yield Text((area.left, area.top + line / 2), _heading(snapshot), layout.text_size("tiny"), theme.FAINT)
-    if not outcomes or not shows_results:
-        text = "none yet" if not snapshot.outcomes_turn else "under way" if outcomes else "nobody engaged"
+    told = cards(outcomes, snapshot.outcomes_orders, resolved)
+    lost = destroyed(resolved_outcomes(outcomes, resolved))
+    losses = ", ".join(f"{side} loses {sum(one.side == side for one in lost)}" for side in SIDES)
+    room = area.width
+    if told and told[0].result:
+        yield Text((area.right, area.top + line / 2), losses, size, theme.TEXT, "midright", bold=True)
+        room -= layout.text_width(losses, size) + size
+    if layout.text_width(_heading(snapshot), layout.text_size("tiny")) <= room:
+        yield Text((area.left, area.top + line / 2), _heading(snapshot), layout.text_size("tiny"), theme.FAINT)
+    if not told:
+        text = "nobody engaged" if snapshot.outcomes_turn else "none yet"
         yield Text((area.left, area.top + line * 1.6), text, size, theme.SOFT)
         return
-    height = round(line * 1.12)
-    rows = max((area.height - line) // height, 1)
-    columns = max(min(area.width // round(13.8 * size), 1 + (len(outcomes) - 1) // rows), 1)
-    listed = select_outcomes(outcomes, rows * columns)
-    width = area.width // columns
-    saved = intercepted_attacks(outcomes)
-    for i, outcome in enumerate(listed):
-        row = Rect(area.left + i // rows * width, area.top + line + i % rows * height, width, height)
-        yield from _outcome(layout, outcome, row, " (aimed at HVA)" if outcome.actor in saved else "")
-    if len(listed) < len(outcomes):
-        position = area.left + (columns - 1) * width, area.top + line + (rows - 0.5) * height
-        yield Text(position, f"and {len(outcomes) - len(listed)} more", size, theme.SOFT)
+    style, rects = _placed(layout, told)
+    for card, rect in zip(told, rects, strict=False):
+        yield from _card(layout, style, card, rect, lost)
+    if len(rects) < len(told):
+        text = f"and {len(told) - len(rects)} more"
+        yield Text((area.right, area.bottom - size / 2), text, size, theme.SOFT, "midright")
+
+
+def card_at(layout: Layout, snapshot: Snapshot, pixel: tuple[int, int]) -> Card | None:
+    """Return the card at a pixel; None if there is none."""
+    told = cards(snapshot.outcomes, snapshot.outcomes_orders)
+    placed = zip(told, _placed(layout, told)[1], strict=False)
+    return next((card for card, rect in placed if rect.contains(pixel)), None)
+
+
+def _placed(layout: Layout, told: list[Card]) -> tuple[_CardStyle, list[Rect]]:
+    """Place the cards, as large as all fit; at the smallest size, those that fit."""
+    area, line = layout.outcomes, layout.line_height("small")
+    space = Rect(area.left, area.top + line, area.width, max(area.height - line, 0))
+    for token in _TOKENS:
+        style = _card_style(layout, token)
+        rects = _lay_out(layout, style, space, told)
+        fitting = [rect for rect in rects if rect.bottom <= space.bottom]
+        if len(fitting) == len(told):
+            break
+    return style, fitting
+
+
+def _card_style(layout: Layout, token: int) -> _CardStyle:
+    label = layout.text_size("small" if token > _SMALL_LABELS else "tiny")
+    diameter = max(round(token * layout.scale), 12)
+    step = max(round(1.6 * diameter), layout.text_width("100% miss", label) + label // 2)
+    return _CardStyle(diameter, step, label, max(round(6 * layout.scale), 3))
+
+
+def _lay_out(layout: Layout, style: _CardStyle, space: Rect, told: list[Card]) -> list[Rect]:
+    """Place cards beside each other while they fit, as words in lines; those of a line are equally high."""
+    gap = style.padding
+    lines: list[list[tuple[int, int]]] = []  # widths and heights
+    for card in told:
+        count = min(len(card.attacks), style.per_line(space.width - style.padding))
+        words = layout.text_width(card.guards_text, style.label)
+        width = min(max(style.first + count * style.step, words + style.padding) + style.padding, space.width)
+        height = style.height(-(-len(card.attacks) // max(count, 1)) or 1, bool(card.guards))
+        if not lines or sum(w + gap for w, _ in lines[-1]) + width > space.width:
+            lines.append([])
+        lines[-1].append((width, height))
+    rects, top = [], space.top
+    for line in lines:
+        left, height = space.left, max(height for _, height in line)
+        for width, _ in line:
+            rects.append(Rect(left, top, width, height))
+            left += width + gap
+        top += height + gap
+    return rects
+
+
+def _card(layout: Layout, style: _CardStyle, card: Card, rect: Rect, lost: set[SatelliteId]) -> Iterator[Shape]:
+    """Draw a card: the target with what became of it, its attackers with odds and results, what its guards did."""
+    yield box(rect, theme.CARD, r=style.padding)
+    radius, below = style.token / 2, round(0.8 * style.label)
+    x, y = rect.left + style.padding + (style.first - style.padding) * 0.4, rect.top + style.padding + radius
+    yield _token(card.target, (x, y), radius, card.target in lost)
+    color = {"lost": theme.LOST, "safe": theme.SAFE}.get(card.result, theme.SOFT)
+    yield Text((x, y + radius + below), card.result, style.label, color, "center", bold=True)
+    per_line = style.per_line(rect.width - style.padding)
+    for i, attack in enumerate(card.attacks):
+        center = (
+            rect.left + style.first + (i % per_line + 0.5) * style.step,
+            y + i // per_line * (style.token + round(1.5 * style.label)),
+        )
+        yield from _attack(style, attack, center, below, lost)
+    if card.guards:
+        place = rect.left + style.padding, rect.bottom - style.padding - 0.45 * style.label
+        words = layout.fitted(card.guards_text, style.label, rect.width - 2 * style.padding)
+        yield Text(place, words, style.label, theme.SOFT)
+
+
+def _attack(style: _CardStyle, attack: Attack, center: Point, below: int, lost: set[SatelliteId]) -> Iterator[Shape]:
+    """Draw an attacker, the guard that took its attack beside it, and its odds and result beneath."""
+    x, y = center
+    radius = style.token / 2
+    shift = 0.28 * style.token if attack.guard is not None else 0.0
+    yield _token(attack.attacker, (x - shift, y), radius, attack.attacker in lost)
+    if attack.guard is not None:
+        yield _token(
+            attack.guard, (x - shift + 0.86 * style.token, y + 0.14 * style.token), 0.72 * radius, attack.guard in lost
+        )
+    odds = "" if attack.probability is None else f"{attack.probability:.0%}"
+    is_hit = attack.result == "hit"
+    label = f"{odds} {attack.result}".strip()
+    yield Text((x, y + radius + below), label, style.label, theme.LOST if is_hit else theme.SOFT, "center", bold=is_hit)
+
+
+def _token(satellite: SatelliteId, center: Point, radius: float, is_dead: bool) -> Use:
+    state = "destroyed" if is_dead else "active"
+    return token_shape(TokenStyle(satellite.side, satellite.number, state=state), center, radius)
 
 
 def more_shapes(layout: Layout, snapshot: Snapshot, pointer: tuple[int, int] | None) -> Iterator[Shape]:
@@ -184,86 +311,9 @@ def more_shapes(layout: Layout, snapshot: Snapshot, pointer: tuple[int, int] | N
     fitting = [text for text in _MORE if layout.text_width(text, size) <= space]
     if fitting:
         is_lit = pointer is not None and area.contains(pointer)
-        position = area.right, area.top + layout.line_height("small") / 2
+        position = area.right, area.bottom - size / 2
         yield Text(position, fitting[0], size, theme.TEXT if is_lit else theme.SOFT, "midright")
 
 
 def _heading(snapshot: Snapshot) -> str:
     return f"ENGAGEMENT OF TURN {snapshot.outcomes_turn}" if snapshot.outcomes_turn else "ENGAGEMENT"
-
-
-def select_outcomes(outcomes: Sequence[Outcome], count: int) -> list[Outcome]:
-    """Return at most so many outcomes, in their order, leaving a line for the rest: idle guards are dropped first."""
-    if len(outcomes) <= count:
-        return list(outcomes)
-    ranked = sorted(range(len(outcomes)), key=lambda i: _rank(outcomes[i]))
-    return [outcomes[i] for i in sorted(ranked[: max(count - 1, 0)])]
-
-
-def _rank(outcome: Outcome) -> int:
-    if outcome.action == "guard":
-        return 4 if outcome.attacker is None else 2 if outcome.success else 3
-    return 0 if outcome.success else 1
-
-
-def result_text(outcome: Outcome) -> str:
-    """Return the result of an engagement in a word or two."""
-    if outcome.action == "guard":
-        return "no attack" if outcome.attacker is None else "diverted" if outcome.success else "failed"
-    return {"shoot": ("miss", "hit"), "collide": ("miss", "rammed")}[outcome.action][outcome.success]
-
-
-def _outcome(layout: Layout, outcome: Outcome, row: Rect, note: str) -> Iterator[Shape]:
-    unit = row.height
-    radius = unit * 0.42
-    actor = outcome.actor
-    other = outcome.attacker if outcome.action == "guard" else outcome.target
-    y = row.center[1]
-    yield _satellite(actor, (row.left + radius, y), radius)
-    start, end = (row.left + unit * 1.05, y), (row.left + unit * 2.55, y)
-    if outcome.action == "guard":
-        yield outcome_symbol(outcome, ((start[0] + end[0]) / 2, y), round(unit * 0.85))
-    else:
-        yield from _list_arrow(outcome, start, end, theme.SIDES_BRIGHT[actor.side], layout.stroke(1.6), unit * 0.36)
-    size = layout.text_size("small")
-    left = row.left + unit * 3.8
-    if other is not None:
-        yield _satellite(other, (row.left + unit * 2.65 + radius, y), radius)
-        yield Text((left + 2.6 * size, y), f"{outcome.probability:.0%}", size, theme.SOFT, "midright")
-    text = layout.fitted(result_text(outcome) + note, size, round(row.right - left - 2.95 * size))
-    yield Text((left + 3.0 * size, y), text, size, theme.TEXT if outcome.success else theme.FAINT)
-
-
-def _list_arrow(outcome: Outcome, start: Point, end: Point, color: Color, width: int, head: float) -> Iterator[Shape]:
-    offset = 1.5 * width if outcome.action == "collide" else 0.0
-    return arrow(start, end, color, width, head, offset, dashed=not outcome.success)
-
-
-def _satellite(satellite: SatelliteId, center: Point, radius: float) -> Use:
-    return satellite_shape(DiscStyle(satellite.side, satellite.number), center, radius, with_gauges=False)
-
-
-def legend_shapes(layout: Layout) -> Iterator[Shape]:
-    """Draw what the marks mean, in as many rows as the legend is high."""
-    area = layout.legend
-    rows = max(area.height // layout.line_height("tiny"), 1)
-    columns = -(-len(_LEGEND) // rows)
-    for i, (kind, text) in enumerate(_LEGEND):
-        left = area.left + i % columns * area.width // columns
-        top = area.top + i // columns * area.height // rows
-        unit, y = layout.text_size("tiny"), top + layout.line_height("tiny") / 2
-        yield Text((left + 2.4 * unit, y), text, unit, theme.FAINT)
-        outcome = _example(kind)
-        if kind in ("guard", "hit", "miss"):
-            yield outcome_symbol(outcome, (left + unit, y), round(unit * 1.2))
-        else:
-            ends = (left, y), (left + 2 * unit, y)
-            yield from _list_arrow(outcome, *ends, theme.SOFT, layout.stroke(1.6), unit * 0.5)
-
-
-def _example(kind: str) -> Outcome:
-    """Return an outcome that the legend explains."""
-    someone, enemy = SatelliteId("alpha", 1), SatelliteId("bravo", 1)
-    if kind == "guard":
-        return Outcome("guard", enemy, someone, SatelliteId("alpha", 0), 1.0, True)
-    return Outcome("collide" if kind == "collide" else "shoot", someone, None, enemy, 1.0, kind != "miss")

@@ -1,5 +1,8 @@
 """Where things are in a picture: polar geometry of the board, and the parts beside it."""
 
+import bisect
+import functools
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +12,6 @@ from geo_patrol.board import azimuth_of, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.shapes import Point, Rect
-from geo_patrol.scenes.theme import EARTH_RADIUS, FIRST_RING
 
 Polar: TypeAlias = tuple[float, float]
 """Distance in pixels, angle in radians."""
@@ -17,35 +19,48 @@ Polar: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True)
 class BoardGeometry:
-    """Rings around a center.
+    """Rings around a center: the goals' ring is the widest, whatever the position, so that nothing jumps.
 
     Attributes:
         board: the rings.
         center: center of the Earth, in pixels.
         radius: radius of the outermost ring's outer edge, in pixels.
+        max_token: largest diameter of a satellite, in pixels.
+        min_token: diameter below which satellites of a sector are shown as stacks, in pixels.
     """
 
     board: BoardConfig
     center: Point
     radius: float
+    max_token: float = theme.MAX_TOKEN
+    min_token: float = theme.MIN_TOKEN
+
+    @functools.cached_property
+    def edges(self) -> tuple[float, ...]:
+        """Radii of the rings' edges in pixels, from the inner edge of the innermost ring outward."""
+        rings = range(self.board.inner_ring, self.board.outer_ring + 1)
+        near = (theme.GOAL_RING, theme.NEXT_TO_GOAL)
+        distances = (abs(ring - self.board.goal_ring) for ring in rings)
+        parts = [near[distance] if distance < len(near) else 1.0 for distance in distances]
+        unit = self.radius * (1 - theme.EARTH) / sum(parts)
+        return tuple(itertools.accumulate((part * unit for part in parts), initial=self.radius * theme.EARTH))
 
     @property
     def earth_radius(self) -> float:
         """The Earth's radius in pixels."""
-        return self.radius * EARTH_RADIUS
-
-    @property
-    def ring_width(self) -> float:
-        """The width of a ring in pixels."""
-        return self.radius * (1 - FIRST_RING) / (self.board.outer_ring - self.board.inner_ring + 1)
+        return self.edges[0] * 0.8
 
     def inner_edge(self, ring: int) -> float:
         """Return a ring's inner radius in pixels."""
-        return self.radius * FIRST_RING + (ring - self.board.inner_ring) * self.ring_width
+        return self.edges[ring - self.board.inner_ring]
 
     def outer_edge(self, ring: int) -> float:
         """Return a ring's outer radius in pixels."""
-        return self.inner_edge(ring) + self.ring_width
+        return self.edges[ring - self.board.inner_ring + 1]
+
+    def middle(self, ring: int) -> float:
+        """Return the radius of a ring's middle in pixels."""
+        return (self.inner_edge(ring) + self.outer_edge(ring)) / 2
 
     def point(self, position: Polar) -> Point:
         """Return a polar position in pixels of the picture."""
@@ -55,7 +70,7 @@ class BoardGeometry:
     def sector_center(self, sector: int) -> Point:
         """Return the middle of a sector in pixels of the picture."""
         ring = int(ring_of(sector))
-        return self.point(((self.inner_edge(ring) + self.outer_edge(ring)) / 2, middle_angle(sector)))
+        return self.point((self.middle(ring), middle_angle(sector)))
 
     def outline(self, sector: int, rotation: float = 0.0, inset: float = 0.0) -> tuple[Point, ...]:
         """Return a sector's outline.
@@ -79,7 +94,7 @@ class BoardGeometry:
     def sector_of(self, point: Point) -> int | None:
         """Return the sector at a pixel of the picture; None if there is none."""
         x, y = point[0] - self.center[0], self.center[1] - point[1]
-        ring = math.floor((math.hypot(x, y) - self.radius * FIRST_RING) / self.ring_width) + self.board.inner_ring
+        ring = bisect.bisect_right(self.edges, math.hypot(x, y)) - 1 + self.board.inner_ring
         if not self.board.inner_ring <= ring <= self.board.outer_ring:
             return None
         return int(sector_at(ring, math.floor(math.atan2(y, x) / sector_angle(ring))))
@@ -97,10 +112,10 @@ def middle_angle(sector: int) -> float:
 
 MIN_SIZE = (320, 240)
 MAX_SIZE = (8192, 8192)
-_BOARD_FRACTION = 0.56
+_BOARD_FRACTION = 0.625
 """Largest fraction of the width that the board takes beside the panel."""
-_LEGEND_WIDTH = 7
-"""Width of the legend's words, in lines."""
+_AROUND = 22
+"""Space around the board for numbers, in a picture of 1280 x 720."""
 _MIN_WIDE = 0.75
 """Width over height from which the panel is beside the board: beneath a board that wide it would lack height."""
 _TALL_BOARD_FRACTION = 0.52
@@ -111,9 +126,8 @@ _MIN_TALL_LIST_LINES = 5
 """Lines for that list, for which the board above the panel is made smaller."""
 _MIN_BOARD_FRACTION = 0.78
 """Smallest fraction of its side that the board keeps when it makes space for a toolbar or a list."""
-LEGEND_ITEMS = 5
-_LEGEND_ITEM_WIDTH = 4.5
-"""Width of a mark and its word in a flat legend, in lines."""
+_FLEET_TOKEN, _MIN_FLEET_CELL = 34, 26
+"""Diameter of a satellite in its fleet's row, and the width below which the fleet takes two rows."""
 
 TextMeasure: TypeAlias = Callable[[str, int], tuple[int, int]]
 """Returns width and height in pixels of a text in a font size."""
@@ -189,10 +203,11 @@ class Layout(TextStyle):
     Attributes:
         board: the square that holds the board.
         header: title, turn, phase and score.
-        tables: one for each side.
-        outcomes: the list of engagements, or of the orders to choose from.
+        tables: the fleet of each side.
+        columns: satellites in a row of a fleet.
+        token: diameter of a satellite there, in pixels.
+        outcomes: the cards of the last engagement, or the orders to choose from.
         chart: the score over the turns.
-        legend: the engagement marks explained: a corner of the board, or a line beneath it.
         toolbar: buttons of a window; empty in a picture.
         geometry: geometry of the board.
     """
@@ -200,9 +215,10 @@ class Layout(TextStyle):
     board: Rect
     header: Rect
     tables: tuple[Rect, Rect]
+    columns: int
+    token: int
     outcomes: Rect
     chart: Rect
-    legend: Rect
     toolbar: Rect
     geometry: BoardGeometry
 
@@ -238,14 +254,22 @@ class _Metrics(NamedTuple):
     def header(self) -> int:
         return 2 * self.line("normal") + round(theme.text_size("huge", self.scale) * 1.05) + self.line("small")
 
-    @property
-    def tables(self) -> int:
-        return self.line("small") * (self.fleet_size + 1) + self.gap
+    def columns(self, width: int) -> int:
+        """Return how many satellites of a fleet stand in a row."""
+        return self.fleet_size if width >= _MIN_FLEET_CELL * self.fleet_size else -(-self.fleet_size // 2)
 
-    def legend(self, width: int) -> int:
-        """Return the height of a flat legend, which has a second row where it is narrow."""
-        tiny = self.line("tiny")
-        return tiny if width >= LEGEND_ITEMS * _LEGEND_ITEM_WIDTH * tiny else 2 * tiny
+    def token(self, width: int) -> int:
+        """Return the diameter of a satellite in such a row."""
+        return min(max(round(_FLEET_TOKEN * self.scale), 24), round(0.9 * width / self.columns(width)))
+
+    def fleet(self, width: int) -> int:
+        """Return the height of a fleet."""
+        rows = -(-self.fleet_size // self.columns(width))
+        return self.line("small") + rows * (self.token(width) + self.line("tiny"))
+
+    def tables(self, width: int) -> int:
+        """Return the height of both fleets."""
+        return 2 * self.fleet(width) + self.gap
 
 
 class _Areas(NamedTuple):
@@ -284,9 +308,14 @@ def make_layout(
     metrics = _Metrics(theme.scale_of(width, height), fleet_size, toolbar)
     areas = _wide(width, height, metrics) if width >= _MIN_WIDE * height else _tall(width, height, metrics)
     header, tables, rest, buttons = _split_panel(areas, metrics)
-    legend, outcomes, chart = _place_legend(areas, rest, metrics)
-    geometry = BoardGeometry(board, areas.square.center, areas.square.width / 2 - metrics.margin)
-    return Layout(metrics.scale, measure, areas.square, header, tables, outcomes, chart, legend, buttons, geometry)
+    outcomes, chart = _place_lists(areas, rest, metrics)
+    around = max(round(_AROUND * metrics.scale), theme.MIN_TEXT_SIZE + 4)
+    largest = max(theme.MAX_TOKEN * metrics.scale, theme.MIN_TOKEN)
+    geometry = BoardGeometry(board, areas.square.center, areas.square.width / 2 - around, largest)
+    columns, token = metrics.columns(header.width), metrics.token(header.width)
+    return Layout(
+        metrics.scale, measure, areas.square, header, tables, columns, token, outcomes, chart, buttons, geometry
+    )
 
 
 def _wide(width: int, height: int, metrics: _Metrics) -> _Areas:
@@ -294,17 +323,18 @@ def _wide(width: int, height: int, metrics: _Metrics) -> _Areas:
     side = min(height, round(width * _BOARD_FRACTION))
     usual = _beside(side, width, height, metrics)
     panel = usual.panel
-    rest = panel.height - metrics.header - metrics.tables - metrics.toolbar(panel.width) - 3 * metrics.gap
+    rest = panel.height - metrics.header - metrics.tables(panel.width) - metrics.toolbar(panel.width)
+    rest -= 3 * metrics.gap
     if not metrics.toolbar(panel.width) or rest >= _MIN_LIST_LINES * metrics.line("small"):
         return usual
     areas = usual
     while side >= _MIN_BOARD_FRACTION * usual.square.width:
         below = areas.below
         toolbar = metrics.toolbar(below.width)
-        fitting = height - metrics.margin - metrics.legend(below.width) - metrics.gap - toolbar
+        fitting = height - metrics.margin - toolbar
         if fitting >= side:
-            legend = below._replace(height=below.height - toolbar - metrics.gap)
-            return areas._replace(below=legend, toolbar=Rect(below.left, below.bottom - toolbar, below.width, toolbar))
+            free = below._replace(height=below.height - toolbar - metrics.gap)
+            return areas._replace(below=free, toolbar=Rect(below.left, below.bottom - toolbar, below.width, toolbar))
         side = fitting  # which leaves less width to the toolbar
         areas = _beside(side, width, height, metrics)
     return usual
@@ -321,7 +351,7 @@ def _tall(width: int, height: int, metrics: _Metrics) -> _Areas:
     """Place the panel beneath the board, which leaves it the height that it needs."""
     margin = metrics.margin
     panel_width = width - 2 * margin
-    used = metrics.header + metrics.tables + metrics.toolbar(panel_width) + 3 * metrics.gap + margin
+    used = metrics.header + metrics.tables(panel_width) + metrics.toolbar(panel_width) + 3 * metrics.gap + margin
     largest = min(width, round(height * _TALL_BOARD_FRACTION))
     fitting = height - used - _MIN_TALL_LIST_LINES * metrics.line("small")
     side = min(largest, max(fitting, round(largest * _MIN_BOARD_FRACTION)))
@@ -335,30 +365,21 @@ def _split_panel(areas: _Areas, metrics: _Metrics) -> tuple[Rect, tuple[Rect, Re
     header = Rect(panel.left, panel.top, panel.width, metrics.header)
     toolbar_height = metrics.toolbar(panel.width)
     within = Rect(panel.left, panel.bottom - toolbar_height, panel.width, toolbar_height)
-    half = (panel.width - gap) // 2
-    top = header.bottom + gap
+    top, fleet = header.bottom + gap, metrics.fleet(panel.width)
     tables = (
-        Rect(panel.left, top, half, metrics.tables),
-        Rect(panel.right - half, top, half, metrics.tables),
+        Rect(panel.left, top, panel.width, fleet),
+        Rect(panel.left, top + fleet + gap, panel.width, fleet),
     )
-    top += metrics.tables + gap
+    top = tables[1].bottom + gap
     bottom = within.top - gap if toolbar_height and areas.toolbar is None else panel.bottom
     return header, tables, Rect(panel.left, top, panel.width, max(bottom - top, 0)), areas.toolbar or within
 
 
-def _place_legend(areas: _Areas, rest: Rect, metrics: _Metrics) -> tuple[Rect, Rect, Rect]:
-    """Return legend, list of outcomes and chart."""
-    square, below, gap, scale = areas.square, areas.below, metrics.gap, metrics.scale
-    small, tiny = metrics.line("small"), metrics.line("tiny")
-    if areas.toolbar is not None or below.height >= 5 * small:
-        legend = Rect(below.left, below.top, below.width, metrics.legend(below.width))
-        top = legend.bottom + gap
-        return legend, rest, Rect(below.left, top, below.width, max(below.bottom - top, 0))
-    corner = max(round(8 * scale), 3)
-    fits_beside = square.left - areas.panel.left >= _LEGEND_WIDTH * tiny  # of a small board under a wide window
-    left = areas.panel.left if fits_beside else square.left + corner
-    height = LEGEND_ITEMS * tiny
-    legend = Rect(left, square.bottom - corner - height, 10 * tiny, height)
-    chart_height = min(round(rest.height * 0.42), 8 * small)
-    outcomes = Rect(rest.left, rest.top, rest.width, max(rest.height - chart_height - gap, 0))
-    return legend, outcomes, Rect(rest.left, outcomes.bottom + gap, rest.width, chart_height)
+def _place_lists(areas: _Areas, rest: Rect, metrics: _Metrics) -> tuple[Rect, Rect]:
+    """Return where the cards of an engagement and the chart are: the chart beneath the board if it has space there."""
+    small, below = metrics.line("small"), areas.below
+    if below.height >= 5 * small:
+        return rest, below
+    height = min(round(rest.height * 0.3), 6 * small)
+    outcomes = rest._replace(height=max(rest.height - height - metrics.gap, 0))
+    return outcomes, Rect(rest.left, outcomes.bottom + metrics.gap, rest.width, height)

@@ -12,8 +12,7 @@ from geo_patrol.scenes.board import highlight_shapes
 from geo_patrol.scenes.buttons import ButtonState, button_shapes
 from geo_patrol.scenes.engagements import shield
 from geo_patrol.scenes.layout import Layout, middle_angle, sector_angle
-from geo_patrol.scenes.panel import BAR, row_of
-from geo_patrol.scenes.picture import find_lenses
+from geo_patrol.scenes.panel import row_of
 from geo_patrol.scenes.satellites import Anchor, Anchors, satellite_anchors
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sides import Side
@@ -114,7 +113,7 @@ def cost_shapes(
         else:
             text = f"{option.order.action} {option.probability:.0%} -{option.cost}"
             labels.setdefault(sectors[option.target], {})[text] = None
-    occupied = [lens.card for lens in find_lenses(layout, satellites)]
+    occupied = []
     for anchor in anchors.values():
         side = round(1.7 * anchor.radius)  # of a square that a label may touch at its corners
         occupied.append(shapes.Rect.anchored((side, side), "center", layout.geometry.point(anchor.position)))
@@ -151,19 +150,10 @@ def _label(layout: Layout, rect: shapes.Rect, lines: list[str]) -> Iterator[shap
 
 
 def _rows(layout: Layout, entry: OrderEntry) -> Iterator[shapes.Shape]:
-    """Mark the selected satellite's row, and write orders into the table."""
-    size = layout.text_size("tiny")
+    """Mark the selected satellite in its fleet, and those with an order."""
     for number in sorted({*entry.pending, *([] if entry.selected is None else [entry.selected])}):
-        row = row_of(layout, entry.side, number)
-        option = entry.option_of(number)
-        if option is not None:
-            left, width = row.left + row.width * (BAR - 0.02), row.width * (1.02 - BAR)
-            cell = shapes.Rect.truncated(left, row.top, width, row.height)
-            yield shapes.box(cell.inflated(-2, -2), theme.SIDES_DARK[entry.side], r=3)
-            text = layout.fitted(option.brief, size, cell.width - 8)
-            yield shapes.Text((cell.left + 5, cell.center[1]), text, size, theme.SIDES_BRIGHT[entry.side])
-        if number == entry.selected:
-            yield shapes.box(row, None, theme.CHOICE, layout.stroke(1.5), 4)
+        color = theme.CHOICE if number == entry.selected else theme.SIDES_BRIGHT[entry.side]
+        yield shapes.box(row_of(layout, entry.side, number), None, color, layout.stroke(1.5), 4)
 
 
 def curtain_shapes(layout: Layout, width: int, height: int, side: Side) -> Iterator[shapes.Shape]:
@@ -273,11 +263,7 @@ def _fitting_label(layout: Layout, option: Option, width: int) -> str:
 
 
 def satellite_at(layout: Layout, satellites: Sequence[Satellite], anchors: Anchors, pixel: Pixel) -> SatelliteId | None:
-    """Return the satellite at a pixel, on the board, in a lens or in a table; None if there is none."""
-    for lens in find_lenses(layout, satellites):
-        for satellite, position in lens.satellites:
-            if math.dist(position, pixel) <= lens.radius * _REACH:
-                return satellite.id
+    """Return the satellite at a pixel, on the board or in a fleet; None if there is none."""
     for satellite in satellites:
         if row_of(layout, satellite.id.side, satellite.id.number).contains(pixel):
             return satellite.id

@@ -102,7 +102,7 @@ def page_shapes(
     width, height = size
     text, line = style.text_size("normal"), style.line_height("normal")
     yield Polygon(((0, 0), (width, 0), (width, height), (0, height)), theme.SPACE, opacity=_SHADE)
-    yield box(placed.card, theme.PANEL, theme.RING_EDGE, style.stroke(1), text)
+    yield box(placed.card, theme.PANEL, theme.GRID, style.stroke(1), text)
     for i, (tab, rect) in enumerate(zip(page.tabs, placed.tabs, strict=True)):
         is_lit = pointer is not None and rect.contains(pointer)
         state = ButtonState(is_lit, is_selected=i == page.index)

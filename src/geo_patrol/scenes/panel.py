@@ -1,5 +1,7 @@
 """The panels beside the board: title, phase and score; the tables of both fleets; the score over the turns."""
 
+import functools
+import math
 from collections.abc import Callable, Iterator
 
 from geo_patrol.board_text import reasons_text
@@ -8,15 +10,12 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.scenes.satellites import Arrangement, DiscStyle, satellite_shape
-from geo_patrol.scenes.shapes import Box, Circle, Color, Point, Polyline, Rect, Shape, Text, TextAnchor, box
+from geo_patrol.scenes.satellites import Arrangement, TokenStyle, token_shape
+from geo_patrol.scenes.shapes import Circle, Point, Polyline, Rect, Shape, Symbol, Text, TextAnchor, Use, box
 from geo_patrol.sessions.live import ScorePoint
 from geo_patrol.sides import SIDES, Side
 
 _ANCHORS: tuple[TextAnchor, TextAnchor] = ("midleft", "midright")
-SECTOR, FUEL, BAR, AMMO = 0.34, 0.51, 0.55, 0.8
-"""Columns, as fractions of a table's width: right edges of the numbers, left edges of bar and pips."""
-_MAX_PIPS = 5
 _MIN_TURNS = 10
 _MAX_POINTS = 400
 """A long game is thinned to so many points."""
@@ -78,80 +77,46 @@ def _names(layout: Layout, game: Game, names: tuple[str, str]) -> Iterator[Text]
 
 
 def row_of(layout: Layout, side: Side, number: int) -> Rect:
-    """Return where a satellite's row is."""
+    """Return where a satellite is in its fleet."""
     table = layout.tables[SIDES.index(side)]
-    line = layout.line_height("small")
-    return Rect(table.left, table.top + line * (number + 1), table.width, line)
+    row, column = divmod(number, layout.columns)
+    width, height = table.width / layout.columns, layout.token + layout.line_height("tiny")
+    top = table.top + layout.line_height("small") + row * height
+    return Rect.truncated(table.left + column * width, top, width, height)
 
 
 def fleet_shapes(layout: Layout, fleets: Arrangement) -> Iterator[Shape]:
-    """Draw both tables, as the rule books print them, for satellites of a game."""
+    """Draw both fleets: satellites with their fuel beneath, a dashed ring for those that were destroyed."""
+    size, line = layout.text_size("small"), layout.line_height("small")
     for side, table in zip(SIDES, layout.tables, strict=True):
-        yield box(table, theme.CARD, r=max(round(6 * layout.scale), 3))
-        yield from _heading(layout, side, table)
+        fleet = [one for one in fleets.satellites if one.id.side == side]
+        left = sum(not one.destroyed for one in fleet)
+        y = table.top + line / 2
+        yield Text((table.left, y), side, size, theme.SIDES_BRIGHT[side], bold=True)
+        yield Text((table.right, y), f"{left} of {len(fleet)}", size, theme.SOFT, "midright")
     for satellite in fleets.satellites:
-        yield from _row(layout, satellite, fleets.styles[satellite.id], fleets.full_fuel[satellite.id])
+        yield from _satellite(layout, satellite, fleets.styles[satellite.id])
 
 
-def _heading(layout: Layout, side: Side, table: Rect) -> Iterator[Text]:
-    size, line = layout.text_size("tiny"), layout.line_height("small")
-    y = table.top + line * 0.58
-    padding = max(round(6 * layout.scale), 3)
-    yield Text((table.left + padding, y), side.upper(), size, theme.SIDES_BRIGHT[side])
-    columns = [(0.98, "ammo")]
-    # both tables style alike
-    title = padding + max(layout.text_width(name.upper(), size) for name in SIDES)
-    space = round(size * 0.3)
-    if title + space + layout.text_width("fuel", size) <= table.width * FUEL:
-        columns.append((FUEL, "fuel"))
-    if title + space + layout.text_width("sector", size) <= table.width * (SECTOR + 0.02):
-        columns.append((SECTOR + 0.02, "sector"))
-    for column, name in columns:
-        yield Text((table.left + table.width * column, y), name, size, theme.FAINT, "midright")
-
-
-def _row(layout: Layout, satellite: Satellite, style: DiscStyle, full: int) -> Iterator[Shape]:
-    row = row_of(layout, satellite.id.side, satellite.id.number)
-    size = layout.text_size("small")
-    color = theme.TEXT if satellite.is_active else theme.FAINT
-    padding = max(round(6 * layout.scale), 3)
-    y = row.center[1]
-    yield satellite_shape(style, (row.left + padding + row.height * 0.42, y), row.height * 0.44, with_gauges=False)
-    yield Text((row.left + row.width * SECTOR, y), str(satellite.sector), size, color, "midright")
-    if not satellite.is_active:
-        note = "destroyed" if satellite.destroyed else "no fuel"
-        note = layout.fitted(note, size, round(row.width * (1 - BAR)) - padding)
-        yield Text((row.left + row.width * BAR, y), note, size, theme.FAINT)
-    fuel = str(satellite.fuel)
-    width = row.width * (FUEL - SECTOR) - size / 3
-    fuel_size = min(size, round(size * width / layout.text_width(fuel, size)))  # many digits must not reach the sector
-    yield Text((row.left + row.width * FUEL, y), fuel, fuel_size, color, "midright")
-    if satellite.is_active:
-        yield from _bar(row, style.body, satellite.fuel / full)
-        yield from _ammo(layout, row, satellite)
-
-
-def _bar(row: Rect, color: Color, fraction: float) -> Iterator[Box]:
-    height = max(round(row.height * 0.28), 3)
-    top = row.center[1] - height // 2
-    bar = Rect.truncated(row.left + row.width * BAR, top, row.width * (AMMO - BAR - 0.05), height)
-    yield box(bar, theme.FUEL_TRACK, r=height // 2)
-    yield box(bar._replace(width=max(round(bar.width * min(fraction, 1.0)), 1)), color, r=height // 2)
-
-
-def _ammo(layout: Layout, row: Rect, satellite: Satellite) -> Iterator[Shape]:
-    left, y = row.left + row.width * AMMO, row.center[1]
-    if satellite.ammo > _MAX_PIPS or (satellite.ammo == 0 and satellite.id.number == 0):
-        text = str(satellite.ammo) if satellite.ammo else "-"
-        yield Text((left, y), text, layout.text_size("small"), theme.SOFT)
+def _satellite(layout: Layout, satellite: Satellite, style: TokenStyle) -> Iterator[Shape]:
+    cell, size = row_of(layout, satellite.id.side, satellite.id.number), layout.text_size("tiny")
+    radius = layout.token / 2
+    center = cell.left + cell.width / 2, cell.top + radius
+    if satellite.destroyed:
+        yield Use(_gap(), center, 2 * round(radius))
         return
-    radius = max(row.height * 0.15, 1.8)
-    for pip in range(max(satellite.ammo, 1)):
-        center = round(left + radius + pip * radius * 2.6), y
-        if satellite.ammo:
-            yield Circle(center, radius, theme.TEXT)
-        else:
-            yield Circle(center, radius - 0.5, None, theme.FAINT)
+    yield token_shape(style, center, radius)
+    color = theme.SOFT if satellite.is_active else theme.FAINT
+    yield Text((center[0], cell.bottom - 0.55 * layout.line_height("tiny")), str(satellite.fuel), size, color, "center")
+
+
+@functools.cache
+def _gap() -> Symbol:
+    """Return the dashed ring of a satellite that was destroyed."""
+    angles = [math.tau * step / 24 for step in range(25)]
+    points = [(0.86 * math.cos(angle), 0.86 * math.sin(angle)) for angle in angles]
+    dashes = [Polyline(tuple(points[start : start + 2]), theme.FAINT, 0.07) for start in range(0, 24, 2)]
+    return Symbol((*dashes, Text((0, 0), "\u00d7", 0.9, theme.FAINT, "center")), theme.PANEL)
 
 
 def chart_shapes(layout: Layout, scores: tuple[ScorePoint, ...], game: Game) -> Iterator[Shape]:

@@ -1,14 +1,24 @@
 """A position on white paper, as plain shapes in a square of 1000 x 1000: what a figure and a report draw alike."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from geo_patrol.board import adjacent_sectors, prograde, radial_in, radial_out, retrograde, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.game import Game
-from geo_patrol.notation import Satellite
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.board import lost_shapes
 from geo_patrol.scenes.layout import BoardGeometry, middle_angle, sector_angle
-from geo_patrol.scenes.satellites import Anchor, all_satellites, full_fuel, satellite_anchors
+from geo_patrol.scenes.satellites import (
+    all_satellites,
+    at_one_place,
+    by_sector,
+    satellite_anchors,
+    stack_symbol,
+    style_of,
+    tanks,
+    token_symbol,
+)
 from geo_patrol.scenes.shapes import (
     Circle,
     Color,
@@ -22,11 +32,18 @@ from geo_patrol.scenes.shapes import (
     arrow,
     arrowhead,
     between,
+    placed,
+    recolored,
 )
 from geo_patrol.sides import SIDES, Side
 
 SIZE = 1000.0
-_RADIUS = 490.0
+_RADIUS = 474.0
+_MAX_TOKEN = 56.0
+_NUMBER = 17.0
+"""Size of the sectors' numbers in a position."""
+_LOST = 15.0
+"""Size of the words about lost satellites."""
 
 # On white paper: blue and orange, which people with any color vision tell apart, in print and in gray as well.
 PAPER, INK, SOFT = "#ffffff", "#1d2433", "#6b7689"
@@ -36,17 +53,19 @@ SIDE_FILLS: dict[Side, Color] = {"alpha": "#2f6fd6", "bravo": "#f0a30a"}
 SIDE_INKS: dict[Side, Color] = {"alpha": "#ffffff", "bravo": "#241a00"}
 GOAL_FILLS: dict[Side, Color] = {"alpha": "#d5e4fb", "bravo": "#fdecc8"}
 SIDE_LINES: dict[Side, Color] = {"alpha": "#1f4fa3", "bravo": "#b37400"}
-INACTIVE, INACTIVE_INK = "#d5d9e0", "#7a8292"
-
-_MIN_NUMBERED_RADIUS = 9.0
-"""Radius below which a satellite's number could not be read in print."""
 
 
 def position_drawing(game: Game) -> Drawing:
     """Return board, goals, numbers and satellites."""
     board = game.config.board
-    shapes = [*board_shapes(board), *goal_shapes(game), *number_shapes(board), *satellite_shapes(game)]
-    return Drawing(SIZE, SIZE, PAPER, list(shapes))
+    return Drawing(SIZE, SIZE, PAPER, [*board_shapes(board), *position_shapes(game)])
+
+
+def position_shapes(game: Game) -> Iterator[Shape]:
+    """Draw a position on its board: goals, numbers and satellites."""
+    yield from goal_shapes(game)
+    yield from number_shapes(game.config.board, _NUMBER, by_sector(all_satellites(game)))
+    yield from satellite_shapes(game)
 
 
 def caption(game: Game) -> str:
@@ -58,7 +77,7 @@ def caption(game: Game) -> str:
 
 def geometry_of(board: BoardConfig) -> BoardGeometry:
     """Return where the sectors of a board are in the square."""
-    return BoardGeometry(board, (SIZE / 2, SIZE / 2), _RADIUS)
+    return BoardGeometry(board, (SIZE / 2, SIZE / 2), _RADIUS, _MAX_TOKEN)
 
 
 def board_shapes(board: BoardConfig, fills: Mapping[int, Color] | None = None) -> Iterator[PlainShape]:
@@ -72,16 +91,29 @@ def board_shapes(board: BoardConfig, fills: Mapping[int, Color] | None = None) -
     yield Text(geometry.center, "Earth", geometry.earth_radius * 0.45, INK, "center")
 
 
-def number_shapes(board: BoardConfig, fraction: float = 0.13) -> Iterator[Text]:
-    """Draw the numbers of the sectors along their outer edges, where they fit; their size is a fraction of a ring's width."""
+def number_shapes(board: BoardConfig, size: float, occupied: Collection[int] | None = None) -> Iterator[Text]:
+    """Draw the numbers of the sectors where they fit.
+
+    Args:
+        board: the rings.
+        size: largest size of the numbers.
+        occupied: sectors with satellites: others have their number in the middle, those of the outer ring outside. By
+            default, numbers are along the outer edges of all sectors, which leaves room for pieces.
+    """
     geometry = geometry_of(board)
     for ring in range(board.inner_ring, board.outer_ring + 1):
-        distance = geometry.outer_edge(ring) - geometry.ring_width * 0.7 * fraction
-        size = min(geometry.ring_width * fraction, math.tau * distance / (1 << ring) * 0.3)
-        if size >= 6:
-            for azimuth in range(1 << ring):
-                sector = int(sector_at(ring, azimuth))
-                yield Text(geometry.point((distance, middle_angle(sector))), str(sector), size, SOFT, "center")
+        edge, middle = geometry.outer_edge(ring), geometry.middle(ring)
+        fitting = min(size, math.tau * middle / (1 << ring) * 0.3, (edge - middle) * 0.8)
+        if fitting < 6:
+            continue
+        for azimuth in range(1 << ring):
+            sector = int(sector_at(ring, azimuth))
+            distance = edge - 0.9 * fitting if occupied is None else middle
+            if occupied is not None and sector in occupied:
+                if ring < board.outer_ring:
+                    continue
+                distance = edge + 0.7 * fitting
+            yield Text(geometry.point((distance, middle_angle(sector))), str(sector), fitting, SOFT, "center")
 
 
 def goal_shapes(game: Game) -> Iterator[Polygon]:
@@ -91,39 +123,21 @@ def goal_shapes(game: Game) -> Iterator[Polygon]:
         yield Polygon(geometry.outline(game.goals[side], inset=2), GOAL_FILLS[side], SIDE_LINES[side], 3)
 
 
-def satellite_shapes(game: Game) -> Iterator[PlainShape]:
-    """Draw the satellites: HVAs as squares, Patrols as discs, with an arc of the fuel they have left."""
+def satellite_shapes(game: Game) -> Iterator[Shape]:
+    """Draw the satellites as pictures on screens do, in colors for paper, and how many were lost where."""
     geometry = geometry_of(game.config.board)
     satellites = all_satellites(game)
     anchors = satellite_anchors(geometry, satellites)
-    for satellite in satellites:
-        yield from _satellite(geometry, game, satellite, anchors[satellite.id])
+    yield from recolored(lost_shapes(geometry, satellites, anchors, _LOST), theme.LIGHT)
+    full = tanks(game)
+    styles = {one.id: style_of(one, full[one.id]) for one in satellites}
+    for anchor, here in at_one_place(anchors):
+        symbol = token_symbol(styles[here[0]]) if len(here) == 1 else stack_symbol(here[0].side, len(here))
+        yield from placed(recolored(symbol.shapes, theme.LIGHT), geometry.point(anchor.position), anchor.radius)
 
 
-def _satellite(geometry: BoardGeometry, game: Game, satellite: Satellite, anchor: Anchor) -> Iterator[PlainShape]:
-    side, number = satellite.id.side, satellite.id.number
-    (x, y), radius = geometry.point(anchor.position), anchor.radius * 0.8
-    fill = SIDE_FILLS[side] if satellite.is_active else INACTIVE
-    edge = SIDE_LINES[side]
-    if number == 0:
-        half = radius * 0.86
-        corners = (x - half, y - half), (x + half, y - half), (x + half, y + half), (x - half, y + half)
-        yield Polygon(corners, fill, edge, 1.5)
-    else:
-        yield Circle((x, y), radius, fill, edge, 1.5)
-    if satellite.is_active:
-        fuel = min(satellite.fuel / full_fuel(game, side, number), 1.0)
-        steps = max(round(24 * fuel), 1)
-        angles = [math.tau * fuel * step / steps for step in range(steps + 1)]  # clockwise from the top
-        arc = tuple((x + anchor.radius * math.sin(angle), y - anchor.radius * math.cos(angle)) for angle in angles)
-        yield Polyline(arc, edge, anchor.radius * 0.14)
-    if radius >= _MIN_NUMBERED_RADIUS:
-        ink = SIDE_INKS[side] if satellite.is_active else INACTIVE_INK
-        yield Text((x, y), "H" if number == 0 else str(number), radius * 1.1, ink, "center", bold=True)
-
-
-_NUMBERS = 0.2
-"""Size of the sectors' numbers, as a fraction of a ring's width."""
+NUMBERS = 28.0
+"""Size of the sectors' numbers on boards without satellites."""
 _DRIFT_STEPS = 12
 """Points of the curve that a drift follows, but for the first."""
 
@@ -161,7 +175,7 @@ def drift_diagram(board: BoardConfig, azimuth: int = 0) -> Drawing:
 
 
 def _board(board: BoardConfig, fills: dict[int, str]) -> Drawing:
-    return Drawing(SIZE, SIZE, PAPER, [*board_shapes(board, fills), *number_shapes(board, _NUMBERS)])
+    return Drawing(SIZE, SIZE, PAPER, [*board_shapes(board, fills), *number_shapes(board, NUMBERS)])
 
 
 def _dot(center: Point) -> Circle:
@@ -172,7 +186,7 @@ def _drift_arrow(board: BoardConfig, sector: int) -> Iterator[Shape]:
     """Draw a curved arrow along a ring, from the middle of a sector to the middle of the next one."""
     geometry = geometry_of(board)
     ring = int(ring_of(sector))
-    distance = (geometry.inner_edge(ring) + geometry.outer_edge(ring)) / 2
+    distance = geometry.middle(ring)
     points = []
     for step in range(_DRIFT_STEPS + 1):
         angle = middle_angle(sector) + sector_angle(ring) * step / _DRIFT_STEPS

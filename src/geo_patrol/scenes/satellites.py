@@ -1,31 +1,38 @@
-"""Satellites as they are drawn: side by side in their sectors, HVAs as squares, Patrols as discs with their gauges."""
+"""Satellites as they are drawn, alpha's as discs and bravo's as rounded squares, and how they move through a phase."""
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
-from geo_patrol.board import azimuth_of, prograde, ring_of
+from geo_patrol.board import azimuth_of, retrograde, ring_of
 from geo_patrol.config.toml_files import largest
 from geo_patrol.game import Game, Phase
-from geo_patrol.notation import Satellite, SatelliteId
+from geo_patrol.notation import Outcome, Satellite, SatelliteId
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Polar, middle_angle, sector_angle
-from geo_patrol.scenes.shapes import Box, Circle, Color, PlainShape, Point, Polygon, Polyline, Symbol, Text, Use, blend
+from geo_patrol.scenes.shapes import Box, Circle, Color, PlainShape, Point, Symbol, Text, Use
+from geo_patrol.sessions.engagement import beats, destroyed
 from geo_patrol.sessions.live import Snapshot
+from geo_patrol.sessions.playback import DRIFT_SECONDS, MOVING_FRACTION, beats_seconds
 from geo_patrol.sides import SIDES, Side
 
-_NUMBER_FRACTION = 0.16
-"""The part of a ring's width, along the outer edge, that belongs to the sectors' numbers."""
-FUEL_STEPS = 32
-"""Number of different lengths of the fuel arc."""
-_MAX_PIPS = 6
+FUEL_STEPS = 16
+"""Number of different lengths of the fuel bar."""
+_MAX_PIPS = 4
+_MAX_ROWS = 6
+_PRECISION = 0.02
+"""Pixels to which the largest radius of satellites that fit into a sector is found."""
+_LARGE = 0.85
+"""The part of the largest diameter from which satellites are large enough."""
+_EDGE = 4.0
+"""Pixels between a satellite and the edge of its sector, at least, where the sector is wide."""
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where a satellite is drawn: a polar position, and its radius in pixels."""
+    """Where a satellite is drawn: a polar position, and its radius in pixels. Satellites of a stack share theirs."""
 
     position: Polar
     radius: float
@@ -38,31 +45,49 @@ Anchors: TypeAlias = dict[SatelliteId, Anchor]
 def sector_anchors(geometry: BoardGeometry, ring: int, count: int) -> tuple[Anchor, ...]:
     """Return the anchors of a number of satellites in a sector of a ring, with angles from the sector's middle.
 
-    They form rows along the ring, the outermost row first, in the direction of flight.
+    They form rows along the ring, the outermost row first, against the direction of flight, and have the largest
+    diameter with which they do not touch. Rows stay spread over the ring where dense ones would not help much.
     """
-    inner = geometry.inner_edge(ring)
-    outer = geometry.outer_edge(ring) - geometry.ring_width * _NUMBER_FRACTION
-    radius = geometry.ring_width * theme.SATELLITE_RADIUS
-    while True:
-        positions = _arrange(inner, outer, sector_angle(ring), radius, count)
-        if positions is not None:
-            return tuple(Anchor(position, radius) for position in positions)
-        radius *= 0.97
+    spread, dense = (_largest(geometry, ring, count, is_dense) for is_dense in (False, True))
+    is_large = 2 * spread[0].radius >= _LARGE * geometry.max_token
+    return spread if is_large or spread[0].radius >= dense[0].radius else dense
 
 
-def _arrange(inner: float, outer: float, angle: float, radius: float, count: int) -> list[Polar] | None:
-    """Return positions for satellites of a radius; None if they do not fit."""
-    pitch = 2 * radius * theme.SATELLITE_SPACING
-    margin = radius * (theme.SATELLITE_SPACING + 0.1)
+def _largest(geometry: BoardGeometry, ring: int, count: int, is_dense: bool) -> tuple[Anchor, ...]:
+    """Return the anchors with the largest radius, which is found by bisection."""
+    low, radius = 0.0, geometry.max_token / 2
+    high, fitting = radius, None
+    while fitting is None or high - low > _PRECISION:
+        positions = _arrange(geometry, ring, radius, count, is_dense)
+        if positions is None:
+            high = radius
+        else:
+            low, fitting = radius, positions
+        radius = (low + high) / 2
+    return tuple(Anchor(position, low) for position in fitting)
+
+
+def _arrange(geometry: BoardGeometry, ring: int, radius: float, count: int, is_dense: bool) -> list[Polar] | None:
+    """Return positions for satellites of a radius, in rows spread over the ring or dense at its outer edge.
+
+    None if they do not fit.
+    """
+    inner, outer, angle = geometry.inner_edge(ring), geometry.outer_edge(ring), sector_angle(ring)
+    pitch = 2 * radius * theme.TOKEN_SPACING
+    margin = radius + min(_EDGE, 0.25 * radius)
     depth = outer - inner - 2 * margin
     if depth < 0:
         return None
-    for rows in range(1, 2 + math.floor(depth / pitch)):
-        middle = (inner + outer) / 2
-        distances = [middle + (rows - 1 - 2 * row) / 2 * pitch for row in range(rows)]
+    middle = (inner + outer) / 2
+    for rows in range(1, min(_MAX_ROWS, 1 + math.floor(depth / pitch)) + 1):
+        step = pitch if is_dense else max(depth / rows, pitch)
+        top = outer - margin if is_dense else middle + (rows - 1) / 2 * step
+        distances = [top - row * step for row in range(rows)]
+        if distances[-1] < inner + margin - 1e-9:
+            continue
         capacities = [_capacity(distance, angle, pitch, margin) for distance in distances]
         if sum(capacities) >= count and min(capacities) > 0:
-            return _distribute(distances, capacities, pitch, count)
+            return _distribute(distances, capacities, (angle, pitch, margin), count)
     return None
 
 
@@ -73,15 +98,20 @@ def _capacity(distance: float, angle: float, pitch: float, margin: float) -> int
     return 0 if usable < 0 else 1 + math.floor(usable / (2 * math.asin(pitch / 2 / distance)) + 1e-9)
 
 
-def _distribute(distances: list[float], capacities: list[int], pitch: float, count: int) -> list[Polar]:
-    """Distribute satellites over rows in proportion to the rows' capacities."""
+def _distribute(
+    distances: list[float], capacities: list[int], extent: tuple[float, float, float], count: int
+) -> list[Polar]:
+    """Distribute satellites over rows in proportion to the rows' capacities, with some air between them."""
+    angle, pitch, margin = extent
     positions: list[Polar] = []
     remaining = sum(capacities)
     for distance, capacity in zip(distances, capacities, strict=True):
         here = min(capacity, math.ceil((count - len(positions)) * capacity / remaining))
         remaining -= capacity
+        usable = angle - 2 * math.asin(margin / distance)
         step = 2 * math.asin(pitch / 2 / distance)
-        positions += [(distance, (i - (here - 1) / 2) * step) for i in range(here)]
+        step = min(1.25 * step, usable / (here - 1)) if here > 1 else step
+        positions += [(distance, ((here - 1) / 2 - i) * step) for i in range(here)]
     return positions
 
 
@@ -90,53 +120,62 @@ def all_satellites(game: Game) -> tuple[Satellite, ...]:
     return tuple(satellite for side in SIDES for satellite in game.satellites(side))
 
 
-def satellite_anchors(geometry: BoardGeometry, satellites: Sequence[Satellite]) -> Anchors:
-    """Return the anchor of every satellite."""
+def satellite_anchors(geometry: BoardGeometry, satellites: Iterable[Satellite]) -> Anchors:
+    """Return the anchor of every satellite that is not destroyed."""
     anchors: Anchors = {}
     for sector, here in by_sector(satellites).items():
-        middle = middle_angle(sector)
-        within = sector_anchors(geometry, int(ring_of(sector)), len(here))
-        for satellite, anchor in zip(here, within, strict=True):
+        middle, ring = middle_angle(sector), int(ring_of(sector))
+        groups = [[satellite.id] for satellite in here]
+        if 2 * sector_anchors(geometry, ring, len(groups))[0].radius < geometry.min_token:
+            groups = _stacks(here)
+        for group, anchor in zip(groups, sector_anchors(geometry, ring, len(groups)), strict=True):
             distance, angle = anchor.position
-            anchors[satellite.id] = Anchor((distance, middle + angle), anchor.radius)
+            anchors.update(dict.fromkeys(group, Anchor((distance, middle + angle), anchor.radius)))
     return anchors
 
 
-def by_sector(satellites: Sequence[Satellite]) -> dict[int, list[Satellite]]:
-    """Return the satellites of each sector: active ones first, alpha's before bravo's."""
+def at_one_place(anchors: Anchors) -> Iterable[tuple[Anchor, list[SatelliteId]]]:
+    """Return the places where satellites are drawn, with those that are there: more than one are a stack."""
+    places: dict[Anchor, list[SatelliteId]] = {}
+    for satellite, anchor in anchors.items():
+        places.setdefault(anchor, []).append(satellite)
+    return places.items()
+
+
+def _stacks(satellites: list[Satellite]) -> list[list[SatelliteId]]:
+    """Return the satellites of a sector as stacks: a side's Patrols in one, HVAs alone."""
+    stacks: dict[tuple[Side, bool], list[SatelliteId]] = {}
+    for satellite in satellites:
+        stacks.setdefault((satellite.id.side, satellite.id.number > 0), []).append(satellite.id)
+    return list(stacks.values())
+
+
+def by_sector(satellites: Iterable[Satellite]) -> dict[int, list[Satellite]]:
+    """Return the satellites of each sector that are not destroyed: alpha's before bravo's, HVAs first."""
     sectors: dict[int, list[Satellite]] = {}
-    for satellite in sorted(satellites, key=lambda one: (not one.is_active, one.id.side, one.id.number)):
-        sectors.setdefault(satellite.sector, []).append(satellite)
+    for satellite in sorted(satellites, key=lambda one: (one.id.side, one.id.number)):
+        if not satellite.destroyed:
+            sectors.setdefault(satellite.sector, []).append(satellite)
     return sectors
 
 
 @dataclass(frozen=True)
-class DiscStyle:
+class TokenStyle:
     """All that decides how a satellite looks.
 
     Attributes:
         side: its side.
         number: 0 for the HVA.
-        fuel: the rest of its initial fuel, in steps of ``FUEL_STEPS``.
+        fuel: the rest of its initial fuel, in steps of ``FUEL_STEPS``; None draws no bar.
         ammo: rounds left.
         state: "active", "empty" (no fuel) or "destroyed".
     """
 
     side: Side
     number: int
-    fuel: int = 0
+    fuel: int | None = None
     ammo: int = 0
     state: str = "active"
-
-    @property
-    def body(self) -> Color:
-        """The color of its body."""
-        return theme.SIDES[self.side] if self.state == "active" else theme.INACTIVE
-
-    @property
-    def ink(self) -> Color:
-        """The color of its number."""
-        return theme.INK[self.side] if self.state == "active" else theme.INACTIVE_INK
 
 
 def full_fuel(game: Game, side: Side, number: int) -> int:
@@ -147,126 +186,103 @@ def full_fuel(game: Game, side: Side, number: int) -> int:
 
 
 def fuel_steps(fuel: int, full: int) -> int:
-    """Return the length of a fuel arc in steps, rounded up."""
+    """Return the length of a fuel bar in steps, rounded up."""
     return min(math.ceil(FUEL_STEPS * fuel / max(full, 1)), FUEL_STEPS)
 
 
-def style_of(satellite: Satellite, full: int) -> DiscStyle:
+def style_of(satellite: Satellite, full: int) -> TokenStyle:
     """Return how a satellite looks whose tank holds so much fuel."""
     state = "active" if satellite.is_active else "destroyed" if satellite.destroyed else "empty"
     steps = fuel_steps(satellite.fuel, full)
-    return DiscStyle(satellite.id.side, satellite.id.number, steps, satellite.ammo, state)
+    return TokenStyle(satellite.id.side, satellite.id.number, steps, satellite.ammo, state)
 
 
-def satellite_shape(style: DiscStyle, center: Point, radius: float, with_gauges: bool = True) -> Use:
-    """Draw a satellite.
+def token_shape(style: TokenStyle, center: Point, radius: float) -> Use:
+    """Draw a satellite; ``radius`` is that of its outer edge, in pixels."""
+    return Use(token_symbol(style), center, 2 * max(round(radius), 2))
 
-    Args:
-        style: how it looks.
-        center: where it is.
-        radius: to its outer edge, in pixels.
-        with_gauges: whether fuel arc and ammo pips are drawn.
-    """
-    half = max(round(radius), 2)
-    numbered = half >= theme.MIN_NUMBERED_RADIUS - 1 or not with_gauges
-    return Use(_satellite_symbol(style, with_gauges, numbered), center, 2 * half)
+
+def stack_shape(side: Side, count: int, center: Point, radius: float) -> Use:
+    """Draw several satellites of a side as one that says how many."""
+    return Use(stack_symbol(side, count), center, 2 * max(round(radius), 2))
 
 
 @functools.lru_cache(maxsize=4096)
-def _satellite_symbol(style: DiscStyle, with_gauges: bool, numbered: bool) -> Symbol:
-    return Symbol(tuple(_satellite(style, with_gauges, numbered)), theme.SATELLITE_EDGE)
+def token_symbol(style: TokenStyle) -> Symbol:
+    """Return a satellite: an HVA has a double edge, a bar shows its fuel, a dot each round of ammunition."""
+    return Symbol(tuple(_token(style)), theme.OUTLINE)
 
 
-def _satellite(style: DiscStyle, with_gauges: bool, numbered: bool) -> Iterator[PlainShape]:
-    body = 0.76 if with_gauges else 0.94
-    if with_gauges:
-        yield Circle((0, 0), 1, theme.SATELLITE_EDGE)
-        yield from _fuel(style)
-    if style.number == 0:
-        yield from _square(style, body * 0.8)
-    else:
-        yield Circle((0, 0), body + 0.04, theme.SATELLITE_EDGE)
-        yield Circle((0, 0), body, style.body)
-    pips = min(style.ammo, _MAX_PIPS) if with_gauges and style.state == "active" else 0
-    if numbered:
-        label = "H" if style.number == 0 else str(style.number)
-        size = body * (1.22 if len(label) == 1 else 1.02) * (0.92 if pips else 1)
-        yield Text((0, -body * (0.16 if pips else -0.03)), label, size, style.ink, "center")
-    radius = body * (0.13 if pips < 5 else 0.1)
+@functools.cache
+def stack_symbol(side: Side, count: int) -> Symbol:
+    """Return a stack of satellites."""
+    shapes: list[PlainShape] = []
+    for shift in (0.16, 0.02, -0.12):
+        center = shift, -shift
+        shapes += [_body(side, 0.84, theme.OUTLINE, center), _body(side, 0.75, theme.SIDES[side], center)]
+    shapes.append(Text((-0.12, 0.15), f"\u00d7{count}", 0.84, theme.INK[side], "center", bold=True))
+    return Symbol(tuple(shapes), theme.OUTLINE)
+
+
+def _body(side: Side, radius: float, color: Color, center: Point = (0.0, 0.0)) -> PlainShape:
+    """Return the shape of a side's satellites: alpha's are discs, bravo's rounded squares."""
+    if side == "alpha":
+        return Circle(center, radius, color)
+    half = 0.9 * radius
+    return Box(center[0] - half, center[1] - half, 2 * half, 2 * half, color, rounding=0.34 * radius)
+
+
+def _token(style: TokenStyle) -> Iterator[PlainShape]:
+    side, is_active = style.side, style.state == "active"
+    fill = {"active": theme.SIDES, "destroyed": theme.SIDES_LOST}.get(style.state, {}).get(side, theme.INACTIVE)
+    ink = {"active": theme.INK[side], "destroyed": theme.LOST_INK}.get(style.state, theme.INACTIVE_INK)
+    edges = ((1.0, theme.OUTLINE), (0.95, theme.RIM), (0.8, theme.OUTLINE), (0.7, fill))
+    for radius, color in edges if style.number == 0 else ((1.0, theme.OUTLINE), (0.9, fill)):
+        yield _body(side, radius, color)
+    label = "H" if style.number == 0 else str(style.number)
+    fuel = style.fuel if is_active else None
+    size = (0.9 if style.number == 0 else 1.06) * (1 if len(label) == 1 else 0.86)
+    yield Text((0, 0.02 if fuel is None else -0.17), label, size, ink, "center", bold=True)
+    if fuel is not None:
+        half = 0.46 if style.number == 0 else 0.54
+        yield Box(-half, 0.36, 2 * half, 0.2, theme.BURNT[side])
+        yield Box(-half, 0.36, 2 * half * fuel / FUEL_STEPS, 0.2, ink)
+    pips = min(style.ammo, _MAX_PIPS) if is_active else 0
     for i in range(pips):
-        yield Circle(((i - (pips - 1) / 2) * radius * 2.7, body * 0.62), radius, style.ink)
-    if style.state == "destroyed":
-        yield from _cross()
+        angle = math.radians(45 - 30 * (i - (pips - 1) / 2))
+        center = 0.8 * math.cos(angle), -0.8 * math.sin(angle)
+        yield Circle(center, 0.2, theme.OUTLINE)
+        yield Circle(center, 0.14, theme.RIM)
 
 
-def _square(style: DiscStyle, half: float) -> Iterator[Box]:
-    edge = 0.09
-    outer = half + edge
-    yield Box(-outer, -outer, 2 * outer, 2 * outer, theme.SATELLITE_EDGE, rounding=0.2)
-    yield Box(-half, -half, 2 * half, 2 * half, style.body, rounding=0.14)
-    if style.state == "active":
-        rim = half - edge / 2
-        yield Box(-rim, -rim, 2 * rim, 2 * rim, None, style.ink, 0.06, 0.1)
-
-
-def _fuel(style: DiscStyle) -> Iterator[PlainShape]:
-    """Draw the fuel as an arc from the top clockwise, on a track that shows what was burnt."""
-    rim = blend(theme.INACTIVE, theme.SIDES[style.side], theme.INACTIVE_TINT)
-    yield Circle((0, 0), 0.97, theme.FUEL_TRACK if style.state == "active" else rim)
-    if style.fuel and style.state == "active":
-        steps = max(2, 2 * style.fuel)
-        angles = [math.tau * style.fuel / FUEL_STEPS * step / steps for step in range(steps + 1)]
-        arc = [(0.97 * math.sin(angle), -0.97 * math.cos(angle)) for angle in angles]
-        yield Polygon(((0, 0), *arc), theme.FUEL)
-    yield Circle((0, 0), 0.82, theme.SATELLITE_EDGE)
-
-
-def _cross() -> Iterator[Polyline]:
-    """Draw the arms of a cross around the number."""
-    for y in (-1, 1):
-        for x in (-1, 1):
-            arm = (x * 0.44, y * 0.44), (x * 0.74, y * 0.74)
-            yield Polyline(arm, theme.SATELLITE_EDGE, 0.3)
-            yield Polyline(arm, theme.SOFT, 0.15)
-
-
-_GROWTH = 0.35
-"""The part of an engagement's time in which its lines grow; then results show."""
-
-
-@dataclass(frozen=True)
-class Clock:
-    """Progress of a phase, each value from 0 to 1.
+class Clock(NamedTuple):
+    """A time within a phase.
 
     Attributes:
-        movement: progress of the moves that orders or an engagement make.
-        engagement: progress of the engagement's marks: they grow, then stay.
-        drift: progress of the drift.
+        beat: index of the beat that is played; all of them after an engagement.
+        growth: how far the marks of the beat have grown, from 0 to 1; 0 without marks.
+        movement: progress of the moves that the beat makes, from 0 to 1.
+        drift: progress of the drift, from 0 to 1.
     """
 
+    beat: int
+    growth: float
     movement: float
-    engagement: float
     drift: float
 
     @property
-    def growth(self) -> float:
-        """Length of the lines of an engagement's marks, from 0 to 1."""
-        return min(self.engagement / _GROWTH, 1.0)
-
-    @property
-    def shows_results(self) -> bool:
-        """Whether an engagement's results show."""
-        return self.growth >= 1
-
-    @property
-    def has_moved(self) -> bool:
-        """Whether satellites look as they do after the phase."""
-        return self.movement >= 0.5
+    def key(self) -> int:
+        """Number of beats whose results show."""
+        return self.beat + (self.movement >= 0.5)
 
     @property
     def is_drifting(self) -> bool:
         """Whether the board is turning."""
-        return self.drift not in (0, 1)
+        return 0 < self.drift < 1
+
+
+_MARKED, _MOVING = 0.35, 0.55
+"""The parts of a beat after which its lines have grown, and after which satellites move."""
 
 
 class Arrangement:
@@ -274,87 +290,122 @@ class Arrangement:
 
     Attributes:
         satellites: satellites of both sides.
-        full_fuel: the most fuel that each may have started with.
         styles: how they look.
-        anchors: where they are drawn.
+        anchors: where those are drawn that are not destroyed.
     """
 
-    def __init__(self, geometry: BoardGeometry, game: Game) -> None:
-        self.satellites: tuple[Satellite, ...] = all_satellites(game)
-        tanks = {side: (full_fuel(game, side, 0), full_fuel(game, side, 1)) for side in SIDES}  # HVA, Patrols
-        self.full_fuel = {one.id: tanks[one.id.side][one.id.number > 0] for one in self.satellites}
-        self.styles = {one.id: style_of(one, self.full_fuel[one.id]) for one in self.satellites}
-        self.anchors: Anchors = satellite_anchors(geometry, self.satellites)
+    def __init__(self, geometry: BoardGeometry, satellites: Sequence[Satellite], full: dict[SatelliteId, int]) -> None:
+        self.satellites = satellites
+        self.styles = {one.id: style_of(one, full[one.id]) for one in satellites}
+        self.anchors: Anchors = satellite_anchors(geometry, satellites)
+
+
+def tanks(game: Game) -> dict[SatelliteId, int]:
+    """Return the most fuel that each satellite may have started with."""
+    full = {side: (full_fuel(game, side, 0), full_fuel(game, side, 1)) for side in SIDES}  # HVA, Patrols
+    return {one.id: full[one.id.side][one.id.number > 0] for one in all_satellites(game)}
 
 
 class Motion:
-    """The motion from the position before a snapshot to its own.
+    """The motion from the position before a snapshot to its own: beat by beat, then the drift.
 
     Args:
         geometry: geometry of the board.
         snapshot: the snapshot.
-        previous: the motion that was shown before; where this one continues it, its end is the start.
 
     Attributes:
         snapshot: whose position is at the end.
-        start: the satellites at the start.
-        end: the satellites at the end.
+        beats: what is played back, in this order; movement is a single beat without outcomes.
         has_drifted: whether the phase ended with a drift.
-        is_engagement: whether the snapshot was reached by an engagement in which something happened.
     """
 
-    def __init__(self, geometry: BoardGeometry, snapshot: Snapshot, previous: "Motion | None" = None) -> None:
+    def __init__(self, geometry: BoardGeometry, snapshot: Snapshot) -> None:
         phase, game = snapshot.last_phase, snapshot.game
-        self.snapshot = snapshot
-        self.end = Arrangement(geometry, game)
-        if phase is None:
-            self.start = self.end
-        elif previous is not None and previous.snapshot.game is phase.before:
-            self.start = previous.end
-        else:
-            self.start = Arrangement(geometry, phase.before)
+        self.snapshot, self._geometry = snapshot, geometry
         self.has_drifted = phase is not None and phase.before.goals != game.goals
-        self.is_engagement = phase is not None and bool(phase.outcomes)
-        self._origin_drifts: dict[SatelliteId, float] = {}  # of satellites that change their sector by themselves
-        self._paths: dict[SatelliteId, tuple[float, float]] = {}  # angles: of its own movement, of its drift
-        for start, end in zip(self.start.satellites, self.end.satellites, strict=True):
-            drifted = int(prograde(start.sector)) if self.has_drifted else start.sector
-            if drifted != end.sector:
-                self._origin_drifts[end.id] = self._drift_angle(start.sector)
-            drift = self._drift_angle(end.sector)
-            change = self.end.anchors[end.id].position[1] - drift - self.start.anchors[end.id].position[1]
-            self._paths[end.id] = _directed(change, _ordered_direction(phase, end.id)), drift
+        self.beats: tuple[tuple[Outcome, ...], ...] = ()
+        if phase is not None:
+            self.beats = ((),) if phase.name == "movement" else beats(phase.outcomes)
+        self._positions = tuple(self._play(game, phase))
+        self._keys: dict[int, Arrangement] = {}
+        moves = () if phase is None else phase.orders
+        self._directions = {
+            SatelliteId(side, order.satellite): {"prograde": 1, "retrograde": -1}.get(order.action, 0)
+            for side, orders in zip(SIDES, moves, strict=False)
+            for order in orders
+        }
+
+    def key(self, beat: int) -> Arrangement:
+        """Return the satellites before a beat, or after the last one, as they are before the drift."""
+        if beat not in self._keys:
+            self._keys[beat] = Arrangement(self._geometry, self._positions[beat], tanks(self.snapshot.game))
+        return self._keys[beat]
+
+    def satellites(self, beat: int, *, has_drifted: bool) -> Sequence[Satellite]:
+        """Return the satellites before a beat, or after the last one and perhaps the drift."""
+        is_end = has_drifted and beat == len(self.beats)
+        return all_satellites(self.snapshot.game) if is_end else self._positions[beat]
+
+    def _play(self, game: Game, phase: Phase | None) -> Iterator[tuple[Satellite, ...]]:
+        """Yield the satellites before each beat, and after the last one."""
+        end = all_satellites(game)
+        if self.has_drifted:
+            end = tuple(replace(one, sector=int(retrograde(one.sector))) for one in end)
+        if phase is not None and self.beats:
+            now = all_satellites(phase.before)
+            yield now
+            for beat in self.beats[:-1]:
+                now = _after(now, beat, end)
+                yield now
+        yield end
 
     def clock(self, progress: float) -> Clock:
-        """Return the progress of each part of the phase after a fraction of its time, which is clamped to [0, 1]."""
-        progress = min(max(progress, 0.0), 1.0)
-        if self.snapshot.last_phase is None:
-            return Clock(1, 1, 1)
-        if not self.has_drifted and not self.is_engagement:
-            return Clock(_smooth_step(progress), 1, 1)
-        split = theme.ENGAGEMENT_FRACTION if self.is_engagement else 0.0
-        engagement = min(progress / split, 1.0) if split else 1.0
-        drift = (progress - split) / (1 - split) if self.has_drifted else 1.0
-        return Clock(_smooth_step((engagement - 0.45) / 0.4), engagement, _smooth_step(drift))
+        """Return the time after a fraction of the phase, which is clamped to [0, 1]."""
+        progress, count = min(max(progress, 0.0), 1.0), len(self.beats)
+        phase = self.snapshot.last_phase
+        if phase is None or (progress == 1 and not self.has_drifted):
+            return Clock(count, 0, 0, 1)
+        if phase.name == "movement":
+            return Clock(0, 0, _smooth_step(progress), 1)
+        playing, drifting = beats_seconds(phase.outcomes), DRIFT_SECONDS * MOVING_FRACTION * self.has_drifted
+        seconds = progress * (playing + drifting)
+        if seconds >= playing:
+            return Clock(count, 0, 0, _smooth_step((seconds - playing) / drifting if drifting else 1.0))
+        beat, part = divmod(seconds / playing * count, 1)
+        growth = min(part / _MARKED, 1.0)
+        return Clock(int(beat), growth, _smooth_step((part - _MOVING) / (1 - _MOVING)), 0)
 
     def shown(self, clock: Clock) -> Arrangement:
         """Return the satellites with the looks that they have at a time."""
-        return self.end if clock.has_moved else self.start
+        return self.key(clock.key)
 
-    def anchor(self, satellite: SatelliteId, clock: Clock) -> Anchor:
-        """Return where a satellite is; the angle may be beyond a full turn."""
-        start, end = self.start.anchors[satellite], self.end.anchors[satellite]
-        movement, drift = self._paths[satellite]
-        angle = start.position[1] + movement * clock.movement + drift * clock.drift
-        distance = _lerp(start.position[0], end.position[0], clock.movement)
-        return Anchor((distance, angle), _lerp(start.radius, end.radius, clock.movement))
+    def anchors(self, clock: Clock) -> Anchors:
+        """Return where the satellites are that are shown; angles may be beyond a full turn."""
+        if not clock.movement:
+            return self.beat_anchors(clock.beat, clock)
+        start, end = self.key(clock.beat), self.key(clock.beat + 1)
+        anchors: Anchors = {}
+        for satellite in self.shown(clock).anchors:
+            before, after = start.anchors[satellite], end.anchors.get(satellite)
+            if after is None or after == before:
+                anchors[satellite] = before
+                continue
+            (distance, angle), radius = before.position, before.radius
+            turn = _directed(after.position[1] - angle, self._directions.get(satellite, 0))
+            position = _lerp(distance, after.position[0], clock.movement), angle + turn * clock.movement
+            anchors[satellite] = Anchor(position, _lerp(radius, after.radius, clock.movement))
+        return anchors
 
-    def origin(self, satellite: SatelliteId, clock: Clock) -> Polar:
-        """Return where a satellite came from, or where it is if it did not change its sector; turned by the drift."""
-        if satellite not in self._origin_drifts:
-            return self.anchor(satellite, clock).position
-        distance, angle = self.start.anchors[satellite].position
-        return distance, angle + self._origin_drifts[satellite] * clock.drift
+    def beat_anchors(self, beat: int, clock: Clock) -> Anchors:
+        """Return where the satellites were before a beat, turned by the drift since."""
+        key = self.key(beat)
+        if not self.has_drifted or not clock.drift:
+            return key.anchors
+        angles = {one.id: sector_angle(one.ring) * clock.drift for one in key.satellites}
+        return {
+            satellite: Anchor((anchor.position[0], anchor.position[1] + angles[satellite]), anchor.radius)
+            for satellite, anchor in key.anchors.items()
+        }
 
     def goal(self, side: Side, clock: Clock) -> tuple[int, float]:
         """Return a goal sector, and how many sectors it is turned from there."""
@@ -365,9 +416,26 @@ class Motion:
         goal, turned = self.goal("alpha", clock)
         return (int(azimuth_of(goal)) + turned) * sector_angle(int(ring_of(goal)))
 
-    def _drift_angle(self, sector: int) -> float:
-        """Return by which angle a sector's ring turns in the drift of this phase."""
-        return sector_angle(int(ring_of(sector))) if self.has_drifted else 0.0
+
+def _after(
+    before: tuple[Satellite, ...], beat: tuple[Outcome, ...], end: tuple[Satellite, ...]
+) -> tuple[Satellite, ...]:
+    """Return the satellites after a beat: guards have moved to their HVA, attackers to what they collided with.
+
+    Those that survive the engagement have paid for it from then on.
+    """
+    sectors = {one.id: one.sector for one in before}
+    lost = destroyed(beat)
+    moved = {one.actor: sectors[one.target] for one in beat if one.action != "shoot"}
+    return tuple(
+        replace(
+            one if last.destroyed else last,
+            sector=moved.get(one.id, one.sector),
+            destroyed=one.destroyed or one.id in lost,
+            fuel=0 if one.id in lost else one.fuel if last.destroyed else last.fuel,
+        )
+        for one, last in zip(before, end, strict=True)
+    )
 
 
 def _directed(change: float, direction: int) -> float:
@@ -376,15 +444,6 @@ def _directed(change: float, direction: int) -> float:
     if direction and angle * direction < 0 and abs(angle) > math.pi / 2:  # half a turn, on ring 1
         angle += direction * math.tau
     return angle
-
-
-def _ordered_direction(phase: Phase | None, satellite: SatelliteId) -> int:
-    if phase is None:
-        return 0
-    for order in phase.orders[SIDES.index(satellite.side)]:
-        if order.satellite == satellite.number:
-            return {"prograde": 1, "retrograde": -1}.get(order.action, 0)
-    return 0
 
 
 def _lerp(start: float, end: float, fraction: float) -> float:

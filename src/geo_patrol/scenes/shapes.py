@@ -5,7 +5,7 @@ Coordinates are in pixels from the top left corner, y pointing down. Shapes are 
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -327,3 +327,14 @@ def placed(shapes: Iterable[Shape], origin: Point, scale: float = 1.0) -> Iterat
                 yield replace(shape, position=at(shape.position), size=shape.size * scale)
             case Use():
                 yield replace(shape, center=at(shape.center), size=shape.size * scale)
+
+
+def recolored(shapes: Iterable[PlainShape], colors: Mapping[Color, Color]) -> Iterator[PlainShape]:
+    """Replace colors of shapes by others; those that are not named stay."""
+    for shape in shapes:
+        changed = {
+            name: colors.get(getattr(shape, name), getattr(shape, name))
+            for name in ("fill", "stroke", "color")
+            if hasattr(shape, name)
+        }
+        yield replace(shape, **changed)

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from geo_patrol.board import sector_at
 from geo_patrol.game import Game
+from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import wrap_text
 from geo_patrol.scenes.paper import (
     GOAL_FILLS,
     GRID,
     INK,
+    NUMBERS,
     PAPER,
-    SIDE_FILLS,
-    SIDE_INKS,
     SIDE_LINES,
     SIZE,
     SOFT,
@@ -26,7 +26,8 @@ from geo_patrol.scenes.paper import (
     goal_shapes,
     number_shapes,
 )
-from geo_patrol.scenes.shapes import Circle, Drawing, Polygon, Polyline, Rect, Shape, Text, arrowhead, box, placed
+from geo_patrol.scenes.satellites import TokenStyle, token_symbol
+from geo_patrol.scenes.shapes import Circle, Drawing, Polyline, Rect, Shape, Text, arrowhead, box, placed, recolored
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, fuel_points_text, guard_odds_texts, station_keeping_text
 from geo_patrol.sessions.pages import PageLine, Tab
 from geo_patrol.sides import SIDES, Side
@@ -248,7 +249,7 @@ def board_sheet(game: Game) -> Drawing:
     """Return the empty board, with the goal sectors of the first turn and where the satellites start."""
     drawing = Drawing(SIZE, SIZE + 190, PAPER)
     board = game.config.board
-    drawing.add(*board_shapes(board), *goal_shapes(game), *number_shapes(board, 0.2))
+    drawing.add(*board_shapes(board), *goal_shapes(game), *number_shapes(board, NUMBERS))
     drawing.add(*_drift_arrow())
     y = SIZE + 40
     drawing.add(Text((10, y), game.config.title, 30, INK, bold=True))
@@ -300,11 +301,8 @@ def token_sheet(game: Game) -> Drawing:
 
 
 def _token(side: Side, number: int) -> list[Shape]:
-    label = Text((0, 0), "H" if number == 0 else str(number), _TOKEN, SIDE_INKS[side], "center", bold=True)
-    if number:
-        return [Circle((0, 0), _TOKEN, SIDE_FILLS[side], SIDE_LINES[side], 2), label]
-    corners = tuple((x * _TOKEN * 0.9, y * _TOKEN * 0.9) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1)))
-    return [Polygon(corners, SIDE_FILLS[side], SIDE_LINES[side], 2), label]
+    shapes = recolored(token_symbol(TokenStyle(side, number)).shapes, theme.LIGHT)
+    return list(placed(shapes, (0.0, 0.0), _TOKEN))
 
 
 def _goal_token(side: Side) -> list[Shape]:

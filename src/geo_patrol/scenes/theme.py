@@ -8,47 +8,89 @@ from geo_patrol.scenes.shapes import Color
 from geo_patrol.sides import Side
 
 SPACE: Color = "#080b16"
-STAR: Color = "#96a5c8"
-PANEL: Color = "#0e1323"
-CARD: Color = "#151c31"
+"""The ground of menus, and dark outlines."""
+PANEL: Color = "#0d1320"
+CARD: Color = "#151d31"
 CARD_BRIGHT: Color = "#222c4a"
 LINE: Color = "#2c385c"
-RINGS: tuple[Color, Color] = ("#11182d", "#161e37")
-"""Rings alternate between them."""
-GRID: Color = "#303d64"
-RING_EDGE: Color = "#425282"
-SECTOR_NUMBER: Color = "#7082b4"
+RING: Color = "#141c30"
+BUSY: Color = "#1e2846"
+"""A sector with satellites."""
+GRID: Color = "#3d4c74"
+SECTOR_NUMBER: Color = "#8b9ac4"
 
 TEXT: Color = "#ecf0fa"
 SOFT: Color = "#a4b1d4"
-FAINT: Color = "#707ea6"
+FAINT: Color = "#7e8cb4"
 
 OCEAN: Color = "#184a80"
 LAND: Color = "#5c9664"
 ICE: Color = "#e2ecf4"
 AIR: Color = "#6eb4ff"
 
-SIDES: dict[Side, Color] = {"alpha": "#4884ff", "bravo": "#ffb81c"}
+SIDES: dict[Side, Color] = {"alpha": "#3574e8", "bravo": "#fbbf24"}
 SIDES_BRIGHT: dict[Side, Color] = {"alpha": "#9cc0ff", "bravo": "#ffe08a"}
 """For words and lines on a dark ground."""
-SIDES_DARK: dict[Side, Color] = {"alpha": "#182d60", "bravo": "#563c08"}
+SIDES_DARK: dict[Side, Color] = {"alpha": "#20386e", "bravo": "#4d3f1c"}
+"""Goal sectors, and grounds of words."""
+SIDES_LOST: dict[Side, Color] = {"alpha": "#233a70", "bravo": "#5e4e24"}
+LOST_INK: Color = "#aab2c6"
+"""Satellites that a card says are lost, and their numbers."""
 INK: dict[Side, Color] = {"alpha": "#ffffff", "bravo": "#1c1200"}
 """For numbers on a satellite."""
+BURNT: dict[Side, Color] = {"alpha": "#1f4590", "bravo": "#b98610"}
+"""The part of the fuel bar that is used up."""
 
 INACTIVE: Color = "#505668"
-INACTIVE_INK: Color = "#9ca4b8"
-INACTIVE_TINT = 0.42
-"""How much of the side's color the rim of a satellite without fuel keeps."""
-SATELLITE_EDGE: Color = "#05070e"
+INACTIVE_INK: Color = "#b4bbcc"
+OUTLINE: Color = "#05070e"
+"""The edge of a satellite, which carries its shape on any ground."""
+RIM: Color = "#f4f8ff"
+"""The outer edge of an HVA, and rounds of ammunition."""
 FUEL_TRACK: Color = "#2a324a"
-FUEL: Color = "#f4f8ff"
 
 HIT: Color = "#ffffff"
+LOST: Color = "#ff7b74"
+SAFE: Color = "#4ade80"
 CHOICE: Color = "#78ffd6"
 """Options, and what the mouse points at."""
 
 WARNING: Color = "#ff9d7a"
 """Notes about danger and lost points."""
+
+LIGHT: dict[Color, Color] = {
+    SPACE: "#dfe6f3",
+    PANEL: "#ffffff",
+    CARD: "#f1f4fa",
+    CARD_BRIGHT: "#e6ebf7",
+    LINE: "#a9b6d3",
+    RING: "#f4f6fb",
+    BUSY: "#e2e9f5",
+    GRID: "#9aa8c7",
+    SECTOR_NUMBER: "#56637f",
+    TEXT: "#141b2d",
+    SOFT: "#46536f",
+    FAINT: "#5f6c8a",
+    AIR: "#6fa8dc",
+    SIDES["alpha"]: "#1d4ed8",
+    SIDES["bravo"]: "#f7b500",
+    SIDES_BRIGHT["alpha"]: "#1a52c4",
+    SIDES_BRIGHT["bravo"]: "#8a5a00",
+    SIDES_DARK["alpha"]: "#c9d8fb",
+    SIDES_DARK["bravo"]: "#fde9b0",
+    SIDES_LOST["alpha"]: "#a9bdf0",
+    SIDES_LOST["bravo"]: "#f7dc96",
+    LOST_INK: "#44506e",
+    BURNT["alpha"]: "#7f9ae6",
+    BURNT["bravo"]: "#b98200",
+    OUTLINE: "#10182b",
+    RIM: "#ffffff",
+    LOST: "#c81e1e",
+    SAFE: "#15803d",
+    CHOICE: "#00735a",
+    WARNING: "#b3451d",
+}
+"""What colors become on a light page; others stay."""
 
 # Sizes are for a picture of 1280 x 720 and grow with it.
 BASE_WIDTH, BASE_HEIGHT = 1280, 720
@@ -58,17 +100,14 @@ MARGIN = 14
 LINE_HEIGHT = 1.45
 """Height of a line, in sizes of the text."""
 
-EARTH_RADIUS, FIRST_RING = 0.15, 0.2
-"""As fractions of the board's radius."""
-SATELLITE_SPACING = 1.1
+EARTH = 0.13
+"""The part of the board's radius within the innermost ring."""
+GOAL_RING, NEXT_TO_GOAL = 3.0, 1.5
+"""Widths of the goals' ring, where fleets start and fight, and of the rings beside it; the others' is 1."""
+TOKEN_SPACING = 1.1
 """Distance of neighbouring satellites, in diameters."""
-SATELLITE_RADIUS = 0.26
-"""Largest radius of a satellite, as a fraction of its ring's width."""
-MIN_NUMBERED_RADIUS = 8
-"""Radius in pixels below which a satellite's number could not be read; it is shown magnified instead."""
-
-ENGAGEMENT_FRACTION = 0.62
-"""The fraction of a phase's time that an engagement takes; its drift takes the rest."""
+MAX_TOKEN, MIN_TOKEN = 44.0, 25.0
+"""Largest diameter of a satellite, in a picture of 1280 x 720, and the smallest one in pixels whose number can be read."""
 
 
 def scale_of(width: int, height: int) -> float:

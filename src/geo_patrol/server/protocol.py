@@ -216,8 +216,8 @@ class Welcome(Message):
     events: list[Event]
     """In order, up to the last one."""
     scene: dict[str, Any] | None = None
-    """For browsers: ``board``, ``turning``, ``size``, and ``shapes``, ``symbols`` and ``moment`` of the start; null where
-    ``first_event`` is not 1."""
+    """For browsers: ``board``, ``turning``, ``sectors``, ``tokens``, ``size``, and ``shapes``, ``symbols`` and ``moment`` of
+    the start; null where ``first_event`` is not 1."""
 
 
 class Status(Message):

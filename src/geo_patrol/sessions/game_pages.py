@@ -10,7 +10,8 @@ from geo_patrol.engine.engagement import GUARD_DECAY
 from geo_patrol.game import Game
 from geo_patrol.notation import MOVES, Outcome, SatelliteId, short_name
 from geo_patrol.sessions.advice import HvaChoice, ScoreChange, Threat, score_changes
-from geo_patrol.sessions.live import Timeline, intercepted_attacks
+from geo_patrol.sessions.engagement import intercepted_attacks
+from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.order_entry import Option
 from geo_patrol.sessions.pages import PageLine, Tab
 from geo_patrol.sides import SIDES, Side, enemy_of

@@ -20,7 +20,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.game import Game, Phase
 from geo_patrol.games import check_seed, fresh_seed
-from geo_patrol.notation import Order, Outcome, SatelliteId
+from geo_patrol.notation import Order, Outcome
 
 BothOrders: TypeAlias = tuple[tuple[Order, ...], tuple[Order, ...]]
 """Orders of alpha and of bravo, without noops."""
@@ -47,6 +47,7 @@ class Snapshot:
         scores: the score at the start and after every turn up to here.
         outcomes: outcomes of the last engagement that was played, in this turn or the one before.
         outcomes_turn: the turn of that engagement; 0 before the first one.
+        outcomes_orders: the orders of that engagement, where they are known.
         names: who plays alpha and bravo; empty names are not shown.
     """
 
@@ -55,6 +56,7 @@ class Snapshot:
     scores: tuple[ScorePoint, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     outcomes_turn: int = 0
+    outcomes_orders: BothOrders = NO_ORDERS
     names: tuple[str, str] = ("", "")
 
     @classmethod
@@ -132,6 +134,7 @@ class Timeline(Sequence[Game]):
             scores=tuple(self._scores[: self._scores_until[i]]),
             outcomes=last.outcomes if last else (),
             outcomes_turn=last.turn if last else 0,
+            outcomes_orders=last.orders if last else NO_ORDERS,
             names=self.names,
         )
 
@@ -161,11 +164,6 @@ def add_score(scores: list[ScorePoint], game: Game) -> None:
 def score_point(game: Game) -> ScorePoint:
     """Return the score as it was last counted."""
     return ScorePoint(turns_played(game), game.scores["alpha"], game.scores["bravo"])
-
-
-def intercepted_attacks(outcomes: Iterable[Outcome]) -> dict[SatelliteId, SatelliteId]:
-    """Return the HVA that each attacker was aimed at before a guard took its attack."""
-    return {one.attacker: one.target for one in outcomes if one.action == "guard" and one.success and one.attacker}
 
 
 T = TypeVar("T")

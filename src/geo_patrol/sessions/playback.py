@@ -1,18 +1,27 @@
 """Playback of a timeline: playing, pausing, stepping, seeking."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from geo_patrol.notation import Outcome
+from geo_patrol.sessions.engagement import beats
 from geo_patrol.sessions.live import Snapshot, Timeline, Wait, wait_blocking
 
 Advance: TypeAlias = Callable[[Wait], None]
 """Plays the next phase of a live game and appends it to the timeline; its argument waits for agents."""
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-MOVEMENT_SECONDS, ENGAGEMENT_SECONDS, DRIFT_SECONDS = 1.2, 3.0, 1.0
-"""Durations of phases at normal speed: movement, an engagement with its drift, a drift alone."""
+MOVEMENT_SECONDS, DRIFT_SECONDS = 1.2, 1.0
+"""Durations at normal speed of a movement phase, and of a drift."""
+BEAT_SECONDS, MAX_BEATS_SECONDS = 0.4, 6.0
+"""Duration of each beat of an engagement, and of all of them at most."""
 MOVING_FRACTION = 0.8
 """The fraction of a duration in which things move; then the position stands still."""
+
+
+def beats_seconds(outcomes: Sequence[Outcome]) -> float:
+    """Return how long an engagement is played back, without the drift that follows it."""
+    return min(len(beats(outcomes)) * BEAT_SECONDS, MAX_BEATS_SECONDS)
 
 
 def phase_seconds(snapshot: Snapshot) -> float:
@@ -20,7 +29,7 @@ def phase_seconds(snapshot: Snapshot) -> float:
     phase = snapshot.last_phase
     if phase is None or phase.name == "movement":
         return MOVEMENT_SECONDS
-    return ENGAGEMENT_SECONDS if phase.outcomes else DRIFT_SECONDS
+    return beats_seconds(phase.outcomes) / MOVING_FRACTION + DRIFT_SECONDS
 
 
 class Playback:

@@ -29,8 +29,12 @@ function lineTable(lines) {
 
 /** What the page says of a position beside its board. */
 class Panels {
-  /** @param {HTMLElement} root with elements of the classes headline, scores, fleets, outcomes and rules. */
-  constructor(root) {
+  /**
+   * @param {HTMLElement} root with elements of the classes headline, scores, fleets, outcomes and rules.
+   * @param {BoardView} board beside which they are.
+   */
+  constructor(root, board) {
+    this.board = board;
     const find = (name) => root.querySelector(`.${name}`);
     [this.headline, this.scores, this.fleets] = ["headline", "scores", "fleets"].map(find);
     [this.outcomes, this.rules] = ["outcomes", "rules"].map(find);
@@ -76,11 +80,9 @@ class Panels {
 
   #showOutcomes(moment) {
     const turn = moment.outcomesTurn;
-    const texts = moment.outcomes.map(([text, success]) => create("li", { class: success ? "success" : "failure" }, text));
-    const list = texts.length ? create("ul", {}, ...texts) : create("p", {}, turn ? "Nobody engaged." : "None yet.");
     const changes = moment.changes.map((text) => create("p", {}, text));
     const result = moment.result.length ? [create("h2", {}, "Result"), lineTable(moment.result)] : [];
-    const title = turn ? `Engagements and score of turn ${turn}` : "Engagements";
-    this.outcomes.replaceChildren(...result, create("h2", {}, title), list, ...changes);
+    const title = turn ? `Engagement and score of turn ${turn}` : "Engagement";
+    this.outcomes.replaceChildren(...result, create("h2", {}, title), ...engagementCards(moment, this.board), ...changes);
   }
 }

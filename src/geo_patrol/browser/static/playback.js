@@ -23,7 +23,7 @@ class Playback {
   constructor(root, keys = document) {
     this.keys = keys;
     this.board = new BoardView(root.querySelector("#board"));
-    this.panels = new Panels(root);
+    this.panels = new Panels(root, this.board);
     this.status = root.querySelector("#status");
     this.record = { moments: [], names: ["", ""] };
     this.index = 0;
@@ -51,6 +51,7 @@ class Playback {
   goTo(index, { animated = false } = {}) {
     if (this.record.moments.length === 0) return;
     this.index = Math.min(Math.max(index, 0), this.record.moments.length - 1);
+    this.board.recall();
     this.elapsed = animated && !REDUCED_MOTION.matches ? 0 : this.moment.seconds;
     this.status.textContent = this.#summary();
     this.draw();
@@ -124,7 +125,7 @@ class Playback {
     const progress = this.moment.seconds > 0 ? Math.min(this.elapsed / this.moment.seconds, 1) : 1;
     this.board.draw(this.moment, progress);
     const before = this.record.moments[Math.max(this.index - 1, 0)];
-    this.panels.show(progress < 0.5 ? before : this.moment, this.record.names);
+    this.panels.show(progress < this.moment.told ? before : this.moment, this.record.names);
     this.slider.value = String(this.index);
     this.slider.setAttribute("aria-valuetext", headline(this.moment, this.record.names));
   }

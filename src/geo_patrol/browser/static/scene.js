@@ -3,8 +3,14 @@
 const SVG = "http://www.w3.org/2000/svg";
 const BASELINES = { top: 0.8, bottom: -0.2, mid: 0.36 };
 
+/** Returns a color of dark pictures as the page's theme shows it. */
+function themed(color) {
+  return color?.startsWith("#") ? `var(--c-${color.slice(1)}, ${color})` : (color ?? "none");
+}
+
 /** Parses markup of SVG elements that the page came with. */
-function parseMarkup(markup) {
+function parseMarkup(text) {
+  const markup = text.replace(/(fill|stroke)="(#[0-9a-f]{6})"/g, (_, name, color) => `${name}="${themed(color)}"`);
   const parsed = new DOMParser().parseFromString(`<svg xmlns="${SVG}">${markup}</svg>`, "image/svg+xml");
   return [...document.importNode(parsed.documentElement, true).childNodes];
 }
@@ -73,7 +79,7 @@ const ELEMENTS = {
   T: {
     name: "text",
     attributes: ([, , fill, anchor, bold, size, x, y, rotation]) => ({
-      fill,
+      fill: themed(fill),
       x,
       y: y + size * BASELINES[["top", "bottom"].find((edge) => anchor.includes(edge)) ?? "mid"],
       "font-size": size,
@@ -96,7 +102,7 @@ const ELEMENTS = {
 };
 
 function paint(fill, stroke, width, opacity) {
-  return { fill: fill ?? "none", stroke: stroke ?? "none", "stroke-width": width, opacity };
+  return { fill: themed(fill), stroke: themed(stroke), "stroke-width": width, opacity };
 }
 
 /** Returns a shape as an element. */
@@ -117,7 +123,10 @@ class BoardView {
     this.resting = this.#group(svg, "g");
     this.resting.setAttribute("class", "resting");
     this.turning = this.#group(svg, "g");
+    this.ground = this.#group(svg, "g");
+    this.ground.setAttribute("class", "ground");
     this.moving = this.#group(svg, "g");
+    this.lines = this.#group(svg, "g");
     this.overlay = this.#group(svg, "g");
     this.shapes = [];
     this.defined = new Set();
@@ -128,11 +137,15 @@ class BoardView {
   }
 
   /** Shows the board of a game, or of a message of the server. */
-  load({ size, board, turning, symbols, shapes }) {
+  load({ size, board, turning, sectors, tokens, symbols, shapes }) {
     this.svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
     this.resting.replaceChildren(...parseMarkup(board));
     this.turning.replaceChildren(...parseMarkup(turning));
     this.moving.replaceChildren();
+    this.sectors = sectors;
+    [this.occupied, this.shown] = [null, null];
+    this.recall();
+    this.tokens = tokens;
     this.shapes = shapes;
     this.define(symbols);
   }
@@ -146,6 +159,30 @@ class BoardView {
     }
   }
 
+  /** Returns a picture of a satellite ("bravo:HVA"), as it is or lost. */
+  token(name, isLost) {
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", "-1 -1 2 2");
+    svg.setAttribute("aria-hidden", "true");
+    svg.append(...parseMarkup(this.tokens[name][Number(isLost)]));
+    return svg;
+  }
+
+  /** Shows the beginning of the phase with lines on it, such as those of a card; without lines, its progress again. */
+  recall(lines = []) {
+    this.lines.replaceChildren(...lines.map(drawShape));
+    this.isRecalled = lines.length > 0;
+    this.overlay.style.display = this.isRecalled ? "none" : ""; // it belongs to the present
+    if (this.shown !== null) this.draw(...this.shown);
+  }
+
+  /** Lights the sectors with satellites, which hides their numbers. */
+  #occupy(occupied) {
+    if (occupied === this.occupied) return;
+    this.occupied = occupied;
+    this.ground.replaceChildren(...occupied.flatMap((sector) => this.sectors[sector]).map(drawShape));
+  }
+
   /** Adds the shapes of a moment; returns its frames as they refer to them here. */
   add(shapes, frames) {
     const first = this.shapes.length;
@@ -153,14 +190,19 @@ class BoardView {
     return frames.map((frame) => frame.map((index) => first + index));
   }
 
-  /** Draws a phase ({frames, turning}) at a progress from 0 to 1. */
-  draw({ frames, turning }, progress) {
+  /** Draws a phase ({frames, turning, occupied}) at a progress from 0 to 1. */
+  draw(phase, reached) {
+    this.shown = [phase, reached];
+    const progress = this.isRecalled ? 0 : reached;
+    const { frames, turning, occupied } = phase;
+    this.#occupy(occupied[progress < 0.5 ? 0 : 1]);
     const at = progress * (frames.length - 1);
     const index = Math.min(Math.floor(at), frames.length - 1);
     const next = Math.min(index + 1, frames.length - 1);
     const isTurning = turning !== null && at > turning[0] - 1 && at < turning[1] + 1;
     this.turning.style.display = isTurning ? "" : "none";
     this.resting.style.display = isTurning ? "none" : "";
+    this.ground.style.display = isTurning ? "none" : "";
     this.#show(this.#between(frames[index], frames[next], at - index));
   }
 
@@ -188,4 +230,41 @@ class BoardView {
     });
     while (elements.length > shapes.length) elements[elements.length - 1].remove();
   }
+}
+
+/** Returns the last engagement of a moment as cards, one for each target, HVAs first.
+ *
+ * @param {object} moment with ``cards``, ``lost`` and ``outcomesTurn``.
+ * @param {BoardView} board whose tokens they show, and which recalls how the attacks of the card that is pointed at were ordered.
+ */
+function engagementCards({ cards, lost, outcomesTurn }, board) {
+  if (cards.length === 0) return [create("p", {}, outcomesTurn ? "Nobody engaged." : "None yet.")];
+  const fallen = new Set(cards.flatMap(fallenIn));
+  const words = SIDES.map((side, i) => `${side} loses ${lost[i]}`).join(", ");
+  return [create("p", { class: "losses" }, words), create("ul", { class: "cards" }, ...cards.map((card) => engagementCard(card, fallen, board)))];
+}
+
+/** Returns the satellites that a card says are lost: the target, guards in its place, and those who rammed. */
+function fallenIn({ target, result, attacks }) {
+  const hits = attacks.filter((attack) => attack.result === "hit");
+  return [...(result === "lost" ? [target] : []), ...hits.flatMap(({ by, action, guard }) => [guard, action === "collide" ? by : null])];
+}
+
+function engagementCard({ target, result, attacks, guards, lines }, fallen, board) {
+  const token = (name, className = "") => {
+    const drawn = board.token(name, fallen.has(name));
+    drawn.setAttribute("class", `token ${className}`);
+    return drawn;
+  };
+  const named = (name) => create("span", { class: "hidden" }, name.replace(":", " "));
+  const units = attacks.map(({ by, action, odds, result, guard }) => {
+    const taken = guard === null ? [] : [token(guard, "guard"), create("span", { class: "hidden" }, `taken by ${guard.replace(":", " ")}`)];
+    const words = `${odds === null ? "" : `${Math.round(100 * odds)}% `}${result}`;
+    return create("div", { class: "unit" }, named(by), token(by), ...taken, create("span", { class: result, title: action }, words));
+  });
+  const aimed = create("div", { class: "unit target" }, named(target), token(target), create("span", { class: result }, result));
+  const card = create("li", { class: "card", tabindex: 0 }, aimed, ...units, ...(guards ? [create("p", {}, guards)] : []));
+  for (const name of ["pointerenter", "focus"]) card.addEventListener(name, () => board.recall(lines));
+  for (const name of ["pointerleave", "blur"]) card.addEventListener(name, () => board.recall());
+  return card;
 }
