@@ -49,7 +49,9 @@ def refuse_faults(origin: str, model: type[BaseModel], candidates: Iterable[tupl
     faults = list(islice(_faults_of(model, candidates), _MAX_FAULTS + 1))
     if faults:
         is_cut = len(faults) > _MAX_FAULTS
-        number = f"more than {_MAX_FAULTS} faults, of which these are the first" if is_cut else counted(len(faults), "fault")
+        number = (
+            f"more than {_MAX_FAULTS} faults, of which these are the first" if is_cut else counted(len(faults), "fault")
+        )
         raise ConfigError("\n".join([f"{origin}: {number}", *(f"  {fault}" for fault in faults[:_MAX_FAULTS])]))
 
 
