@@ -285,6 +285,7 @@ class TableServer:
     def _go_back(self, error: OSError) -> None:
         """Ask for the orders of a phase again that could not be saved, on a full disk for instance."""
         _LOG.error("table %s waits: %s", self.table.id, error)
+        asked = self.table.sides_with_choice
         try:
             self.table.restart()
         except (OSError, GeoPatrolError):
@@ -293,7 +294,7 @@ class TableServer:
         self._retry_at = self._now() + RETRY_SECONDS
         message = protocol.ProtocolError("not_saved", _NOT_SAVED, RETRY_SECONDS).message
         for connection in self.connections:
-            if connection.side is not None:
+            if connection.side in asked:
                 connection.send(message)
         self.notify()
 

@@ -457,6 +457,11 @@ class Table(TableFile):
             self._phase_start = now
         return now - self._phase_start
 
+    @property
+    def sides_with_choice(self) -> list[Side]:
+        """Sides of people who have something to order in the current phase."""
+        return [side for side, entry in self._entries.items() if entry.has_choice]
+
     def restart_clock(self) -> None:
         """Give the full time for the phase, after a pause or when somebody comes back."""
         self._phase_start = None
