@@ -369,7 +369,7 @@ def test_a_bot_plays_one_game_after_another_in_a_class(tables, monkeypatch):
             break
     assert len(set(played)) == 2
     names = [tables.items[link.partition("table=")[2].partition("&")[0]].names for link in played]
-    assert [(one.alpha, one.bravo) for one in names] == [("bot", "idle (guest)"), ("idle", "bot")]
+    assert [(one.alpha, one.bravo) for one in names] == [("bot", "idle"), ("idle", "bot")]
     with pytest.raises(GeoPatrolError, match="add a letter"):
         next(seats(f"{tables.address}/class/{code}", "bot"))
 
