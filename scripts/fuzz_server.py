@@ -1,17 +1,22 @@
-"""Send damaged messages and requests to a server on which games are played: no game is disturbed, nothing is logged.
+"""Attack a server on which games are played, and send it damaged messages and requests: no game is disturbed, nothing is logged.
 
     pip install "geo_patrol[server]"
     python scripts/fuzz_server.py --messages 5000 --seed 0
 
 Starts ``geo-patrol serve``. Two agents play a game after another by the protocol, while other connections, to a table of
 their own with the secret of a seat and to the players' table as spectators, send mutated messages as text and as bytes,
-and each address that takes a body gets mutated ones. The server must answer each connection that stays open, log nothing,
-answer no request with a status of 500 or more, use at most 30 MB more memory (of which games that are over take up to
-20 MB), and every game must be the one that ``geo-patrol replay --check`` expects from its seed and orders. A violation
-ends the run with exit status 1.
+and each address that takes a body gets mutated ones. Meanwhile others, each from an address of its own, open classes full of names
+that nobody plays, scenarios of thousands of wrong keys and forty tables against an agent that searches for two seconds, ask for
+the lesson as fast as they can, and guess secrets.
+
+The server must answer each connection that stays open, log nothing,
+answer no request with a status of 500 or more, and use at most 60 MB more memory (of which tables take up to 50 MB). Every game must be
+the one that ``geo-patrol replay --check`` expects from its seed and orders, and no phase of the games of a witness, against a
+person and against a cheap agent, may take longer than ``--max-wait``. A violation ends the run with exit status 1.
 """
 
 import argparse
+import http.client
 import json
 import logging
 import random
@@ -25,6 +30,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +42,7 @@ from geo_patrol.agents import make_agent
 from geo_patrol.replays import check, read_replay
 from geo_patrol.server.client import AgentPlayer, Client, play_seat
 
-MAX_GROWTH = 30.0
+MAX_GROWTH = 60.0
 """Memory that the server may use in addition after its first thousand messages, in MB."""
 PER_CONNECTION = 25
 _BODIES = {
@@ -63,10 +69,10 @@ class ServerProcess:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
-        self.games, self._log = folder / "games", folder / "log.txt"
+        self.games, self._log, self.attacked = folder / "games", folder / "log.txt", ""
         port = self.address.rpartition(":")[2]
         command = [sys.executable, "-m", "geo_patrol", "serve", "--port", port, "--data", str(self.games)]
-        command += ["--max-tables", "1000", "--max-connections", "2000"]  # all come from one address
+        command += ["--max-tables", "400", "--max-connections", "2000"]  # most come from one address
         with self._log.open("w", encoding="utf-8") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
         while self.status("/api/tables") != 200:
@@ -103,6 +109,23 @@ class ServerProcess:
     def _post(self, path: str, body: dict[str, Any]) -> Any:
         with urllib.request.urlopen(f"http://{self.address}{path}", json.dumps(body).encode()) as answer:
             return json.load(answer)
+
+    def post_from(self, source: str, path: str, body: dict[str, Any] | None = None) -> tuple[int, Any]:
+        """Send a request from an address of the loopback; return the status and the answer."""
+        host, _, port = self.address.rpartition(":")
+        connection = http.client.HTTPConnection(host, int(port), timeout=60, source_address=(source, 0))
+        with closing(connection):
+            connection.request("GET" if body is None else "POST", path, None if body is None else json.dumps(body))
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+
+    def connect_from(self, source: str, table: str, secret: str) -> ClientConnection:
+        """Take a seat from an address of the loopback."""
+        host, _, port = self.address.rpartition(":")
+        opened = socket.create_connection((host, int(port)), source_address=(source, 0))
+        connection = connect(f"ws://{self.address}/ws/{table}", sock=opened, max_size=None, legacy=True)
+        connection.send(json.dumps({"type": "hello", "version": 1, "table": table, "secret": secret}))
+        return connection
 
     def status(self, path: str, body: bytes | None = None) -> int:
         """Return the status of the answer to a request; 0 if the server cannot be reached."""
@@ -156,6 +179,126 @@ class Players(threading.Thread):
                 self.faults.append(f"game {self.num_games}: {side} lost the seat")
 
 
+def order_nothing(connection: ClientConnection, turn: dict[str, Any]) -> bool:
+    """Order nothing where orders are asked for; return whether they were."""
+    if turn["type"] != "your_turn" or turn["submitted"] is not None:
+        return False
+    phase = {key: turn[key] for key in ("game", "turn", "phase")}
+    connection.send(json.dumps({"type": "orders", **phase, "orders": []}))
+    return True
+
+
+class Witness(threading.Thread):
+    """Plays games with both seats, or one against an agent, and notes how long each phase takes from its last orders on.
+
+    Args:
+        server: where it plays.
+        source: its address.
+        bravo: who plays bravo.
+    """
+
+    def __init__(self, server: ServerProcess, source: str, bravo: str) -> None:
+        super().__init__(daemon=True)
+        self._server, self._source, self.bravo, self.is_over = server, source, bravo, False
+        self.waits: list[float] = []
+        self.faults: list[str] = []
+
+    def run(self) -> None:
+        """Play one game after another."""
+        while not self.is_over:
+            status, opened = self._server.post_from(
+                self._source, "/api/tables", {"preset": "king_of_the_hill", "alpha": "link", "bravo": self.bravo}
+            )
+            if status != 201:
+                self.faults.append(f"a table is refused: {opened}")
+                return
+            with ExitStack() as stack:
+                seats = [
+                    stack.enter_context(self._server.connect_from(self._source, opened["table"], secret))
+                    for secret in opened["secrets"].values()
+                ]
+                while not self.is_over and self._play_phase(seats):
+                    time.sleep(0.05)
+
+    def _play_phase(self, seats: list[ClientConnection]) -> bool:
+        """Order when all are asked to; return whether the game goes on."""
+        turns = [self._next(seat, "your_turn", "end") for seat in seats]
+        if "end" in [turn["type"] for turn in turns]:
+            return False
+        was_asked = [order_nothing(seat, turn) for seat, turn in zip(seats, turns, strict=True)]
+        start = time.monotonic()
+        for seat in seats:
+            self._next(seat, "phase")
+        if any(was_asked):
+            self.waits.append(time.monotonic() - start)
+        return True
+
+    def _next(self, seat: ClientConnection, *kinds: str) -> dict[str, Any]:
+        """Return the next message of a type, or with an event of a kind."""
+        while True:
+            message: dict[str, Any] = json.loads(seat.recv(timeout=60))
+            kind = message["event"]["kind"] if message["type"] == "event" else message["type"]
+            if kind in kinds:
+                return message | {"type": kind}
+
+
+class Attacker(threading.Thread):
+    """Repeats an attack from an address of its own until ``is_over``.
+
+    Args:
+        server: what is attacked.
+        number: number of the attack.
+    """
+
+    def __init__(self, server: ServerProcess, number: int) -> None:
+        super().__init__(daemon=True)
+        self._server, self.is_over = server, False
+        self._source = f"127.0.0.{10 + number}"
+        self._attack = (self._fill, self._send_scenario, self._play_slowly, self._ask, self._guess)[number]
+
+    def run(self) -> None:
+        """Attack again and again."""
+        while not self.is_over:
+            self._attack()
+            time.sleep(0.02)
+
+    def _post(self, path: str, body: dict[str, Any] | None = None) -> tuple[int, Any]:
+        status, answer = self._server.post_from(self._source, path, body)
+        if status == 429:
+            time.sleep(0.2)
+        return status, answer
+
+    def _fill(self) -> None:
+        status, opened = self._post("/api/classes", {"pairs": False})
+        for i in range(60 if status == 201 and not self.is_over else 0):
+            self._post(f"/api/classes/{opened['class']}/pupils", {"name": f"name {i}"})
+
+    def _send_scenario(self) -> None:
+        self._post("/api/tables", {"scenario": "\n".join(f"k{number:x}=1" for number in range(7_500))})
+        self._post("/api/tables", {"scenario": "\n".join(f"k{number:x}=1" for number in range(2_900))})
+
+    def _play_slowly(self) -> None:
+        threads = [threading.Thread(target=self._play_slow_game, daemon=True) for _ in range(40)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _play_slow_game(self) -> None:
+        status, opened = self._post("/api/tables", {"alpha": "link", "bravo": "search:2s"})
+        if status == 201:
+            with self._server.connect_from(self._source, opened["table"], opened["secrets"]["alpha"]) as seat:
+                while not self.is_over:
+                    with suppress(TimeoutError):
+                        order_nothing(seat, json.loads(seat.recv(timeout=1)))
+
+    def _ask(self) -> None:
+        self._post("/api/lesson/1")
+
+    def _guess(self) -> None:
+        self._post(f"/api/tables/{self._server.attacked}/danger", {"secret": "guess"})
+
+
 def samples(table: str, secret: str | None) -> list[bytes]:
     """Return valid messages to a table; ``leave``, which needs no change to end all others, is not among them."""
     phase = {"game": table, "turn": 1, "phase": "movement"}
@@ -207,15 +350,20 @@ def request(server: ServerProcess, names: dict[str, str], rng: random.Random) ->
     return f"POST {path}: status {status}" if status == 0 or status >= 500 else None
 
 
-def run(server: ServerProcess, messages: int, seed: int) -> int:
+def run(server: ServerProcess, messages: int, seed: int, max_wait: float) -> int:
     """Fuzz a server; return the exit status."""
     faults: list[str] = []
     players, counts, sent = Players(server), Counter[str](), 0
     table, secrets = server.open_table()
     challenge, pilot = server.open_flight()
     names = {"table": table, "secret": secrets["alpha"], "challenge": challenge, "pilot": pilot}
+    server.attacked = players.table
     players.start()
     memory = 0.0
+    witnesses = [Witness(server, "127.0.0.8", "link"), Witness(server, "127.0.0.9", "scripted")]
+    attackers = [Attacker(server, number) for number in range(5)]
+    for thread in (*witnesses, *attackers):
+        thread.start()
     for number in range(messages // PER_CONNECTION):
         rng = random.Random(f"{seed} {number}")
         target = (table, secrets["alpha"]) if number % 2 else (players.table, None)
@@ -225,18 +373,25 @@ def run(server: ServerProcess, messages: int, seed: int) -> int:
             memory = server.memory()
         if faults or server.faults() or players.faults:
             break
-    players.is_over = True
-    players.join(timeout=120)
+    for thread in (players, *witnesses, *attackers):
+        thread.is_over = True
+    for thread in (players, *witnesses, *attackers):
+        thread.join(timeout=120)
     growth = server.memory() - memory
     if growth > MAX_GROWTH:
         faults.append(f"memory grew by {growth:.0f} MB")
     faults += [*server.faults(), *players.faults]
-    if players.is_alive():
+    faults += [fault for witness in witnesses for fault in witness.faults]
+    if any(thread.is_alive() for thread in (players, *witnesses)):
         faults.append("a game does not go on")
+    longest = max(wait for witness in witnesses for wait in witness.waits or [0.0])
+    if longest > max_wait:
+        faults.append(f"a phase took {longest:.2f} s")
     for fault in faults[:20]:
         print(ascii(fault[:300]))
     print(
         f"{sent:,} messages, {sent // PER_CONNECTION} requests, {players.num_games} games;"
+        f" {sum(len(one.waits) for one in witnesses)} phases beside them, {1000 * longest:.0f} ms at most;"
         f" memory {memory:.0f} MB, {growth:+.1f} MB; answers {dict(counts)}"
     )
     return 1 if faults else 0
@@ -247,12 +402,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--messages", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--max-wait", type=float, default=0.2, metavar="SECONDS", help="for a phase, on a quiet machine"
+    )
     arguments = parser.parse_args()
     logging.getLogger("websockets").setLevel(logging.CRITICAL)  # connections are closed at any time
     with tempfile.TemporaryDirectory() as folder:
         server = ServerProcess(Path(folder))
         try:
-            return run(server, arguments.messages, arguments.seed)
+            return run(server, arguments.messages, arguments.seed, arguments.max_wait)
         finally:
             server.process.terminate()
             server.process.wait()

@@ -1,5 +1,6 @@
 """``Game``: one position, with satellites, orders and outcomes as values; ``Phase``: a phase that was played."""
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -191,7 +192,7 @@ class Game:
         mask = self.action_mask(side)
         fleet = len(self.satellites(side))
         return {
-            number: tuple(notation.Order.from_code(number, int(code)) for code in np.flatnonzero(mask[number]))
+            number: tuple(_order(number, code) for code in np.flatnonzero(mask[number]).tolist())
             for number in range(fleet)
         }
 
@@ -207,9 +208,12 @@ class Game:
             OrderError: the rules do not allow the order, whatever the fuel.
         """
         order, index = notation.as_order(order), _side_index(side)
-        if not self._allowed_orders()[index, order.satellite] >> order.code & 1:
-            raise OrderError(f"{side} {order}: {self._why_illegal(index, order)}")
+        self._check_allowed(index, order)
         return self._cost(index, order)
+
+    def _check_allowed(self, side: int, order: notation.Order) -> None:
+        if not self._allowed_orders()[side, order.satellite] >> order.code & 1:
+            raise OrderError(f"{SIDES[side]} {order}: {self._why_illegal(side, order)}")
 
     def _cost(self, side: int, order: notation.Order) -> int:
         """Return the cost of an order that is legal but perhaps cannot be paid."""
@@ -236,10 +240,11 @@ class Game:
         order = notation.as_order(order)
         if order.action in notation.MOVES:
             raise OrderError(f"{side} {order}: only {', '.join(notation.ENGAGEMENTS)} have a probability")
-        self.cost(side, order)
+        index = _side_index(side)
+        self._check_allowed(index, order)
         if order.action == "guard":
-            return float(guard_probability(self._game, self._rules, _side_index(side), order.satellite))
-        return float(attack_probability(self._game, self._rules, _side_index(side), order.satellite, order.code))
+            return float(guard_probability(self._game, self._rules, index, order.satellite))
+        return float(attack_probability(self._game, self._rules, index, order.satellite, order.code))
 
     def outcome_distribution(self, alpha: notation.Orders = None, bravo: notation.Orders = None) -> OutcomeDistribution:
         """Return every position to which an engagement can lead, before the drift, with its exact probability.
@@ -478,6 +483,9 @@ def replay_orders(config: GameConfig, seed: int, orders: Iterable[NDArray[np.int
     game = Game(config, seed=seed)
     for codes in orders:
         yield game.step_actions(codes)
+
+
+_order = functools.cache(notation.Order.from_code)  # there are 308 of them
 
 
 def _side_index(side: str) -> int:

@@ -14,7 +14,7 @@ def parse_model(model: type[_Model], data: Any, where: str, max_errors: int = 1)
 
     Args:
         model: what the data must be.
-        data: the data.
+        data: the data; bytes are JSON.
         where: where they are from, for the message.
         max_errors: how many faults the message names, each on a line of its own.
 
@@ -22,7 +22,7 @@ def parse_model(model: type[_Model], data: Any, where: str, max_errors: int = 1)
         RecordingError: the data are invalid.
     """
     try:
-        return model.model_validate(data)
+        return model.model_validate_json(data) if isinstance(data, bytes) else model.model_validate(data)
     except ValidationError as error:
         lines = []
         for fault in error.errors()[:max_errors]:

@@ -9,6 +9,7 @@ from geo_patrol import (
     ConfigError,
     load_config,
 )
+from geo_patrol.config import schema
 
 OVERRIDES = [
     ("trun_limit", 50, "trun_limit = 50: there is no such key; did you mean turn_limit?"),
@@ -249,9 +250,13 @@ def test_configuration_file_with_a_byte_order_mark(tmp_path):
     assert load_config(path) == load_config("case1", {"description": ""})
 
 
-def test_long_lists_of_faults_are_truncated():
-    with pytest.raises(ConfigError, match="and 981 more"):
-        load_config({"extends": "case1", **{f"key{number}": 1 for number in range(1001)}})
+def test_only_the_first_twenty_faults_are_explained(monkeypatch):
+    explained = []
+    monkeypatch.setattr(schema, "_explain", lambda *_: explained.append(0) or "a fault")
+    with pytest.raises(ConfigError, match="more than 20 faults") as caught:
+        load_config({"extends": "case1", **{f"key{number}": 1 for number in range(10_000)}})
+    assert len(str(caught.value).splitlines()) == 21
+    assert len(explained) == 21, "one more says that there are more"
 
 
 def test_a_scenario_does_not_inherit_the_description_of_what_it_changes(tmp_path):

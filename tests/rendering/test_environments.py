@@ -73,7 +73,7 @@ def test_a_closed_window_changes_nothing_else(make):
     env = make(render_mode="human")
     env.reset(seed=1)
     (window,) = screen.open_screens
-    pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=window._window))
+    pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=window.window))
     play(env)
     assert screen.open_screens == []
     assert env.render() is None
@@ -96,7 +96,7 @@ def test_several_environments_show_windows_of_their_own():
         env.reset(seed=1)
     windows = list(screen.open_screens)
     assert len(windows) == 3
-    pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=windows[1]._window))
+    pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=windows[1].window))
     for env in envs:
         play(env)
     assert screen.open_screens == [windows[0], windows[2]]

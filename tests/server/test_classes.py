@@ -1,8 +1,10 @@
 """Classes: pupils are paired fairly, come back to their seats, and the teacher alone pauses and takes the results."""
 
+import contextlib
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -11,6 +13,7 @@ pytest.importorskip("httpx2")
 
 from starlette.testclient import TestClient
 
+from geo_patrol.server import requests
 from geo_patrol.server.app import Server
 from geo_patrol.server.classes import MAX_PUPILS
 from geo_patrol.server.tables import TableStore
@@ -20,7 +23,9 @@ SHORT = 'extends = "case1"\nturn_limit = 1\n'
 
 @pytest.fixture
 def client(tmp_path):
-    with TestClient(Server(TableStore(tmp_path)).app()) as client:
+    server = Server(TableStore(tmp_path))
+    with TestClient(server.app()) as client, contextlib.ExitStack() as client.sockets:
+        client.server = server
         yield client
 
 
@@ -44,6 +49,12 @@ class Classroom:
 
     def seat(self, name):
         return self.request("place", secret=self.secrets[name])
+
+    def unload(self):
+        """Let all tables leave memory."""
+        self.client.portal.call(self.client.server.unload, -1.0)
+        for table in list(self.client.server.tables.items.values()):
+            self.client.portal.call(self.client.server.tables.unload, table)
 
     def overview(self, **body):
         return self.request("overview", secret=self.teacher, **body)
@@ -171,9 +182,14 @@ def test_a_game_that_was_paused_alone_stays_paused_after_a_restart(tmp_path):
 def test_pupils_are_seated_when_a_table_becomes_free(tmp_path):
     with TestClient(Server(TableStore(tmp_path, max_tables=1)).app()) as client:
         lesson = Classroom(client)
-        lesson.arrive("Ada", "Ben", "Cem", "Dua")
-        assert lesson.seat("Dua")["table"] is None
-        assert "try again later" in lesson.request("agent", 429, secret=lesson.teacher)["text"]
+        lesson.arrive("Ada", "Ben")
+        table = lesson.seat("Ada")["table"]
+        with client.websocket_connect(f"/ws/{table}") as socket:
+            socket.send_text(json.dumps({"type": "hello", "version": 1, "table": table}))
+            socket.receive_text()
+            lesson.arrive("Cem", "Dua")
+            assert lesson.seat("Dua")["table"] is None
+            assert "try again later" in lesson.request("agent", 429, secret=lesson.teacher)["text"]
         lesson.play("Ada")
         assert lesson.seat("Dua")["table"] == lesson.seat("Cem")["table"] is not None
 
@@ -238,3 +254,145 @@ def test_a_damaged_file_is_named(tmp_path):
     (tmp_path / "classes" / "a.json").write_text("{}")
     (fault,) = Server(TableStore(tmp_path)).damaged
     assert "a.json" in fault
+
+
+# What the teacher does with a pupil
+
+
+def connect(lesson, name):
+    """Return a pupil's connection to the game in progress, and the request for orders."""
+    table = lesson.seat(name)["table"]
+    socket = lesson.client.sockets.enter_context(lesson.client.websocket_connect(f"/ws/{table}"))
+    socket.send_text(json.dumps({"type": "hello", "version": 1, "table": table, "secret": lesson.secrets[name]}))
+    return socket, next_of(socket, "your_turn")
+
+
+def next_of(socket, kind):
+    while (message := json.loads(socket.receive_text()))["type"] != kind:
+        pass
+    return message
+
+
+def test_orders_are_refused_during_a_pause_and_asked_for_again_after_it(client):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben")
+    socket, turn = connect(lesson, "Ada")
+    lesson.request("pause", secret=lesson.teacher, paused=True)
+    while not next_of(socket, "status")["paused"]:
+        pass
+    orders = {key: turn[key] for key in ("game", "turn", "phase")} | {"type": "orders", "orders": []}
+    socket.send_text(json.dumps(orders))
+    assert next_of(socket, "error")["code"] == "paused"
+    lesson.request("pause", secret=lesson.teacher, paused=False)
+    assert next_of(socket, "your_turn")["submitted"] is None
+    socket.send_text(json.dumps(orders))
+    next_of(socket, "accepted")
+
+
+def test_a_game_stays_paused_when_its_table_leaves_memory(client):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben")
+    table = lesson.seat("Ada")["table"]
+    lesson.unload()
+    seen = lesson.request("pause", secret=lesson.teacher, paused=True)
+    assert [table["paused"] for table in seen["tables"]] == [True]
+    _, turn = connect(lesson, "Ada")
+    assert turn["game"] == table
+    assert lesson.overview()["tables"][0]["paused"]
+
+
+def test_the_teacher_sees_games_whose_tables_have_left_memory(client):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben")
+    lesson.play("Ada")
+    before = lesson.overview()
+    lesson.unload()
+    assert lesson.overview() == before
+    assert lesson.seat("Ada")["over"]
+    assert "turn_limit" in lesson.request("results", secret=lesson.teacher)
+
+
+def test_a_pupil_is_renamed(client):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben")
+    seen = lesson.request("rename", secret=lesson.teacher, pupil="Ada", name="Ada L.")
+    assert seen["tables"][0]["names"] == ["Ada L.", "Ben"]
+    table = lesson.seat("Ada")["table"]
+    assert client.get(f"/api/tables/{table}").json()["seats"]["alpha"]["name"] == "Ada L."
+    assert "add a letter" in lesson.request("rename", 409, secret=lesson.teacher, pupil="Ada L.", name="ben")["text"]
+    assert "nobody called 'Ada'" in lesson.request("rename", 400, secret=lesson.teacher, pupil="Ada", name="x")["text"]
+
+
+def test_a_pupil_who_is_removed_is_kept_out_and_the_partner_plays_somebody_else(client):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben", "Cem")
+    socket, _ = connect(lesson, "Ada")
+    first = lesson.seat("Ada")["table"]
+    seen = lesson.request("remove", secret=lesson.teacher, pupil="Ada")
+    next_of(socket, "left")
+    assert (seen["pupils"], seen["waiting"]) == (["Ben", "Cem"], [])
+    assert lesson.request("place", 403, secret=lesson.secrets["Ada"])
+    assert lesson.seat("Ben")["table"] == lesson.seat("Cem")["table"] != first
+    rows = list(csv.DictReader(io.StringIO(lesson.request("results", secret=lesson.teacher))))
+    assert [(row["alpha"], row["reasons"], row["winner"]) for row in rows] == [
+        ("Ada", "ended by the teacher", ""),
+        ("Ben", "", ""),
+    ]
+    lesson.arrive("Ada")
+    assert lesson.seat("Ada")["waiting"]
+
+
+def test_a_pupil_is_reseated_with_another_one_or_the_agent(client):
+    lesson = Classroom(client, agent="idle")
+    lesson.arrive("Ada", "Ben", "Cem", "Dua")
+    seen = lesson.request("reseat", secret=lesson.teacher, pupil="Ada", partner="Cem")
+    assert [sorted(table["names"]) for table in seen["tables"]] == [["Ben", "Dua"], ["Ada", "Cem"]]
+    seen = lesson.request("reseat", secret=lesson.teacher, pupil="Ada", partner=None)
+    assert sorted(seen["tables"][0]["names"]) == ["Ada", "idle"]
+    assert seen["waiting"] == ["Cem"]
+    assert (
+        "nobody plays alone" in lesson.request("reseat", 400, secret=lesson.teacher, pupil="Ben", partner="Ben")["text"]
+    )
+
+
+def test_a_pupil_on_another_device_has_the_seat_when_the_teacher_says_so(client):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben")
+    old, table = lesson.secrets["Ada"], lesson.seat("Ada")["table"]
+    lesson.request("pupils", 409, name="Ada")
+    assert lesson.request("readmit", secret=lesson.teacher, pupil="Ada")["expected"] == ["Ada"]
+    lesson.arrive("ada")
+    lesson.secrets["Ada"] = lesson.secrets.pop("ada")
+    assert lesson.seat("Ada")["table"] == table
+    connect(lesson, "Ada")
+    lesson.request("place", 403, secret=old)
+    lesson.request("pupils", 409, name="Ada")
+    assert lesson.overview()["expected"] == []
+
+
+def test_a_short_code_leads_to_the_class(client):
+    lesson = Classroom(client)
+    assert re.fullmatch(r"[B-DF-HJ-NP-TV-Z2-9]{6}", lesson.name)
+    for code in (lesson.name, lesson.name.lower()):
+        answer = client.get(f"/class/{code}", follow_redirects=False)
+        assert answer.headers["location"] == f"/static/class.html#class={lesson.name}"
+    assert client.get("/class/XXXXXX").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "asked", "address"),
+    [
+        ("127.0.0.1", "localhost", None),
+        ("0.0.0.0", "localhost:8000", "http://198.51.100.7:8000/"),
+        ("0.0.0.0", "192.0.2.9:8000", "http://192.0.2.9:8000/"),
+        ("192.0.2.9", "127.0.0.1:8000", "http://192.0.2.9:8000/"),
+        ("127.0.0.1", "play.example.org", "http://play.example.org/"),
+    ],
+)
+def test_the_teacher_is_told_which_address_pupils_can_open(tmp_path, monkeypatch, host, asked, address):
+    monkeypatch.setattr(requests, "_own_address", lambda: "198.51.100.7")
+    app = Server(TableStore(tmp_path), ("*",), host=host).app()
+    with TestClient(app, base_url=f"http://{asked}") as client:
+        lesson = Classroom(client)
+        told = lesson.overview()["address"]
+    assert told == (None if address is None else f"{address}class/{lesson.name}")

@@ -22,9 +22,22 @@ from geo_patrol import Game
 from geo_patrol.agents import make_agent
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.replays import check, play, read_replay
+from geo_patrol.server import client as client_module
 from geo_patrol.server.app import Server
-from geo_patrol.server.client import AgentPlayer, Client, play_seat
-from geo_patrol.server.protocol import Accepted, Answer, Error, Event, Hello, Left, Played, Status, Welcome, YourTurn
+from geo_patrol.server.client import AgentPlayer, Client, play_seat, seats
+from geo_patrol.server.protocol import (
+    PAGE,
+    Accepted,
+    Answer,
+    Error,
+    Event,
+    Hello,
+    Left,
+    Played,
+    Status,
+    Welcome,
+    YourTurn,
+)
 from geo_patrol.server.tables import NewTable, TableStore
 from geo_patrol.textplay import TextAgent
 
@@ -171,13 +184,13 @@ def test_join_plays_an_agent_for_a_whole_game(tables):
     assert table.is_over
     score = table.game.scores
     assert f"{score['alpha']} to {score['bravo']}" in shown
-    assert table.names.alpha == "scripted"
+    assert table.names.alpha == "scripted (guest)", "it is not the server's"
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda link: link.partition("&")[0], "this link only watches; a link to a seat has its secret"),
+        (lambda link: link.partition("&")[0], "no seat of this table is open; a link to a seat has its secret"),
         (lambda link: re.sub(r":\d+/", ":1/", link), "ws://127.0.0.1:1 cannot be reached: "),
         (lambda link: link[:-4], "this secret opens no seat of the table"),
     ],
@@ -309,3 +322,62 @@ def test_a_connection_that_answers_no_ping_is_lost(tables):
         statuses = (message for message in alive if isinstance(message, Status))
         assert any(status.connected == ["alpha", "bravo"] for status in statuses)
         assert any(status.connected == ["bravo"] for status in statuses)
+
+
+def play_phases(table, number):
+    """Play phases without orders."""
+    for _ in range(number):
+        table.close_phase()
+        table.play()
+        table.finish_phase()
+
+
+def test_an_agent_that_comes_late_knows_the_last_position(tables):
+    table, links = tables.open_table(NewTable(alpha="link", bravo="idle"))
+    play_phases(table, PAGE + 3)
+    player = AgentPlayer(make_agent("idle"), 1)
+    with Client(f"{tables.address}/static/table.html#table={table.id}&secret={links['alpha']}") as client:
+        for message in client:
+            player.handle(message)
+            if isinstance(message, YourTurn) and message.submitted is None:  # otherwise the game goes on at once
+                break
+    assert (player._position.turn, player._position.phase) == (table.game.turn, table.game.phase)
+
+
+def test_an_open_seat_is_taken(tables):
+    table, _ = tables.open_table(NewTable(alpha="idle", bravo="open"))
+    (link,) = seats(f"{tables.address}/table/{table.id}", "bot")
+    secret = link.rpartition("secret=")[2]
+    assert table.side_of(secret) == "bravo"
+    with pytest.raises(GeoPatrolError, match="no seat of this table is open"):
+        next(seats(f"{tables.address}/static/table.html#table={table.id}", "bot"))
+    (same,) = seats(link, "bot")
+    assert same == link
+
+
+def test_a_bot_plays_one_game_after_another_in_a_class(tables, monkeypatch):
+    monkeypatch.setattr(client_module, "_POLL_SECONDS", 0.01)
+    short = 'extends = "king_of_the_hill"\nturn_limit = 1\n'
+    body = {"scenario": short, "pairs": False, "agent": "idle"}
+    code = client_module._request(f"{tables.address}/api/classes", body)["class"]
+    played = []
+    for link in seats(f"{tables.address}/class/{code.lower()}", "bot"):
+        with Client(link, "another name") as client:
+            assert play_seat(client, AgentPlayer(make_agent("idle"), 1)) is not None
+        played.append(link)
+        if len(played) == 2:
+            break
+    assert len(set(played)) == 2
+    names = [tables.items[link.partition("table=")[2].partition("&")[0]].names for link in played]
+    assert [(one.alpha, one.bravo) for one in names] == [("bot", "idle"), ("idle", "bot")]
+    with pytest.raises(GeoPatrolError, match="add a letter"):
+        next(seats(f"{tables.address}/class/{code}", "bot"))
+
+
+def test_what_a_link_lacks_is_said(tables):
+    with pytest.raises(GeoPatrolError, match="there is no class"):
+        next(seats(f"{tables.address}/class/XXXXXX", "bot"))
+    with pytest.raises(GeoPatrolError, match="there is no table"):
+        next(seats(f"{tables.address}/table/000", "bot"))
+    with pytest.raises(ConnectionError):
+        next(seats("http://127.0.0.1:1/class/XXXXXX", "bot"))

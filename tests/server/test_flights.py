@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -147,7 +148,7 @@ def test_illegal_orders_change_nothing(client, order):
 
 
 def test_a_killed_server_goes_on_with_flights_and_ranking(tmp_path):
-    """The second server reads the folder while the first one has not been closed."""
+    """The second server reads a copy of the folder, made while the first one has not been closed."""
     with TestClient(Server(TableStore(tmp_path)).app()) as client:
         day = FlightDay(client, scenario=SHORT)
         day.arrive("Ada", "Ben")
@@ -155,7 +156,8 @@ def test_a_killed_server_goes_on_with_flights_and_ranking(tmp_path):
         day.take_back("Ada", "again")
         day.fly("Ada", "launch D13")
         before = day.state("Ada"), day.ranking(), day.get().json()
-        with TestClient(Server(TableStore(tmp_path)).app()) as day.client:
+        copy = shutil.copytree(tmp_path, tmp_path / "copy", ignore=shutil.ignore_patterns(".lock"))
+        with TestClient(Server(TableStore(copy)).app()) as day.client:
             assert (day.state("Ada"), day.ranking(), day.get().json()) == before
             day.fly("Ada", "coast")
 
@@ -241,8 +243,6 @@ def test_names_and_numbers_are_bounded(client, monkeypatch):
     assert all(len(row["name"]) <= 40 and row["name"].isprintable() for row in day.ranking())
     monkeypatch.setattr(flights, "MAX_PILOTS", 2)
     day.request("pilots", 429, name="another")
-    monkeypatch.setattr(flights, "MAX_CHALLENGES", 1)
-    assert "remove the files" in client.post("/api/flights", json={}).json()["text"]
     assert client.post("/api/flights/nothing/flight", json={"secret": ""}).status_code == 404
 
 
@@ -256,7 +256,7 @@ def test_the_largest_challenge_can_be_restored(tmp_path):
     pilot = flights.Pilot(name=name, secret_hash="0" * 64, orders=orders, num_flights=10**6, best=best)
     challenge.saved.pilots = [pilot] * MAX_PILOTS
     challenge.save()
-    assert flights.ChallengeStore(tmp_path).damaged == []
+    assert flights.ChallengeStore(tmp_path).damaged == {}
 
 
 def test_a_damaged_file_is_named(tmp_path):

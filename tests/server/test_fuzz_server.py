@@ -16,9 +16,12 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "fuzz_server.py"
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the memory of the server as Linux tells it")
 def test_damaged_messages_and_requests_disturb_no_game():
-    command = [sys.executable, str(SCRIPT), "--messages", "500", "--seed", "1"]
+    command = [sys.executable, str(SCRIPT), "--messages", "500", "--seed", "1", "--max-wait", "10"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr
-    games, refused = re.search(r"requests, (\d+) games.*'bad_message': (\d+)", result.stdout).groups()
+    games, phases, refused = re.search(
+        r"requests, (\d+) games; (\d+) phases.*'bad_message': (\d+)", result.stdout
+    ).groups()
     assert int(games) >= 1
+    assert int(phases) >= 1
     assert int(refused) > 100

@@ -18,7 +18,7 @@ from geo_patrol.server import app, requests
 from geo_patrol.server import tables as table_module
 from geo_patrol.server.app import Server
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.requests import AddressLimits, MessageLimit
+from geo_patrol.server.requests import Limits, TokenBucket, client_site
 from geo_patrol.server.tables import NewTable, TableStore
 
 TABLE = {"preset": "king_of_the_hill", "seed": 4, "alpha": "link", "bravo": "link"}
@@ -55,8 +55,20 @@ def next_of(socket, *kinds):
     return message
 
 
+class Clock:
+    """Time that a test tells."""
+
+    def __init__(self, monkeypatch):
+        self.now = 1000.0
+        monkeypatch.setattr(requests.time, "monotonic", lambda: self.now)
+
+
+def site(address):
+    return client_site(Request({"type": "http", "client": (address, 1), "headers": []}))
+
+
 def test_a_bucket_refills():
-    limit = MessageLimit(2.0, 3)
+    limit = TokenBucket(2.0, 3)
     for _ in range(3):
         limit.take(10.0)
     with pytest.raises(ProtocolError) as caught:
@@ -65,30 +77,32 @@ def test_a_bucket_refills():
     limit.take(10.5)
 
 
-def test_each_address_has_limits_of_its_own_and_a_site_is_one_address():
-    addresses = AddressLimits(2, 200)
+def test_each_address_has_limits_of_its_own_and_a_site_is_one_address(monkeypatch):
+    clock, limits = Clock(monkeypatch), Limits(2, 200)
     for _ in range(100):
-        addresses.of("192.0.2.1").requests.take(0.0)
+        limits.take("requests", site("192.0.2.1"))
     for same in ("192.0.2.1", "::ffff:192.0.2.1"):
         with pytest.raises(ProtocolError):
-            addresses.of(same).requests.take(0.0)
+            limits.take("requests", site(same))
     for other in ("192.0.2.2", "::ffff:192.0.2.3"):
-        addresses.of(other).requests.take(0.0)
+        limits.take("requests", site(other))
     with contextlib.ExitStack() as stack:
-        stack.enter_context(addresses.connection("2001:db8::1", 0.0))
-        stack.enter_context(addresses.connection("2001:db8::2", 0.0))
+        stack.enter_context(limits.connection(site("2001:db8::1")))
+        stack.enter_context(limits.connection(site("2001:db8::2")))
         with pytest.raises(ProtocolError, match="2 connections from your address"):
-            stack.enter_context(addresses.connection("2001:db8::3", 0.0))
-        stack.enter_context(addresses.connection("2001:db8:0:1::3", 0.0))
-    stack.enter_context(addresses.connection("2001:db8::3", 20.0))
+            stack.enter_context(limits.connection(site("2001:db8::3")))
+        stack.enter_context(limits.connection(site("2001:db8:0:1::3")))
+    clock.now += 20
+    stack.enter_context(limits.connection(site("2001:db8::3")))
 
 
-def test_who_connects_again_and_again_has_to_wait():
-    addresses = AddressLimits(30, 200)
+def test_who_connects_again_and_again_has_to_wait(monkeypatch):
+    Clock(monkeypatch)
+    limits = Limits(30, 200)
     for _ in range(30):
-        with addresses.connection("192.0.2.1", 0.0):
+        with limits.connection("192.0.2.1"):
             pass
-    with pytest.raises(ProtocolError) as caught, addresses.connection("192.0.2.1", 0.0):
+    with pytest.raises(ProtocolError) as caught, limits.connection("192.0.2.1"):
         pass
     assert caught.value.retry_after == pytest.approx(1 / 3, abs=0.01)
 
@@ -112,17 +126,17 @@ def test_a_game_that_has_not_begun_leaves_memory_though_it_has_a_clock(serve):
 
 def test_a_server_restores_the_latest_games_and_others_when_they_are_opened(tmp_path):
     first = TableStore(tmp_path)
-    tables = [first.open_table(NewTable(**TABLE))[0] for _ in range(3)]
+    tables = [first.open_table(NewTable(**TABLE), opener=f"192.0.2.{i}")[0] for i in range(3)]
     for age, table in enumerate(tables):
         os.utime(tmp_path / f"{table.id}.json", (1e9 - age, 1e9 - age))
     first.close()
     second = TableStore(tmp_path, max_tables=2)
     assert set(second.items) == {table.id for table in tables[:2]}
     assert second.find(tables[2].id).saved.seed == TABLE["seed"]
+    assert set(second.items) == {tables[0].id, tables[2].id}, "instead of the one that was not used for longest"
 
 
 def test_replays_as_html_are_refused_when_too_many_are_written(serve, monkeypatch):
-    monkeypatch.setattr(app, "_MAX_WRITING", 0)
     client = serve()
     table, _ = open_table(client)
     game = client.server.tables.find(table)
@@ -130,12 +144,13 @@ def test_replays_as_html_are_refused_when_too_many_are_written(serve, monkeypatc
         game.close_phase()
         game.play()
         game.finish_phase()
+    monkeypatch.setattr(requests, "_MAX_JOBS", 0)
     refused = client.get(f"/replays/{table}.html")
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
 
 
 def test_too_many_requests_get_429_and_a_time(serve, monkeypatch):
-    monkeypatch.setattr(requests, "_REQUESTS", (0.2, 3))
+    monkeypatch.setitem(requests.RATES, "requests", (0.2, 3))
     client = serve()
     for _ in range(3):
         assert client.post("/api/tables", json=TABLE).status_code == 201
@@ -195,7 +210,7 @@ def test_a_game_that_nobody_plays_leaves_memory_and_comes_back(serve):
     for seat in seats.values():
         seat.close()
     client.portal.call(client.server.unload)
-    assert set(client.server.tables.items) == {table, first[0], other[0]}  # for an hour
+    assert set(client.server.tables.items) == {table, first[0], other[0]}  # for five minutes
     while table in client.server.tables.items:  # the server may not have noticed yet that they left
         client.portal.call(client.server.unload, 0.0)
     assert set(client.server.tables.items) == {other[0]}
@@ -207,8 +222,7 @@ def test_a_game_that_nobody_plays_leaves_memory_and_comes_back(serve):
 
 
 def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(serve, monkeypatch, tmp_path):
-    for module in (app, table_module):
-        monkeypatch.setattr(module, "MAX_FINISHED", 2)
+    monkeypatch.setattr(table_module, "MAX_FINISHED", 2)
     client = serve()
     opened = []
     for _ in range(4):
@@ -226,6 +240,7 @@ def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(serve, monkeypatch
         client.portal.call(client.server.unload)
     assert [one["table"] for one in client.get("/api/tables").json()["tables"]] == opened[2:]
     assert client.get(f"/replays/{opened[0]}.jsonl.gz").status_code == 200
+    client.server.tables.close()
     restarted = TableStore(tmp_path)
     assert len(restarted.items) == 2
     assert restarted.find(opened[0]).is_over

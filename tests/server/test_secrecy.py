@@ -185,16 +185,17 @@ def leak_by_event(monkeypatch):
     monkeypatch.setattr(Table, "submit", submit)
     made = table_server.TableServer.__init__
 
-    def init(self, table, run):
-        made(self, table, run)
+    def init(self, table, *threads):
+        made(self, table, *threads)
         table.leak_to = self
 
     monkeypatch.setattr(table_server.TableServer, "__init__", init)
 
 
 def leak_by_route(monkeypatch):
-    honest = app._summary
-    monkeypatch.setattr(app, "_summary", lambda table: honest(table) | {"orders": str(table.submitted)})
+    honest = app._state
+    leaking = lambda table: honest(table).model_copy(update={"title": str(table.submitted)})  # noqa: E731
+    monkeypatch.setattr(app, "_state", leaking)
 
 
 def leak_too_early(monkeypatch):

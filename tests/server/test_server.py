@@ -18,8 +18,9 @@ from starlette.websockets import WebSocketDisconnect
 
 from geo_patrol import Game
 from geo_patrol.replays import check, read_replay
+from geo_patrol.server import protocol, store
 from geo_patrol.server.app import Server
-from geo_patrol.server.protocol import Orders, ProtocolError
+from geo_patrol.server.protocol import PAGE, Orders, ProtocolError
 from geo_patrol.server.tables import NewTable, Table, TableStore
 
 SEED = 11
@@ -398,7 +399,7 @@ def test_a_restored_server_goes_on_with_every_game(client, tmp_path):
         (copies / path.name).write_bytes(path.read_bytes())  # as a killed server leaves them
     events = events_of(client.tables.find(table))
     tables = TableStore(copies)
-    assert tables.damaged == []
+    assert tables.damaged == {}
     restored = tables.find(table)
     assert events_of(restored) == events
     with TestClient(Server(tables).app()) as other:
@@ -413,14 +414,14 @@ def test_agents_who_take_their_time_hold_up_nobody_else(client, monkeypatch):
     started, thinking, play, in_time = threading.Event(), threading.Event(), Table.play, []
 
     def play_slowly(self):
-        if len(self.people) < 2:
+        if self.is_slow:
             started.set()
             in_time.append(thinking.wait(10))
         play(self)
 
     monkeypatch.setattr(Table, "play", play_slowly)
-    for bravo in ("random", "random", "random"):
-        open_table(client, alpha="idle", bravo=bravo)
+    watched = open_table(client, alpha="idle", bravo="search:2s")[0]
+    Seat(client, watched).wait_for("welcome")
     assert started.wait(10)
     table, secrets = open_table(client)
     seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
@@ -445,10 +446,10 @@ def play_phase_of(table):
 def test_a_disk_that_is_full_at_the_end_keeps_nobody_from_the_end(client, monkeypatch):
     table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
 
-    def save():
+    def write(path):
         raise OSError(errno.ENOSPC, "no space left on device")
 
-    monkeypatch.setattr(table, "save", save)
+    monkeypatch.setattr(store, "atomic_write", write)
     while not table.is_over:
         play_phase_of(table)
     assert events_of(table)[-1].kind == "end"
@@ -461,7 +462,8 @@ def test_restoring_a_game_that_is_over_leaves_its_file_alone(client, tmp_path):
     path = tmp_path / f"{table.id}.json"
     assert json.loads(path.read_text())["is_over"]
     os.utime(path, (1_000, 1_000))
-    assert TableStore(tmp_path).find(table.id).is_over
+    client.tables.unload(table)
+    assert client.tables.find(table.id).is_over
     assert path.stat().st_mtime == 1_000
 
 
@@ -471,8 +473,45 @@ def test_browsers_get_a_phase_when_it_is_complete(client, monkeypatch):
     table.play()  # in a thread: another one that draws must not touch the phase
     numbers = []
     monkeypatch.setattr(table.scenes, "moment", numbers.append)
-    table.draw_since(0)
+    table.draw_page(0)
     assert numbers == [0]
     table.finish_phase()
-    table.draw_since(0)
+    table.draw_page(0)
     assert numbers == [0, *range(len(table.live.timeline))]
+
+
+@pytest.mark.parametrize("scene", [False, True])
+def test_the_past_comes_in_pages_in_order(client, monkeypatch, scene):
+    monkeypatch.setattr(protocol, "PAGE", 8)
+    name, secrets = open_table(client, preset="geo_patrol")
+    for _ in range(20):
+        play_phase_of(client.tables.find(name))
+    seat = Seat(client, name, secrets["alpha"], scene=scene)
+    seat.wait_for("your_turn")
+    assert [one["type"] for one in seat.messages] == ["welcome", "history", "history", "status", "your_turn"]
+    welcome = seat.messages[0]
+    assert (len(welcome["events"]), welcome["first_event"], welcome["last_event"]) == (8, 1, 20)
+    numbers = [event["number"] for page in seat.messages[:3] for event in page["events"]]
+    assert numbers == list(range(1, 21))
+
+
+def test_a_full_page_is_smaller_than_what_libraries_accept_by_default(client):
+    table, _ = client.tables.open_table(NewTable(alpha="link", bravo="link"))
+    for _ in range(PAGE):
+        play_phase_of(table)
+    assert len(table.welcome(None, 0, scene=True).model_dump_json()) < 1 << 20
+
+
+def test_orders_are_refused_while_the_game_is_paused(client):
+    name, secrets = open_table(client)
+    seat = Seat(client, name, secrets["alpha"])
+    turn = seat.wait_for("your_turn")
+    client.tables.find(name).saved.is_paused = True
+    message = {key: turn[key] for key in ("game", "turn", "phase")} | {"type": "orders", "orders": []}
+    seat.send(**message)
+    assert seat.wait_for("error")["code"] == "paused"
+    del message["orders"]
+    for words in ("none", "nothing that can be read"):
+        seat.send(**message | {"type": "answer", "text": words})
+        assert seat.wait_for("error")["code"] == "paused"
+    assert client.tables.find(name).submitted == {}

@@ -8,9 +8,9 @@ pytest.importorskip("httpx2")
 from starlette.testclient import TestClient
 
 from geo_patrol.notation import read_orders
-from geo_patrol.server import hints
+from geo_patrol.server import hints, requests
 from geo_patrol.server.app import Server
-from geo_patrol.server.tables import TableStore
+from geo_patrol.server.tables import NewTable, TableStore
 from geo_patrol.sessions.advice import Hint, hva_threat
 from geo_patrol.sessions.lesson import GameLesson, LessonSession
 
@@ -93,10 +93,10 @@ def test_a_table_without_hints_gives_none(client):
 
 
 def test_a_busy_server_says_when_to_try_again(tables, monkeypatch):
-    monkeypatch.setattr(hints, "MAX_WAITING", 0)
+    monkeypatch.setattr(requests, "_MAX_JOBS", 0)
     with TestClient(Server(tables).app()) as client:
-        path, secrets = open_table(client)
-        answer = client.post(f"{path}/hint", json={"secret": secrets["alpha"]})
+        table, links = tables.open_table(NewTable(alpha="link", bravo="link"))
+        answer = client.post(f"/api/tables/{table.id}/hint", json={"secret": links["alpha"]})
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "2")
 
 

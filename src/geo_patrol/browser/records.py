@@ -71,7 +71,7 @@ class SceneEncoder:
         self.shapes: list[list[Any]] = []
         self.symbols: dict[str, str] = {}
         self._indices: dict[Shape, int] = {}
-        self._rounded: dict[str, int] = {}
+        self._rounded: dict[tuple[Any, ...], int] = {}
 
     def board(self, *, is_turning: bool = False) -> str:
         """Return what stays of the board as SVG markup."""
@@ -141,7 +141,7 @@ class SceneEncoder:
         if isinstance(shape, Use):
             self.symbols[symbol_name(shape.symbol)] = symbol_markup(shape.symbol)
         data = shape_data(shape)
-        index = self._rounded.setdefault(repr(data), len(self.shapes))
+        index = self._rounded.setdefault(tuple(data), len(self.shapes))
         if index == len(self.shapes):
             self.shapes.append(data)
         return index
@@ -201,7 +201,8 @@ def _paint(fill: str | None, stroke: str | None, width: float, opacity: float) -
 
 
 def _flat(points: Iterable[tuple[float, float]]) -> list[float]:
-    return [_number(value) for value in chain.from_iterable(points)]
+    rounded = [round(float(value), 1) for value in chain.from_iterable(points)]
+    return [int(value) if value.is_integer() else value for value in rounded]
 
 
 def _number(value: float) -> float:

@@ -1,6 +1,7 @@
 """``geo-patrol serve``: games over the network."""
 
 import gc
+import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -36,6 +37,12 @@ def serve(
         int,
         typer.Option("--max-connections", min=1, metavar="N", help="Connections from one address, of 2,000 in all."),
     ] = 500,
+    keep_days: Annotated[
+        float,
+        typer.Option(
+            "--keep", min=1, metavar="DAYS", help="Remove classes and flights that nobody has used for so long."
+        ),
+    ] = 180.0,
     agents: Annotated[
         list[str] | None,
         typer.Option("--agent", metavar="NAME", help=f"Allow an agent of your own in seats. Agents: {ANY_AGENT}."),
@@ -55,9 +62,7 @@ def serve(
     compile_flight_games()
     tables = TableStore(data, max_tables, frozenset(agents or ()))
     hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
-    server = Server(tables, hosts, max_connections)
-    for fault in server.damaged:
-        typer.echo(f"not restored: {fault}", err=True)
+    server = Server(tables, hosts, max_connections, host, keep_days)
     _warn(host)
     _allow_files()
     _run(server.app(), host, port, f"{len(tables.items)} tables, games in {data}")
@@ -70,6 +75,7 @@ def _run(app: Any, host: str, port: int, note: str) -> None:
 
         from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
     gc.freeze()
+    sys.setswitchinterval(0.0005)  # a thread that computes delays each answer of the event loop by as much
     gc.set_threshold(10_000)  # a full collection stops all games: with a thousand connections for a third of a second
     config = uvicorn.Config(
         app,
@@ -84,11 +90,19 @@ def _run(app: Any, host: str, port: int, note: str) -> None:
         ws_ping_timeout=20.0,
         timeout_graceful_shutdown=2,
     )
-    bound = config.bind_socket()  # ends the process with the reason if it cannot
+    bound = _bind(config)
     address = f"[{host}]" if ":" in host else host
     typer.echo(f"http://{address}:{bound.getsockname()[1]}/  {note}", err=True)
     with suppress(KeyboardInterrupt):  # uvicorn has shut down before it raises it again
         uvicorn.Server(config).run([bound])
+
+
+def _bind(config: Any) -> socket.socket:
+    """Return the socket that a server listens on; end the process with the reason if there is none."""
+    bound = config.bind_socket()
+    # asyncio sets TCP_NODELAY on connections only where the listening socket says that it is one of TCP. Without it, the
+    # second of two messages to a client waits for 40 ms.
+    return socket.socket(bound.family, bound.type, socket.IPPROTO_TCP, bound.detach())
 
 
 def _allow_files() -> None:
@@ -113,7 +127,9 @@ def _warn(host: str) -> None:
 
 @plain_errors
 def join(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The link to the seat.")],
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="The link to a seat, a table with an open seat, or a class.")
+    ],
     agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help=f"Agent: {ANY_AGENT}.")] = None,
     command: Annotated[
         str | None,
@@ -126,7 +142,7 @@ def join(
         bool, typer.Option("--text", help="Send the program a prompt for a language model with every turn.")
     ] = False,
 ) -> None:
-    """Play a seat of a server with an agent, or with a program in any language.
+    """Play a seat of a server with an agent, or with a program in any language; in a class one game after another.
 
     A program receives every message of the server as a line of its standard input, and writes its own to standard
     output; docs/protocol.md describes them. A lost connection is made again, for up to two minutes.
@@ -135,20 +151,32 @@ def join(
         raise InputError("one of --agent NAME and --command COMMAND is needed")
     if text and command is None:
         raise InputError("--text is for programs: it needs --command COMMAND")
+    from geo_patrol.server.client import seats
+
+    played = None if agent is None else load_agent(agent)
+    called = name or (played.name if played is not None else str(command)[:40])
+    is_over = False
+    for link in seats(url, called):  # one, but for a class
+        is_over = _play_seat(link, called, played, command, text=text)
+    if not is_over:
+        raise InputError("the seat was left, or taken by somebody else")
+
+
+def _play_seat(link: str, name: str, agent: Any, command: str | None, *, text: bool) -> bool:
+    """Play a seat with an agent, or with a program; return whether the game is over, or else the seat was lost."""
     from geo_patrol.games import fresh_seed
     from geo_patrol.server.client import AgentPlayer, Client, ProgramPlayer, play_seat
 
-    if agent is not None:
-        played = load_agent(agent)
-        player = AgentPlayer(played, fresh_seed())
-        with Client(url, name or played.name) as client:
+    if command is None:
+        player = AgentPlayer(agent, fresh_seed())
+        with Client(link, name) as client:
             end = play_seat(client, player)
         if player.num_illegal:
             print(f"{player.num_illegal} illegal orders of the agent were left out", file=sys.stderr)
     else:
-        assert command is not None
-        with ProgramPlayer(command) as program, Client(url, name or command[:40], text=text) as client:
+        with ProgramPlayer(command) as program, Client(link, name, text=text) as client:
             end = play_seat(client, program)
     if end is None:
-        raise InputError("the seat was left, or taken by somebody else")
+        return False
     print("draw" if end.winner is None else f"{end.winner} wins", f"{end.score.alpha} to {end.score.bravo}")
+    return True

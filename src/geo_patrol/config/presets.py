@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from geo_patrol.config.schema import GameConfig, faults_message, faults_of
+from geo_patrol.config.schema import GameConfig, refuse_faults
 from geo_patrol.config.toml_files import (
     MAX_DEPTH,
     Data,
@@ -85,14 +85,11 @@ def _override(data: Data, key: Any, value: Any) -> None:
 
 
 def _validate(data: Data, origin: str) -> GameConfig:
-    faults = faults_of(GameConfig, data)
-    if not faults:
-        config = GameConfig.model_validate(data)
-        for index, variant in enumerate(config.variants):
-            faults += faults_of(GameConfig, config.with_variant(variant), prefix=f"variants.{index}.")
-        if not faults:
-            return config
-    raise ConfigError(faults_message(origin, faults))
+    refuse_faults(origin, GameConfig, [("", data)])
+    config = GameConfig.model_validate(data)
+    variants = ((f"variants.{index}.", config.with_variant(one)) for index, one in enumerate(config.variants))
+    refuse_faults(origin, GameConfig, variants)
+    return config
 
 
 _LAYERS = Layers(

@@ -4,7 +4,8 @@ A message has a line for every fault, with the key's full path, the value and wh
 """
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from geo_patrol.board import MAX_RING
 from geo_patrol.config.toml_files import Choice, Range, has_ranges, is_range_table, largest, merge, to_plain
-from geo_patrol.errors import printable, show
+from geo_patrol.errors import ConfigError, counted, printable, show
 
 _MAX_FAULTS = 20
 _VALID_BY_TYPE = {
@@ -36,18 +37,50 @@ _VALID_BY_TYPE = {
 }
 
 
-def faults_of(model: type[BaseModel], data: dict[str, Any], prefix: str = "") -> list[str]:
-    """Return the faults of data by a model, a line for each."""
-    try:
-        model.model_validate(data)
-    except ValidationError as error:
-        return list_faults(model, error, prefix)
-    return []
+def refuse_faults(origin: str, model: type[BaseModel], candidates: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    """Check data by a model.
+
+    Args:
+        origin: what the message calls the source of the data.
+        model: what the data must be.
+        candidates: prefixes of the keys, for the message, each with the data under it.
+
+    Raises:
+        ConfigError: there are faults, see ``refuse``.
+    """
+    refuse(origin, _faults_of(model, candidates))
 
 
-def list_faults(model: type[BaseModel], error: ValidationError, prefix: str = "") -> list[str]:
-    """Return the faults that validation by a model has found, a line for each."""
-    return [_explain(model, detail, prefix) for each in error.errors() for detail in _split(each)]
+def refuse(origin: str, faults: Iterable[str]) -> None:
+    """Raise an error if there are faults.
+
+    Raises:
+        ConfigError: the message lists the first twenty. Further ones are neither looked for nor explained, which would
+            take a second for the thousands that a file can hold.
+    """
+    found = list(islice(faults, _MAX_FAULTS + 1))
+    if found:
+        is_cut = len(found) > _MAX_FAULTS
+        number = (
+            f"more than {_MAX_FAULTS} faults, of which these are the first" if is_cut else counted(len(found), "fault")
+        )
+        raise ConfigError("\n".join([f"{origin}: {number}", *(f"  {fault}" for fault in found[:_MAX_FAULTS])]))
+
+
+def _faults_of(model: type[BaseModel], candidates: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+    """Yield the faults of data by a model, a line for each."""
+    for prefix, data in candidates:
+        try:
+            model.model_validate(data)
+        except ValidationError as error:
+            yield from list_faults(model, error, prefix)
+
+
+def list_faults(model: type[BaseModel], error: ValidationError, prefix: str = "") -> Iterator[str]:
+    """Yield the faults that validation by a model has found, a line for each."""
+    for each in error.errors(include_url=False):
+        for detail in _split(each):
+            yield _explain(model, detail, prefix)
 
 
 def _split(error: ErrorDetails) -> Iterator[ErrorDetails]:
@@ -57,14 +90,6 @@ def _split(error: ErrorDetails) -> Iterator[ErrorDetails]:
             yield {**error, "type": "wrong_value", "ctx": context}
     else:
         yield error
-
-
-def faults_message(origin: str, faults: list[str]) -> str:
-    """Return an error message that lists the first twenty faults."""
-    lines = [f"  {fault}" for fault in faults[:_MAX_FAULTS]]
-    if len(faults) > _MAX_FAULTS:
-        lines.append(f"  and {len(faults) - _MAX_FAULTS} more")
-    return "\n".join([f"{origin}: {len(faults)} fault{'s' * (len(faults) != 1)}", *lines])
 
 
 def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> str:

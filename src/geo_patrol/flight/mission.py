@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, PlainValidator, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from geo_patrol.config.schema import Check, all_wrong, faults_message, faults_of, whole, wrong, wrong_key
+from geo_patrol.config.schema import Check, all_wrong, refuse_faults, whole, wrong, wrong_key
 from geo_patrol.config.toml_files import MAX_DEPTH, Data, Layers, Overrides, mission_names, mission_path, set_value
 from geo_patrol.errors import ConfigError, counted, show
 
@@ -348,9 +348,7 @@ def _override(data: Data, key: Any, value: Any) -> None:
 
 
 def _validate(data: Data, origin: str) -> Mission:
-    faults = faults_of(Mission, data)
-    if faults:
-        raise ConfigError(faults_message(origin, faults))
+    refuse_faults(origin, Mission, [("", data)])
     return Mission.model_validate(data)
 
 

@@ -1,23 +1,39 @@
 """Classes: a teacher opens one, pupils come by its link and are seated, in pairs or against an agent."""
 
-import asyncio
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from geo_patrol.errors import optional_import
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.errors import optional_import, show
+from geo_patrol.notation import PhaseName
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.requests import Body, MessageLimit, SecretBody, csv_text, read_body, read_name
+from geo_patrol.server.requests import (
+    Body,
+    FairThreads,
+    Limits,
+    SecretBody,
+    accepts,
+    client_site,
+    csv_text,
+    hash_secret,
+    pupils_base,
+    read_body,
+    read_name,
+)
 from geo_patrol.server.store import Store, Stored
-from geo_patrol.server.table_server import TableServer
-from geo_patrol.server.tables import NewTable, Seat, Table, TableStore, accepts, hash_secret, make_seat_agent
-from geo_patrol.sides import SIDES
+from geo_patrol.server.tables import NewTable, Seat, Table, TableStore, make_seat_agent
+from geo_patrol.sides import SIDES, Side
 
 MAX_PUPILS = 60
+_MAX_ARRIVALS = 300
+"""Pupils of a class, those who were removed included."""
 MAX_GAMES = 2_000
 """Maximum number of games of a class."""
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
@@ -42,22 +58,49 @@ class Pupil(BaseModel):
     name: _Name
     secret_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     is_waiting: bool = True
+    is_expected: bool = False
+    """Whether whoever comes next under this name is this pupil, on another device for instance."""
+    is_gone: bool = False
+    """Whether the teacher has removed this pupil, whose games remain among the results."""
 
 
 class ClassGame(BaseModel):
-    """A game of a class: its table, the number of the pupil on each side, None for the agent, and whether it is paused."""
+    """A game of a class: its table, the number of the pupil on each side, None for the agent, and how it stands.
+
+    How it stands is taken down when its table leaves memory, and whenever the class is looked at.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     table: str
     alpha: int | None
     bravo: int | None
+    turn: int = 1
+    phase: PhaseName = "movement"
+    scores: tuple[int, int] = (0, 0)
+    is_over: bool = False
+    winner: Side | None = None
+    reasons: list[str] = []
     is_paused: bool = False
+    is_stopped: bool = False
+    """Whether the teacher has ended it without a result."""
 
     @property
     def pupils(self) -> tuple[int | None, int | None]:
         """The numbers of the pupils of alpha and bravo."""
         return self.alpha, self.bravo
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nobody plays it any more."""
+        return self.is_over or self.is_stopped
+
+    def note(self, table: Table) -> None:
+        """Take down how it stands."""
+        game = table.game
+        self.turn, self.phase, self.scores = game.turn, game.phase, (game.scores["alpha"], game.scores["bravo"])
+        self.is_over, self.winner, self.reasons = table.is_over, game.winner, [str(one) for one in game.reasons]
+        self.is_paused, self.is_stopped = table.saved.is_paused, table.saved.is_stopped
 
 
 class SavedClass(BaseModel):
@@ -68,14 +111,17 @@ class SavedClass(BaseModel):
     version: Literal[1] = 1
     new: NewClass
     teacher_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    pupils: Annotated[list[Pupil], Field(max_length=MAX_PUPILS)] = []
+    opener: Annotated[str, StringConstraints(max_length=60)] = ""
+    """The address that opened it: see ``SavedTable``."""
+    pupils: Annotated[list[Pupil], Field(max_length=_MAX_ARRIVALS)] = []
     games: Annotated[list[ClassGame], Field(max_length=MAX_GAMES)] = []
     is_paused: bool = False
 
 
 MAX_CLASSES = 50
-_REQUESTS = (100.0, 300)
-"""A second, and at once, of a class: sixty pupils ask for their tables every two seconds."""
+"""In memory."""
+_LETTERS, _CODE_LENGTH = "BCDFGHJKLMNPQRSTVWXYZ23456789", 6
+"""Of the codes of classes: none that are easily confused, and no vowels, so that no words arise. There are 600 million."""
 _COLUMNS = (
     *("game", "alpha", "alpha_is", "bravo", "bravo_is", "alpha_score", "bravo_score"),
     *("winner", "reasons", "turns", "over", "replay"),
@@ -86,7 +132,7 @@ class Classroom(Stored[SavedClass]):
     """A class with its pupils and their games.
 
     Args:
-        name: its identifier, which is in the link for everybody.
+        name: its code, which pupils type or which is in their link.
         saved: its setup, pupils and games.
         folder: folder of its file.
         store: opens its tables.
@@ -95,24 +141,31 @@ class Classroom(Stored[SavedClass]):
     def __init__(self, name: str, saved: SavedClass, folder: Path, store: TableStore) -> None:
         super().__init__(name, saved, folder)
         self._store = store
-        self.limit = MessageLimit(*_REQUESTS)
-        for game, table in self._tables():
-            table.is_paused = game.is_paused and not table.is_over
 
     @property
     def title(self) -> str:
         """What the teacher calls it."""
         return self.saved.new.title or "A class"
 
-    def _tables(self) -> list[tuple[ClassGame, Table]]:
-        """Return its games with their tables, those that could not be restored left out."""
-        found = [(game, self._store.get(game.table)) for game in self.saved.games]
-        return [(game, table) for game, table in found if table is not None]
+    @cached_property
+    def config(self) -> GameConfig:
+        """The configuration of its games. Reading it may take a moment."""
+        return self._store.load_setup(self.saved.new)
 
-    @property
-    def tables(self) -> list[Table]:
-        """The tables of its games, those that could not be restored left out."""
-        return [table for _, table in self._tables()]
+    def note_table(self, table: Table) -> None:
+        """Take down how the game of a table stands, which leaves memory."""
+        for game in self.saved.games:
+            if game.table == table.id:
+                game.note(table)
+                with suppress(ProtocolError):  # a full disk: it can be seen again when somebody comes to the table
+                    self.save()
+
+    def _games(self) -> list[ClassGame]:
+        """Return its games as they stand."""
+        for game in self.saved.games:
+            if (table := self._store.items.get(game.table)) is not None:
+                game.note(table)
+        return self.saved.games
 
     def check_teacher(self, secret: str) -> None:
         """Raise ProtocolError if a secret is not the teacher's."""
@@ -127,12 +180,36 @@ class Classroom(Stored[SavedClass]):
         Raises:
             ProtocolError: the class is full, or has somebody of that name.
         """
-        name = read_name(name, (pupil.name for pupil in self.saved.pupils))
-        if len(self.saved.pupils) >= MAX_PUPILS:
+        back = self._expected(name)
+        if back is not None:
+            return self._change_secret(back)
+        name = read_name(name, (pupil.name for pupil in self.saved.pupils if not pupil.is_gone))
+        num_present = sum(not pupil.is_gone for pupil in self.saved.pupils)
+        if num_present >= MAX_PUPILS or len(self.saved.pupils) >= _MAX_ARRIVALS:
             raise ProtocolError("too_many", f"a class has at most {MAX_PUPILS} pupils")
         secret = secrets.token_urlsafe(24)
         self.saved.pupils.append(Pupil(name=name, secret_hash=hash_secret(secret)))
+        self.save()
         self.seat_if_possible()
+        return secret
+
+    def _expected(self, name: str) -> int | None:
+        """Return the number of the pupil who is expected under a name."""
+        name = name.strip().casefold()
+        numbers = (i for i, pupil in enumerate(self.saved.pupils) if pupil.is_expected)
+        return next((i for i in numbers if self.saved.pupils[i].name.casefold() == name), None)
+
+    def _change_secret(self, number: int) -> str:
+        """Give a pupil a new secret, for the game in progress as well; the old one is void."""
+        secret = secrets.token_urlsafe(24)
+        pupil = self.saved.pupils[number]
+        pupil.secret_hash, pupil.is_expected = hash_secret(secret), False
+        self.save()
+        game = self._game_of(number)
+        table = None if game is None or game.has_ended else self._store.edit(game.table)
+        if game is not None and table is not None:
+            table.saved.seat(SIDES[game.pupils.index(number)]).secret_hash = pupil.secret_hash
+            table.save()
         return secret
 
     def pupil_of(self, secret: str) -> int:
@@ -142,21 +219,37 @@ class Classroom(Stored[SavedClass]):
             ProtocolError: nobody has it.
         """
         found = [i for i, pupil in enumerate(self.saved.pupils) if accepts(pupil.secret_hash, secret)]
-        if not found:
+        if not found or self.saved.pupils[found[0]].is_gone:
             raise ProtocolError("wrong_secret", "this secret is nobody's in the class")
         return found[0]
 
+    def named(self, name: str) -> int:
+        """Return the number of the pupil of a name.
+
+        Raises:
+            ProtocolError: there is nobody of that name.
+        """
+        found = [i for i, pupil in enumerate(self.saved.pupils) if pupil.name == name and not pupil.is_gone]
+        if not found:
+            raise ProtocolError("bad_message", f"pupil: there is nobody called {show(name)}")
+        return found[0]
+
+    def _game_of(self, number: int) -> ClassGame | None:
+        """Return the latest game of a pupil."""
+        return next((game for game in reversed(self._games()) if number in game.pupils), None)
+
     def seat_record(self, number: int) -> dict[str, Any]:
         """Return where a pupil is: name, title, table with the side, None while there is none, whether it is over."""
-        game = next((game for game in reversed(self.saved.games) if number in (game.alpha, game.bravo)), None)
-        table = None if game is None else self._store.get(game.table)
+        game = self._game_of(number)
+        if game is not None and game.is_stopped:
+            game = None
         return {
             "title": self.title,
             "name": self.saved.pupils[number].name,
             "waiting": self.saved.pupils[number].is_waiting,
             "paused": self.saved.is_paused,
-            "table": None if table is None else table.id,
-            "over": table is None or table.is_over,
+            "table": None if game is None else game.table,
+            "over": game is None or game.is_over,
         }
 
     def play_again(self, number: int) -> None:
@@ -168,13 +261,13 @@ class Classroom(Stored[SavedClass]):
         if not self.seat_record(number)["over"]:
             raise ProtocolError("no_seat", "your game is not over")
         self.saved.pupils[number].is_waiting = True
+        self.save()
         self.seat_if_possible()
 
     def seat_if_possible(self) -> None:
         """Seat those who wait; while there are too many tables, they go on waiting."""
         with suppress(ProtocolError):
             self.seat_pupils()
-        self.save()
 
     def seat_pupils(self, *, with_agent: bool = False) -> None:
         """Open tables for those who wait, in pairs, in the order in which they came.
@@ -185,7 +278,7 @@ class Classroom(Stored[SavedClass]):
         Raises:
             ProtocolError: there are too many tables.
         """
-        waiting = [i for i, pupil in enumerate(self.saved.pupils) if pupil.is_waiting]
+        waiting = [i for i, pupil in enumerate(self.saved.pupils) if pupil.is_waiting and not pupil.is_gone]
         if self.saved.new.pairs:
             while len(waiting) > 1:
                 self._open_table(waiting.pop(0), waiting.pop(0))
@@ -197,17 +290,18 @@ class Classroom(Stored[SavedClass]):
         """Open a table; whoever has played alpha less often than the other does now."""
         if len(self.saved.games) >= MAX_GAMES:
             raise ProtocolError("too_many", f"a class has at most {MAX_GAMES} games")
+        self._store.make_room(self.saved.opener)
         is_swapped = self._alpha_games(first) > (self._alpha_games(second) if second is not None else 0)
         alpha, bravo = (second, first) if is_swapped else (first, second)
         seats = {side: self._make_seat(number) for side, number in zip(SIDES, (alpha, bravo), strict=True)}
         new = NewTable.model_validate(self.saved.new.model_dump(exclude={"agent", "pairs"}))
-        table, _ = self._store.open_table(new, seats)
-        table.is_paused = self.saved.is_paused
-        paused = self.saved.is_paused
-        self.saved.games.append(ClassGame(table=table.id, alpha=alpha, bravo=bravo, is_paused=paused))
+        origin = {"opener": self.saved.opener, "classroom": self.id, "is_paused": self.saved.is_paused}
+        table, _ = self._store.open_table(new, taken=seats, config=self.config, **origin)
+        self.saved.games.append(ClassGame(table=table.id, alpha=alpha, bravo=bravo))
         for number in (first, second):
             if number is not None:
                 self.saved.pupils[number].is_waiting = False
+        self.save()
 
     def _alpha_games(self, number: int) -> int:
         """Return how many more games a pupil has played as alpha than as bravo."""
@@ -219,29 +313,49 @@ class Classroom(Stored[SavedClass]):
         pupil = self.saved.pupils[number]
         return Seat(kind="taken", name=pupil.name, secret_hash=pupil.secret_hash)
 
-    # The teacher
+    # The teacher; what changes a game returns the tables whose clients must know of it
 
     def overview(self) -> dict[str, Any]:
         """Return what the teacher sees: who waits, and all tables, the latest first."""
+        present = [pupil for pupil in self.saved.pupils if not pupil.is_gone]
         return {
             "title": self.title,
+            "code": self.id,
             "paused": self.saved.is_paused,
             "pairs": self.saved.new.pairs,
             "agent": self.saved.new.agent,
-            "pupils": [pupil.name for pupil in self.saved.pupils],
-            "waiting": [pupil.name for pupil in self.saved.pupils if pupil.is_waiting],
-            "tables": [
-                _table_record(table) | {"names": self._names(game, table)} for game, table in reversed(self._tables())
-            ],
+            "pupils": [pupil.name for pupil in present],
+            "waiting": [pupil.name for pupil in present if pupil.is_waiting],
+            "expected": [pupil.name for pupil in present if pupil.is_expected],
+            "tables": [self._table_record(game) for game in reversed(self._games()) if not game.is_stopped],
         }
 
-    def _names(self, game: ClassGame, table: Table) -> list[str]:
-        """Return who plays alpha and bravo: pupils by their names in the class, whatever they call themselves at the table."""
-        seats = zip(game.pupils, (table.names.alpha, table.names.bravo), strict=True)
-        return [agent if number is None else self.saved.pupils[number].name for number, agent in seats]
+    def _table_record(self, game: ClassGame) -> dict[str, Any]:
+        """Return what the teacher sees of a table; who has not come for long has lost the connection."""
+        table = self._store.items.get(game.table)
+        people = (
+            [] if game.is_over else [side for side, pupil in zip(SIDES, game.pupils, strict=True) if pupil is not None]
+        )
+        return {
+            "table": game.table,
+            "turn": game.turn,
+            "phase": game.phase,
+            "score": list(game.scores),
+            "over": game.is_over,
+            "winner": game.winner,
+            "paused": game.is_paused,
+            "waiting_for": [side for side in people if table is None or side not in table.submitted],
+            "away": [side for side in people if table is None or side not in table.connected],
+            "names": self._names(game),
+        }
 
-    def pause(self, table: str | None, *, is_paused: bool) -> list[Table]:
-        """Take down that games are paused or go on; return the tables for which that is new.
+    def _names(self, game: ClassGame) -> list[str]:
+        """Return who plays alpha and bravo."""
+        names = (self.saved.new.agent if number is None else self.saved.pupils[number].name for number in game.pupils)
+        return list(names)
+
+    def pause(self, table: str | None, *, is_paused: bool) -> list[str]:
+        """Pause games, or let them go on.
 
         Args:
             table: table of the game; None for all of them, and those to come.
@@ -249,11 +363,76 @@ class Classroom(Stored[SavedClass]):
         """
         if table is None:
             self.saved.is_paused = is_paused
-        changed = [(game, one) for game, one in self._tables() if table in (None, one.id) and not one.is_over]
-        for game, _ in changed:
+        changed = [game for game in self._games() if table in (None, game.table) and not game.has_ended]
+        for game in changed:
+            if (kept := self._store.edit(game.table)) is not None and kept.saved.is_paused != is_paused:
+                kept.saved.is_paused = is_paused
+                kept.save()
             game.is_paused = is_paused
         self.save()
-        return [one for _, one in changed]
+        return [game.table for game in changed]
+
+    def rename(self, number: int, name: str) -> list[str]:
+        """Change what a pupil is called.
+
+        Raises:
+            ProtocolError: the name is empty, or somebody else's.
+        """
+        others = [pupil.name for i, pupil in enumerate(self.saved.pupils) if i != number and not pupil.is_gone]
+        self.saved.pupils[number].name = name = read_name(name, others)
+        self.save()
+        game = self._game_of(number)
+        kept = None if game is None else self._store.edit(game.table)
+        if game is None or kept is None:
+            return []
+        kept.set_name(SIDES[game.pupils.index(number)], name)
+        return [game.table]
+
+    def remove(self, number: int) -> list[str]:
+        """Remove a pupil, whose secret is void; the partner of the game in progress waits for another one."""
+        changed = self._stop_game(number)
+        pupil = self.saved.pupils[number]
+        pupil.is_gone, pupil.is_waiting, pupil.is_expected = True, False, False
+        self.save()
+        self.seat_if_possible()
+        return changed
+
+    def readmit(self, number: int) -> None:
+        """Let whoever comes next under the name of a pupil have the pupil's seat: on another device, for instance."""
+        self.saved.pupils[number].is_expected = True
+        self.save()
+
+    def reseat(self, number: int, partner: int | None) -> list[str]:
+        """Let a pupil play with another one, or with the agent; their games in progress end, and their partners wait.
+
+        Raises:
+            ProtocolError: that is the same pupil, or there are too many tables.
+        """
+        if number == partner:
+            raise ProtocolError(
+                "bad_message", "partner: nobody plays alone; choose somebody else, or null for the agent"
+            )
+        both = [one for one in (number, partner) if one is not None]
+        changed = [table for one in both for table in self._stop_game(one)]
+        self._open_table(number, partner)
+        self.seat_if_possible()
+        return changed
+
+    def _stop_game(self, number: int) -> list[str]:
+        """End the game in progress of a pupil without a result; both players wait."""
+        game = self._game_of(number)
+        self.saved.pupils[number].is_waiting = True
+        if game is None or game.has_ended:
+            self.save()
+            return []
+        if (kept := self._store.edit(game.table)) is not None:
+            kept.stop()
+        game.is_stopped = True
+        for other in game.pupils:
+            if other is not None:
+                self.saved.pupils[other].is_waiting = True
+        self.save()
+        return [game.table]
 
     def results(self, address: str) -> str:
         """Return a row for each game as CSV.
@@ -262,33 +441,15 @@ class Classroom(Stored[SavedClass]):
             address: address of the server, for links to replays.
         """
         rows = []
-        for number, game in enumerate(self.saved.games, start=1):
-            if (table := self._store.get(game.table)) is not None:
-                kinds = ("agent" if pupil is None else "pupil" for pupil in game.pupils)
-                alpha, bravo = self._names(game, table)
-                players = (alpha, next(kinds), bravo, next(kinds))
-                winner = "" if not table.is_over else table.game.winner or "draw"
-                replay = f"{address}replays/{table.id}.jsonl.gz" if table.is_over else ""
-                reasons = ", ".join(map(str, table.game.reasons))
-                scores = table.game.scores.values()
-                rows.append((number, *players, *scores, winner, reasons, table.game.turn, table.is_over, replay))
+        for number, game in enumerate(self._games(), start=1):
+            kinds = ("agent" if pupil is None else "pupil" for pupil in game.pupils)
+            alpha, bravo = self._names(game)
+            players = (alpha, next(kinds), bravo, next(kinds))
+            winner = "" if not game.is_over else game.winner or "draw"
+            replay = f"{address}replays/{game.table}.jsonl.gz" if game.is_over else ""
+            reasons = "ended by the teacher" if game.is_stopped else ", ".join(game.reasons)
+            rows.append((number, *players, *game.scores, winner, reasons, game.turn, game.is_over, replay))
         return csv_text(_COLUMNS, rows)
-
-
-def _table_record(table: Table) -> dict[str, Any]:
-    """Return what the teacher sees of a table."""
-    missing = [side for side in table.people if side not in table.submitted]
-    return {
-        "table": table.id,
-        "turn": table.game.turn,
-        "phase": table.game.phase,
-        "score": list(table.game.scores.values()),
-        "over": table.is_over,
-        "winner": table.game.winner,
-        "paused": table.is_paused,
-        "waiting_for": [] if table.is_over else missing,
-        "away": [] if table.is_over else [side for side in table.people if side not in table.connected],
-    }
 
 
 class ClassStore(Store[SavedClass, Classroom]):
@@ -305,40 +466,52 @@ class ClassStore(Store[SavedClass, Classroom]):
             SavedClass,
             lambda name, saved: Classroom(name, saved, self.folder, tables),
             "class",
+            MAX_CLASSES,
         )
-        for name, saved in self.read_all().items():
-            self.restore(name, saved)
+        for name, saved in list(self.read_all().items())[-MAX_CLASSES:]:
+            self.items[name] = self._alive[name] = Classroom(name, saved, self.folder, tables)
+        tables.observers.append(self._note_table)
 
-    @property
-    def table_names(self) -> set[str]:
-        """The identifiers of all tables of classes."""
-        return {game.table for one in self.items.values() for game in one.saved.games}
+    def _note_table(self, table: Table) -> None:
+        classroom = self.get(table.saved.classroom)
+        if classroom is not None:
+            classroom.note_table(table)
 
-    def open_class(self, new: NewClass) -> tuple[Classroom, str]:
-        """Open a class; return it with the teacher's secret.
+    def get(self, name: str) -> Classroom | None:
+        """Return a class by its code, however its letters are written."""
+        return super().get(name) or super().get(name.strip().upper())
+
+    def open_class(self, new: NewClass, opener: str = "") -> tuple[Classroom, str]:
+        """Open a class, whose game has been checked; return it with the teacher's secret.
 
         Raises:
-            ProtocolError: there are too many, or the agent or the game is wrong.
-            ConfigError: the scenario is wrong.
+            ProtocolError: the agent is wrong.
         """
-        if len(self.items) >= MAX_CLASSES:
-            raise ProtocolError("too_many", f"there are {MAX_CLASSES} classes: remove the files of old ones")
-        self._tables.load_setup(new)
         make_seat_agent(new.agent, self._tables.own_agents)
         secret = secrets.token_urlsafe(24)
-        saved = SavedClass(new=new, teacher_hash=hash_secret(secret))
-        opened = Classroom(secrets.token_urlsafe(8), saved, self.folder, self._tables)
+        saved = SavedClass(new=new, teacher_hash=hash_secret(secret), opener=opener)
+        code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))
+        while self.get(code) is not None:
+            code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))
+        opened = Classroom(code, saved, self.folder, self._tables)
         self.add(opened)
         return opened, secret
+
+    def expire(self, days: float) -> None:
+        """Remove classes with their games, and so the names of their pupils, after so many days without a new game."""
+
+        def forget(saved: SavedClass) -> None:
+            for game in saved.games:
+                for ending in (".json", ".jsonl.gz"):
+                    (self._tables.folder / f"{game.table}{ending}").unlink(missing_ok=True)
+
+        self.remove_older(days, forget)
 
 
 with optional_import("server"):
     from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
+    from starlette.responses import JSONResponse, RedirectResponse, Response
     from starlette.routing import Route
-
-_OPENINGS = (1.0, 10)
-"""A second, and at once, of new classes."""
 
 
 class Arrival(Body):
@@ -354,26 +527,47 @@ class Pause(SecretBody):
     table: Annotated[str, StringConstraints(max_length=40)] | None = None
 
 
+class PupilBody(SecretBody):
+    """A pupil, by the name in the class."""
+
+    pupil: _Name
+
+
+class NewName(PupilBody):
+    """What a pupil is called from now on."""
+
+    name: Annotated[str, StringConstraints(max_length=200)]
+
+
+class NewPartner(PupilBody):
+    """With whom a pupil plays from now on; null: with the agent."""
+
+    partner: _Name | None
+
+
 class ClassRoutes:
     """The routes of classes.
 
     Args:
         tables: opens their tables.
-        server_of: returns the server of a table.
-        check_opening: counts a class that an address opens, and refuses one too many.
+        refresh: lets the clients of a table know of a change.
+        limits: what clients may ask for.
+        threads: reads scenarios.
+        host: address that the server listens on.
     """
 
     def __init__(
-        self, tables: TableStore, server_of: Callable[[str], TableServer], check_opening: Callable[[Request], None]
+        self, tables: TableStore, refresh: Callable[[str], None], limits: Limits, threads: FairThreads, host: str
     ) -> None:
-        self.classes, self._server_of, self._check_opening = ClassStore(tables), server_of, check_opening
-        self._limit = MessageLimit(*_OPENINGS)
+        self.classes, self._tables, self._refresh = ClassStore(tables), tables, refresh
+        self._limits, self._threads, self._host = limits, threads, host
 
     @property
     def routes(self) -> list[Route]:
         """The routes."""
         base = "/api/classes/{name}"
         return [
+            Route("/class/{name}", self._redirect, methods=["GET"]),
             Route("/api/classes", self._open, methods=["POST"]),
             Route(f"{base}/pupils", self._arrive, methods=["POST"]),
             Route(f"{base}/place", self._seat_of, methods=["POST"]),
@@ -381,76 +575,125 @@ class ClassRoutes:
             Route(f"{base}/overview", self._overview, methods=["POST"]),
             Route(f"{base}/agent", self._seat_with_agent, methods=["POST"]),
             Route(f"{base}/pause", self._pause, methods=["POST"]),
+            Route(f"{base}/rename", self._rename, methods=["POST"]),
+            Route(f"{base}/remove", self._remove, methods=["POST"]),
+            Route(f"{base}/readmit", self._readmit, methods=["POST"]),
+            Route(f"{base}/reseat", self._reseat, methods=["POST"]),
             Route(f"{base}/results", self._results, methods=["POST"]),
         ]
 
-    def _find(self, request: Request) -> Classroom:
-        one = self.classes.find(request.path_params["name"])
-        one.limit.take(asyncio.get_running_loop().time())
-        return one
-
-    def _start(self, one: Classroom) -> None:
-        """Let the tables that were opened be played."""
-        for table in one.tables:
-            self._server_of(table.id)
+    async def _redirect(self, request: Request) -> Response:
+        """Lead from the short address of a class to its page."""
+        self._limits.take("requests", client_site(request))
+        name = self.classes.find(request.path_params["name"]).id
+        return RedirectResponse(f"/static/class.html#{urlencode({'class': name})}")
 
     async def _open(self, request: Request) -> Response:
-        new = await read_body(request, NewClass)
-        self._check_opening(request)
-        self._limit.take(asyncio.get_running_loop().time())
-        opened, secret = self.classes.open_class(new)
+        new, site = await read_body(request, NewClass), client_site(request)
+        self._limits.take("requests", site)
+        self._limits.take("openings", site)
+        config = await self._threads.run(site, lambda: self._tables.load_setup(new))
+        opened, secret = self.classes.open_class(new, site)
+        opened.config = config
         return JSONResponse({"class": opened.id, "secret": secret}, 201)
 
     # Pupils
 
     async def _arrive(self, request: Request) -> Response:
-        one = self._find(request)
-        secret = one.add_pupil((await read_body(request, Arrival)).name)
-        self._start(one)
-        return JSONResponse({"secret": secret}, 201)
+        new, site = await read_body(request, Arrival), client_site(request)
+        self._limits.take("requests", site)
+        one = self.classes.find(request.path_params["name"])
+        await self._prepare(one)
+        return JSONResponse({"secret": one.add_pupil(new.name)}, 201)
+
+    async def _prepare(self, one: Classroom) -> None:
+        """Read the configuration of a class outside of the event loop."""
+        if "config" not in vars(one):
+            await self._threads.run(one.saved.opener, lambda: one.config)
+
+    async def _pupil(self, request: Request) -> tuple[Classroom, int]:
+        """Return the class of a request, and the number of the pupil who asks."""
+        body = await read_body(request, SecretBody)
+        name = request.path_params["name"]
+
+        def find(secret: str) -> tuple[Classroom, int]:
+            one = self.classes.find(name)
+            return one, one.pupil_of(secret)
+
+        one, number = self._limits.owner(request, body.secret, find)
+        await self._prepare(one)
+        return one, number
 
     async def _seat_of(self, request: Request) -> Response:
-        one = self._find(request)
-        number = one.pupil_of((await read_body(request, SecretBody)).secret)
+        one, number = await self._pupil(request)
         if one.saved.pupils[number].is_waiting:  # a table may have become free
             one.seat_if_possible()
-            self._start(one)
         return JSONResponse(one.seat_record(number))
 
     async def _again(self, request: Request) -> Response:
-        one = self._find(request)
-        number = one.pupil_of((await read_body(request, SecretBody)).secret)
+        one, number = await self._pupil(request)
         one.play_again(number)
-        self._start(one)
         return JSONResponse(one.seat_record(number))
 
     # The teacher
 
-    async def _taught(self, request: Request) -> Classroom:
+    async def _taught(self, request: Request, body: SecretBody) -> Classroom:
         """Return the class of a request by its teacher."""
-        one = self._find(request)
-        one.check_teacher((await read_body(request, SecretBody)).secret)
+        name = request.path_params["name"]
+
+        def find(secret: str) -> Classroom:
+            one = self.classes.find(name)
+            one.check_teacher(secret)
+            return one
+
+        one = self._limits.owner(request, body.secret, find)
+        await self._prepare(one)
         return one
 
+    def _answer(self, request: Request, one: Classroom, changed: list[str]) -> Response:
+        """Let the clients of tables know of a change; return what the teacher sees."""
+        for table in changed:
+            self._refresh(table)
+        base = pupils_base(request, self._host)
+        address = None if base is None else f"{base}class/{one.id}"
+        return JSONResponse({**one.overview(), "address": address})
+
     async def _overview(self, request: Request) -> Response:
-        return JSONResponse((await self._taught(request)).overview())
+        one = await self._taught(request, await read_body(request, SecretBody))
+        return self._answer(request, one, [])
 
     async def _seat_with_agent(self, request: Request) -> Response:
-        one = await self._taught(request)
-        try:
-            one.seat_pupils(with_agent=True)
-        finally:  # also those that were opened before there were too many
-            one.save()
-            self._start(one)
-        return JSONResponse(one.overview())
+        one = await self._taught(request, await read_body(request, SecretBody))
+        one.seat_pupils(with_agent=True)
+        return self._answer(request, one, [])
 
     async def _pause(self, request: Request) -> Response:
-        one, asked = self._find(request), await read_body(request, Pause)
-        one.check_teacher(asked.secret)
-        for table in one.pause(asked.table, is_paused=asked.paused):
-            self._server_of(table.id).pause(is_paused=asked.paused)
-        return JSONResponse(one.overview())
+        asked = await read_body(request, Pause)
+        one = await self._taught(request, asked)
+        return self._answer(request, one, one.pause(asked.table, is_paused=asked.paused))
+
+    async def _rename(self, request: Request) -> Response:
+        asked = await read_body(request, NewName)
+        one = await self._taught(request, asked)
+        return self._answer(request, one, one.rename(one.named(asked.pupil), asked.name))
+
+    async def _remove(self, request: Request) -> Response:
+        asked = await read_body(request, PupilBody)
+        one = await self._taught(request, asked)
+        return self._answer(request, one, one.remove(one.named(asked.pupil)))
+
+    async def _readmit(self, request: Request) -> Response:
+        asked = await read_body(request, PupilBody)
+        one = await self._taught(request, asked)
+        one.readmit(one.named(asked.pupil))
+        return self._answer(request, one, [])
+
+    async def _reseat(self, request: Request) -> Response:
+        asked = await read_body(request, NewPartner)
+        one = await self._taught(request, asked)
+        partner = None if asked.partner is None else one.named(asked.partner)
+        return self._answer(request, one, one.reseat(one.named(asked.pupil), partner))
 
     async def _results(self, request: Request) -> Response:
-        one = await self._taught(request)
+        one = await self._taught(request, await read_body(request, SecretBody))
         return Response(one.results(str(request.base_url)), media_type="text/csv; charset=utf-8")

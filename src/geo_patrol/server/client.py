@@ -1,5 +1,6 @@
 """Programs that play: the server's messages on their standard input, theirs on their standard output, one a line."""
 
+import json
 import random
 import shlex
 import subprocess
@@ -7,15 +8,17 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from types import TracebackType
-from typing import Protocol, Self
-from urllib.parse import parse_qs, urlsplit
+from typing import Any, Protocol, Self
+from urllib.error import HTTPError, URLError
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from urllib.request import urlopen
 
 import numpy as np
 
 from geo_patrol.agents import Agent
 from geo_patrol.agents.protocol import compute_actions, reset_agent
 from geo_patrol.config.presets import read_saved_config
-from geo_patrol.errors import AgentError, GeoPatrolError, optional_import
+from geo_patrol.errors import AgentError, GeoPatrolError, optional_import, show
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
 from geo_patrol.position import FLEET_FIELDS
@@ -190,7 +193,7 @@ class Client:
 
 def events_of(message: protocol.Message) -> list[protocol.Event]:
     """Return the events that a message of the server brings."""
-    if isinstance(message, protocol.Welcome):
+    if isinstance(message, (protocol.Welcome, protocol.History)):
         return message.events
     return [message] if isinstance(message, protocol.Event) else []
 
@@ -214,6 +217,85 @@ def read_link(url: str) -> tuple[str, str, str | None]:
             f"link must be like http://127.0.0.1:8000/static/table.html#table=1f3a&secret=SECRET, got {url!r}"
         )
     return f"ws{link.scheme.removeprefix('http')}://{link.netloc}", values["table"], values.get("secret")
+
+
+_POLL_SECONDS = 2.0
+
+
+def seats(url: str, name: str) -> Iterator[str]:
+    """Yield links to seats, each when its game can be played.
+
+    Args:
+        url: a link to a seat, which is the only one then; to a table, of which an open seat is taken; or to a class, in which
+            a pupil plays one game after another.
+        name: what the pupil is called.
+
+    Raises:
+        GeoPatrolError: the link is none, no seat is open, or the class is full or has a pupil of that name.
+        OSError: the server cannot be reached.
+    """
+    link = urlsplit(url)
+    values = {key: listed[0] for key, listed in parse_qs(link.fragment).items()}
+    kind, _, code = link.path.strip("/").partition("/")
+    if kind in ("table", "class") and code:
+        values.setdefault(kind, code)
+    server = f"{link.scheme}://{link.netloc}"
+    if "secret" in values or not {"table", "class"} & set(values):
+        yield url
+    elif "class" in values:
+        yield from _seats_of_pupil(server, values["class"], name)
+    else:
+        yield _open_seat(server, values["table"])
+
+
+def _seats_of_pupil(server: str, code: str, name: str) -> Iterator[str]:
+    address = f"{server}/api/classes/{quote(code)}"
+    key = {"secret": _request(f"{address}/pupils", {"name": name})["secret"]}
+    while True:
+        place = _request(f"{address}/place", key)
+        if place["table"] is not None and not place["over"]:
+            yield f"{server}/static/table.html#{urlencode({'table': place['table'], **key})}"
+        elif not place["waiting"]:
+            _request(f"{address}/again", key)
+        time.sleep(_POLL_SECONDS)
+
+
+def _open_seat(server: str, table: str) -> str:
+    address = f"{server}/api/tables/{quote(table)}"
+    state = _request(address)
+    side = next((side for side in SIDES if state["seats"][side]["kind"] == "open"), None)
+    if side is None:
+        raise GeoPatrolError("no seat of this table is open; a link to a seat has its secret")
+    secret = _request(f"{address}/seats/{side}", {})["secret"]
+    return f"{server}/static/table.html#{urlencode({'table': table, 'secret': secret})}"
+
+
+def _request(address: str, body: dict[str, Any] | None = None) -> Any:
+    """Send a request, with a body if there is one; return its answer.
+
+    Raises:
+        GeoPatrolError: it is refused.
+        OSError: the server cannot be reached.
+    """
+    if not address.startswith(("http://", "https://")):
+        raise GeoPatrolError(f"link must begin with http:// or https://, got {show(address)}")
+    try:
+        with urlopen(address, None if body is None else json.dumps(body).encode(), timeout=30) as answer:  # noqa: S310
+            return json.loads(answer.read(_MAX_BYTES))
+    except HTTPError as error:
+        with error:
+            raise GeoPatrolError(str(_error_text(error.read(_MAX_BYTES)) or error)) from None
+    except URLError as error:
+        raise ConnectionError(f"{address} cannot be reached: {error.reason}") from None
+    except ValueError:
+        raise GeoPatrolError(f"{address} is no server of games") from None
+
+
+def _error_text(body: bytes) -> str:
+    try:
+        return protocol.Error.model_validate_json(body).text
+    except ValueError:
+        return ""
 
 
 class AgentPlayer:

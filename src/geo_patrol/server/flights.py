@@ -1,6 +1,5 @@
 """Challenges: everybody flies the same mission of the flight games, and the best flights are ranked."""
 
-import asyncio
 import secrets
 from collections.abc import Callable
 from functools import cache, partial
@@ -23,7 +22,6 @@ from geo_patrol.scenes.shapes import Drawing
 from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.store import Store, Stored
-from geo_patrol.server.tables import accepts, hash_secret
 
 MAX_PILOTS = 100
 RANDOM = "random"
@@ -111,11 +109,10 @@ class SavedChallenge(BaseModel):
 
 
 MAX_CHALLENGES = 200
+"""In memory."""
 _MAX_RANDOM_SEED = 1_000_000
 _MAX_STATES = 1_000
 """Width of the search for a good flight of a mission that is not of the package: about a second."""
-_REQUESTS = (100.0, 300)
-"""A second, and at once, of a challenge: a class flies, and asks for the ranking every few seconds."""
 _COLUMNS = ("rank", "name", "score", "turns", "accomplished", "flights", "orders")
 
 
@@ -127,10 +124,6 @@ class Challenge(Stored[SavedChallenge]):
         saved: its mission and its pilots.
         folder: folder of its file.
     """
-
-    def __init__(self, name: str, saved: SavedChallenge, folder: Path) -> None:
-        super().__init__(name, saved, folder)
-        self.limit = requests.MessageLimit(*_REQUESTS)
 
     @property
     def mission(self) -> Mission:
@@ -149,7 +142,7 @@ class Challenge(Stored[SavedChallenge]):
         if len(self.saved.pilots) >= MAX_PILOTS:
             raise ProtocolError("too_many", f"at most {MAX_PILOTS} pilots fly a mission")
         secret = secrets.token_urlsafe(24)
-        self.saved.pilots.append(Pilot(name=name, secret_hash=hash_secret(secret)))
+        self.saved.pilots.append(Pilot(name=name, secret_hash=requests.hash_secret(secret)))
         self.save()
         return secret
 
@@ -159,7 +152,7 @@ class Challenge(Stored[SavedChallenge]):
         Raises:
             ProtocolError: nobody has it.
         """
-        found = [pilot for pilot in self.saved.pilots if accepts(pilot.secret_hash, secret)]
+        found = [pilot for pilot in self.saved.pilots if requests.accepts(pilot.secret_hash, secret)]
         if not found:
             raise ProtocolError("wrong_secret", "this secret is no pilot's of this mission")
         return found[0]
@@ -250,24 +243,21 @@ class ChallengeStore(Store[SavedChallenge, Challenge]):
             SavedChallenge,
             lambda name, saved: Challenge(name, saved, self.folder),
             "challenge",
+            MAX_CHALLENGES,
         )
-        for name, saved in self.read_all().items():
-            self.restore(name, saved)
+        for name, saved in list(self.read_all().items())[-MAX_CHALLENGES:]:
+            self.items[name] = self._alive[name] = Challenge(name, saved, self.folder)
 
-    def open_challenge(self, new: NewChallenge) -> Challenge:
-        """Open a challenge. This takes a second for a mission that is not of the package.
+    def make_challenge(self, new: NewChallenge) -> Challenge:
+        """Return a new challenge. This takes a second for a mission that is not of the package, and may run in a thread.
 
         Raises:
-            ProtocolError: there are too many, or there is no such mission.
+            ProtocolError: there is no such mission.
             ConfigError: the mission is wrong.
         """
-        if len(self.items) >= MAX_CHALLENGES:
-            raise ProtocolError("too_many", f"there are {MAX_CHALLENGES} challenges: remove the files of old ones")
         mission = _make_mission(new)
         saved = SavedChallenge(title=new.title or mission.title, mission=mission, best_known=_find_best(mission))
-        opened = Challenge(secrets.token_urlsafe(8), saved, self.folder)
-        self.add(opened)
-        return opened
+        return Challenge(secrets.token_urlsafe(8), saved, self.folder)
 
 
 def _make_mission(new: NewChallenge) -> Mission:
@@ -392,9 +382,6 @@ with optional_import("server"):
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-_MAX_WAITING, _MAX_OPENING = 200, 4
-"""Requests that wait for a thread: of pilots, and for a new challenge."""
-
 
 class NewPilot(requests.Body):
     """What somebody says on coming."""
@@ -419,19 +406,16 @@ class FlightRoutes:
 
     Args:
         folder: folder of the server's files.
-        check_write: counts a request of an address, and refuses one too many.
-        check_opening: counts a challenge that an address opens as well.
+        limits: what clients may ask for.
+        quick: the thread in which pilots fly.
+        slow: threads that open challenges, which takes a second.
     """
 
     def __init__(
-        self, folder: Path, check_write: Callable[[Request], None], check_opening: Callable[[Request], None]
+        self, folder: Path, limits: requests.Limits, quick: requests.FairThreads, slow: requests.FairThreads
     ) -> None:
         self.challenges = ChallengeStore(folder)
-        self._check_write, self._check_opening = check_write, check_opening
-        self._worker, self._opener = (
-            requests.LimitedThread("flights", _MAX_WAITING),
-            requests.LimitedThread("challenges", _MAX_OPENING),
-        )
+        self._limits, self._quick, self._slow = limits, quick, slow
 
     @property
     def routes(self) -> list[Route]:
@@ -450,66 +434,79 @@ class FlightRoutes:
             Route(f"{base}/again", self._again, methods=["POST"]),
         ]
 
-    def close(self) -> None:
-        """End the threads when they are idle."""
-        self._worker.close()
-        self._opener.close()
-
-    def _find(self, request: Request) -> Challenge:
-        one = self.challenges.find(request.path_params["name"])
-        one.limit.take(asyncio.get_running_loop().time())
-        return one
+    def _view(self, request: Request) -> tuple[Challenge, str]:
+        """Return the challenge that somebody looks at, and the address."""
+        site = requests.client_site(request)
+        self._limits.take("views", site)
+        return self.challenges.find(request.path_params["name"]), site
 
     async def _open(self, request: Request) -> Response:
-        new = await requests.read_body(request, NewChallenge)
-        self._check_opening(request)
-        opened = await self._opener.run(lambda: self.challenges.open_challenge(new))
+        new, site = await requests.read_body(request, NewChallenge), requests.client_site(request)
+        self._limits.take("requests", site)
+        self._limits.take("openings", site)
+        opened = await self._slow.run(site, lambda: self.challenges.make_challenge(new))
+        self.challenges.add(opened)
         return JSONResponse({"challenge": opened.id}, 201)
 
     async def _show(self, request: Request) -> Response:
-        one = self._find(request)
-        return JSONResponse(await self._worker.run(lambda: challenge_record(one)))
+        one, site = self._view(request)
+        return JSONResponse(await self._quick.run(site, lambda: challenge_record(one)))
 
     async def _ranking(self, request: Request) -> Response:
-        one = self._find(request)
-        return JSONResponse({"ranking": await self._worker.run(one.ranking)})
+        one, site = self._view(request)
+        return JSONResponse({"ranking": await self._quick.run(site, one.ranking)})
 
     async def _results(self, request: Request) -> Response:
-        one = self._find(request)
+        one, site = self._view(request)
         headers = {"content-disposition": 'attachment; filename="ranking.csv"'}
-        return Response(await self._worker.run(one.results), media_type="text/csv; charset=utf-8", headers=headers)
+        return Response(await self._quick.run(site, one.results), media_type="text/csv; charset=utf-8", headers=headers)
 
     # Pilots
 
     async def _arrive(self, request: Request) -> Response:
-        self._check_write(request)
-        one, new = self._find(request), await requests.read_body(request, NewPilot)
-        return JSONResponse({"secret": await self._worker.run(lambda: one.add_pilot(new.name))}, 201)
+        new, site = await requests.read_body(request, NewPilot), requests.client_site(request)
+        self._limits.take("requests", site)
+        one = self.challenges.find(request.path_params["name"])
+        return JSONResponse({"secret": await self._quick.run(site, lambda: one.add_pilot(new.name))}, 201)
 
     async def _flight(self, request: Request) -> Response:
-        one, key = self._find(request), await requests.read_body(request, requests.SecretBody)
-        return await self._answer(one, key, one.flight_of)
+        key = await requests.read_body(request, requests.SecretBody)
+        return await self._answer(request, key, lambda one, pilot: one.flight_of(pilot))
 
     async def _fly(self, request: Request) -> Response:
-        one, new = self._find(request), await requests.read_body(request, NewOrder)
-        return await self._answer(one, new, lambda pilot: one.fly(pilot, new.number, new.order))
+        new = await requests.read_body(request, NewOrder)
+        return await self._answer(request, new, lambda one, pilot: one.fly(pilot, new.number, new.order))
 
     async def _undo(self, request: Request) -> Response:
-        one, change = self._find(request), await requests.read_body(request, Change)
-        return await self._answer(one, change, lambda pilot: one.take_back(pilot, change.number, everything=False))
+        change = await requests.read_body(request, Change)
+        return await self._answer(
+            request, change, lambda one, pilot: one.take_back(pilot, change.number, everything=False)
+        )
 
     async def _again(self, request: Request) -> Response:
-        one, change = self._find(request), await requests.read_body(request, Change)
-        return await self._answer(one, change, lambda pilot: one.take_back(pilot, change.number, everything=True))
+        change = await requests.read_body(request, Change)
+        return await self._answer(
+            request, change, lambda one, pilot: one.take_back(pilot, change.number, everything=True)
+        )
 
-    async def _answer(self, one: Challenge, key: requests.SecretBody, change: Callable[[Pilot], Flight]) -> Response:
+    async def _answer(
+        self, request: Request, key: requests.SecretBody, change: Callable[[Challenge, Pilot], Flight]
+    ) -> Response:
         """Change the flight of the pilot with a secret; return it as it is then."""
+        name = request.path_params["name"]
+
+        def find(secret: str) -> Challenge:
+            one = self.challenges.find(name)
+            one.pilot_of(secret)
+            return one
+
+        one = self._limits.owner(request, key.secret, find)
 
         def run() -> dict[str, Any]:
-            pilot = one.pilot_of(key.secret)
-            return {"name": pilot.name, **flight_record(change(pilot))}
+            pilot = one.pilot_of(key.secret)  # an earlier change that could not be saved has replaced all of them
+            return {"name": pilot.name, **flight_record(change(one, pilot))}
 
-        return JSONResponse(await self._worker.run(run))
+        return JSONResponse(await self._quick.run(requests.client_site(request), run))
 
 
 async def _missions(_request: Request) -> Response:

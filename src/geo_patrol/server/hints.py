@@ -1,9 +1,9 @@
 """What helps people at their browsers: the guided first game, hints, and warnings of danger to the own HVA.
 
-All of it is computed in two threads of its own, hints in one and the rest in the other, so that games do not wait for it.
+All of it is computed in threads, where clients take turns.
 """
 
-import asyncio
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -26,12 +26,8 @@ with optional_import("server"):
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-MAX_WAITING = 8
-"""Requests that wait for a hint, which takes a second."""
-_MAX_QUICK = 120
-"""Requests that wait for a warning or a step of the lesson: a class of sixty asks for warnings at once."""
-_REQUESTS = (60.0, 240)
-"""A second, and at once, of all clients."""
+_MAX_HINTS = 1_000
+"""That are kept, in case somebody asks again."""
 _NO_DANGER: dict[str, Any] = {"text": "", "lines": []}
 _OrderTexts = Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
 
@@ -58,16 +54,16 @@ class HintRoutes:
 
     Args:
         tables: the tables.
+        limits: what clients may ask for.
+        quick: threads for warnings and the lesson.
+        slow: threads for hints, which take a second.
     """
 
-    def __init__(self, tables: TableStore) -> None:
-        self._tables = tables
-        self._limit = requests.MessageLimit(*_REQUESTS)
-        self._worker, self._searcher = (
-            requests.LimitedThread("advice", _MAX_QUICK),
-            requests.LimitedThread("hints", MAX_WAITING),
-        )
-        self._hints: dict[tuple[str, Side], tuple[int, Hint]] = {}
+    def __init__(
+        self, tables: TableStore, limits: requests.Limits, quick: requests.FairThreads, slow: requests.FairThreads
+    ) -> None:
+        self._tables, self._limits, self._quick, self._slow = tables, limits, quick, slow
+        self._hints: OrderedDict[tuple[str, Side], tuple[int, Hint]] = OrderedDict()
 
     @property
     def routes(self) -> list[Route]:
@@ -80,11 +76,6 @@ class HintRoutes:
             Route("/api/tables/{table}/hint", self._hint, methods=["POST"]),
         ]
 
-    def close(self) -> None:
-        """End the threads when they are idle."""
-        self._worker.close()
-        self._searcher.close()
-
     async def _choices(self, _request: Request) -> Response:
         agents = requests.agent_choices(self._tables.own_agents)
         return JSONResponse(
@@ -94,14 +85,15 @@ class HintRoutes:
     # The guided first game
 
     async def _step(self, request: Request) -> Response:
-        index = _step_index(request)
-        self._count()
-        return JSONResponse(await self._worker.run(lambda: step_record(index)))
+        index, site = _step_index(request), requests.client_site(request)
+        self._limits.take("views", site)
+        return JSONResponse(await self._quick.run(site, lambda: step_record(index)))
 
     async def _attempt(self, request: Request) -> Response:
         index, attempt = _step_index(request), await requests.read_body(request, Attempt)
-        self._count()
-        return JSONResponse(await self._worker.run(lambda: attempt_record(index, attempt.select, attempt.orders)))
+        site = requests.client_site(request)
+        self._limits.take("views", site)
+        return JSONResponse(await self._quick.run(site, lambda: attempt_record(index, attempt.select, attempt.orders)))
 
     # Tables
 
@@ -112,7 +104,8 @@ class HintRoutes:
         if _has_ordered(table, side) or asked.turn not in (None, game.turn) or asked.phase not in (None, game.phase):
             return JSONResponse(_NO_DANGER)
         orders = table.read_orders(side, asked.orders)
-        return JSONResponse(await self._worker.run(lambda: _danger_record(game, side, orders)))
+        site = requests.client_site(request)
+        return JSONResponse(await self._quick.run(site, lambda: _danger_record(game, side, orders)))
 
     async def _hint(self, request: Request) -> Response:
         table, side, _ = await self._read(request)
@@ -123,19 +116,23 @@ class HintRoutes:
         game, num_events = table.game, table.num_events
         known = self._hints.get((table.id, side))
         if known is None or known[0] != num_events:
-            known = num_events, await self._searcher.run(lambda: find_hint(game, side))
+            known = num_events, await self._slow.run(requests.client_site(request), lambda: find_hint(game, side))
             self._hints[table.id, side] = known
+            if len(self._hints) > _MAX_HINTS:
+                self._hints.popitem(last=False)
         return JSONResponse(hint_record(game, side, table.scenes.layout, known[1]))
 
     async def _read(self, request: Request) -> tuple[Table, Side, HintRequest]:
         """Return the table, the side that asks, and what it asks."""
-        table, asked = self._tables.find(request.path_params["table"]), await requests.read_body(request, HintRequest)
-        side = table.side_of(asked.secret)
-        self._count()
-        return table, side, asked
+        asked, name = await requests.read_body(request, HintRequest), request.path_params["table"]
 
-    def _count(self) -> None:
-        self._limit.take(asyncio.get_running_loop().time())
+        def find(secret: str) -> tuple[Table, Side]:
+            table = self._tables.items.get(name)  # who asks is there
+            if table is None:
+                raise self._tables.missing(name)
+            return table, table.side_of(secret)
+
+        return *self._limits.owner(request, asked.secret, find), asked
 
 
 def _step_index(request: Request) -> int:

@@ -105,6 +105,8 @@ class Ended(Message):
 
 
 VERSION = 1
+PAGE = 20
+"""Events of the past in one message: about 45 kB, 500 kB with scenes."""
 MAX_MESSAGE_BYTES = 1 << 14
 """Largest size of a message to the server."""
 
@@ -213,11 +215,21 @@ class Welcome(Message):
     """Before the first event; null for browsers, whose ``scene`` shows it."""
     first_event: int
     """The number of the first of ``events``: 1 if the client's last event does not belong to this game."""
-    events: list[Event]
-    """In order, up to the last one."""
+    last_event: int
+    """The number of the last event so far. Those after ``events`` follow in ``History``, before ``Status`` and ``YourTurn``."""
+    events: Annotated[list[Event], Field(max_length=PAGE)]
+    """In order."""
     scene: dict[str, Any] | None = None
     """For browsers: ``board``, ``turning``, ``sectors``, ``tokens``, ``size``, and ``shapes``, ``symbols`` and ``moment`` of
     the start; null where ``first_event`` is not 1."""
+
+
+class History(Message):
+    """More events of the past, after a welcome that does not hold all of them."""
+
+    type: Literal["history"] = "history"
+    events: Annotated[list[Event], Field(max_length=PAGE)]
+    """In order."""
 
 
 class Status(Message):
@@ -235,6 +247,7 @@ class Status(Message):
     """Until the phase is played without the orders that are missing; null: no limit, or the clock stands still."""
     watching: int
     paused: bool
+    """Whether no orders are taken: the teacher has paused the game, or ended it."""
 
 
 class OptionState(Message):
@@ -280,7 +293,17 @@ class Accepted(Message):
 
 
 ErrorCode: TypeAlias = Literal[
-    "bad_message", "no_table", "wrong_secret", "no_seat", "bad_order", "too_late", "too_soon", "too_many", "closed"
+    "bad_message",
+    "no_table",
+    "wrong_secret",
+    "no_seat",
+    "bad_order",
+    "too_late",
+    "too_soon",
+    "paused",
+    "not_saved",
+    "too_many",
+    "closed",
 ]
 
 
@@ -291,7 +314,7 @@ class Error(Message):
     code: ErrorCode
     text: str
     retry_after: float | None = None
-    """Seconds after which to try again, with too_many."""
+    """Seconds after which to send the message again, with too_many and not_saved."""
 
 
 class Left(Message):
@@ -308,11 +331,13 @@ class Pong(Message):
 
 
 ServerMessage: TypeAlias = Annotated[
-    Welcome | Event | Status | YourTurn | Accepted | Error | Left | Pong, Field(discriminator="type")
+    Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong, Field(discriminator="type")
 ]
 
 _CLIENT: TypeAdapter[Hello | Orders | Answer | Leave | Ping] = TypeAdapter(ClientMessage)
-_SERVER: TypeAdapter[Welcome | Event | Status | YourTurn | Accepted | Error | Left | Pong] = TypeAdapter(ServerMessage)
+_SERVER: TypeAdapter[Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong] = TypeAdapter(
+    ServerMessage
+)
 
 
 class ProtocolError(GeoPatrolError):
@@ -345,13 +370,15 @@ def read_client_message(text: str | bytes) -> Hello | Orders | Answer | Leave | 
     return message
 
 
-def read_server_message(text: str | bytes) -> Welcome | Event | Status | YourTurn | Accepted | Error | Left | Pong:
+def read_server_message(
+    text: str | bytes,
+) -> Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong:
     """Read a message of the server.
 
     Raises:
         ProtocolError: it is none, with the code "bad_message".
     """
-    message: Welcome | Event | Status | YourTurn | Accepted | Error | Left | Pong = _read(_SERVER, text)
+    message: Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong = _read(_SERVER, text)
     return message
 
 
@@ -364,13 +391,62 @@ def _read(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
         raise ProtocolError("bad_message", f"{field} = {show(fault['input'])}: {fault['msg']}") from None
 
 
+# Answers to GET /api/tables and GET /api/tables/TABLE
+
+
+class SeatState(Message):
+    """A seat of a table."""
+
+    kind: Literal["agent", "open", "taken"]
+    """"agent": an agent of the server; "open": anybody may take it; "taken": its secret is needed."""
+    name: str
+    """Who has it, as the agent is named, or as the person wants to be called."""
+    connected: bool
+
+
+class BothSeats(Message):
+    """The seats of both sides."""
+
+    alpha: SeatState
+    bravo: SeatState
+
+
+class TableState(Message):
+    """What everybody may know of a table."""
+
+    table: str
+    title: str
+    turn: int
+    phase: PhaseName
+    over: bool
+    winner: Side | None
+    """Null also for a draw, and while the game goes on."""
+    score: Both
+    clock: float | None
+    """Seconds for a phase; null: no limit."""
+    seats: BothSeats
+
+
+class TableList(Message):
+    """The games in progress that somebody plays or has just left, and the latest that are over; none of classes."""
+
+    tables: list[TableState]
+
+
 def schemas() -> dict[str, Any]:
-    """Return the JSON schema of all messages; ``ClientMessage`` and ``ServerMessage`` are those of each direction."""
+    """Return the JSON schema of all messages.
+
+    ``ClientMessage`` and ``ServerMessage`` are those of each direction, ``TableList`` and ``TableState`` answers over HTTP.
+    """
     named, schema = TypeAdapter.json_schemas(
-        [("ClientMessage", "validation", _CLIENT), ("ServerMessage", "validation", _SERVER)],
+        [
+            ("ClientMessage", "validation", _CLIENT),
+            ("ServerMessage", "validation", _SERVER),
+            ("TableList", "validation", TypeAdapter(TableList)),
+        ],
         title="geo_patrol protocol",
     )
-    schema["$defs"] |= {name: directed for (name, _), directed in named.items()}
+    schema["$defs"] |= {name: directed for (name, _), directed in named.items() if "$ref" not in directed}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
 
 

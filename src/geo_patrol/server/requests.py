@@ -2,26 +2,31 @@
 
 import asyncio
 import csv
+import hashlib
+import hmac
 import io
 import ipaddress
+import socket
+import time
 import tomllib
-from collections import Counter, OrderedDict
+import unicodedata
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from contextlib import contextmanager, suppress
+from functools import cache, partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from geo_patrol.agents.registry import DIFFICULTIES
+from geo_patrol.agents.registry import DIFFICULTIES, agent_names
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.toml_files import copy_plain, preset_names
 from geo_patrol.errors import optional_import, printable, show
 from geo_patrol.server.protocol import ProtocolError
 
 with optional_import("server"):
+    from starlette.requests import HTTPConnection, Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 _CONTENT_SECURITY_POLICY = (
@@ -52,18 +57,24 @@ class SafeHeaders:
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
+T = TypeVar("T")
+
 MAX_CONNECTIONS = 2000
-_MAX_ADDRESSES = 10_000
-"""Whose requests are counted; of more, those are forgotten that asked for nothing for the longest time."""
-_REQUESTS = (20.0, 100)
-"""A second, and at once, that change something, of an address."""
+_MAX_BUCKETS = 20_000
+"""Of more clients, those are forgotten that asked for nothing for the longest time."""
 _RETRY_SECONDS = 30.0
 _IPV6_SITE = 64
 """Bits of an IPv6 address that a site shares; its computers choose the others as they like."""
+RATES: dict[str, tuple[float, int]] = {
+    "requests": (20.0, 100),  # of an address: what changes something, and what comes without a valid secret
+    "views": (60.0, 240),  # of an address: pages' data, steps of the lesson; a class of sixty is behind one address
+    "owners": (20.0, 120),  # of whoever has a valid secret: of a seat, a pupil, a teacher or a pilot
+}
+"""What a client may ask for: so many a second, and so many at once."""
 
 
-class MessageLimit:
-    """A token bucket.
+class TokenBucket:
+    """A limit on requests.
 
     Args:
         per_second: how many requests a second, on average.
@@ -88,79 +99,101 @@ class MessageLimit:
         self._tokens -= 1
 
 
-@dataclass(frozen=True)
-class Buckets:
-    """What an address may still ask for.
+class Limits:
+    """What each client may ask for. Nobody can use up what belongs to somebody else.
 
-    Attributes:
-        requests: that change something.
-        openings: new tables, classes and challenges.
-        arrivals: new connections.
-        messages: limit of the messages of all of its connections.
-    """
-
-    requests: MessageLimit
-    openings: MessageLimit
-    arrivals: MessageLimit
-    messages: MessageLimit
-
-
-class AddressLimits:
-    """What comes from each address.
+    A request with a valid secret counts for the secret's owner, every other one for the address that it comes from.
 
     Args:
         max_connections: maximum number of connections of an address at the same time; so many come at once, and a tenth of it a second later on. They
             send one message a second each, on average.
-        max_tables: maximum number of tables of the server; an address opens a quarter of it at once, and as many an hour.
+        max_openings: how many tables, classes and challenges an address opens at once, and as many an hour.
     """
 
-    def __init__(self, max_connections: int, max_tables: int) -> None:
-        self._max_connections, self._max_openings = max_connections, max(max_tables // 4, 1)
+    def __init__(self, max_connections: int, max_openings: int) -> None:
+        self._max_connections = max_connections
+        self._rates = RATES | {
+            "openings": (max_openings / 3600, max_openings),
+            "arrivals": (max_connections / 10, max_connections),
+            "messages": (float(max_connections), 4 * max_connections),
+        }
         self._connections: Counter[str] = Counter()
-        self._buckets: OrderedDict[str, Buckets] = OrderedDict()
+        self._buckets: OrderedDict[tuple[str, str], TokenBucket] = OrderedDict()
 
-    def of(self, address: str | None) -> Buckets:
-        """Return what an address may still ask for."""
-        site = _site(address)
-        if site not in self._buckets:
-            self._buckets[site] = Buckets(
-                requests=MessageLimit(*_REQUESTS),
-                openings=MessageLimit(self._max_openings / 3600, self._max_openings),
-                arrivals=MessageLimit(self._max_connections / 10, self._max_connections),
-                messages=MessageLimit(self._max_connections, 4 * self._max_connections),
-            )
-        self._buckets.move_to_end(site)
-        if len(self._buckets) > _MAX_ADDRESSES:
+    def take(self, kind: str, client: str) -> None:
+        """Count a request.
+
+        Args:
+            kind: a key of ``RATES``, or "openings", "arrivals" or "messages".
+            client: an address as ``client_site`` returns it, or the hash of a secret.
+
+        Raises:
+            ProtocolError: it is one too many, with the code "too_many" and the time to wait.
+        """
+        self._bucket(kind, client).take(time.monotonic())
+
+    def _bucket(self, kind: str, client: str) -> TokenBucket:
+        bucket = self._buckets.setdefault((kind, client), TokenBucket(*self._rates[kind]))
+        self._buckets.move_to_end((kind, client))
+        if len(self._buckets) > _MAX_BUCKETS:
             self._buckets.popitem(last=False)
-        return self._buckets[site]
+        return bucket
+
+    def owner(self, connection: HTTPConnection, secret: str, find: Callable[[str], T]) -> T:
+        """Return whose secret it is, and count the request for the owner; for the address if it is nobody's.
+
+        Args:
+            connection: where the request comes from.
+            secret: the secret.
+            find: returns the owner, or raises ProtocolError.
+        """
+        try:
+            owner = find(secret)
+        except ProtocolError:
+            self.take("requests", client_site(connection))
+            raise
+        self.take("owners", hash_secret(secret))
+        return owner
 
     @contextmanager
-    def connection(self, address: str | None, now: float) -> Iterator[MessageLimit]:
+    def connection(self, site: str) -> Iterator[TokenBucket]:
         """Count a connection while it lasts; yield the limit of messages of its address.
 
         Raises:
             ProtocolError: there are too many, with the code "too_many" and the time to wait.
         """
-        site, buckets = _site(address), self.of(address)
         if self._connections.total() >= MAX_CONNECTIONS:
             raise ProtocolError("too_many", f"{MAX_CONNECTIONS} connections: try again later", _RETRY_SECONDS)
         if self._connections[site] >= self._max_connections:
             text = f"{self._max_connections} connections from your address: try again later"
             raise ProtocolError("too_many", text, _RETRY_SECONDS)
-        buckets.arrivals.take(now)
+        self.take("arrivals", site)
         self._connections[site] += 1
         try:
-            yield buckets.messages
+            yield self._bucket("messages", site)
         finally:
             self._connections[site] -= 1
             if not self._connections[site]:
                 del self._connections[site]
 
 
-def _site(address: str | None) -> str:
-    """Return what is counted as one: an IPv4 address, the network of an IPv6 address."""
+def hash_secret(secret: str) -> str:
+    """Return what is stored of a secret: SHA-256, as hexadecimal digits."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def accepts(secret_hash: str, secret: str) -> bool:
+    """Return whether a secret has a hash, in a time that does not depend on it."""
+    return hmac.compare_digest(secret_hash, hash_secret(secret))
+
+
+def client_site(connection: HTTPConnection) -> str:
+    """Return where a client is, "" if that is not known: an IPv4 address, or the network of an IPv6 address.
+
+    That is what a reverse proxy on this computer says of it, or the address of its connection.
+    """
     try:
-        parsed = ipaddress.ip_address(address or "")
+        parsed = ipaddress.ip_address(connection.client.host if connection.client else "")
     except ValueError:
         return ""
     if isinstance(parsed, ipaddress.IPv4Address):
@@ -168,8 +201,36 @@ def _site(address: str | None) -> str:
     return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, _IPV6_SITE), strict=False))
 
 
-with optional_import("server"):
-    from starlette.requests import HTTPConnection, Request
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+
+
+def pupils_base(request: Request, host: str) -> str | None:
+    """Return the address of this server that others can open, None if only this computer can open it.
+
+    That is the one under which a teacher has come, if it is not only this computer's: then the server is reached by it,
+    perhaps through a proxy. Otherwise it is this computer's address in its network.
+
+    Args:
+        request: a request of the teacher.
+        host: address that the server listens on.
+    """
+    url = request.base_url
+    if url.hostname not in LOCAL_HOSTS:
+        return str(url)
+    if host in LOCAL_HOSTS:
+        return None
+    own = _own_address() if host in ("0.0.0.0", "::") else host  # noqa: S104 - compares
+    return None if own is None else str(url.replace(hostname=f"[{own}]" if ":" in own else own))
+
+
+def _own_address() -> str | None:
+    """Return this computer's address in its network; None without one. Nothing is sent."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # of a network for documentation
+        address: str = probe.getsockname()[0]
+        return address
+    return None
+
 
 MAX_BODY_BYTES = 1 << 17
 _BODY_SECONDS = 20.0
@@ -227,16 +288,13 @@ def check_origin(origin: str | None, host: str | None) -> None:
         raise ProtocolError("wrong_secret", "requests from pages of other sites are refused")
 
 
-def client_address(connection: HTTPConnection) -> str | None:
-    """Return where a client is: what a reverse proxy on this computer says of it, or the address of its connection."""
-    return None if connection.client is None else connection.client.host
-
-
 _MAX_NAME = 40
 
 
-def read_name(text: str, taken: Iterable[str]) -> str:
+def read_name(text: str, taken: Iterable[str] = ()) -> str:
     """Return a name on one line, with everything escaped that is no character.
+
+    A name that means an agent is marked, so that nobody takes a person for one.
 
     Args:
         text: what somebody has typed.
@@ -248,9 +306,25 @@ def read_name(text: str, taken: Iterable[str]) -> str:
     name = printable(text.strip(), _MAX_NAME)
     if not name:
         raise ProtocolError("bad_message", "name must not be empty")
-    if name.casefold() in map(str.casefold, taken):
+    if _spoken(name.partition(":")[0]) in _agent_names():
+        name = f"{name[: _MAX_NAME - len(_MARK)]}{_MARK}"
+    if _spoken(name) in map(_spoken, taken):
         raise ProtocolError("no_seat", f"name: there is a {show(name)} already; add a letter")
     return name
+
+
+_MARK = " (guest)"
+
+
+@cache
+def _agent_names() -> frozenset[str]:
+    named = {name for one in DIFFICULTIES for name in (one.name, one.agent.partition(":")[0])}
+    return frozenset(map(_spoken, {*named, *agent_names()}))
+
+
+def _spoken(name: str) -> str:
+    """Return a name without differences that are hard to see: of case, width, ligatures and spaces."""
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -299,6 +373,8 @@ def agent_choices(own_agents: Iterable[str]) -> list[Choice]:
 
 
 _MAX_DOTS = 200
+_MAX_VALUES = 3_000
+"""In a scenario, by its commas and equals signs: parsing takes 10 µs for each. A hundred variants have a thousand."""
 
 
 def read_scenario(key: str, name: str, text: str | None, names: tuple[str, ...]) -> str | dict[str, Any]:
@@ -319,6 +395,8 @@ def read_scenario(key: str, name: str, text: str | None, names: tuple[str, ...])
         return name
     if any(line.count(".") > _MAX_DOTS for line in text.splitlines()):
         raise ProtocolError("bad_message", f"scenario: a line has more than {_MAX_DOTS} dots")
+    if text.count("=") + text.count(",") > _MAX_VALUES:
+        raise ProtocolError("bad_message", f"scenario: it has more than {_MAX_VALUES:,} values")
     try:
         data: dict[str, Any] = copy_plain(tomllib.loads(text))
     except (ValueError, RecursionError) as error:
@@ -331,36 +409,72 @@ def read_scenario(key: str, name: str, text: str | None, names: tuple[str, ...])
 
 
 _BUSY_RETRY_SECONDS = 2.0
-T = TypeVar("T")
+_MAX_JOBS = 2_000
+"""That wait in one queue."""
 
 
-class LimitedThread:
-    """A thread for which a limited number may wait.
+class FairThreads:
+    """Threads that serve clients in turn, so that who asks for much waits for himself only (fair queueing).
+
+    A client never has more than half of the threads.
 
     Args:
-        name: name of the thread.
-        max_waiting: how many may wait, the one that is served included.
+        name: name of the threads.
+        num_threads: how many.
+        max_waiting: how many jobs of a client may wait, those that are being done not counted.
     """
 
-    def __init__(self, name: str, max_waiting: int) -> None:
-        self._max_waiting = max_waiting
-        self._thread = ThreadPoolExecutor(1, name)
-        self._num_waiting = 0
+    def __init__(self, name: str, num_threads: int = 1, max_waiting: int = 120) -> None:
+        self._threads = ThreadPoolExecutor(num_threads, name)
+        self._num_idle, self._max_running, self._max_waiting = num_threads, max(num_threads // 2, 1), max_waiting
+        self._running: Counter[str] = Counter()
+        self._waiting: OrderedDict[str, deque[tuple[Callable[[], Any], asyncio.Future[Any]]]] = OrderedDict()
 
     def close(self) -> None:
-        """End the thread when it is idle."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """End the threads, and wait for what is being done."""
+        self._threads.shutdown(cancel_futures=True)
 
-    async def run(self, function: Callable[[], T]) -> T:
-        """Run a function in the thread.
+    async def run(self, client: str, function: Callable[[], T]) -> T:
+        """Run a function in a thread, when it is the client's turn.
 
         Raises:
-            ProtocolError: too many wait for it, with the code "too_many".
+            ProtocolError: too many jobs wait, of this client or in all, with the code "too_many".
         """
-        if self._num_waiting >= self._max_waiting:
+        jobs = self._waiting.get(client, ())
+        if len(jobs) >= self._max_waiting or sum(map(len, self._waiting.values())) >= _MAX_JOBS:
             raise ProtocolError("too_many", "too many ask at once: try again in a moment", _BUSY_RETRY_SECONDS)
-        self._num_waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, function)
-        finally:
-            self._num_waiting -= 1
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(client, deque()).append((function, done))
+        self._start_jobs()
+        return await done
+
+    def _start_jobs(self) -> None:
+        while self._num_idle:
+            client = next((one for one in self._waiting if self._running[one] < self._max_running), None)
+            if client is None:
+                return
+            function, done = self._waiting[client].popleft()
+            if self._waiting[client]:
+                self._waiting.move_to_end(client)
+            else:
+                del self._waiting[client]
+            if not done.cancelled():
+                self._num_idle -= 1
+                self._running[client] += 1
+                job = asyncio.get_running_loop().run_in_executor(self._threads, function)
+                job.add_done_callback(partial(self._finish, client, done))
+
+    def _finish(self, client: str, done: "asyncio.Future[Any]", job: "asyncio.Future[Any]") -> None:
+        self._num_idle += 1
+        self._running[client] -= 1
+        if not self._running[client]:
+            del self._running[client]
+        self._start_jobs()
+        if job.cancelled():
+            done.cancel()
+        elif done.cancelled():
+            job.exception()  # nobody asks for it any more
+        elif (error := job.exception()) is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(job.result())

@@ -1,24 +1,33 @@
-"""What a server keeps on disk: a file for each table, class and challenge, restored when the server starts again."""
+"""What a server keeps on disk: a file for each table, class and challenge. Those in use are in memory as well."""
 
+import logging
 import re
+import time
+from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from geo_patrol.errors import GeoPatrolError, show
+from geo_patrol.errors import GeoPatrolError, RecordingError, show
 from geo_patrol.files import atomic_write, read_limited
 from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.validation import parse_model
 
 MAX_FILE_BYTES = 1 << 20
+RETRY_SECONDS = 5.0
+"""After which a client may try again what could not be saved."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_LOG = logging.getLogger("geo_patrol.server")
 
 _Saved = TypeVar("_Saved", bound=BaseModel)
 
 
 class Stored(Generic[_Saved]):
-    """Something that is kept in a file.
+    """Something that is kept in a file, which only the server's own account may read.
 
     Args:
         name: its identifier, which is in links and names the file.
@@ -29,83 +38,152 @@ class Stored(Generic[_Saved]):
     def __init__(self, name: str, saved: _Saved, folder: Path) -> None:
         self.id, self.saved, self._folder = name, saved, folder
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._folder / f"{self.id}.json"
+
     def save(self) -> None:
-        """Write the file, whole or not at all."""
-        with atomic_write(self._folder / f"{self.id}.json") as stream:
-            stream.write(self.saved.model_dump_json())
+        """Write the file, whole or not at all. What cannot be saved has not happened: ``saved`` is as it was before.
+
+        Raises:
+            ProtocolError: it cannot be written, with the code "not_saved" and the time after which to try again.
+        """
+        try:
+            with atomic_write(self.path) as stream:
+                Path(stream.name).chmod(0o600)
+                stream.write(self._content())
+        except OSError as error:
+            with suppress(OSError):  # a new item has no file
+                self.saved = type(self.saved).model_validate_json(self.path.read_bytes())
+            raise not_saved(error) from None
+
+    def _content(self) -> str:
+        return self.saved.model_dump_json()
+
+
+def not_saved(error: OSError) -> ProtocolError:
+    """Return what a client is told whose request could not be saved."""
+    text = (
+        f"the server could not save this ({error.strerror or 'its disk failed'}): nothing has changed, try again later"
+    )
+    return ProtocolError("not_saved", text, RETRY_SECONDS)
 
 
 _Item = TypeVar("_Item", bound=Stored[Any])
 
 
 class Store(Generic[_Saved, _Item]):
-    """The items of one kind.
+    """The items of one kind. In memory are those that were used last; the others come back when somebody asks for them.
 
     Args:
         folder: folder of their files; created if necessary.
         model: what the files hold.
         restore: makes an item from its identifier and what its file holds.
         kind: what messages call an item.
+        max_items: how many stay in memory.
 
     Attributes:
         folder: folder of their files.
-        items: those in memory, by identifier.
-        damaged: what is wrong with those that cannot be restored.
+        items: those in memory by identifier, those used last at the end.
+        damaged: what is wrong with those that cannot be restored, by identifier.
     """
 
-    def __init__(self, folder: Path, model: type[_Saved], restore: Callable[[str, _Saved], _Item], kind: str) -> None:
-        self.folder, self._model, self._restore, self._kind = folder, model, restore, kind
-        self.items: dict[str, _Item] = {}
-        self.damaged: list[str] = []
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(
+        self, folder: Path, model: type[_Saved], restore: Callable[[str, _Saved], _Item], kind: str, max_items: int
+    ) -> None:
+        self.folder, self._model, self._restore, self._kind, self.max_items = folder, model, restore, kind, max_items
+        self.items: OrderedDict[str, _Item] = OrderedDict()
+        # An item that has left memory may still be at work in a thread: there must not be a second one.
+        self._alive: WeakValueDictionary[str, _Item] = WeakValueDictionary()
+        self.damaged: dict[str, str] = {}
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in folder.glob("*.json*"):
+            with suppress(OSError):  # of another account
+                path.chmod(0o600)
 
     def read_all(self) -> dict[str, _Saved]:
-        """Return what all files hold, by identifier."""
-        found = {path.stem: self._read(path) for path in sorted(self.folder.glob("[!.]*.json"))}
+        """Return what all files hold, by identifier; those changed last come last."""
+        paths = sorted(self.folder.glob("[!.]*.json"), key=lambda path: path.stat().st_mtime)
+        found = {path.stem: self.read(path.stem) for path in paths}
         return {name: saved for name, saved in found.items() if saved is not None}
 
-    def restore(self, name: str, saved: _Saved) -> None:
-        """Bring an item into memory as its file holds it."""
+    def read(self, name: str) -> _Saved | None:
+        """Return what the file of an item holds; None if there is none, or it is damaged."""
+        path = self.folder / f"{name}.json"
+        if not _ID.fullmatch(name) or not path.exists():
+            return None
         try:
-            self.items[name] = self._restore(name, saved)
+            return parse_model(self._model, read_limited(path, MAX_FILE_BYTES), str(path))
+        except (GeoPatrolError, OSError) as error:
+            self._note_damage(name, error)
+            return None
+
+    def load(self, name: str, saved: _Saved | None = None) -> _Item | None:
+        """Make an item from its file, without keeping it; None if there is none, or it is damaged."""
+        saved = self.read(name) if saved is None else saved
+        try:
+            return None if saved is None else self._restore(name, saved)
         except (GeoPatrolError, ValueError, OSError) as error:
-            self._note_damage(self._path(name), error)
+            self._note_damage(name, error)
+            return None
 
     def get(self, name: str) -> _Item | None:
         """Return an item, from its file if it is not in memory; None if there is none of that name."""
-        if name not in self.items and _ID.fullmatch(name) and self._path(name).exists():
-            saved = self._read(self._path(name))
-            if saved is not None:
-                self.restore(name, saved)
-        return self.items.get(name)
+        item = self._alive.get(name) or self.load(name)
+        if item is not None:
+            self.keep(item)
+        return item
 
     def find(self, name: str) -> _Item:
         """Return an item.
 
         Raises:
-            ProtocolError: there is none of that name.
+            ProtocolError: there is none of that name, or it is damaged.
         """
         item = self.get(name)
         if item is None:
-            raise ProtocolError("no_table", f"there is no {self._kind} {show(name)}")
+            raise self.missing(name)
         return item
+
+    def missing(self, name: str) -> ProtocolError:
+        """Return what a client is told who asks for an item that does not exist."""
+        if name in self.damaged:
+            text = (
+                f"{self._kind} {show(name)} cannot be continued: its files are damaged. The operator's messages say how"
+            )
+            return ProtocolError("no_table", text)
+        return ProtocolError("no_table", f"there is no {self._kind} {show(name)}")
 
     def add(self, item: _Item) -> None:
         """Save a new item, and keep it."""
         item.save()
-        self.items[item.id] = item
+        self.keep(item)
 
-    def _path(self, name: str) -> Path:
-        return self.folder / f"{name}.json"
+    def keep(self, item: _Item) -> None:
+        """Keep an item in memory, instead of the one that was not used for the longest time."""
+        self._alive[item.id] = self.items[item.id] = item
+        self.items.move_to_end(item.id)
+        if len(self.items) > self.max_items:
+            self.items.popitem(last=False)
 
-    def _read(self, path: Path) -> _Saved | None:
-        try:
-            return self._model.model_validate_json(read_limited(path, MAX_FILE_BYTES))
-        except (GeoPatrolError, ValidationError, OSError) as error:
-            self._note_damage(path, error)
-            return None
+    def remove_older(self, days: float, forget: Callable[[_Saved], None] = lambda _: None) -> None:
+        """Remove items that have not changed for a number of days.
 
-    def _note_damage(self, path: Path, error: Exception) -> None:
-        text = f"{path}: {str(error).splitlines()[0]}"
-        if text not in self.damaged:
-            self.damaged.append(text)
+        Args:
+            days: how many.
+            forget: called with what the file of each held.
+        """
+        for path in self.folder.glob("[!.]*.json"):
+            if time.time() - path.stat().st_mtime > 86_400 * days and path.stem not in self.items:
+                saved = self.read(path.stem)
+                if saved is not None:
+                    forget(saved)
+                    path.unlink(missing_ok=True)
+
+    def _note_damage(self, name: str, error: Exception) -> None:
+        """Report an item that cannot be restored, once; its files stay as they are."""
+        if name not in self.damaged:
+            where = "" if isinstance(error, RecordingError) else f"{self.folder / name}.json: "
+            self.damaged[name] = f"{where}{str(error).splitlines()[0]}"
+            _LOG.error("not restored: %s", self.damaged[name])

@@ -1,19 +1,27 @@
-"""Connections to a table, and the task that plays its phases. Only the agents' decisions leave the event loop."""
+"""Connections to a table, and the task that plays its phases. Only agents' decisions and drawing leave the event loop."""
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
+from typing import TypeAlias
 
 from pydantic import BaseModel
 
+from geo_patrol.errors import GeoPatrolError
 from geo_patrol.server import protocol
+from geo_patrol.server.store import RETRY_SECONDS
 from geo_patrol.server.tables import Table, submit
 from geo_patrol.sides import SIDES, Side
 from geo_patrol.textplay import prompt_text
 
 MAX_QUEUED = 200
 """Messages that wait for a slow client, before its connection is closed."""
+_NOT_SAVED = (
+    "the server could not save the phase, its disk may be full: your orders are not taken, send them again later"
+)
 _LOG = logging.getLogger("geo_patrol.server")
 
 
@@ -27,12 +35,15 @@ class Connection:
 
     Attributes:
         queue: messages to it; None ends the connection.
+        is_behind: whether it is still receiving the past of the game, before anything else.
+        task: sends it the past.
     """
 
     def __init__(self, side: Side | None, *, scene: bool, text: bool) -> None:
         self.side, self.scene, self.text = side, scene, text
         self.queue: asyncio.Queue[str | None] = asyncio.Queue(MAX_QUEUED)
-        self.is_open = True
+        self.is_open = self.is_behind = True
+        self.task: asyncio.Task[None] | None = None
 
     def send(self, message: BaseModel | str | None) -> None:
         """Send a message, encoded or not; a client that does not take its messages is disconnected, and may resume."""
@@ -42,9 +53,14 @@ class Connection:
             self.is_open = False
             while self.queue.full():
                 self.queue.get_nowait()
+                self.queue.task_done()
             self.queue.put_nowait(None)
             return
         self.queue.put_nowait(message if isinstance(message, str) else message.model_dump_json())
+
+
+Run: TypeAlias = Callable[[Callable[[], None]], Awaitable[None]]
+"""Runs a function in a worker thread."""
 
 
 class TableServer:
@@ -52,65 +68,98 @@ class TableServer:
 
     Args:
         table: the table.
-        run: runs a function in a worker thread.
+        run: runs a phase that agents play.
+        draw: draws for a browser.
 
     Attributes:
         connections: connections of its clients.
-        last_used: when a client was last connected, by the event loop's clock.
     """
 
-    def __init__(self, table: Table, run: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
-        self.table, self._run = table, run
+    def __init__(self, table: Table, run: Run, draw: Run) -> None:
+        self.table, self._run, self._draw = table, run, draw
         self.connections: list[Connection] = []
-        self.last_used = self._now()
         self._changed = asyncio.Event()
         self._drawing = asyncio.Lock()  # of several who come together, the first one draws
+        self._retry_at = 0.0  # until then no orders are taken: a phase could not be saved
         self._task = asyncio.create_task(self._play())
 
-    async def close(self) -> None:
+    def cancel(self) -> None:
         """End the task and all connections."""
         self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
         for connection in self.connections:
             connection.send(None)
 
-    async def join(self, hello: protocol.Hello) -> Connection:
+    async def close(self) -> None:
+        """End the task and all connections, and wait for the task."""
+        self.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    def join(self, hello: protocol.Hello) -> Connection:
         """Connect a client; of two connections to a seat the later one stays.
 
         Raises:
             ProtocolError: the secret opens no seat.
         """
         table = self.table
-        if hello.scene:
-            async with self._drawing:
-                await asyncio.to_thread(table.draw_since, table.num_known(hello.last_event))
         side = None if hello.secret is None else table.side_of(hello.secret)
-        connection = Connection(side, scene=hello.scene, text=hello.text)
         if side is not None:
+            table.rename(side, hello.name)
             self._end_seat(side)
             table.connected.add(side)
-            table.rename(side, hello.name)
+        connection = Connection(side, scene=hello.scene, text=hello.text)
         self.connections.append(connection)
-        connection.send(table.welcome(side, hello.last_event, scene=hello.scene))
+        self._note_attendance()
         self.notify()
-        self._send_turn(connection)
+        connection.task = asyncio.create_task(self._catch_up(connection, hello.last_event))
         return connection
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether nothing happens until somebody comes."""
+    async def _catch_up(self, connection: Connection, last_event: int) -> None:
+        """Send a client the game so far, and then what it is to do."""
+        try:
+            await self._send_past(connection, last_event)
+        except protocol.ProtocolError as error:  # too much is being drawn
+            connection.send(error.message)
+            connection.send(None)
+            return
+        connection.is_behind = False
+        connection.send(self.status())
+        self._send_turn(connection)
+
+    async def _send_past(self, connection: Connection, last_event: int) -> None:
+        """Send the game so far, a page after the other; draw each page for browsers when it is its turn."""
+        table, last = self.table, self.table.num_known(last_event)
+        message: protocol.Welcome | protocol.History | None = None
+        while message is None or last < table.num_events:
+            if connection.scene:
+                async with self._drawing:
+                    await self._draw(partial(table.draw_page, last))
+            if message is None:
+                message = table.welcome(connection.side, last_event, scene=connection.scene)
+            else:
+                message = protocol.History(events=table.history(last + 1, scene=connection.scene))
+            last += len(message.events)
+            connection.send(message)
+            if last < table.num_events:
+                await connection.queue.join()  # until the client has taken the page
+
+    def _note_attendance(self) -> None:
+        """Let the clock run from the start of the phase when the first one comes, and stand still when the last one goes."""
         table = self.table
-        is_still = table.wait_seconds(self._now()) is None
-        return not self.connections and not self._drawing.locked() and is_still  # who comes is drawn for first
+        if table.is_attended != bool(self.connections):
+            table.is_attended = bool(self.connections)
+            table.restart_clock()
+        table.last_used = time.monotonic()
 
     def depart(self, connection: Connection) -> None:
         """Forget a connection that has ended."""
-        self.last_used = self._now()
+        if connection.task is not None:
+            connection.task.cancel()
         if connection in self.connections:
             self.connections.remove(connection)
             if connection.side is not None:
                 self.table.connected.discard(connection.side)
+            self._note_attendance()
             self.notify()
 
     def receive(
@@ -134,13 +183,17 @@ class TableServer:
             self.table.leave_seat(side)
             self._end_seat(side)
             self.notify()
+        elif self._now() < self._retry_at:
+            raise protocol.ProtocolError("not_saved", _NOT_SAVED, self._retry_at - self._now())
         else:
             is_new = side not in self.table.submitted
             orders = submit(self.table, side, message)
             connection.send(
                 protocol.Accepted(game=orders.game, turn=orders.turn, phase=orders.phase, orders=orders.orders)
             )
-            if is_new:  # nobody else gets messages for orders that come again
+            if is_new and self.table.wait_seconds(self._now()) == 0.0 and len(self.table.people) > 1:
+                self._changed.set()  # the event that comes at once says it as well
+            elif is_new:  # nobody else gets messages for orders that come again
                 self.notify()
 
     def _end_seat(self, side: Side) -> None:
@@ -149,18 +202,26 @@ class TableServer:
             other.send(protocol.Left())
             other.send(None)
 
-    def pause(self, *, is_paused: bool) -> None:
-        """Stop the clock, or let it run again from the start of the phase."""
-        self.table.is_paused = is_paused
-        self.table.restart_clock()
+    def refresh(self) -> None:
+        """Let everybody know that a teacher has paused, continued, stopped or renamed something."""
+        table = self.table
+        table.restart_clock()
+        if table.saved.is_stopped:
+            for side in table.people:
+                self._end_seat(side)
+            self._note_attendance()
         self.notify()
+        if not table.is_still:
+            for connection in self.connections:  # who was refused before orders now
+                self._send_turn(connection)
 
     def notify(self) -> None:
         """Send the status to everybody, after a change."""
         self._changed.set()
         status = self.status().model_dump_json()  # once for all of them
         for connection in self.connections:
-            connection.send(status)
+            if not connection.is_behind:
+                connection.send(status)
 
     def status(self) -> protocol.Status:
         """Return who is there and who has ordered."""
@@ -174,7 +235,7 @@ class TableServer:
             connected=[side for side in SIDES if side in present],
             seconds_left=table.seconds_left(self._now()),
             watching=sum(connection.side is None for connection in self.connections),
-            paused=table.is_paused,
+            paused=table.saved.is_paused or table.saved.is_stopped,
         )
 
     @staticmethod
@@ -182,7 +243,7 @@ class TableServer:
         return asyncio.get_running_loop().time()
 
     def _send_turn(self, connection: Connection) -> None:
-        if connection.side is None or self.table.is_over:
+        if connection.side is None or connection.is_behind or self.table.is_over:
             return
         turn = self.table.your_turn(connection.side, self._now(), scene=connection.scene)
         if connection.text:
@@ -195,25 +256,54 @@ class TableServer:
         while not table.is_over:
             self._changed.clear()
             wait = table.wait_seconds(self._now())
+            if wait == 0.0:
+                wait = max(self._retry_at - self._now(), 0.0)
             if wait != 0.0:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), wait)
                 continue
             table.close_phase()
+            table.is_busy = True
             try:
-                await self._run(table.play)
-            except Exception:  # of an agent, a full disk: other tables go on
+                if len(table.people) == len(SIDES):
+                    table.play()  # faster than the way to a thread and back
+                else:
+                    await self._run(table.play)
+            except protocol.ProtocolError as error:  # too much waits for the threads
+                await asyncio.sleep(error.retry_after or 1.0)
+            except OSError as error:
+                self._go_back(error)
+            except Exception:  # of an agent: other tables go on
                 _LOG.exception("table %s is paused", table.id)
-                self.pause(is_paused=True)
-                continue
-            self._broadcast()
+                table.saved.is_paused = True
+                self.refresh()
+            else:
+                self._broadcast()
+            finally:
+                table.is_busy = False
+
+    def _go_back(self, error: OSError) -> None:
+        """Ask for the orders of a phase again that could not be saved, on a full disk for instance."""
+        _LOG.error("table %s waits: %s", self.table.id, error)
+        asked = self.table.sides_with_choice
+        try:
+            self.table.restart()
+        except (OSError, GeoPatrolError):
+            _LOG.exception("table %s is paused", self.table.id)
+            self.table.saved.is_paused = True
+        self._retry_at = self._now() + RETRY_SECONDS
+        message = protocol.ProtocolError("not_saved", _NOT_SAVED, RETRY_SECONDS).message
+        for connection in self.connections:
+            if connection.side in asked:
+                connection.send(message)
+        self.notify()
 
     def _broadcast(self) -> None:
         first = self.table.num_events + 1
         self.table.finish_phase()
         for number in range(first, self.table.num_events + 1):
             texts: dict[bool, str] = {}  # encoded once for all browsers, and once for all others
-            for connection in self.connections:
+            for connection in [one for one in self.connections if not one.is_behind]:
                 if connection.scene not in texts:
                     texts[connection.scene] = self.table.event(number, scene=connection.scene).model_dump_json()
                 connection.send(texts[connection.scene])

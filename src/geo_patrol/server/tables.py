@@ -1,31 +1,33 @@
 """Tables: seats and their secrets, the game that is played at one, and all tables of a server."""
 
-import hashlib
-import hmac
 import secrets
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.isolation.agent import is_user_defined, make_match_agent
 from geo_patrol.agents.policy import GREEDY, shipped_names
+from geo_patrol.agents.registry import is_builtin
 from geo_patrol.agents.search import Searcher, read_budget, read_search
 from geo_patrol.config.presets import load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, preset_names
-from geo_patrol.errors import OrderError, RecordingError, printable, show
+from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, printable, show
 from geo_patrol.game import Game, Phase
 from geo_patrol.games import fresh_seed
 from geo_patrol.notation import Order, read_orders
-from geo_patrol.replays import Recorder, read_replay
+from geo_patrol.position import VISIBLE_FIELDS
+from geo_patrol.replays import Recorder, Replay, read_replay
 from geo_patrol.replays.files import reopen, sampled_config
 from geo_patrol.server import protocol
-from geo_patrol.server.requests import read_scenario
+from geo_patrol.server.requests import accepts, hash_secret, read_name, read_scenario
 from geo_patrol.server.store import Store, Stored
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry
@@ -34,10 +36,15 @@ from geo_patrol.textplay import parse_orders
 
 MAX_FINISHED = 50
 """Games that are over, and still in memory and in the lobby."""
+MAX_TURNS = 200
+"""Of a game on a server, which keeps all of its positions in memory."""
 _PERSON = "person"
 _MAX_TITLE = 80
 _MAX_SEARCH_SECONDS, _MAX_ROLLOUTS = 2.0, 2_000
 """For one decision of an agent that a stranger names."""
+_MAX_QUICK_SECONDS, _MAX_QUICK_ROLLOUTS = 0.05, 20
+"""For one decision of an agent for which others may wait."""
+_RETRY_SECONDS = 60.0
 _SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted")
 """Agents whose parameters name neither files nor other agents."""
 
@@ -71,15 +78,9 @@ class Seat(BaseModel):
         """Leave the seat open for others; its secret is void."""
         self.kind, self.secret_hash = "open", ""
 
-
-def hash_secret(secret: str) -> str:
-    """Return what is stored of a secret: SHA-256, as hexadecimal digits."""
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def accepts(secret_hash: str, secret: str) -> bool:
-    """Return whether a secret has a hash, in a time that does not depend on it."""
-    return hmac.compare_digest(secret_hash, hash_secret(secret))
+    def close(self) -> None:
+        """Keep everybody out; its secret is void."""
+        self.kind, self.secret_hash = "taken", ""
 
 
 def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:
@@ -112,6 +113,11 @@ def make_seat_agent(name: str, own_agents: frozenset[str]) -> Agent:
     return agent
 
 
+def _is_slow(agent: Agent) -> bool:
+    seconds, rollouts = read_budget(agent.search) if isinstance(agent, Searcher) else (0.0, 0)
+    return seconds > _MAX_QUICK_SECONDS or rollouts > _MAX_QUICK_ROLLOUTS
+
+
 def _check_without_files(name: str) -> None:
     """Raise ProtocolError if an agent, or one that it names, is read from a file: files of the server are no client's."""
     base, _, text = name.partition(":")
@@ -139,6 +145,14 @@ class SavedTable(BaseModel):
     hints: bool = True
     """Whether people may ask for hints."""
     is_over: bool = False
+    is_paused: bool = False
+    """Whether its teacher has paused it."""
+    is_stopped: bool = False
+    """Whether its teacher has ended it without a result."""
+    opener: Annotated[str, StringConstraints(max_length=60)] = ""
+    """The address that opened it, as ``client_site`` returns it: its tables share its turns at the threads."""
+    classroom: Annotated[str, StringConstraints(max_length=40)] = ""
+    """The class for which it was opened."""
     alpha: Seat
     bravo: Seat
 
@@ -155,7 +169,46 @@ FORFEIT = (Order(0, "guard"),)
 """Illegal in every position, for an HVA never guards: results count it, or the game is lost, as its rules say."""
 
 
-class Table(Stored[SavedTable]):
+class TableFile(Stored[SavedTable]):
+    """What is kept of a table beside its replay.
+
+    Each phase that was saved adds a newline to the file, which JSON allows: without them, a replay of which a part is lost
+    would look like one of an earlier moment.
+    """
+
+    def _content(self) -> str:
+        return super()._content() + "\n" * self.num_saved_phases()
+
+    def num_saved_phases(self) -> int:
+        """Return how many phases had been saved, at least."""
+        content = self.path.read_bytes() if self.path.exists() else b""
+        return len(content) - len(content.rstrip(b"\n"))
+
+    @property
+    def people(self) -> list[Side]:
+        """Sides that people play, or bots of theirs."""
+        return [side for side in SIDES if self.saved.seat(side).kind != "agent"]
+
+    def set_name(self, side: Side, name: str) -> None:
+        """Set what a person is called."""
+        if self.saved.seat(side).name != name:
+            self.saved.seat(side).name = name
+            self.save()
+
+    def stop(self) -> None:
+        """End the game without a result: nobody can order any more."""
+        self.saved.is_stopped = True
+        for side in self.people:
+            self.saved.seat(side).close()
+        self.save()
+
+    def note_phase(self) -> None:
+        """Count a phase that was saved."""
+        with suppress(OSError), self.path.open("ab") as file:
+            file.write(b"\n")
+
+
+class Table(TableFile):
     """A game with its seats.
 
     Args:
@@ -169,7 +222,9 @@ class Table(Stored[SavedTable]):
         submitted: the orders that are in for the current phase.
         scenes: its moments for browsers.
         connected: sides of people with a connection.
-        is_paused: whether clocks stand still and phases are not played.
+        is_attended: whether anybody is there. Without anybody, clocks stand still and agents do not play each other.
+        is_busy: whether a phase is being played.
+        last_used: when somebody was last there, by ``time.monotonic``.
 
     Raises:
         ProtocolError: an agent cannot be made.
@@ -180,45 +235,88 @@ class Table(Stored[SavedTable]):
         super().__init__(table, saved, folder)
         self.config = read_saved_config(saved.config)
         agents = [self._make_agent(side, own_agents) for side in SIDES]
-        self.live = LiveGame(self.config, (agents[0], agents[1]), saved.seed)
-        self.num_events = 0
-        self.submitted: dict[Side, tuple[Order, ...]] = {}
-        self._entries: dict[Side, OrderEntry] = {}  # what people may order now
+        self._agents = agents[0], agents[1]
         self.connected: set[Side] = set()
-        self.is_paused = False
+        self.is_attended = self.is_busy = False
+        self.last_used = time.monotonic()
+        self.submitted: dict[Side, tuple[Order, ...]] = {}
         self._phase_start: float | None = None
-        self.scenes = protocol.TableScenes(self.live.timeline)
         self._recorder: Recorder | None = None
-        self.live.observers.append(self._record)
+        self._start()
+
+    def _start(self) -> None:
+        self.live = LiveGame(self.config, self._agents, self.saved.seed)
+        self.num_events = 0
+        self._entries: dict[Side, OrderEntry] = {}  # what people may order now
+        self.scenes = protocol.TableScenes(self.live.timeline)
+        self._past: Replay | None = None  # to append to, as far as it was restored
         self._begin_phase()
+        self.live.observers.append(self._record)
 
     @classmethod
     def restore(cls, table: str, saved: SavedTable, folder: Path, own_agents: frozenset[str] = frozenset()) -> Self:
         """Return a table that goes on at its last completed phase.
 
         Raises:
-            RecordingError: its replay does not follow the rules.
+            RecordingError: its replay is not that of its game, or not whole, or does not follow the rules.
         """
         restored = cls(table, saved, folder, own_agents)
-        if restored.replay_path.exists():
-            try:
-                replay = read_replay(restored.replay_path)
-            except RecordingError:  # killed before the first phase was complete
-                restored.replay_path.rename(restored.replay_path.with_suffix(".damaged"))
-                return restored
-            restored.live.observers.clear()
-            restored.live.resume(phase.codes for phase in replay.phases)
-            restored.live.observers.append(restored._record)
-            if not restored.live.is_over:
-                restored._recorder = reopen(restored.replay_path, replay)
-                restored._recorder.resume(restored.live.game)
-            restored.finish_phase()
+        restored._resume()
         return restored
+
+    def restart(self) -> None:
+        """Go back to the last phase that was saved, after one that could not be."""
+        with suppress(OSError):
+            self.close()
+        self._recorder = None
+        self._start()
+        self._resume()
+
+    def _resume(self) -> None:
+        """Repeat the phases of the replay."""
+        num_saved = self.num_saved_phases()
+        if not self.replay_path.exists():
+            if num_saved:
+                raise RecordingError(f"{self.replay_path}: the replay is missing; {num_saved} phases had been played")
+            return
+        try:
+            replay = read_replay(self.replay_path)
+        except RecordingError:
+            if num_saved:
+                raise
+            self.replay_path.unlink()  # the server was killed before the first phase was complete
+            return
+        if (replay.seed, replay.config) != (self.live.seed, self.config):
+            raise RecordingError(f"{self.replay_path}: this is the replay of another game")
+        if len(replay.phases) < num_saved:
+            fault = f"{len(replay.phases)} of {num_saved} phases can be read"
+            raise RecordingError(f"{self.replay_path}: {fault}{f'; {replay.fault}' if replay.fault else ''}")
+        self.live.observers.clear()
+        self.live.resume(phase.codes for phase in replay.phases)
+        self.live.observers.append(self._record)
+        if replay.phases:
+            position, recorded = self.live.game.position, replay.phases[-1].after
+            if any(getattr(position, name) != getattr(recorded, name) for name in VISIBLE_FIELDS):
+                raise RecordingError(f"{self.replay_path}: its orders do not lead to its last position")
+            self._past = replay
+            replay.phases = replay.phases[-1:]
+        self.finish_phase()
 
     @property
     def replay_path(self) -> Path:
         """The file of its game."""
         return self._folder / f"{self.id}.jsonl.gz"
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it can leave memory: nobody is there, and no phase is being played."""
+        return not self.is_attended and not self.is_busy
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether one of its agents takes more than a moment for its orders, or is not of the package."""
+        seats = zip(self._agents, (self.saved.alpha, self.saved.bravo), strict=True)
+        return any(agent is not None and (_is_slow(agent) or not is_builtin(seat.name)) for agent, seat in seats)
 
     def close(self) -> None:
         """Close its file; the game can be restored."""
@@ -235,11 +333,6 @@ class Table(Stored[SavedTable]):
     def names(self) -> protocol.Players:
         """Who plays."""
         return protocol.Players(alpha=self.saved.alpha.name, bravo=self.saved.bravo.name)
-
-    @property
-    def people(self) -> list[Side]:
-        """Sides that people play, or bots of theirs."""
-        return [side for side in SIDES if self.saved.seat(side).kind != "agent"]
 
     def side_of(self, secret: str) -> Side:
         """Return the side whose seat a secret opens.
@@ -272,10 +365,9 @@ class Table(Stored[SavedTable]):
         self.save()
 
     def rename(self, side: Side, name: str | None) -> None:
-        """Set what a person is called, before the first phase is played."""
-        if name and not self.num_events:
-            self.saved.seat(side).name = printable(name.strip(), 40) or "person"
-            self.save()
+        """Set what a person is called, before the first phase is played; pupils have the names of their class."""
+        if name and name.strip() and not self.num_events and not self.saved.classroom:
+            self.set_name(side, read_name(name))
 
     # Playing
 
@@ -297,10 +389,18 @@ class Table(Stored[SavedTable]):
         if (message.turn, message.phase) != phase or self.is_over:
             self._check_played(side, message)
             return
+        self.check_open()
         orders = self.read_orders(side, message.orders)
         before = self.submitted.setdefault(side, orders)
         if before != orders:
             raise protocol.ProtocolError("too_late", "other orders for this phase are in already; they stand")
+
+    def check_open(self) -> None:
+        """Raise ProtocolError if no orders are taken now."""
+        if self.saved.is_stopped:
+            raise protocol.ProtocolError("paused", "the game was ended by the teacher")
+        if self.saved.is_paused:
+            raise protocol.ProtocolError("paused", "the game is paused: orders are taken when it goes on")
 
     def read_orders(self, side: Side, texts: Sequence[str]) -> tuple[Order, ...]:
         """Return orders of a side for the current phase, without those that hold.
@@ -333,16 +433,23 @@ class Table(Stored[SavedTable]):
                 raise protocol.ProtocolError("too_late", f"turn {message.turn}, {message.phase}: it is played")
         raise protocol.ProtocolError("too_soon", f"turn {message.turn}, {message.phase}: it is not to be ordered now")
 
+    @property
+    def is_still(self) -> bool:
+        """Whether no phase is played, whatever is ordered."""
+        return self.saved.is_paused or self.saved.is_stopped or self.is_over
+
     def wait_seconds(self, now: float) -> float | None:
         """Return the seconds until the phase is to be played: 0 if it is, None for no limit."""
+        if self.people and not self.is_still and set(self.people) <= set(self.submitted):
+            return 0.0
         passed = self._passed_seconds(now)
-        if passed is not None and set(self.people) <= set(self.submitted):
-            return 0.0 if self.people else max(_MIN_AGENT_SECONDS - passed, 0.0)
+        if not self.people and passed is not None:
+            return max(_MIN_AGENT_SECONDS - passed, 0.0)
         return self.seconds_left(now)
 
     def _passed_seconds(self, now: float) -> float | None:
         """Return the time since the phase began, which it does when somebody asks; None while the game stands still."""
-        if self.is_paused or self.is_over:
+        if self.is_still or not self.is_attended:
             return None
         if self._phase_start is None:
             if not self.num_events and not set(self.people) <= self.connected | set(self.submitted):
@@ -350,8 +457,13 @@ class Table(Stored[SavedTable]):
             self._phase_start = now
         return now - self._phase_start
 
+    @property
+    def sides_with_choice(self) -> list[Side]:
+        """Sides of people who have something to order in the current phase."""
+        return [side for side, entry in self._entries.items() if entry.has_choice]
+
     def restart_clock(self) -> None:
-        """Give the full time for the phase, after a pause."""
+        """Give the full time for the phase, after a pause or when somebody comes back."""
         self._phase_start = None
 
     def close_phase(self) -> None:
@@ -364,7 +476,7 @@ class Table(Stored[SavedTable]):
 
         Raises:
             AgentError: an agent of the server failed; nothing has happened.
-            OSError: the phase could not be saved.
+            OSError: the phase could not be saved; ``restart`` goes back to the one before.
         """
         alpha, bravo = (self.submitted.get(side, ()) for side in SIDES)
         self.live.play((alpha, bravo))
@@ -381,7 +493,7 @@ class Table(Stored[SavedTable]):
         """Save that the game is over, which the replay says as well: a server that starts need not read that for it."""
         if not self.saved.is_over:
             self.saved.is_over = True
-            with suppress(OSError):
+            with suppress(protocol.ProtocolError):  # the replay says so as well
                 self.save()
 
     def _begin_phase(self) -> None:
@@ -395,11 +507,22 @@ class Table(Stored[SavedTable]):
 
     def _record(self, live: LiveGame, phase: Phase) -> None:
         if self._recorder is None:
-            self._recorder = Recorder(self.replay_path, self.config)
-            self._recorder.begin(seed=live.seed, alpha=self.names.alpha, bravo=self.names.bravo)
+            self._recorder = self._open_recorder(live, phase)
         self._recorder.record_phase(phase)
         if live.is_over:
             self._recorder.close()
+        self.note_phase()
+
+    def _open_recorder(self, live: LiveGame, phase: Phase) -> Recorder:
+        if self._past is not None:
+            recorder = reopen(self.replay_path, self._past)
+            recorder.resume(phase.before)
+        else:
+            self.replay_path.unlink(missing_ok=True)  # what a full disk left of a first phase
+            recorder = Recorder(self.replay_path, self.config)
+            recorder.begin(seed=live.seed, alpha=self.names.alpha, bravo=self.names.bravo)
+        self.replay_path.chmod(0o600)
+        return recorder
 
     # Messages
 
@@ -412,7 +535,7 @@ class Table(Stored[SavedTable]):
         return protocol.Event(number=number, event=event, scene=self.scenes.moment(number) if scene else None)
 
     def welcome(self, side: Side | None, last_event: int, *, scene: bool) -> protocol.Welcome:
-        """Return the game after an event, all of it if there is no such event."""
+        """Return the game after an event, all of it if there is no such event; see ``history`` for what it leaves out."""
         first = self.num_known(last_event) + 1
         return protocol.Welcome(
             game=self.id,
@@ -424,17 +547,23 @@ class Table(Stored[SavedTable]):
             on_timeout=self.saved.on_timeout,
             start=None if scene else protocol.position_state(self.live.timeline[0]),
             first_event=first,
-            events=[self.event(number, scene=scene) for number in range(first, self.num_events + 1)],
+            last_event=self.num_events,
+            events=self.history(first, scene=scene),
             scene=self.scenes.moment(0) if scene and first == 1 else None,
         )
+
+    def history(self, first: int, *, scene: bool) -> list[protocol.Event]:
+        """Return the events from a number on, as many as a message holds."""
+        last = min(first + protocol.PAGE - 1, self.num_events)
+        return [self.event(number, scene=scene) for number in range(first, last + 1)]
 
     def num_known(self, last_event: int) -> int:
         """Return how many events a client has whose last one is given: none if there is no such event."""
         return last_event if last_event <= self.num_events else 0
 
-    def draw_since(self, last_event: int) -> None:
-        """Draw the phases after an event for browsers; this may run in a thread, also while a phase is played."""
-        complete = min(self.num_events + 1, len(self.live.timeline))
+    def draw_page(self, last_event: int) -> None:
+        """Draw the page of phases after an event for browsers; this may run in a thread, also while a phase is played."""
+        complete = min(self.num_events + 1, len(self.live.timeline), last_event + protocol.PAGE + 1)
         for number in range(last_event, complete):
             self.scenes.moment(number)
 
@@ -475,6 +604,8 @@ def submit(table: Table, side: Side, message: protocol.Orders | protocol.Answer)
         return message
     game = _position(table, message)
     is_current = (game.turn, game.phase) == (table.game.turn, table.game.phase)
+    if is_current:
+        table.check_open()
     try:
         orders = _orders(message, [str(order) for order in parse_orders(message.text, game, side)])
     except OrderError as error:
@@ -518,54 +649,142 @@ class NewTable(BaseModel):
 
 
 class TableStore(Store[SavedTable, Table]):
-    """The tables of a server; in memory are those with games in progress, and those whose games ended last.
+    """The tables of a server. In memory are games that somebody plays or watches, and as many others as there is room for.
 
     Args:
-        folder: folder of all files; created if necessary.
-        max_tables: how many games may be in progress at once.
+        folder: folder of all files; created if necessary. One server uses it at a time.
+        max_tables: how many games may be in progress at once; half as many of an address.
         own_agents: see ``make_seat_agent``.
 
     Attributes:
         max_tables: how many games may be in progress at once.
         own_agents: that the operator allows.
+        observers: called with a table that leaves memory.
+
+    Raises:
+        GeoPatrolError: another server uses the folder.
     """
 
     def __init__(self, folder: Path, max_tables: int = 200, own_agents: frozenset[str] = frozenset()) -> None:
-        super().__init__(folder, SavedTable, self._restore_table, "table")
+        super().__init__(folder, SavedTable, self._restore_table, "table", max_tables + MAX_FINISHED)
+        self._lock = FileLock(folder / ".lock", mode=0o600, thread_local=False)
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise GeoPatrolError(f"{folder} is in use by another server: end it, or use another folder") from None
         self.max_tables, self.own_agents = max_tables, own_agents
+        self.observers: list[Callable[[Table], None]] = []
         saved = self.read_all()
         for is_over, count in ((True, MAX_FINISHED), (False, max_tables)):  # others when somebody opens them
-            names = [name for name, one in saved.items() if one.is_over == is_over]
-            for name in sorted(names, key=self._last_change)[-count:]:
-                self.restore(name, saved[name])
+            for name in [name for name, one in saved.items() if (one.is_over or one.is_stopped) == is_over][-count:]:
+                table = self.load(name, saved[name])
+                if table is not None:
+                    self._alive[name] = self.items[name] = table
 
     def _restore_table(self, name: str, saved: SavedTable) -> Table:
         return Table.restore(name, saved, self.folder, self.own_agents)
 
-    def _last_change(self, name: str) -> float:
-        """Return when a table was opened, or its last phase was played."""
-        paths = (self.folder / f"{name}.json", self.folder / f"{name}.jsonl.gz")
-        return max(path.stat().st_mtime for path in paths if path.exists())
+    def keep(self, item: Table) -> None:
+        """Keep a table in memory, if necessary instead of one at which nobody is.
 
-    def unload(self, name: str) -> None:
+        Raises:
+            ProtocolError: somebody is at all of them.
+        """
+        if item.id not in self.items:
+            if item.is_over:
+                self._reduce([one for one in self.items.values() if one.is_over], MAX_FINISHED)
+            else:
+                self.make_room(item.saved.opener)
+            self._alive[item.id] = self.items[item.id] = item
+        self.items.move_to_end(item.id)
+
+    def make_room(self, opener: str) -> None:
+        """Remove a game from memory at which nobody is, if there is no room for another game.
+
+        Args:
+            opener: the address that opens it.
+
+        Raises:
+            ProtocolError: somebody is at all of them.
+        """
+        playing = [one for one in self.items.values() if not one.is_over]
+        limit = max(self.max_tables // 2, 1)
+        if not self._reduce([one for one in playing if one.saved.opener == opener], limit):
+            text = f"{limit} games that were opened from your address are being played: try again later"
+            raise protocol.ProtocolError("too_many", text, _RETRY_SECONDS)
+        if not self._reduce([one for one in playing if one.id in self.items], self.max_tables):
+            text = f"{self.max_tables} games are in progress: try again later"
+            raise protocol.ProtocolError("too_many", text, _RETRY_SECONDS)
+
+    def _reduce(self, tables: list[Table], limit: int) -> bool:
+        """Remove tables from memory until there is room for one more of them; return whether there is."""
+        idle = sorted((one for one in tables if one.is_idle), key=lambda one: one.last_used)
+        excess = idle[: max(len(tables) - limit + 1, 0)]
+        for table in excess:
+            self.unload(table)
+        return len(tables) - len(excess) < limit
+
+    def unload_idle(self, seconds: float) -> None:
+        """Remove games from memory at which nobody has been for a time, but for the latest that are over."""
+        now = time.monotonic()
+        self._reduce([one for one in self.items.values() if one.is_over], MAX_FINISHED + 1)
+        for table in [one for one in self.items.values() if not one.is_over]:
+            if table.is_idle and now - table.last_used > seconds:
+                self.unload(table)
+
+    def unload(self, table: Table) -> None:
         """Remove a table from memory; its files stay."""
-        self.items.pop(name).close()
+        del self.items[table.id], self._alive[table.id]
+        with suppress(OSError):
+            table.close()
+        for observer in self.observers:
+            observer(table)
 
-    def open_table(self, new: NewTable, taken: Mapping[Side, Seat] | None = None) -> tuple[Table, dict[Side, str]]:
-        """Open a table; return it with the secrets of the seats that links lead to.
+    def edit(self, name: str) -> TableFile | None:
+        """Return a table to change what is saved of it, whether it is in memory or not; None if there is none."""
+        saved = None if name in self._alive else self.read(name)
+        return self._alive.get(name) if saved is None else TableFile(name, saved, self.folder)
+
+    def open_table(self, new: NewTable, **options: Any) -> tuple[Table, dict[Side, str]]:
+        """Make a table as ``make_table`` does, and keep it.
+
+        Raises:
+            ProtocolError: there are too many.
+        """
+        table, links = self.make_table(new, **options)
+        self.add(table)
+        return table, links
+
+    def add(self, item: Table) -> None:
+        """Save a new table, and keep it.
+
+        Raises:
+            ProtocolError: there are too many, or it cannot be saved.
+        """
+        self.make_room(item.saved.opener)
+        super().add(item)
+
+    def make_table(
+        self,
+        new: NewTable,
+        taken: Mapping[Side, Seat] | None = None,
+        config: GameConfig | None = None,
+        **origin: Any,
+    ) -> tuple[Table, dict[Side, str]]:
+        """Return a new table with the secrets of the seats that links lead to. This may run in a thread.
 
         Args:
             new: what is asked for.
             taken: seats that are taken already, whatever is asked for them.
+            config: what ``load_setup`` returns for it, if it is known.
+            origin: further fields of ``SavedTable``.
 
         Raises:
-            ProtocolError: there are too many, or an agent is unknown.
+            ProtocolError: an agent is unknown, or the game is too long.
             ConfigError: the scenario is wrong.
         """
-        if sum(not table.is_over for table in self.items.values()) >= self.max_tables:
-            raise protocol.ProtocolError("too_many", f"{self.max_tables} games are in progress: try again later", 60.0)
         seed = fresh_seed() >> 1 if new.seed is None else new.seed
-        config = self.load_setup(new)
+        config = config or self.load_setup(new)
         sampled = sampled_config(Game(config, seed=seed))
         seats: list[Seat] = []
         links: dict[Side, str] = {}
@@ -584,22 +803,27 @@ class TableStore(Store[SavedTable, Table]):
             hints=new.hints,
             alpha=seats[0],
             bravo=seats[1],
+            **origin,
         )
-        table = Table(secrets.token_hex(6), saved, self.folder, self.own_agents)
-        self.add(table)
-        return table, links
+        return Table(secrets.token_hex(6), saved, self.folder, self.own_agents), links
 
     def load_setup(self, new: NewTable) -> GameConfig:
-        """Return the configuration of a new table.
+        """Return the configuration of a new table. This may run in a thread.
 
         Raises:
-            ProtocolError: there is no such preset, or the scenario is no TOML.
+            ProtocolError: there is no such preset, the scenario is no TOML, or the game is too long.
             ConfigError: the scenario is wrong.
         """
         source = read_scenario("preset", new.preset, new.scenario, preset_names())
-        return load_config(source, {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
+        config = load_config(source, {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
+        if config.turn_limit > MAX_TURNS:
+            text = f"turn_limit must be at most {MAX_TURNS} on a server, got {config.turn_limit}"
+            raise protocol.ProtocolError("bad_message", text)
+        return config
 
     def close(self) -> None:
         """Close the files of all tables."""
         for table in self.items.values():
-            table.close()
+            with suppress(OSError):
+                table.close()
+        self._lock.release()

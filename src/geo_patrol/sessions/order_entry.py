@@ -69,8 +69,20 @@ class OrderEntry:
         self.pending: dict[int, Order] = {}
         self.selected: int | None = None
         self._past: list[dict[int, Order]] = []
+        # A move costs the same for every satellite of a side: asking the game for each takes most of the time.
+        sectors = [one.sector for one in game.satellites(side)]
+        costs: dict[str, int] = {}
+
+        def option_of(order: Order) -> Option:
+            if order.action not in MOVES:
+                return describe(game, side, order)
+            cost = costs.get(order.action)
+            if cost is None:
+                cost = costs[order.action] = game.cost(side, order)
+            return Option(order, cost, None, int(_STEPS[order.action](sectors[order.satellite])), None)
+
         self._options = {
-            number: tuple(describe(game, side, order) for order in orders if order.action != "noop")
+            number: tuple(option_of(order) for order in orders if order.action != "noop")
             for number, orders in game.legal_orders(side).items()
         }
 

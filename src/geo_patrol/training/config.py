@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError, model_validator
 
 from geo_patrol.config.presets import ConfigSource
-from geo_patrol.config.schema import faults_message, list_faults, wrong_key
+from geo_patrol.config.schema import list_faults, refuse, wrong_key
 from geo_patrol.errors import ConfigError, GeoPatrolError, suggest
 
 SCRIPTED_OPPONENTS = (
@@ -131,10 +131,12 @@ class TrainingConfig(BaseModel):
         return self
 
     def __init__(self, **settings: Any) -> None:
+        faults: list[str] = []
         try:
             super().__init__(**settings)
         except ValidationError as error:
-            raise ConfigError(faults_message("training settings", list_faults(type(self), error))) from None
+            faults = list(list_faults(type(self), error))
+        refuse("training settings", faults)
 
     def replace(self, **settings: Any) -> "TrainingConfig":
         """Return these settings with others in the place of those that are given.

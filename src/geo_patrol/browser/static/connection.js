@@ -61,7 +61,7 @@ class Connection {
       this.changed(true);
     }
     this.receive(message);
-    const events = message.type === "welcome" ? message.events : message.type === "event" ? [message] : [];
+    const events = message.type === "event" ? [message] : message.events ?? []; // of a welcome, or of the history after it
     for (const { number } of events) this.lastEvent = number;
   }
 

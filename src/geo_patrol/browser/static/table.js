@@ -60,6 +60,7 @@ class TablePage {
     this.leave.addEventListener("click", () => this.#leave());
     const receivers = {
       welcome: (message) => this.#welcome(message),
+      history: (message) => this.#history(message),
       event: (message) => this.#event(message),
       status: (message) => this.#status(message),
       your_turn: (message) => this.#yourTurn(message),
@@ -182,6 +183,14 @@ class TablePage {
     } else {
       events.forEach((event) => this.#event(event));
     }
+  }
+
+  /** Adds more of the past, which is not played back. */
+  #history({ events }) {
+    const { moments } = this.playback.record;
+    events.forEach((event) => this.#add(event, moments));
+    this.playback.slider.max = String(moments.length - 1);
+    this.playback.pauseAt(moments.length - 1);
   }
 
   #add(event, moments) {
