@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.files import local_name
+from geo_patrol.agents.levels import LevelAgent
 from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.networks import is_network, load_network
 from geo_patrol.agents.policy import read_policy
@@ -75,6 +76,7 @@ _ENTRIES: dict[str, _AgentKind] = {
     "scripted": _AgentKind(ScriptedAgent, ScriptedStyle),
     "search": _AgentKind(SearchAgent, parse=_make_search),
     "policy": _AgentKind(read_policy, parse=read_policy),
+    "level": _AgentKind(LevelAgent, parse=LevelAgent),
     "solved": _AgentKind(read_solved, parse=read_solved),
 }
 

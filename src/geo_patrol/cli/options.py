@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 ANY_AGENT = (
-    "random, idle, turtle, raider, mixed, scripted, search or policy; with parameters: raider:defenders=5, "
+    "random, idle, turtle, raider, mixed, scripted, search, policy or level; with parameters: level:telstar, raider:defenders=5, "
     "search:10ms, solved:FILE; your own: file.py:Name, module:Name, onnx:FILE.onnx, torch:file.py:make, rllib:FOLDER"
 )
 """Help text: the names of agents."""

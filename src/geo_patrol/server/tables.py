@@ -38,7 +38,7 @@ _PERSON = "person"
 _MAX_TITLE = 80
 _MAX_SEARCH_SECONDS, _MAX_ROLLOUTS = 2.0, 2_000
 """For one decision of an agent that a stranger names."""
-_SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted")
+_SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted", "level")
 """Agents whose parameters name neither files nor other agents."""
 
 
