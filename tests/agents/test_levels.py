@@ -44,7 +44,7 @@ def test_a_satellite_misses_its_order_as_often_as_its_level_says():
 
 
 def test_a_level_beats_one_three_steps_below():
-    assert play_match("level:7", "level:4", games=40, seed=3).summary.total.score > 0.7
+    assert play_match("level:7", "level:4", games=40, seed=3).summary().total.score > 0.7
 
 
 def test_a_rating_is_near_that_of_opponents_beaten_half_of_the_time():
