@@ -12,6 +12,7 @@ from geo_patrol.flight.envs import SpaceshipCommander
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.flight.solver import solve
 from geo_patrol.game import Game
+from geo_patrol.sessions.advice import hva_threat
 
 
 def warmup() -> Iterator[tuple[str, float]]:
@@ -43,6 +44,13 @@ def _compile_environments() -> None:
 
 def _compile_scripted_agents() -> None:
     warm_up(("scripted", "raider", "turtle"), load_config("geo_patrol"))
+
+
+def compile_games() -> None:
+    """Compile what a game of people needs: the rules, the opponents, and warnings of danger."""
+    warm_up(("level:1",), load_config("geo_patrol"))
+    game = Game(seed=0)
+    hva_threat(game, "alpha")
 
 
 def compile_search() -> None:

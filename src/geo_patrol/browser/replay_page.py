@@ -1,4 +1,4 @@
-"""The theme of pictures as custom properties of CSS."""
+"""Recorded games as pages: one file that needs nothing else."""
 
 import base64
 import gzip
@@ -11,53 +11,11 @@ from string import Template
 from geo_patrol.browser.records import game_record
 from geo_patrol.replays import Replay
 from geo_patrol.replays.files import game_title, replay_timeline
-from geo_patrol.scenes import theme
 from geo_patrol.sessions.live import Timeline
-
-_LIGHT = {
-    "panel": "#f4f6fb",
-    "card": "#ffffff",
-    "card-bright": "#e6ebf7",
-    "line": "#a9b6d3",
-    "text": "#131a2e",
-    "soft": "#46536f",
-    "faint": "#5f6c8a",
-    "alpha": "#1a52c4",
-    "bravo": "#8a5a00",
-    "choice": "#00735a",
-    "warning": "#b3451d",
-}
-"""For the page beside the board, which is dark in both."""
-
-
-def theme_css() -> str:
-    """Return the colors of the theme, dark ones and light ones, as the user's system prefers."""
-    dark = {
-        "panel": theme.PANEL,
-        "card": theme.CARD,
-        "card-bright": theme.CARD_BRIGHT,
-        "line": theme.LINE,
-        "text": theme.TEXT,
-        "soft": theme.SOFT,
-        "faint": theme.FAINT,
-        "alpha": theme.SIDES_BRIGHT["alpha"],
-        "bravo": theme.SIDES_BRIGHT["bravo"],
-        "choice": theme.CHOICE,
-        "warning": theme.WARNING,
-    }
-    return (
-        f":root {{ color-scheme: dark light; {_properties(dark)} --focus: {theme.HIT}; }}\n"
-        f"@media (prefers-color-scheme: light) {{ :root {{ {_properties(_LIGHT)} }} }}\n"
-    )
-
-
-def _properties(colors: dict[str, str]) -> str:
-    return " ".join(f"--{name}: {color};" for name, color in colors.items())
-
 
 MAX_GAMES = 100
 _FRAME_STYLE = "width: 100%; aspect-ratio: 16 / 10; min-height: 38rem; border: 0"
-_SCRIPTS = ("scene.js", "panels.js", "playback.js", "replay.js")
+_SCRIPTS = ("scene.js", "words.js", "playback.js", "replay.js")
 
 
 def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
@@ -76,7 +34,7 @@ def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
         records.append(f'<script type="application/gzip" id="game-{number}">{content}</script>')
     return Template(static_file("replay.html")).substitute(
         title=html.escape(name if len(options) == 1 else title),
-        style=theme_css() + static_file("style.css"),
+        style=static_file("page.css"),
         one_game="hidden" if len(options) == 1 else "",
         options="".join(options),
         games="\n".join(records),

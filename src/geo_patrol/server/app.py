@@ -5,12 +5,16 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from geo_patrol.browser.replay_page import replay_page, theme_css
+from pydantic import Field, StringConstraints
+
+from geo_patrol.agents.levels import rate
+from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.errors import GeoPatrolError, optional_import
-from geo_patrol.server import requests
+from geo_patrol.replays import read_replay
+from geo_patrol.server import protocol, requests
 from geo_patrol.server.classes import ClassRoutes
 from geo_patrol.server.flights import FlightRoutes
 from geo_patrol.server.hints import HintRoutes
@@ -37,6 +41,35 @@ _HELLO_SECONDS = 10.0
 _MESSAGES = (50.0, 200)
 """A second, and at once, of a connection."""
 _STATUS = {"no_table": 404, "wrong_secret": 403, "no_seat": 409, "too_many": 429}
+
+
+class OwnGame(requests.SecretBody):
+    """A game and the secret of a seat of it."""
+
+    table: Annotated[str, StringConstraints(max_length=40)]
+
+
+class OwnGames(requests.Body):
+    """Games whose seats somebody has."""
+
+    games: Annotated[list[OwnGame], Field(max_length=50)]
+
+
+class Practice(requests.Body):
+    """From which position of a game somebody wants to play on, as which side, and against which agent."""
+
+    index: Annotated[int, Field(ge=0)]
+    side: Literal["alpha", "bravo"]
+    agent: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class Results(requests.Body):
+    """Results of a player: the rating of each opponent, and 1 for a game won, 0.5 for a draw, 0 for one lost."""
+
+    results: Annotated[
+        list[tuple[Annotated[float, Field(ge=-5000, le=5000)], Annotated[float, Field(ge=0, le=1)]]],
+        Field(max_length=1000),
+    ]
 
 
 class Server:
@@ -73,15 +106,18 @@ class Server:
         """Return the application."""
         return Starlette(
             routes=[
-                Route("/", _lobby),
-                Route("/table/{table}", _redirect_to_table),
+                Route("/", _start_page),
+                Route("/api/ready", _ready),
+                Route("/table/{table}", self._redirect_to_table),
                 Route("/api/tables", self._list_tables, methods=["GET"]),
                 Route("/api/tables", self._open_table, methods=["POST"]),
+                Route("/api/games", self._own_games, methods=["POST"]),
+                Route("/api/rating", self._rate, methods=["POST"]),
                 Route("/api/tables/{table}", self._show_table, methods=["GET"]),
+                Route("/api/tables/{table}/practice", self._practise, methods=["POST"]),
                 Route("/api/tables/{table}/seats/{side}", self._take_seat, methods=["POST"]),
                 Route("/replays/{table}.jsonl.gz", self._replay_file),
                 Route("/replays/{table}.html", self._replay_document),
-                Route("/static/theme.css", self._theme),
                 *self._hints.routes,
                 *self._classes.routes,
                 *self._flights.routes,
@@ -148,6 +184,13 @@ class Server:
         tables = [_summary(table) for table in self.tables.items.values() if table.id not in private]
         return JSONResponse({"tables": tables})
 
+    async def _redirect_to_table(self, request: Request) -> Response:
+        """Lead from a short address to the page on which a table is watched, or its game is looked at when it is over."""
+        name = request.path_params["table"]
+        table = self.tables.get(name)
+        page = "after" if table is not None and table.is_over else "table"
+        return RedirectResponse(f"/static/{page}.html#{urlencode({'table': name})}")
+
     async def _show_table(self, request: Request) -> Response:
         return JSONResponse(_summary(self.tables.find(request.path_params["table"])))
 
@@ -167,6 +210,49 @@ class Server:
         self._server_of(table.id).notify()
         return JSONResponse({"table": table.id, "side": side, "secret": secret}, 201)
 
+    async def _own_games(self, request: Request) -> Response:
+        """Say how games stand whose seats somebody has; None for those that are gone, or whose seat is somebody else's."""
+        self._check_write(request)
+        asked = await requests.read_body(request, OwnGames)
+        return JSONResponse({"games": [self._own_game(one) for one in asked.games]})
+
+    def _own_game(self, one: "OwnGame") -> dict[str, Any] | None:
+        table = self.tables.get(one.table)
+        sides = [] if table is None else [side for side in SIDES if table.saved.seat(side).accepts(one.secret)]
+        if table is None or not sides:
+            return None
+        game = table.game
+        return {
+            "side": sides[0],
+            "title": table.saved.title,
+            "names": [table.names.alpha, table.names.bravo],
+            "turn": game.turn,
+            "phase": game.phase,
+            "over": table.is_over,
+            "your_turn": not table.is_over and sides[0] not in table.submitted,
+            "winner": table.winner,
+            "score": [game.scores[side] for side in SIDES],
+            "reasons": protocol.ended(game, 0, table.saved.settled).reasons,
+            "changed": self.tables.last_change(table.id),
+        }
+
+    async def _rate(self, request: Request) -> Response:
+        """Return the rating of somebody with results against opponents with known ratings; null without games."""
+        self._check_write(request)
+        rating = rate((await requests.read_body(request, Results)).results)
+        return JSONResponse({"rating": None if rating is None else rating._asdict()})
+
+    async def _practise(self, request: Request) -> Response:
+        """Open a table that goes on from a position of a game that is over, for one person against an agent."""
+        asked = await requests.read_body(request, Practice)
+        self._check_opening(request)
+        old = self._finished(request)
+        phases = read_replay(old.replay_path).phases[: asked.index] if asked.index else ()
+        names = ["person" if side == asked.side else asked.agent for side in SIDES]
+        table, secrets = self.tables.continue_game(old.config, old.saved.seed, names, (one.codes for one in phases))
+        self._server_of(table.id)
+        return JSONResponse({"table": table.id, "secrets": secrets}, 201)
+
     def _check_write(self, request: Request) -> None:
         self._addresses.of(requests.client_address(request)).requests.take(asyncio.get_running_loop().time())
         requests.check_origin(request.headers.get("origin"), request.headers.get("host"))
@@ -185,6 +271,8 @@ class Server:
 
     async def _replay_file(self, request: Request) -> Response:
         path = self._finished(request).replay_path
+        if not path.exists():
+            raise ProtocolError("no_table", "the game was over before a phase was played")
         return FileResponse(path, media_type="application/gzip", filename=path.name)
 
     async def _replay_document(self, request: Request) -> Response:
@@ -194,9 +282,6 @@ class Server:
         content = await self._writer.run(lambda: replay_page([(title, table.live.timeline)], title))
         headers = {"content-disposition": f'attachment; filename="{table.id}.html"'}  # its script is inline
         return Response(content, media_type="text/html", headers=headers)
-
-    async def _theme(self, _request: Request) -> Response:
-        return Response(theme_css(), media_type="text/css")
 
     # Games
 
@@ -244,13 +329,13 @@ class Server:
         return server, await server.join(hello)
 
 
-async def _lobby(_request: Request) -> Response:
-    return RedirectResponse("/static/lobby.html")
+async def _start_page(_request: Request) -> Response:
+    return RedirectResponse("/static/start.html")
 
 
-async def _redirect_to_table(request: Request) -> Response:
-    """Lead from a short address to the page on which a table is watched."""
-    return RedirectResponse(f"/static/table.html#{urlencode({'table': request.path_params['table']})}")
+async def _ready(_request: Request) -> Response:
+    """Say that games can be played; a server that still prepares them answers otherwise, see ``LocalPage``."""
+    return JSONResponse({"ready": True, "page": None, "failure": None})
 
 
 async def _receive(socket: WebSocket) -> str:
@@ -320,7 +405,7 @@ def _summary(table: Table) -> dict[str, Any]:
         "turn": table.game.turn,
         "phase": table.game.phase,
         "over": table.is_over,
-        "winner": table.game.winner,
+        "winner": table.winner,
         "score": table.game.scores,
         "clock": table.saved.clock,
         "seats": seats,

@@ -267,7 +267,7 @@ class Classroom(Stored[SavedClass]):
                 kinds = ("agent" if pupil is None else "pupil" for pupil in game.pupils)
                 alpha, bravo = self._names(game, table)
                 players = (alpha, next(kinds), bravo, next(kinds))
-                winner = "" if not table.is_over else table.game.winner or "draw"
+                winner = "" if not table.is_over else table.winner or "draw"
                 replay = f"{address}replays/{table.id}.jsonl.gz" if table.is_over else ""
                 reasons = ", ".join(map(str, table.game.reasons))
                 scores = table.game.scores.values()
@@ -284,7 +284,7 @@ def _table_record(table: Table) -> dict[str, Any]:
         "phase": table.game.phase,
         "score": list(table.game.scores.values()),
         "over": table.is_over,
-        "winner": table.game.winner,
+        "winner": table.winner,
         "paused": table.is_paused,
         "waiting_for": [] if table.is_over else missing,
         "away": [] if table.is_over else [side for side in table.people if side not in table.connected],

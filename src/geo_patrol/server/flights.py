@@ -18,6 +18,7 @@ from geo_patrol.flight.flight import ENGINE_KEYS, Flight, Turn, goals_text, poin
 from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.mission import DIRECTIONS, LAUNCHES, MAX_TURNS, GameName, Mission, load_mission, point_name
 from geo_patrol.flight.pictures import scene
+from geo_patrol.flight.pictures.sheets import rules_tabs
 from geo_patrol.flight.solver import rank, solve
 from geo_patrol.scenes.shapes import Drawing
 from geo_patrol.server import requests
@@ -299,7 +300,7 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
     """Return what stays of a challenge.
 
     Returns:
-        ``title``; ``about``, lines ("left", "right") on the mission; ``best_known``, with ``score``, ``turns`` and
+        ``title``; ``about``, lines ("left", "right") on the mission; ``rules``, headings with lines; ``best_known``, with ``score``, ``turns`` and
         ``is_proved``, or None; ``view``, left, top, width and height of the map; ``map``, its shapes.
     """
     mission, best = challenge.mission, challenge.saved.best_known
@@ -319,13 +320,14 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
             *([("Goals", goals)] if goals else []),
         ],
         "best_known": None if best is None else best.model_dump(),
+        "rules": rules_tabs(mission),
         "view": [0, _MAP_TOP, layout.width, layout.bottom + _MAP_BOTTOM - _MAP_TOP],
         "map": _shapes(layout, draw),
     }
 
 
-def flight_record(flight: Flight) -> dict[str, Any]:
-    """Return a flight.
+def flight_record(flight: Flight, best: KnownScore | None = None) -> dict[str, Any]:
+    """Return a flight; ``best`` is the best one that is known of its mission.
 
     Returns:
         ``number`` of its orders; ``status``, in words; ``over``; ``success``; ``result``, in words, "" while it goes on;
@@ -341,7 +343,7 @@ def flight_record(flight: Flight) -> dict[str, Any]:
         "status": _status(flight),
         "over": flight.is_over,
         "success": flight.is_success,
-        "result": result_text(flight) if flight.is_over else "",
+        "result": result_text(flight, None if best is None else best.score) if flight.is_over else "",
         "ship": layout.at(flight.position),
         "steps": [_shapes(layout, partial(scene.add_path, layout=layout, flight=flight, steps=step)) for step in steps],
         "outlook": _shapes(layout, lambda drawing: scene.add_outlook(drawing, layout, flight)) if has_outlook else [],
@@ -507,7 +509,7 @@ class FlightRoutes:
 
         def run() -> dict[str, Any]:
             pilot = one.pilot_of(key.secret)
-            return {"name": pilot.name, **flight_record(change(pilot))}
+            return {"name": pilot.name, **flight_record(change(pilot), one.saved.best_known)}
 
         return JSONResponse(await self._worker.run(run))
 
@@ -518,9 +520,11 @@ async def _missions(_request: Request) -> Response:
 
 @cache
 def _mission_choices() -> list[tuple[str, str, str]]:
-    """Return names, titles and tasks of the missions, those of Planetary Probe first, which are the easiest."""
+    """Return names, titles and tasks of the missions, those of Planetary Probe first, and the longest last."""
     missions = {name: load_mission(name) for name in mission_names()}
-    names = sorted(missions, key=lambda name: (not missions[name].is_probe, name))
+    names = sorted(
+        missions, key=lambda name: (not missions[name].is_probe, missions[name].advanced, missions[name].turns)
+    )
     return [(name, f"{missions[name].game_title}: {missions[name].title}", _task(missions[name])) for name in names]
 
 

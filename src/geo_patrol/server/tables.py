@@ -4,11 +4,13 @@ import hashlib
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from geo_patrol.agents import Agent, make_agent
@@ -29,7 +31,7 @@ from geo_patrol.server.requests import read_scenario
 from geo_patrol.server.store import Store, Stored
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry
-from geo_patrol.sides import SIDES, Side
+from geo_patrol.sides import SIDES, Side, enemy_of
 from geo_patrol.textplay import parse_orders
 
 MAX_FINISHED = 50
@@ -139,6 +141,8 @@ class SavedTable(BaseModel):
     hints: bool = True
     """Whether people may ask for hints."""
     is_over: bool = False
+    settled: Literal["alpha", "bravo", "draw"] | None = None
+    """Who won because the other side resigned, or that both agreed to a draw."""
     alpha: Seat
     bravo: Seat
 
@@ -169,6 +173,7 @@ class Table(Stored[SavedTable]):
         submitted: the orders that are in for the current phase.
         scenes: its moments for browsers.
         connected: sides of people with a connection.
+        draw_offered: sides that offer a draw.
         is_paused: whether clocks stand still and phases are not played.
 
     Raises:
@@ -185,6 +190,7 @@ class Table(Stored[SavedTable]):
         self.submitted: dict[Side, tuple[Order, ...]] = {}
         self._entries: dict[Side, OrderEntry] = {}  # what people may order now
         self.connected: set[Side] = set()
+        self.draw_offered: set[Side] = set()
         self.is_paused = False
         self._phase_start: float | None = None
         self.scenes = protocol.TableScenes(self.live.timeline)
@@ -209,7 +215,7 @@ class Table(Stored[SavedTable]):
             restored.live.observers.clear()
             restored.live.resume(phase.codes for phase in replay.phases)
             restored.live.observers.append(restored._record)
-            if not restored.live.is_over:
+            if not restored.live.is_over and saved.settled is None:
                 restored._recorder = reopen(restored.replay_path, replay)
                 restored._recorder.resume(restored.live.game)
             restored.finish_phase()
@@ -282,7 +288,14 @@ class Table(Stored[SavedTable]):
     @property
     def is_over(self) -> bool:
         """Whether the game has ended, with the event of its end."""
-        return self.live.is_over and self.num_events == len(self.live.timeline)
+        return self.saved.settled is not None or (self.live.is_over and self.num_events == len(self.live.timeline))
+
+    @property
+    def winner(self) -> Side | None:
+        """Who won; None for a draw, or while it goes on."""
+        if self.saved.settled is None:
+            return self.game.winner
+        return None if self.saved.settled == "draw" else self.saved.settled
 
     def submit(self, side: Side, message: protocol.Orders) -> None:
         """Take the orders of a side. The same orders for a phase may come twice.
@@ -333,6 +346,24 @@ class Table(Stored[SavedTable]):
                 raise protocol.ProtocolError("too_late", f"turn {message.turn}, {message.phase}: it is played")
         raise protocol.ProtocolError("too_soon", f"turn {message.turn}, {message.phase}: it is not to be ordered now")
 
+    def resign(self, side: Side) -> None:
+        """End the game: the other side wins. Nothing happens after the end."""
+        self._settle(enemy_of(side))
+
+    def offer_draw(self, side: Side, *, is_offered: bool) -> None:
+        """Offer a draw, or take the offer back; when both sides offer one, the game ends."""
+        (self.draw_offered.add if is_offered else self.draw_offered.discard)(side)
+        if self.draw_offered == set(SIDES):
+            self._settle("draw")
+
+    def _settle(self, settled: Side | Literal["draw"]) -> None:
+        if self.is_over:
+            return
+        self.saved.settled = settled
+        self.num_events += 1
+        self._note_end()
+        self.close()
+
     def wait_seconds(self, now: float) -> float | None:
         """Return the seconds until the phase is to be played: 0 if it is, None for no limit."""
         passed = self._passed_seconds(now)
@@ -372,7 +403,7 @@ class Table(Stored[SavedTable]):
     def finish_phase(self) -> None:
         """Let clients know of the phases that were played, and of the end."""
         self.num_events = len(self.live.timeline.phases)
-        if self.live.is_over:
+        if self.live.is_over or self.saved.settled is not None:
             self.num_events += 1
             self._note_end()
         self._begin_phase()
@@ -387,6 +418,7 @@ class Table(Stored[SavedTable]):
     def _begin_phase(self) -> None:
         self.game = self.live.game
         self.submitted = {}
+        self.draw_offered = set()
         self._unreadable: Counter[Side] = Counter()
         self._phase_start = None
         if not self.game.is_over:
@@ -407,7 +439,9 @@ class Table(Stored[SavedTable]):
         """Return an event, with its scene instead of the position for browsers; the end has none."""
         phases = self.live.timeline.phases
         if number > len(phases):
-            return protocol.Event(number=number, event=protocol.ended(self.live.game, self.saved.seed))
+            return protocol.Event(
+                number=number, event=protocol.ended(self.live.game, self.saved.seed, self.saved.settled)
+            )
         event = protocol.played(phases[number - 1], has_position=not scene)
         return protocol.Event(number=number, event=event, scene=self.scenes.moment(number) if scene else None)
 
@@ -536,13 +570,13 @@ class TableStore(Store[SavedTable, Table]):
         saved = self.read_all()
         for is_over, count in ((True, MAX_FINISHED), (False, max_tables)):  # others when somebody opens them
             names = [name for name, one in saved.items() if one.is_over == is_over]
-            for name in sorted(names, key=self._last_change)[-count:]:
+            for name in sorted(names, key=self.last_change)[-count:]:
                 self.restore(name, saved[name])
 
     def _restore_table(self, name: str, saved: SavedTable) -> Table:
         return Table.restore(name, saved, self.folder, self.own_agents)
 
-    def _last_change(self, name: str) -> float:
+    def last_change(self, name: str) -> float:
         """Return when a table was opened, or its last phase was played."""
         paths = (self.folder / f"{name}.json", self.folder / f"{name}.jsonl.gz")
         return max(path.stat().st_mtime for path in paths if path.exists())
@@ -551,21 +585,23 @@ class TableStore(Store[SavedTable, Table]):
         """Remove a table from memory; its files stay."""
         self.items.pop(name).close()
 
-    def open_table(self, new: NewTable, taken: Mapping[Side, Seat] | None = None) -> tuple[Table, dict[Side, str]]:
+    def open_table(
+        self, new: NewTable, taken: Mapping[Side, Seat] | None = None, config: GameConfig | None = None
+    ) -> tuple[Table, dict[Side, str]]:
         """Open a table; return it with the secrets of the seats that links lead to.
 
         Args:
             new: what is asked for.
             taken: seats that are taken already, whatever is asked for them.
+            config: configuration of the game, instead of the one that is asked for.
 
         Raises:
             ProtocolError: there are too many, or an agent is unknown.
             ConfigError: the scenario is wrong.
         """
-        if sum(not table.is_over for table in self.items.values()) >= self.max_tables:
-            raise protocol.ProtocolError("too_many", f"{self.max_tables} games are in progress: try again later", 60.0)
+        self._check_count()
         seed = fresh_seed() >> 1 if new.seed is None else new.seed
-        config = self.load_setup(new)
+        config = config or self.load_setup(new)
         sampled = sampled_config(Game(config, seed=seed))
         seats: list[Seat] = []
         links: dict[Side, str] = {}
@@ -586,8 +622,51 @@ class TableStore(Store[SavedTable, Table]):
             bravo=seats[1],
         )
         table = Table(secrets.token_hex(6), saved, self.folder, self.own_agents)
+        for side, agent in zip(SIDES, table.live.agents, strict=True):
+            if agent is not None:
+                saved.seat(side).name = agent.name  # of which there may be short forms
         self.add(table)
         return table, links
+
+    def continue_game(
+        self,
+        config: GameConfig,
+        seed: int,
+        names: Sequence[str],
+        past: Iterable[NDArray[np.integer[Any]]],
+    ) -> tuple[Table, dict[Side, str]]:
+        """Open a table that goes on with a game; return it with the secrets of the seats of people.
+
+        Args:
+            config: configuration of the game.
+            seed: its seed: orders that were given have the same outcomes again.
+            names: names of the agents of alpha and bravo; "person" gets a secret.
+            past: (2, 11) order codes of every phase so far.
+
+        Raises:
+            ProtocolError: there are too many, or an agent cannot be made.
+        """
+        self._check_count()
+        alpha, bravo = (Seat(kind="open" if name == _PERSON else "agent", name=name) for name in names)
+        saved = SavedTable(
+            title=printable(config.title, _MAX_TITLE),
+            config=config.to_dict(),
+            seed=seed,
+            clock=None,
+            on_timeout="hold",
+            alpha=alpha,
+            bravo=bravo,
+        )
+        links = {side: saved.seat(side).take() for side in SIDES if saved.seat(side).kind == "open"}
+        table = Table(secrets.token_hex(6), saved, self.folder, self.own_agents)
+        table.live.resume(past)
+        table.finish_phase()
+        self.add(table)
+        return table, links
+
+    def _check_count(self) -> None:
+        if sum(not table.is_over for table in self.items.values()) >= self.max_tables:
+            raise protocol.ProtocolError("too_many", f"{self.max_tables} games are in progress: try again later", 60.0)
 
     def load_setup(self, new: NewTable) -> GameConfig:
         """Return the configuration of a new table.

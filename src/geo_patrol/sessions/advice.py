@@ -9,6 +9,7 @@ import numpy as np
 
 from geo_patrol.agents.search import Search, SearchAgent
 from geo_patrol.board import are_adjacent
+from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game import Game, Phase
 from geo_patrol.notation import MOVES, Order, Satellite, read_orders
 from geo_patrol.sessions.order_entry import Option, describe
@@ -47,6 +48,29 @@ class Threat:
             f"HVA in reach of {enemies}: {lost}; {guards}",
             f"HVA in reach of {count}: {self.probability:.0%}, {self.points} points",
         )
+
+
+_PLAYED = 4_000
+"""Engagements that are played to estimate a probability: its standard error is below 1 %."""
+
+
+def loss_probability(game: Game, side: Side, orders: Sequence[Order], threat: Threat) -> float:
+    """Return how likely a side loses its HVA in an engagement phase if all of the threat's attacks come.
+
+    Args:
+        game: the position, in an engagement phase; it is not changed.
+        side: whose HVA it is.
+        orders: its legal orders, with its guards.
+        threat: how its HVA can be attacked, from ``hva_threat``.
+    """
+    actions = np.zeros((_PLAYED, len(SIDES), SATELLITES), np.int64)
+    own = SIDES.index(side)
+    for index, given in ((own, orders), (1 - own, [attack.order for attack in threat.attacks])):
+        for order in given:
+            actions[:, index, order.satellite] = order.code
+    played = game.repeat(_PLAYED).reseed()
+    played.step(actions)
+    return float(played.destroyed[:, own, 0].mean())
 
 
 class HvaChoice(NamedTuple):

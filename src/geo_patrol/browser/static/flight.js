@@ -1,9 +1,102 @@
 "use strict";
 
+const STEP_SECONDS = 0.25;
+const FINGER_PIXELS = 22; // around a finger or pointer within which an endpoint is meant
+const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
 const REFRESH_SECONDS = 4;
 const SAVED = "geo_patrol.flight."; // in the browser's storage, with the challenge: a pilot's secret
+const FLIGHTS = "geo_patrol.flights"; // the person's flights with their best points, the latest first
+const MAX_FLIGHTS = 50;
 const ARROWS = { w: "↑", e: "↗", d: "→", c: "↘", x: "↓", z: "↙", a: "←", q: "↖", s: "·" };
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+/** The map of a mission with a flight, and the endpoints to choose from. */
+class FlightMap {
+  /**
+   * @param {SVGSVGElement} svg where it is drawn.
+   * @param {function(number)} choose called with the index of the endpoint that is pointed at.
+   * @param {function(number)} fly called with the index of the endpoint that is clicked.
+   */
+  constructor(svg, choose, fly) {
+    this.svg = svg;
+    [this.ground, this.path, this.overlay] = ["g", "g", "g"].map((name) => svg.appendChild(document.createElementNS(SVG, name)));
+    this.flight = null;
+    this.chosen = 0;
+    svg.addEventListener("pointermove", (event) => {
+      const index = this.#choiceAt(event);
+      if (event.pointerType === "mouse" && index !== null && index !== this.chosen) choose(index);
+    });
+    svg.addEventListener("click", (event) => {
+      const index = this.#choiceAt(event);
+      if (index === null) return;
+      if (event.pointerType === "touch" && index !== this.chosen) choose(index); // a finger hides what it points at
+      else fly(index);
+    });
+  }
+
+  /** Shows the map of a mission. */
+  load({ view, map }) {
+    this.svg.setAttribute("viewBox", view.join(" "));
+    this.ground.replaceChildren(...map.map(drawShape));
+  }
+
+  /** Shows a flight; the steps of its last turn one after the other if so wished. */
+  show(flight, { animated }) {
+    this.flight = flight;
+    clearTimeout(this.timer);
+    this.#showStep(animated && !STILL.matches ? 0 : flight.steps.length - 1);
+    this.svg.setAttribute("aria-label", `The map. ${flight.status}`);
+    this.#center();
+  }
+
+  #showStep(step) {
+    const { steps } = this.flight;
+    this.path.replaceChildren(...steps[step].map(drawShape));
+    this.isMoving = step < steps.length - 1;
+    if (this.isMoving) this.timer = setTimeout(() => this.#showStep(step + 1), 1000 * STEP_SECONDS);
+    this.#drawChoices();
+  }
+
+  /** Marks an endpoint as the chosen one. */
+  choose(index) {
+    this.chosen = index;
+    this.#drawChoices();
+  }
+
+  #drawChoices() {
+    const { choices, outlook } = this.flight;
+    const others = choices.filter((_, i) => i !== this.chosen).flatMap(({ shapes }) => shapes);
+    const shapes = this.isMoving ? [] : [...outlook, ...others, ...(choices[this.chosen]?.chosen ?? [])];
+    this.overlay.replaceChildren(...shapes.map(drawShape));
+  }
+
+  /** Returns the index of the endpoint that is meant by a pointer; null if none is near. */
+  #choiceAt({ clientX, clientY }) {
+    const matrix = this.svg.getScreenCTM();
+    if (matrix === null || this.flight === null) return null;
+    const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse());
+    const distances = this.flight.choices.map(({ at }) => Math.hypot(at[0] - x, at[1] - y));
+    const nearest = Math.min(...distances);
+    return nearest * matrix.a < FINGER_PIXELS ? distances.indexOf(nearest) : null;
+  }
+
+  /** Makes the map larger than the screen, or as wide as it. */
+  enlarge(isLarge) {
+    const frame = this.svg.parentElement;
+    frame.classList.toggle("large", isLarge);
+    frame.toggleAttribute("tabindex", isLarge); // so that keys scroll it
+    if (isLarge) frame.setAttribute("tabindex", "0");
+    this.#center();
+  }
+
+  /** Scrolls to the ship. */
+  #center() {
+    if (this.flight === null) return;
+    const frame = this.svg.parentElement;
+    const matrix = this.svg.getScreenCTM();
+    if (matrix !== null) frame.scrollLeft = this.flight.ship[0] * matrix.a - frame.clientWidth / 2;
+  }
+}
 
 /** Returns the parts of a table: its headings, and rows. */
 function dataTable(headings, rows) {
@@ -27,7 +120,7 @@ class FlightPage {
     const ids = ["title", "notice", "arrive", "zoom", "about", "flying", "state", "result", "fly", "undo", "again", "pad", "ranking", "log", "said"];
     for (const id of ids) this[id] = document.getElementById(id);
     this.map = new FlightMap(document.getElementById("map"), (index) => this.choose(index), (index) => this.send(index));
-    document.getElementById("link").value = location.href;
+    document.getElementById("link").append(linkField("Link for everybody", location.href));
     document.getElementById("results").href = `${this.base}/ranking.csv`;
     this.#listen();
     attempt(() => this.#begin(), this.notice);
@@ -52,11 +145,13 @@ class FlightPage {
 
   async #begin() {
     this.challenge = await request(this.base);
-    const { title, about } = this.challenge;
+    const { title, about, rules } = this.challenge;
     this.title.textContent = document.title = title;
     this.about.replaceChildren(lineTable(about));
+    document.getElementById("rules-text").append(...rules.map(([heading, lines]) => create("section", {}, create("h3", {}, heading), lineTable(lines))));
     this.map.load(this.challenge);
     await this.#rank();
+    this.arrive.name.value = localStorage.getItem(NAME) ?? "";
     if (this.secret === null) this.arrive.hidden = false;
     else await this.#resume();
   }
@@ -66,6 +161,7 @@ class FlightPage {
     const { secret } = await request(`${this.base}/pilots`, { name: new FormData(this.arrive).get("name") });
     this.secret = secret;
     localStorage.setItem(this.key, secret);
+    localStorage.setItem(NAME, new FormData(this.arrive).get("name"));
     await this.#resume();
     this.fly.focus();
   }
@@ -194,7 +290,16 @@ class FlightPage {
       return dataRow([rank ?? "", name, score, turns, state, flights], name === this.flight?.name ? { "aria-current": "true" } : {});
     });
     const known = dataRow(["", note, best?.score, best?.turns, "", ""], { class: "known" });
+    const own = ranking.find(({ name }) => name === this.flight?.name);
+    if (own !== undefined) this.#keep(own.score);
     this.ranking.replaceChildren(...dataTable(["rank", "pilot", "score", "turns", "mission", "flights"], [known, ...rows]));
+  }
+
+  /** Keeps the flight among the person's own. */
+  #keep(best) {
+    const challenge = decodeURIComponent(this.base.split("/").at(-1));
+    const others = JSON.parse(localStorage.getItem(FLIGHTS) ?? "[]").filter((one) => one.challenge !== challenge);
+    localStorage.setItem(FLIGHTS, JSON.stringify([{ challenge, title: this.challenge.title, best }, ...others].slice(0, MAX_FLIGHTS)));
   }
 }
 
