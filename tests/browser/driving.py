@@ -15,7 +15,7 @@ from geo_patrol.sides import SIDES
 @contextmanager
 def serving(folder, port=0):
     """Run a server; yield its address."""
-    uvicorn = pytest.importorskip("uvicorn", reason="make test-browser installs the extra server")
+    uvicorn = pytest.importorskip("uvicorn", reason="the package installs it")
     from geo_patrol.server.app import Server
     from geo_patrol.server.tables import TableStore
 

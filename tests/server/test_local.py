@@ -1,6 +1,7 @@
 """The page of one person: who has the key comes in, games are prepared behind it, and it ends by itself."""
 
 import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -105,10 +106,8 @@ def test_it_is_idle_only_without_pages(page, tmp_path):
 def playing(*arguments, home):
     """Run ``geo-patrol play``; yield the address that it prints, opened in a browser without scripts."""
     command = [sys.executable, "-m", "geo_patrol", "play", "--no-browser", *arguments]
-    environment = {"PATH": "/usr/bin", "XDG_STATE_HOME": str(home), "HOME": str(home)}
-    import os
-
-    process = subprocess.Popen(command, env=os.environ | environment, stderr=subprocess.PIPE, text=True)
+    environment = os.environ | {"XDG_STATE_HOME": str(home)}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         lines = []
         while not (lines and lines[-1].startswith("http")):
@@ -117,16 +116,18 @@ def playing(*arguments, home):
         yield process, lines[-1].split()[0], lines
     finally:
         process.terminate()
-        process.wait(20)
+        process.communicate(timeout=20)
 
 
 def test_the_command_opens_a_game_and_keeps_it(tmp_path):
     with playing("--against", "scripted", "-c", "duel", "--seed", "3", home=tmp_path) as (_, address, _):
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-        assert opener.open(address).status == 200
+        with opener.open(address) as answer:
+            assert answer.status == 200
         base = address.partition("?")[0]
         for _ in range(600):
-            state = opener.open(f"{base}api/ready").read().decode()
+            with opener.open(f"{base}api/ready") as answer:
+                state = answer.read().decode()
             if '"ready":true' in state:
                 break
             time.sleep(0.1)
@@ -148,7 +149,10 @@ def test_an_interrupted_game_of_a_file_goes_on_at_a_table(tmp_path):
     table, keys = store.continue_game(replay.config, 3, replay.agents, (phase.codes for phase in replay.phases))
     assert set(keys) == {"alpha", "bravo"}
     assert table.game.is_same_position(live.game)
-    assert TableStore(tmp_path / "tables").find(table.id).game.is_same_position(live.game)
+    store.close()
+    again = TableStore(tmp_path / "tables")
+    assert again.find(table.id).game.is_same_position(live.game)
+    again.close()
 
 
 def test_without_a_writable_home_games_are_played_and_one_line_warns(tmp_path):

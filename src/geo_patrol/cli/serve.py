@@ -126,7 +126,13 @@ def open_page(
     from geo_patrol.server.app import Server
     from geo_patrol.server.local import LocalPage
     from geo_patrol.server.tables import TableStore
-    from geo_patrol.warmup import compile_flight_games, compile_games, compile_search
+    from geo_patrol.warmup import (
+        compile_flight_games,
+        compile_opponents,
+        compile_rules,
+        compile_search,
+        compile_warnings,
+    )
 
     with ExitStack() as stack:
         data = _games_folder(folder, stack)
@@ -137,8 +143,9 @@ def open_page(
                 typer.echo(f"not restored: {fault}", err=True)
             return server.app(), open_first(server)
 
-        prepared = (("the rules", compile_games), *pieces, ("hints", compile_search), ("flights", compile_flight_games))
-        page = LocalPage(prepared, make_app)
+        first = (("the rules", compile_rules), ("the opponents", compile_opponents), ("warnings", compile_warnings))
+        later = (("hints", compile_search), ("flights", compile_flight_games))  # which games need not wait for
+        page = LocalPage((*first, *pieces), make_app, later)
         with suppress(KeyboardInterrupt):
             page.run(_web_server(page, "127.0.0.1", port), _tell_address, has_browser=has_browser)
     if isinstance(page.failure, GeoPatrolError | ValueError | OSError):

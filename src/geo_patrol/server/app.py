@@ -9,10 +9,18 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from pydantic import Field, StringConstraints
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from geo_patrol.agents.levels import rate
 from geo_patrol.browser.replay_page import replay_page
-from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.errors import GeoPatrolError
 from geo_patrol.replays import read_replay
 from geo_patrol.server import protocol, requests
 from geo_patrol.server.classes import ClassRoutes
@@ -22,16 +30,6 @@ from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, 
 from geo_patrol.server.table_server import Connection, TableServer
 from geo_patrol.server.tables import MAX_FINISHED, NewTable, Table, TableStore
 from geo_patrol.sides import SIDES, Side
-
-with optional_import("server"):
-    from starlette.applications import Starlette
-    from starlette.middleware import Middleware
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
-    from starlette.requests import Request
-    from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
-    from starlette.routing import Mount, Route, WebSocketRoute
-    from starlette.staticfiles import StaticFiles
-    from starlette.websockets import WebSocket, WebSocketDisconnect
 
 _THREADS = (1, 2, 2)
 """That play the phases of games with no, one and two people: agents may take seconds for theirs."""

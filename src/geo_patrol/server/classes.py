@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
-from geo_patrol.errors import optional_import
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.requests import Body, MessageLimit, SecretBody, csv_text, read_body, read_name
 from geo_patrol.server.store import Store, Stored
@@ -331,11 +333,6 @@ class ClassStore(Store[SavedClass, Classroom]):
         self.add(opened)
         return opened, secret
 
-
-with optional_import("server"):
-    from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
-    from starlette.routing import Route
 
 _OPENINGS = (1.0, 10)
 """A second, and at once, of new classes."""

@@ -9,10 +9,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_serializer
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from geo_patrol.browser.records import shape_data
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, mission_names
-from geo_patrol.errors import optional_import
 from geo_patrol.flight.best import best_known
 from geo_patrol.flight.flight import ENGINE_KEYS, Flight, Turn, goals_text, points_text, result_text, turn_notes
 from geo_patrol.flight.generator import random_mission
@@ -388,11 +390,6 @@ def _log_row(flight: Flight, turn: Turn) -> list[Any]:
     end = point_name(turn.end)
     return [turn.number, turn.order, f"{end} ({notes})" if notes else end, points_text(turn)]
 
-
-with optional_import("server"):
-    from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
-    from starlette.routing import Route
 
 _MAX_WAITING, _MAX_OPENING = 200, 4
 """Requests that wait for a thread: of pilots, and for a new challenge."""

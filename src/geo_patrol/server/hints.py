@@ -13,12 +13,15 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from geo_patrol.agents import make_agent
 from geo_patrol.browser.records import analysis_record, attempt_record, game_record, hint_record, num_steps, step_record
 from geo_patrol.config.presets import load_config
 from geo_patrol.engine.state import SATELLITES
-from geo_patrol.errors import optional_import, show
+from geo_patrol.errors import show
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, short_name
 from geo_patrol.server import requests
@@ -28,11 +31,6 @@ from geo_patrol.sessions.advice import Hint, find_hint, hva_threat, loss_probabi
 from geo_patrol.sessions.analysis import analyse
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sides import SIDES, Side
-
-with optional_import("server"):
-    from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
-    from starlette.routing import Route
 
 MAX_WAITING = 8
 """Requests that wait for a hint, which takes a second."""

@@ -34,16 +34,22 @@ class LocalPage:
 
     Args:
         pieces: what is prepared before the first game, in order.
-        make_app: makes the application when all is prepared, and returns it with the page to open, None for the first one.
-            It is called in the event loop.
+        make_app: makes the application when these are prepared, and returns it with the page to open, None for the first
+            one. It is called in the event loop.
+        later: what is prepared while games are played already.
 
     Attributes:
         key: what the address has to have; afterwards a cookie has it.
         failure: the exception of what could not be prepared.
     """
 
-    def __init__(self, pieces: Sequence[Piece], make_app: Callable[[], tuple[Starlette, str | None]]) -> None:
-        self._pieces, self._make_app = pieces, make_app
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        make_app: Callable[[], tuple[Starlette, str | None]],
+        later: Sequence[Piece] = (),
+    ) -> None:
+        self._pieces, self._make_app, self._later = pieces, make_app, later
         self.key = secrets.token_urlsafe(18)
         self._cookie = f"geo_patrol_{secrets.token_hex(4)}"  # others of this computer have the same host
         self._num_prepared = 0
@@ -142,6 +148,8 @@ class LocalPage:
             app, self._page = self._make_app()
             await stack.enter_async_context(app.router.lifespan_context(app))
             self._app = app
+            for _, prepare in self._later:
+                await asyncio.get_running_loop().run_in_executor(thread, prepare)
         except Exception as error:  # said on the page, and by whoever started it
             self.failure = error
         finally:
@@ -156,6 +164,7 @@ class LocalPage:
             has_browser: whether a browser is opened.
         """
         bound = config.bind_socket()
+        bound.listen()  # whoever comes before the server runs waits for it
         address = f"http://{config.host}:{bound.getsockname()[1]}/?key={self.key}"
         tell(address)
         if has_browser:

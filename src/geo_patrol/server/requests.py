@@ -14,15 +14,14 @@ from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from starlette.requests import HTTPConnection, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geo_patrol.agents.levels import read_levels
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.toml_files import copy_plain, preset_names
-from geo_patrol.errors import optional_import, printable, show
+from geo_patrol.errors import printable, show
 from geo_patrol.server.protocol import ProtocolError
-
-with optional_import("server"):
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -167,9 +166,6 @@ def _site(address: str | None) -> str:
         return str(parsed)
     return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, _IPV6_SITE), strict=False))
 
-
-with optional_import("server"):
-    from starlette.requests import HTTPConnection, Request
 
 MAX_BODY_BYTES = 1 << 17
 _BODY_SECONDS = 20.0

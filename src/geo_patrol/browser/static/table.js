@@ -1,6 +1,7 @@
 "use strict";
 
 const PATIENCE = 200; // milliseconds without a change of orders before the server is asked about danger
+const HINT_SECONDS = 3; // after which the page says why a hint takes long
 const SOUND = "geo_patrol.sound";
 
 /** Short tones, made by the browser; silent unless they are switched on. */
@@ -361,6 +362,7 @@ class TablePage {
     const text = this.hint.querySelector("p");
     say(text, "Playing some thousand games from here, for a second …");
     this["close-hint"].focus();
+    const patience = setTimeout(() => say(text, "Hints are still being prepared, which takes a minute the first time. You can cancel, and play on."), HINT_SECONDS * 1000);
     try {
       const answer = await request(`${this.#path}/hint`, { secret: this.line.secret }, control.signal);
       if (choices !== this.entry.choices || control.signal.aborted) return;
@@ -372,6 +374,8 @@ class TablePage {
       this["take-hint"].focus();
     } catch (error) {
       if (error.name !== "AbortError") say(text, error.message);
+    } finally {
+      clearTimeout(patience);
     }
   }
 
