@@ -458,4 +458,4 @@ def attempt_record(index: int, select: str | None, orders: Sequence[str]) -> dic
 def _begin(index: int) -> LessonSession:
     lesson = GameLesson()
     lesson.go(index)
-    return LessonSession.begin(lesson)
+    return LessonSession(lesson)

@@ -10,28 +10,24 @@ import typer
 
 from geo_patrol.cli.options import ANY_AGENT, ConfigOption, NoBrowser, OverridesOption, Port, load_agent
 from geo_patrol.cli.output import InputError, bad_input, plain_errors
-from geo_patrol.errors import GeoPatrolError, suggest
+from geo_patrol.errors import suggest
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from types import TracebackType
 
     from geo_patrol.agents import Agent
     from geo_patrol.config.schema import GameConfig
     from geo_patrol.game import Phase
-    from geo_patrol.rendering.screen import Screen
     from geo_patrol.replays import Recorder, Replay
     from geo_patrol.server.app import Server
     from geo_patrol.sessions.live import LiveGame
-    from geo_patrol.sessions.menu import Choice, Entry, EntryList, OpenReplay, PlayGame, WatchGame
     from geo_patrol.sides import Side
 
 
 PERSON = "person"
 """The name in replays of a person who plays."""
-WITHOUT_SCREEN = "geo-patrol play --text plays at the terminal"
-"""What to suggest if there is no screen for a window."""
 _MAX_ROLLOUT_TURNS = 10_000_000
 """Limit for one decision of an agent that is named by a file, which is untrusted."""
 
@@ -43,7 +39,6 @@ def start_game(
     seed: int | None,
     *,
     has_window: bool = True,
-    alternative: str = "geo-patrol match --show prints a game",
 ) -> "LiveGame":
     """Start a game, after compiling what its agents and its rules need.
 
@@ -53,7 +48,6 @@ def start_game(
         agents: the agents of alpha and bravo; None for a person.
         seed: the seed of the game; None takes one from the operating system.
         has_window: whether the game is shown in a window, which needs a screen.
-        alternative: what to suggest to the user if there is no screen.
 
     Raises:
         InputError: an argument is wrong.
@@ -69,45 +63,14 @@ def start_game(
         if seed is not None:
             check_seed(seed)
     if has_window:
-        check_screen(alternative)
+        from geo_patrol.rendering.screen import NoScreenError, init_display
+
+        try:
+            init_display()
+        except NoScreenError as error:
+            raise NoScreenError(f"{error}; or without one: geo-patrol match --show prints a game") from None
     warm_up([agent for agent in agents if agent is not None], resolved)  # or the game would stop to compile
     return LiveGame(resolved, agents, seed)
-
-
-def check_screen(alternative: str) -> None:
-    """Check that there is a screen for a window.
-
-    Raises:
-        NoScreenError: there is none; the message names the alternative.
-    """
-    from geo_patrol.rendering.screen import NoScreenError, init_display
-
-    try:
-        init_display()
-    except NoScreenError as error:
-        raise NoScreenError(f"{error}; or without one: {alternative}") from None
-
-
-def take_seats(saver: "GameSaver", screen: "Screen | None" = None) -> None:
-    """Let people play in a window, game after game, until they leave it."""
-    from geo_patrol.rendering.play import play
-    from geo_patrol.sessions.live import LiveGame
-
-    first = saver.live
-    waiting, agents = [first], first.agents
-
-    def new_game() -> LiveGame:
-        if waiting:
-            return waiting.pop()
-        live = LiveGame(first.config, agents)
-        saver.add(live)
-        return live
-
-    def swap_sides() -> None:
-        nonlocal agents
-        agents = agents[1], agents[0]
-
-    play(new_game, screen=screen, swap_sides=None if agents == (None, None) else swap_sides)
 
 
 class GameSaver:
@@ -161,20 +124,19 @@ class GameSaver:
                 raise
 
     @classmethod
-    def resume(cls, path: Path, *, has_window: bool) -> Self:
-        """Resume the interrupted game at the end of a file.
+    def resume(cls, path: Path) -> Self:
+        """Resume the interrupted game at the end of a file, at the terminal.
 
         Raises:
             RecordingError: the file cannot be read, or its last game is over or does not follow the rules.
             InputError: an agent in it does not exist, or would take too long.
-            NoScreenError: there is no screen for a window.
         """
         from geo_patrol.replays.files import reopen, unfinished_game
 
         replay = unfinished_game(path)
         alpha, bravo = replay.agents
         agents = _agent_of(replay, path, "alpha", alpha), _agent_of(replay, path, "bravo", bravo)
-        live = start_game(replay.config, None, agents, replay.seed, has_window=has_window, alternative=WITHOUT_SCREEN)
+        live = start_game(replay.config, None, agents, replay.seed, has_window=False)
         live.resume(phase.codes for phase in replay.phases)
         saver = cls(reopen(path, replay))
         saver._recorder.resume(live.game)
@@ -235,107 +197,6 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
     return agent
 
 
-def run_menu(first: "EntryList | None" = None) -> None:
-    """Show the start menu, and open what is chosen, until the window is closed.
-
-    Args:
-        first: the list to start with; the first one of the menu by default.
-
-    Raises:
-        NoScreenError: there is no screen.
-    """
-    from geo_patrol.rendering.screen import Screen
-    from geo_patrol.rendering.start import StartWindow
-    from geo_patrol.replays import saved_games_folder
-    from geo_patrol.sessions.menu import Menu, start_list
-
-    check_screen(WITHOUT_SCREEN)
-    message, screen = "", Screen("geo_patrol")
-    try:
-        while screen.is_open:
-            menu = Menu(first or start_list(saved_games_folder(), _missions), message)
-            message, first = "", None
-            choice = StartWindow(screen, menu).run()
-            if choice is None:
-                return
-            try:
-                _open(choice, screen)
-            except (GeoPatrolError, InputError, OSError) as error:
-                message = str(error)
-    finally:
-        screen.close()
-
-
-def _missions() -> "Iterator[Entry]":
-    """Yield an entry of the menu for each mission of the flight games."""
-    from geo_patrol.flight import load_mission, mission_names
-    from geo_patrol.sessions.menu import Entry, FlyMission
-
-    for name in mission_names():
-        mission = load_mission(name)
-        note = f"{mission.game_title}. {mission.description}"
-        yield Entry(f"{mission.title} ({name})", note, lambda name=name: FlyMission(name))  # type: ignore[misc]
-
-
-def _open(choice: "Choice", screen: "Screen") -> None:
-    """Open what was chosen; return when it is left."""
-    from geo_patrol.sessions import menu
-
-    match choice:
-        case menu.PlayGame():
-            _play_choice(choice, screen)
-        case menu.WatchGame():
-            _watch(choice, screen)
-        case menu.OpenReplay():
-            _open_file(choice, screen)
-        case menu.FlyMission(mission):
-            from geo_patrol.flight import Flight
-            from geo_patrol.flight.pictures.play import fly
-
-            fly(Flight(mission), screen)
-        case menu.Learn("geo_patrol"):
-            from geo_patrol.rendering.learn import learn
-
-            learn(screen=screen)
-        case menu.Learn():
-            from geo_patrol.flight.pictures.learn import learn as learn_to_fly
-
-            learn_to_fly(screen)
-
-
-def _play_choice(choice: "PlayGame", screen: "Screen") -> None:
-    from geo_patrol.replays import saved_games_folder
-
-    alpha, bravo = (None if name is None else load_agent(name) for name in choice.agents)
-    live = start_game(choice.config, None, (alpha, bravo), None)
-    with GameSaver.create(f"{saved_games_folder()}/", live) as saver:
-        take_seats(saver, screen)
-
-
-def _watch(choice: "WatchGame", screen: "Screen") -> None:
-    from geo_patrol.rendering.watch import watch
-
-    alpha, bravo = map(load_agent, choice.agents)
-    live = start_game(choice.config, None, (alpha, bravo), None)
-    watch(live.timeline, live.advance, live.title, screen=screen)
-
-
-def _open_file(choice: "OpenReplay", screen: "Screen") -> None:
-    """Go on with the last game of a file if it was interrupted; otherwise show its games."""
-    from geo_patrol.errors import RecordingError
-    from geo_patrol.rendering.games import watch_games
-    from geo_patrol.replays import ReplayReader
-    from geo_patrol.replays.files import GameList
-
-    try:
-        saver = GameSaver.resume(choice.path, has_window=True)
-    except (RecordingError, InputError):
-        watch_games(GameList(ReplayReader(choice.path)), screen=screen)
-        return
-    with saver:
-        take_seats(saver, screen)
-
-
 @plain_errors
 def play(
     context: typer.Context,
@@ -381,11 +242,7 @@ def play(
     if resume is not None:
         _refuse_beside_resume(asked)
     if text:
-        _play(
-            GameSaver.resume(resume, has_window=False)
-            if resume
-            else _start(side, against, config, overrides, seed, save)
-        )
+        _play(GameSaver.resume(resume) if resume else _start(side, against, config, overrides, seed, save))
         return
     from geo_patrol.cli.serve import open_page
 
@@ -481,7 +338,7 @@ def _start(
     _check_new(side, against, config, overrides, seed)
     agent = None if against == PERSON else load_agent(against)
     agents = (None, agent) if side == "alpha" else (agent, None)
-    live = start_game(config, overrides, agents, seed, has_window=False, alternative=WITHOUT_SCREEN)
+    live = start_game(config, overrides, agents, seed, has_window=False)
     from geo_patrol.replays import saved_games_folder
 
     return GameSaver.create(f"{saved_games_folder()}/" if save is None else save, live)
@@ -523,8 +380,8 @@ def _play_at_terminal(live: "LiveGame") -> None:
 
 @plain_errors
 def watch(
-    alpha: Annotated[str | None, typer.Argument(metavar="[ALPHA", help=f"Agent: {ANY_AGENT}.")] = None,
-    bravo: Annotated[str | None, typer.Argument(metavar="BRAVO]", help="Its opponent; may be the same agent.")] = None,
+    alpha: Annotated[str, typer.Argument(metavar="ALPHA", help=f"Agent: {ANY_AGENT}.")],
+    bravo: Annotated[str, typer.Argument(metavar="BRAVO", help="Its opponent; may be the same agent.")],
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,
     seed: Annotated[
@@ -536,15 +393,8 @@ def watch(
 ) -> None:
     """Watch two agents play a game, phase by phase, and go back and forth in it.
 
-    Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys. Without agents a menu opens.
+    Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys.
     """
-    if alpha is None:
-        from geo_patrol.sessions.menu import watch_list
-
-        run_menu(watch_list())
-        return
-    if bravo is None:
-        raise InputError(f"{alpha} needs an opponent: name two agents, or none to choose them from a menu")
     agents = load_agent(alpha), load_agent(bravo)
     live = start_game(config, overrides, agents, seed)
     from geo_patrol.rendering.watch import watch as show

@@ -7,6 +7,7 @@ import asyncio
 import gzip
 import json
 import logging
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache
@@ -40,6 +41,8 @@ _REQUESTS = (60.0, 240)
 """A second, and at once, of all clients."""
 _MAX_ANALYSES = 60
 """That are kept, finished or not; each takes some seconds."""
+_ANALYSIS_PATIENCE = 10.0
+"""Seconds after which an analysis that nobody asks about any more is given up; pages ask every second."""
 _DEMO_SEED = 4
 _LOG = logging.getLogger("geo_patrol.server")
 _NO_DANGER: dict[str, Any] = {"attackers": []}
@@ -79,6 +82,7 @@ class HintRoutes:
         )
         self._analyst = requests.LimitedThread("analyses", _MAX_ANALYSES)
         self._analyses: OrderedDict[tuple[str, Side], dict[str, Any] | None] = OrderedDict()
+        self._asked: dict[tuple[str, Side], float] = {}
         self._running: set[asyncio.Task[None]] = set()
         self._hints: dict[tuple[str, Side], tuple[int, Hint]] = {}
 
@@ -158,9 +162,11 @@ class HintRoutes:
             raise ProtocolError("too_soon", "the game is not over: its analysis would be advice")
         self._count()
         key = table.id, side
+        self._asked[key] = time.monotonic()
         if key not in self._analyses:
             while len(self._analyses) >= _MAX_ANALYSES:
-                self._analyses.popitem(last=False)
+                old, _ = self._analyses.popitem(last=False)
+                self._asked.pop(old, None)
             self._analyses[key] = None
             self._running.add(job := asyncio.create_task(self._analyse(key, table)))
             job.add_done_callback(self._running.discard)
@@ -174,7 +180,8 @@ class HintRoutes:
 
         def run() -> None:
             for analysis in analyse(timeline, key[1]):
-                if key not in self._analyses:  # it was pushed out by others
+                if time.monotonic() - self._asked.get(key, 0.0) > _ANALYSIS_PATIENCE:  # whoever asked has gone
+                    self._analyses.pop(key, None)
                     return
                 self._analyses[key] = analysis_record(timeline, key[1], analysis)
 
