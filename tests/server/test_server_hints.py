@@ -107,7 +107,7 @@ def test_a_step_says_what_the_window_says(client):
     lesson = GameLesson()
     for number in range(1, len(lesson.steps) + 1):
         lesson.go(number - 1)
-        card = LessonSession.begin(lesson).card
+        card = LessonSession(lesson).card
         shown = client.get(f"/api/lesson/{number}").json()["card"]
         assert (shown["title"], shown["text"], shown["task"]) == (card.title, card.text, card.task)
     for bad in (0, 11):

@@ -232,7 +232,6 @@ class TablePage {
       for (const event of events) this.event(event);
     }
     this.#name(names);
-    this.naming.hidden = you === null || this.schoolClass !== null;
     this.naming.name.value = localStorage.getItem(NAME) ?? "";
     if (document.getElementById("watching").childElementCount === 0) document.getElementById("watching").append(linkField("A link for those who want to watch", watchAddress(this.table)));
   }
@@ -272,13 +271,11 @@ class TablePage {
 
   #name(names) {
     const texts = SIDES.map((side) => names[side]);
-    const isHere = (text) => this.lines.length > 1 && text === "person";
-    const seen = texts.map((text, i) => (isHere(text) ? capitalized(COLORS[SIDES[i]]) : text));
-    const key = `${seen} ${this.you}`;
+    const key = `${texts} ${this.you}`;
     if (this.castKey === key) return;
     this.castKey = key;
     this.playback.record.names = texts;
-    this.cast = new Cast(seen, this.you);
+    this.cast = new Cast(texts, this.you);
     this.shownFleets = null;
     this.refresh();
   }
@@ -651,6 +648,7 @@ class TablePage {
     const status = this.state;
     const isPerson = (one) => one !== side && status?.people?.includes(one);
     this.resign.hidden = !isPlaying;
+    this.naming.hidden = !isPlaying || this.schoolClass !== null || this.lines.length > 1 || !SIDES.some(isPerson);
     this["offer-draw"].hidden = !isPlaying || this.lines.length > 1 || !SIDES.some(isPerson);
     this.leave.hidden = !isPlaying || this.schoolClass !== null || this.lines.length > 1 || !SIDES.some(isPerson);
     const offered = (status?.draw_offered ?? []).filter((one) => one !== side);

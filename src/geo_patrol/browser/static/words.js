@@ -62,7 +62,8 @@ class Cast {
    * @param {?string} you the side of who reads; null for those who watch.
    */
   constructor(names, you) {
-    Object.assign(this, { names: names.map(playerName), you });
+    const known = names.map((name, i) => (name === "person" ? capitalized(COLORS[SIDES[i]]) : playerName(name))); // who gave no name
+    Object.assign(this, { names: known, you });
     if (this.names[0] === this.names[1]) this.names = SIDES.map((side, i) => `${this.names[i]} (${COLORS[side]})`);
   }
 
