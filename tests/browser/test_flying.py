@@ -2,6 +2,7 @@
 
 import csv
 import json
+import urllib.request
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -175,6 +176,24 @@ def test_a_ship_that_leaves_the_map_is_lost_and_the_rules_are_on_the_page(server
         press_order(page, "coast")
         flown(page, number + 1)
     assert page.inner_text("#result").startswith("Lost in space: 0 of 19")
+
+
+def test_a_hint_is_the_best_order_and_the_search_can_be_cancelled(server, open_page):
+    body = json.dumps({"mission": "docking_race", "hints": True}).encode()
+    with urllib.request.urlopen(urllib.request.Request(f"{server}/api/flights", body)) as answer:
+        challenge = json.load(answer)["challenge"]
+    page = open_page(f"{server}/static/flight.html#challenge={challenge}")
+    arrive(page, "Ada")
+    page.click("#ask-hint")
+    page.locator("#hint-text", has_text="leads to 6 turns").wait_for(timeout=60_000)
+    assert page.evaluate("page.flight.choices[page.chosen].order") == "launch D7"
+    page.route("**/hint", lambda _: None)  # it takes for ever
+    page.click("#ask-hint")
+    page.locator("#ask-hint", has_text="Cancel").click()
+    page.locator("#ask-hint", has_text="Hint").wait_for()
+    other, _ = open_challenge(server, open_page, "sample")
+    arrive(other, "Ben")
+    assert other.locator("#ask-hint").is_hidden()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

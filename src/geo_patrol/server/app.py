@@ -21,10 +21,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from geo_patrol.agents.levels import rate
 from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.errors import GeoPatrolError
+from geo_patrol.flight.mission import Mission
 from geo_patrol.replays import read_replay
 from geo_patrol.server import protocol, requests
 from geo_patrol.server.classes import ClassRoutes
-from geo_patrol.server.flights import FlightRoutes
+from geo_patrol.server.flights import FlightRoutes, NewChallenge
 from geo_patrol.server.hints import HintRoutes
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, Hello, ProtocolError, read_client_message
 from geo_patrol.server.table_server import Connection, TableServer
@@ -99,6 +100,10 @@ class Server:
     def damaged(self) -> list[str]:
         """What is wrong with tables, classes and challenges that cannot be restored."""
         return [*self.tables.damaged, *self._classes.classes.damaged, *self._flights.challenges.damaged]
+
+    def open_flight(self, mission: Mission) -> str:
+        """Open a challenge with hints; return its identifier."""
+        return self._flights.challenges.open_challenge(NewChallenge(hints=True), mission).id
 
     def app(self) -> Starlette:
         """Return the application."""

@@ -21,7 +21,7 @@ from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.mission import DIRECTIONS, LAUNCHES, MAX_TURNS, GameName, Mission, load_mission, point_name
 from geo_patrol.flight.pictures import scene
 from geo_patrol.flight.pictures.sheets import rules_tabs
-from geo_patrol.flight.solver import rank, solve
+from geo_patrol.flight.solver import QUICK_STATES, rank, solve
 from geo_patrol.scenes.shapes import Drawing
 from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError
@@ -46,6 +46,8 @@ class NewChallenge(requests.Body):
     """Game of a random mission."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     """Seed of a random mission; the same seed gives the same mission."""
+    hints: bool = False
+    """Whether the solver tells pilots the order that it finds best."""
 
 
 class BestFlight(BaseModel):
@@ -106,6 +108,8 @@ class SavedChallenge(BaseModel):
     title: str
     mission: Mission
     best_known: KnownScore | None
+    hints: bool = False
+    """Whether pilots may ask for hints."""
     pilots: Annotated[list[Pilot], Field(max_length=MAX_PILOTS)] = []
 
     @field_serializer("mission")
@@ -257,8 +261,12 @@ class ChallengeStore(Store[SavedChallenge, Challenge]):
         for name, saved in self.read_all().items():
             self.restore(name, saved)
 
-    def open_challenge(self, new: NewChallenge) -> Challenge:
+    def open_challenge(self, new: NewChallenge, mission: Mission | None = None) -> Challenge:
         """Open a challenge. This takes a second for a mission that is not of the package.
+
+        Args:
+            new: what is asked for.
+            mission: what is flown, instead of the mission that is asked for.
 
         Raises:
             ProtocolError: there are too many, or there is no such mission.
@@ -266,8 +274,9 @@ class ChallengeStore(Store[SavedChallenge, Challenge]):
         """
         if len(self.items) >= MAX_CHALLENGES:
             raise ProtocolError("too_many", f"there are {MAX_CHALLENGES} challenges: remove the files of old ones")
-        mission = _make_mission(new)
-        saved = SavedChallenge(title=new.title or mission.title, mission=mission, best_known=_find_best(mission))
+        mission = mission or _make_mission(new)
+        title = new.title or mission.title
+        saved = SavedChallenge(title=title, mission=mission, best_known=_find_best(mission), hints=new.hints)
         opened = Challenge(secrets.token_urlsafe(8), saved, self.folder)
         self.add(opened)
         return opened
@@ -323,6 +332,7 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
         ],
         "best_known": None if best is None else best.model_dump(),
         "rules": rules_tabs(mission),
+        "hints": challenge.saved.hints,
         "view": [0, _MAP_TOP, layout.width, layout.bottom + _MAP_BOTTOM - _MAP_TOP],
         "map": _shapes(layout, draw),
     }
@@ -447,6 +457,7 @@ class FlightRoutes:
             Route(f"{base}/orders", self._fly, methods=["POST"]),
             Route(f"{base}/undo", self._undo, methods=["POST"]),
             Route(f"{base}/again", self._again, methods=["POST"]),
+            Route(f"{base}/hint", self._hint, methods=["POST"]),
         ]
 
     def close(self) -> None:
@@ -501,6 +512,13 @@ class FlightRoutes:
         one, change = self._find(request), await requests.read_body(request, Change)
         return await self._answer(one, change, lambda pilot: one.take_back(pilot, change.number, everything=True))
 
+    async def _hint(self, request: Request) -> Response:
+        one, key = self._find(request), await requests.read_body(request, requests.SecretBody)
+        flight = one.flight_of(one.pilot_of(key.secret))
+        if not one.saved.hints or flight.is_over:
+            raise ProtocolError("no_seat", "the flight is over" if one.saved.hints else "there are no hints here")
+        return JSONResponse(await self._opener.run(lambda: _hint_record(flight, one.saved.best_known)))
+
     async def _answer(self, one: Challenge, key: requests.SecretBody, change: Callable[[Pilot], Flight]) -> Response:
         """Change the flight of the pilot with a secret; return it as it is then."""
 
@@ -509,6 +527,15 @@ class FlightRoutes:
             return {"name": pilot.name, **flight_record(change(pilot), one.saved.best_known)}
 
         return JSONResponse(await self._worker.run(run))
+
+
+def _hint_record(flight: Flight, best: KnownScore | None) -> dict[str, Any]:
+    """Return the ``order`` that a search of some seconds finds best, and in a ``text`` what it leads to."""
+    solution = solve(flight, max_states=QUICK_STATES)
+    text = solution.summary
+    if not flight.turn and best is not None and best.score > solution.score:
+        text = f"leads to {solution.score} points; a flight with {best.score} is known"
+    return {"order": flight.order_text(solution.flight.order_codes[flight.turn]), "text": text}
 
 
 async def _missions(_request: Request) -> Response:

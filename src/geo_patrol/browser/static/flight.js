@@ -117,7 +117,7 @@ class FlightPage {
     this.secret = localStorage.getItem(this.key);
     this.flight = null;
     this.isBusy = false;
-    const ids = ["title", "notice", "arrive", "zoom", "about", "flying", "state", "result", "fly", "undo", "again", "pad", "ranking", "log", "said"];
+    const ids = ["title", "notice", "arrive", "zoom", "about", "flying", "state", "result", "fly", "undo", "again", "pad", "ranking", "log", "said", "hinting", "ask-hint", "hint-text"];
     for (const id of ids) this[id] = document.getElementById(id);
     this.map = new FlightMap(document.getElementById("map"), (index) => this.choose(index), (index) => this.send(index));
     document.getElementById("link").append(linkField("Link for everybody", location.href));
@@ -135,6 +135,7 @@ class FlightPage {
     this.fly.addEventListener("click", () => (this.flight.over ? this.change("again") : this.send(this.chosen)));
     this.undo.addEventListener("click", () => this.change("undo"));
     this.again.addEventListener("click", () => this.change("again"));
+    this["ask-hint"].addEventListener("click", () => this.#askHint());
     this.zoom.addEventListener("click", () => {
       const isLarge = this.zoom.getAttribute("aria-pressed") !== "true";
       this.zoom.setAttribute("aria-pressed", String(isLarge));
@@ -204,10 +205,33 @@ class FlightPage {
     }
   }
 
+  /** Asks the solver for the best order and chooses it; the same button cancels the search. */
+  async #askHint() {
+    if (this.hint !== undefined) return void this.hint.abort();
+    this.hint = new AbortController();
+    const { number } = this.flight;
+    say(this["ask-hint"], "Cancel");
+    say(this["hint-text"], "Searching for some seconds …");
+    try {
+      const { order, text } = await request(`${this.base}/hint`, { secret: this.secret }, this.hint.signal);
+      const index = this.flight.choices.findIndex((choice) => choice.order === order);
+      if (number === this.flight.number && index >= 0) {
+        this.choose(index);
+        say(this["hint-text"], `${capitalized(this.flight.choices[index].label)} ${text}.`);
+      } else say(this["hint-text"], "");
+    } catch (error) {
+      say(this["hint-text"], error.name === "AbortError" ? "" : error.message);
+    }
+    this.hint = undefined;
+    say(this["ask-hint"], "Hint");
+  }
+
   #show(flight, { animated }) {
     const focused = this.flying.contains(document.activeElement) ? document.activeElement : null;
     const offset = focused?.dataset.offset;
     this.flight = flight;
+    this.hinting.hidden = !this.challenge.hints || flight.over;
+    if (this.hint === undefined) say(this["hint-text"], "");
     this.arrive.hidden = true;
     this.flying.hidden = false;
     this.state.textContent = flight.status;
