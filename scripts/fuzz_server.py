@@ -1,6 +1,6 @@
 """Attack a server on which games are played, and send it damaged messages and requests: no game is disturbed, nothing is logged.
 
-    pip install "geo_patrol[server]"
+    pip install geo_patrol
     python scripts/fuzz_server.py --messages 5000 --seed 0
 
 Starts ``geo-patrol serve``. Two agents play a game after another by the protocol, while other connections, to a table of

@@ -1,4 +1,4 @@
-"""Make the picture of a game in a browser, ``docs/pictures/browser.png``; it needs Playwright and Chromium."""
+"""Make the pictures of the page in a browser, ``docs/pictures/``; it needs Playwright and Chromium."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 from geo_patrol.server.app import Server
 from geo_patrol.server.tables import TableStore
 
-PATH = Path(__file__).parents[1] / "docs" / "pictures" / "browser.png"
+FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 SIZE = (1280, 800)
 SEED = 13
 
@@ -39,28 +39,38 @@ def serving() -> Iterator[str]:
 
 def open_seat(address: str) -> str:
     """Open a table; return the address of alpha's seat."""
-    body = json.dumps({"alpha": "link", "bravo": "scripted", "seed": SEED}).encode()
+    body = json.dumps({"alpha": "link", "bravo": "level:telstar", "seed": SEED}).encode()
     with urllib.request.urlopen(urllib.request.Request(f"{address}/api/tables", body)) as answer:
         opened = json.load(answer)
     return f"{address}/static/table.html#{urlencode({'table': opened['table'], 'secret': opened['secrets']['alpha']})}"
 
 
-def write_page(path: Path) -> None:
-    """Write the picture, while orders are entered."""
+def write_pages(folder: Path) -> None:
+    """Write the pictures of the start page, and of a table while orders are entered."""
     with serving() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]}, color_scheme="dark")
+        size = {"width": SIZE[0], "height": SIZE[1]}
+        page = browser.new_page(viewport=size, color_scheme="light", reduced_motion="reduce")
+        page.goto(address)
+        page.locator("#play .main:enabled").wait_for()
+        page.locator("#caption:not(:empty)").wait_for()
+        page.locator(".levels .pick").nth(3).click()
+        page.mouse.move(0, 0)
+        page.screenshot(path=folder / "page_start.png")
+        page = browser.new_page(viewport=size, color_scheme="dark", reduced_motion="reduce")
         page.goto(open_seat(address))
-        for name in ("P1", "P9"):
-            page.locator(f"select[data-satellite={name}]").select_option(index=1)
-        page.locator("[data-area='alpha:P10'].hit").focus()
-        page.keyboard.press("Enter")
-        page.screenshot(path=path)
+        page.locator(".commit:enabled").wait_for()
+        for name in ("P1", "P9", "P10"):
+            page.locator(f".yours .sat:has([value={name}])").click()
+            page.locator(".choice .way:has(input:not(:checked))").first.click()
+        page.wait_for_timeout(600)  # until the warning has come
+        page.screenshot(path=folder / "browser.png")
         browser.close()
-    with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    small.save(path, optimize=True)
+    for name in ("page_start.png", "browser.png"):
+        with Image.open(folder / name) as picture:
+            small = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        small.save(folder / name, optimize=True)
 
 
 if __name__ == "__main__":
-    write_page(PATH)
+    write_pages(FOLDER)

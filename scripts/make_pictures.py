@@ -11,7 +11,6 @@ from PIL import Image
 from geo_patrol import load_config, make_agent
 from geo_patrol.rendering.film import film
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.play import PlayWindow
 from geo_patrol.rendering.watch import WatchWindow
 from geo_patrol.sessions.live import LiveGame
 
@@ -48,21 +47,13 @@ def write_still(surface: pygame.Surface, path: Path) -> None:
     picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
-def write_windows(live: LiveGame) -> None:
-    """Write what the windows to watch and to play in look like."""
+def write_window(live: LiveGame) -> None:
+    """Write what the window to watch in looks like."""
     watching = WatchWindow(live.timeline)
     watching.playback.next_engagement()
     watching.playback.skip()
     write_still(watching.draw(), FOLDER / "watching.png")
     watching.screen.close()
-    playing = PlayWindow(lambda: LiveGame(live.config, (None, make_agent("scripted")), SEED))
-    entry = playing.session.entry
-    assert entry is not None
-    entry.give(entry.options(1)[2].order)
-    entry.give(entry.options(9)[0].order)
-    entry.select(10)
-    write_still(playing.draw(), FOLDER / "playing.png")
-    playing.screen.close()
 
 
 if __name__ == "__main__":
@@ -70,6 +61,6 @@ if __name__ == "__main__":
     game = play_game(SEED)
     print(repr(game.game))
     write_animation(game, FOLDER / "game.gif")
-    write_windows(game)
+    write_window(game)
     for made in sorted(FOLDER.iterdir()):
         print(f"{made.name}: {made.stat().st_size // 1024} kB")

@@ -12,6 +12,7 @@ from geo_patrol.flight.envs import SpaceshipCommander
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.flight.solver import solve
 from geo_patrol.game import Game
+from geo_patrol.sessions.advice import hva_threat, loss_probability
 from geo_patrol.solving import solve as solve_exactly
 
 
@@ -44,6 +45,27 @@ def _compile_environments() -> None:
 
 def _compile_scripted_agents() -> None:
     warm_up(("scripted", "raider", "turtle"), load_config("geo_patrol"))
+
+
+def compile_rules() -> None:
+    """Compile what a single game needs."""
+    game = Game(seed=0)
+    game.fork(1).cost("alpha", "P1 prograde")
+    game.copy().step()
+
+
+def compile_opponents() -> None:
+    """Compile what the levels need."""
+    warm_up(("level:1",), load_config("geo_patrol"))
+
+
+def compile_warnings() -> None:
+    """Compile what warnings of danger need."""
+    game = Game(load_config("geo_patrol", {"bravo.patrols.formation": [[7, 2]]}), seed=0)
+    game.step()
+    threat = hva_threat(game, "alpha")
+    if threat is not None:
+        loss_probability(game, "alpha", (), threat)
 
 
 def compile_search() -> None:

@@ -15,7 +15,7 @@ from geo_patrol.sides import SIDES
 @contextmanager
 def serving(folder, port=0):
     """Run a server; yield its address."""
-    uvicorn = pytest.importorskip("uvicorn", reason="make test-browser installs the extra server")
+    uvicorn = pytest.importorskip("uvicorn", reason="the package installs it")
     from geo_patrol.server.app import Server
     from geo_patrol.server.tables import TableStore
 
@@ -51,9 +51,38 @@ def until(page, condition):
 
 
 def ordering(page):
-    """Wait until orders are asked for, or the game is over; return whether they are."""
-    until(page, "page.entry.choices !== null && page.entry.isShown || !page.downloads.hidden")
-    return page.evaluate("page.entry.choices !== null")
+    """Wait until orders are asked for, or the game is over; go on where the page tells what happened. Return which."""
+    until(
+        page,
+        "page.entry.choices !== null && page.entry.isShown || page.ending !== null && page.playback.hasArrived || !page.next.closest('[hidden]')",
+    )
+    while page.evaluate("document.body.dataset.state") == "played":
+        page.click("#next")
+        until(page, "document.body.dataset.state !== 'played'")
+    if page.evaluate("page.ending !== null"):
+        until(page, "document.body.dataset.state === 'over'")
+        return False
+    until(page, "page.entry.choices !== null && page.entry.isShown || page.ending !== null")
+    return page.evaluate("page.ending === null")
+
+
+def commit(page):
+    """Commit the orders, and wait until they are in."""
+    page.wait_for_timeout(550)  # a press right after the last phase is meant for that one
+    page.click(".commit")
+    until(page, "page.entry.choices === null || page.entry.orders.length === 0")
+
+
+def give_first(page, count=1):
+    """Give the first satellites their first order by keys of the page, and return these orders."""
+    return page.evaluate(
+        """count => page.entry.choices.satellites.slice(0, count).map(({ name, options }) => {
+          page.entry.select(name);
+          page.entry.give(name, options[0]);
+          return options[0].order;
+        })""",
+        count,
+    )
 
 
 def click_area(page, area):
@@ -91,4 +120,5 @@ def check_page(page, size):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     violations = axe.Axe().run(page).response["violations"]
-    assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
+    serious = [one for one in violations if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []

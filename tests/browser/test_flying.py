@@ -2,13 +2,14 @@
 
 import csv
 import json
+import urllib.request
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from driving import press_until, serving, until
 
-from geo_patrol.flight import Flight
+from geo_patrol.flight import Flight, load_mission
 
 BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
 
@@ -22,12 +23,13 @@ def server(tmp_path):
 
 def open_challenge(server, open_page, mission, **options):
     """Open a challenge as people do; return its page and its link."""
-    page = open_page(f"{server}/static/lobby.html", **options)
-    page.click("text=fly a mission")
-    page.select_option("[name=mission]", mission)
-    page.click("text=Open the mission")
+    page = open_page(server, **options)
+    page.click("text=Flights")
+    title = load_mission(mission).title
+    page.locator("#missions li", has=page.locator(f"b:text-matches('.*: {title}$')")).locator("button").click()
     page.wait_for_url("**/flight.html#*")
-    return page, page.input_value("#link")
+    page.locator("#link input").wait_for()
+    return page, page.input_value("#link input")
 
 
 def arrive(page, name):
@@ -96,7 +98,7 @@ def test_a_mission_by_keyboard_and_one_by_mouse_on_a_phone(server, open_page):
             flown(page, number + 1)
     assert page.evaluate("page.flight.over")
     assert "Mission accomplished" in page.inner_text("#result")
-    assert f"Score {flight.score}." in page.inner_text("#said")
+    assert f"{flight.score} of {flight.score}." in page.inner_text("#said")
 
     phone = open_page(link, size=(390, 844))
     arrive(phone, "Ben")
@@ -138,12 +140,12 @@ def test_a_finger_chooses_and_then_flies(server, open_page):
         phone.touchscreen.tap(*point)
         until(phone, f"page.chosen === {index} || page.flight.number === 1")
     flown(phone, 1)
-    assert "Score 8" in phone.inner_text("#result")
+    assert "8 of 8." in phone.inner_text("#result")
     page.locator("#ranking", has_text="Ada").wait_for()
 
 
 def test_wrong_missions_and_names_are_explained(server, open_page):
-    page = open_page(f"{server}/static/mission.html", ignored="400")
+    page = open_page(f"{server}/static/flights.html", ignored="400")
     page.select_option("[name=mission]", "own")
     page.fill("[name=scenario]", 'extends = "sample"\nturns = 99\n')
     page.click("text=Open the mission")
@@ -161,6 +163,39 @@ def test_wrong_missions_and_names_are_explained(server, open_page):
     other.locator("#notice", has_text="add a letter").wait_for()
 
 
+def test_a_ship_that_leaves_the_map_is_lost_and_the_rules_are_on_the_page(server, open_page):
+    page, _ = open_challenge(server, open_page, "touchdown")
+    arrive(page, "Ada")
+    page.click("text=Rules and scoring")
+    assert "+3 for each planet" in page.inner_text("#rules-text")
+    page.keyboard.press("Escape")
+    page.click("#fly")
+    flown(page, 1)
+    while not page.evaluate("page.flight.over"):
+        number = page.evaluate("page.flight.number")
+        press_order(page, "coast")
+        flown(page, number + 1)
+    assert page.inner_text("#result").startswith("Lost in space: 0 of 19")
+
+
+def test_a_hint_is_the_best_order_and_the_search_can_be_cancelled(server, open_page):
+    body = json.dumps({"mission": "docking_race", "hints": True}).encode()
+    with urllib.request.urlopen(urllib.request.Request(f"{server}/api/flights", body)) as answer:
+        challenge = json.load(answer)["challenge"]
+    page = open_page(f"{server}/static/flight.html#challenge={challenge}")
+    arrive(page, "Ada")
+    page.click("#ask-hint")
+    page.locator("#hint-text", has_text="leads to 6 turns").wait_for(timeout=60_000)
+    assert page.evaluate("page.flight.choices[page.chosen].order") == "launch D7"
+    page.route("**/hint", lambda _: None)  # it takes for ever
+    page.click("#ask-hint")
+    page.locator("#ask-hint", has_text="Cancel").click()
+    page.locator("#ask-hint", has_text="Hint").wait_for()
+    other, _ = open_challenge(server, open_page, "sample")
+    arrive(other, "Ben")
+    assert other.locator("#ask-hint").is_hidden()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
 def test_axe_finds_no_serious_fault(server, open_page, size, scheme):
@@ -173,8 +208,9 @@ def test_axe_finds_no_serious_fault(server, open_page, size, scheme):
         ]
         assert faults == []
 
-    page = open_page(f"{server}/static/mission.html", size=size, color_scheme=scheme)
+    page = open_page(f"{server}/static/flights.html", size=size, color_scheme=scheme)
     page.select_option("[name=mission]", "own")
+    page.locator("#missions li").first.wait_for()
     check(page)
     page, _ = open_challenge(server, open_page, "sample", size=size, color_scheme=scheme)
     check(page)

@@ -28,8 +28,8 @@ def test_a_step_is_done_by_what_its_lesson_requires(index):
 
 
 def test_a_player_learns_by_mouse_and_by_keyboard(address, open_page):
-    page = open_page(f"{address}/static/lobby.html", reduced_motion="reduce")
-    page.click("text=guided first game")
+    page = open_page(address, reduced_motion="reduce")
+    page.click(".more >> text=Learn")
     for number, step in enumerate(STEPS, 1):
         page.locator("#step", has_text=step.title).wait_for()
         assert page.text_content("#progress") == f"Step {number} of {len(STEPS)}"
@@ -41,16 +41,17 @@ def test_a_player_learns_by_mouse_and_by_keyboard(address, open_page):
         assert page.text_content("#task") == attempt_record(number - 1, step.select, step.orders)["card"]["text"]
         if number < len(STEPS):
             page.keyboard.press("Enter")
-    page.locator(".headline", has_text="Alpha (you) wins in turn 1").wait_for()
+    page.locator("#when", has_text="Over").wait_for()
     page.go_back()
     page.locator("#progress", has_text=f"Step {len(STEPS) - 1} of").wait_for()
 
 
 def play_step(page, step, *, by_mouse):
     until(page, "lesson.entry.choices !== null && lesson.entry.isShown")
+    page.wait_for_timeout(550)
     if step.orders:
-        page.click("#commit")
-        page.locator("#hint:not(:empty)").wait_for()
+        page.click(".commit")
+        page.locator("#wrong:not(:empty)").wait_for()
     for order in step.orders:
         satellite = order.split()[0]
         option = next(
@@ -63,11 +64,18 @@ def play_step(page, step, *, by_mouse):
             click_area(page, f"alpha:{satellite}")
             click_area(page, option["area"])
             if page.locator(".menu").is_visible():
-                page.locator(".menu button", has_text=option["text"]).click()
+                deed = {"shoot": "Shoot", "collide": "Ram"}[option["action"]]
+                page.locator(".menu button", has_text=deed).click()
         else:
-            press_until(page, f"select[data-satellite={satellite}]", "Shift+Tab")
-            page.keyboard.type(option["text"])
-    press_until(page, "#commit", "Shift+Tab" if step.orders and not by_mouse else "Tab")
+            press_until(page, ".yours input", "Shift+Tab")
+            press_until(page, f".yours input[value={satellite}]", "ArrowRight")
+            press_until(page, ".choice input")
+            for _ in range(30):
+                if page.evaluate("lesson.entry.orders").count(order):
+                    break
+                page.keyboard.press("ArrowDown")
+        assert order in page.evaluate("lesson.entry.orders")
+    press_until(page, ".commit")
     page.keyboard.press("Enter")
 
 
@@ -76,7 +84,7 @@ def test_a_server_refuses_other_steps_and_other_bodies(address, open_page):
     page.locator("#progress", has_text="Step 1 of").wait_for()
     page.evaluate("lesson.back.disabled = false")
     page.click("#back")
-    page.locator("#hint", has_text="step must be 1 to 10, got 0").wait_for()
+    page.locator("#wrong", has_text="step must be 1 to 10, got 0").wait_for()
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])

@@ -11,7 +11,6 @@ from driving import until
 from geo_patrol.browser.records import game_record
 from geo_patrol.browser.replay_page import game_title, replay_page, replay_timeline
 from geo_patrol.replays import ReplayReader, read_replay
-from geo_patrol.sessions.engagement import cards
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +28,7 @@ def page_path(timelines, tmp_path_factory):
 def open_games(open_page, path, *size, **options):
     """Open a page of games without a network; return it when the first game is unpacked."""
     page = open_page(path.as_uri(), *size, offline=True, **options)
-    page.wait_for_selector(".fleets table")
+    page.wait_for_selector("#alpha li")
     return page
 
 
@@ -84,30 +83,30 @@ def test_frames_of_a_notebook_play_by_themselves(recorded, tmp_path, open_page):
     path.write_text("".join(frames), encoding="utf-8")
     page = open_page(path.as_uri(), offline=True, reduced_motion="reduce")
     first, second = (page.frame_locator("iframe").nth(number) for number in (0, 1))
-    second.locator("#end").click()
-    second.locator(".headline", has_text="wins in turn").wait_for()
-    assert first.locator(".headline").text_content().startswith("Turn 1, movement phase")
+    second.locator(".step-end").click()
+    second.locator("#headline", has_text=" won, ").wait_for()
+    assert first.locator("#headline").text_content().startswith("Turn 1, movement")
 
 
 def test_a_browser_without_a_network_plays_steps_and_seeks(page_path, open_page):
     page = open_games(open_page, page_path, reduced_motion="reduce")
     record = records_of(page_path.read_text())[0]
     last = len(record["moments"]) - 1
-    headline = page.locator(".headline")
-    position = page.locator("#position")
-    assert headline.text_content().startswith("Turn 1, movement phase")
+    headline = page.locator("#headline")
+    position = page.locator(".stepping input")
+    assert headline.text_content().startswith("Turn 1, movement")
     page.keyboard.press("ArrowRight")
     assert position.input_value() == "1"
-    page.click("#end")
+    page.click(".step-end")
     assert position.input_value() == str(last)
-    assert "wins in turn" in headline.text_content() or "Draw" in headline.text_content()
+    assert " won, " in headline.text_content() or "A draw" in headline.text_content()
     page.keyboard.press("Home")
     engaged = next(i for i, moment in enumerate(record["moments"]) if moment["engaged"])
     page.keyboard.press("e")
     assert position.input_value() == str(engaged)
-    assert page.locator(".card").count() == len(record["moments"][engaged]["cards"])
+    assert page.locator("#cards li").count() > 0
     page.keyboard.press("Home")
-    page.locator("#position").fill("4")
+    page.locator(".stepping input").fill("4")
     assert "Turn 3" in headline.text_content()
     page.select_option("#games", "2")
     until(page, "document.title.startsWith('game 2: ')")
@@ -130,45 +129,20 @@ def test_the_list_says_who_played_and_how_it_ended(page_path, timelines, open_pa
 def test_cards_tell_targets_attackers_odds_and_results(page_path, timelines, open_page):
     page = open_games(open_page, page_path, reduced_motion="reduce")
     page.keyboard.press("e")
-    snapshot = timelines[0][1].snapshot(int(page.input_value("#position")))
-    told = cards(snapshot.outcomes, snapshot.outcomes_orders)
-    assert len(told) == page.locator(".card").count() > 0
-    for i, card in enumerate(told):
-        units = page.locator(".card").nth(i).locator(".unit").all_text_contents()
-        assert len(units) == 1 + len(card.attacks)
-        assert units[0].startswith(f"{card.target.side} {card.target.short}")
-        assert units[0].endswith(card.result)
-        for text, attack in zip(units[1:], card.attacks, strict=True):
-            assert text.startswith(f"{attack.attacker.side} {attack.attacker.short}")
-            odds = "" if attack.probability is None else f"{attack.probability:.0%} "
-            assert text.endswith(odds + attack.result)
-
-
-def test_a_card_with_the_focus_shows_how_its_attacks_were_ordered(page_path, open_page):
-    page = open_games(open_page, page_path, reduced_motion="reduce")
-    page.keyboard.press("e")
-
-    def drawn():
-        return page.evaluate("[player.board.lines.children.length, player.board.moving.innerHTML]")
-
-    ended = drawn()
-    assert ended[0] == 0
-    page.evaluate("player.board.draw(player.moment, 0)")
-    began = drawn()
-    page.evaluate("player.draw()")
-    assert drawn() == ended != began
-    lines = page.evaluate("player.moment.cards[0].lines.length")
-    page.locator(".card").first.focus()
-    assert drawn() == [lines, began[1]]
-    assert lines > 0
-    page.locator("#play").focus()
-    assert drawn() == ended
+    index = int(page.input_value(".stepping input"))
+    outcomes = [one for one in timelines[0][1].snapshot(index).outcomes if one.action != "guard"]
+    shown = page.locator("#cards p", has_text=re.compile(r" at \d")).all_text_contents()
+    assert len(shown) == len(outcomes) > 0
+    odds = sorted(f"at {100 * outcome.probability:.0f} %" for outcome in outcomes)
+    assert sorted(re.search(r"at \d+ %", text)[0] for text in shown) == odds
+    hits = [text for text in shown if text.endswith("hit.")]
+    assert len(hits) == sum(outcome.success for outcome in outcomes)
 
 
 def test_sectors_with_satellites_are_lit(page_path, open_page):
     page = open_games(open_page, page_path, reduced_motion="reduce")
     page.keyboard.press("End")
-    moment = page.evaluate("player.moment")
+    moment = page.evaluate("player.playback.moment")
     living = {row[1] for fleet in moment["fleets"] for row in fleet if row[5] != "destroyed"}
     assert set(moment["occupied"][1]) == living
     assert page.locator("#board .ground polygon").count() == len(living)
@@ -179,7 +153,7 @@ def test_a_phone_shows_satellites_large_enough_to_be_read(page_path, open_page):
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
         widths = page.evaluate(
-            "[...player.board.moving.querySelectorAll('use')].map((token) => token.getBoundingClientRect().width)"
+            "[...player.playback.board.moving.querySelectorAll('use')].map((token) => token.getBoundingClientRect().width)"
         )
         assert len(widths) > 2
         assert min(widths) > 20
@@ -197,25 +171,25 @@ def test_a_tap_plays_and_a_swipe_steps(page_path, open_page):
             fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     swipe(300, 100)
-    assert page.input_value("#position") == "1"
+    assert page.input_value(".stepping input") == "1"
     swipe(300, 200)
-    assert page.input_value("#position") == "2"
+    assert page.input_value(".stepping input") == "2"
     swipe(100, 300)
-    assert page.input_value("#position") == "1"
+    assert page.input_value(".stepping input") == "1"
     page.touchscreen.tap(200, 300)
-    assert page.text_content("#play") == "Pause"
+    assert page.text_content(".step-play") == "Pause"
     page.touchscreen.tap(200, 300)
-    assert page.text_content("#play") == "Play"
+    assert page.text_content(".step-play") == "Play"
 
 
 def test_satellites_glide_between_the_frames(page_path, open_page):
     page = open_games(open_page, page_path)
     moved = page.evaluate(
         """() => {
-          player.pauseAt(0);
+          player.playback.pauseAt(0);
           const shapes = (index, progress) => {
-            player.board.draw(player.record.moments[index], progress);
-            return [...player.board.moving.children].map((element) => element.outerHTML);
+            player.playback.board.draw(player.playback.record.moments[index], progress);
+            return [...player.playback.board.moving.children].map((element) => element.outerHTML);
           };
           const [start, half, end] = [0, 0.5, 1].map((progress) => shapes(1, progress));
           return [start.length, half.filter((html, i) => html !== start[i] && html !== end[i]).length];
@@ -228,10 +202,10 @@ def test_satellites_glide_between_the_frames(page_path, open_page):
 def test_a_game_plays_to_its_end_by_itself(page_path, open_page):
     page = open_games(open_page, page_path)
     page.select_option("#speed", "8")
-    if page.text_content("#play") == "Play":
-        page.click("#play")
-    page.locator("#play", has_text="Play").wait_for(timeout=60_000)
-    assert page.evaluate("player.index === player.record.moments.length - 1")
+    if page.text_content(".step-play") == "Play":
+        page.click(".step-play")
+    page.locator(".step-play", has_text="Play").wait_for(timeout=60_000)
+    assert page.evaluate("player.playback.index === player.playback.record.moments.length - 1")
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])

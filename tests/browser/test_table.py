@@ -1,10 +1,18 @@
-"""Games at a table, played by two people in two browsers against a real server."""
-
-import itertools
-import re
+"""Games at a table against a real server: by mouse, by touch, by keyboard alone, over lost connections."""
 
 import pytest
-from driving import check_page, click_area, open_table, ordering, point_of, press_until, serving, until
+from driving import (
+    check_page,
+    click_area,
+    commit,
+    give_first,
+    open_table,
+    ordering,
+    point_of,
+    press_until,
+    serving,
+    until,
+)
 
 from geo_patrol import read_replay
 from geo_patrol.replays import check
@@ -19,92 +27,181 @@ def table(address):
     return open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="link")
 
 
+@pytest.fixture
+def page(address, open_page):
+    """The page of alpha, who plays an agent."""
+    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
+    page = open_page(alpha, reduced_motion="reduce")
+    assert ordering(page)
+    return page
+
+
 def order_by_mouse(page):
     """Give two satellites their first order by clicks on the board, take one back, and commit."""
     for satellite in page.evaluate("page.entry.choices.satellites.slice(0, 2)"):
         click_area(page, satellite["area"])
         option = satellite["options"][0]
         click_area(page, option["area"])
-        menu = page.locator(".menu button", has_text=option["text"])
-        if menu.first.is_visible():
-            menu.first.click()
+        if page.locator(".menu button").first.is_visible():
+            page.locator(".menu button").first.click()
         assert option["order"] in page.evaluate("page.entry.orders")
     given = len(page.evaluate("page.entry.orders"))
-    page.click("#undo")
+    page.click(".undo")
     assert len(page.evaluate("page.entry.orders")) == given - 1
-    page.click("#commit")
+    commit(page)
 
 
-def order_by_keyboard(page, *, on_board):
-    """Give a satellite an order, on the board or from the list, and commit, without a mouse."""
-    if on_board:
-        press_until(page, ".hit")
-        page.keyboard.press("Escape")  # for on its way through the list, the focus has selected satellites
-        page.keyboard.press("Enter")
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("Enter")
-        if page.locator(".menu").is_visible():
-            page.keyboard.press("Enter")
-        assert page.evaluate("document.activeElement.matches('.hit')")
-    else:
-        press_until(page, "select[data-satellite]")
-        page.keyboard.press("ArrowDown")
-    assert len(page.evaluate("page.entry.orders")) == 1
-    press_until(page, "#commit", "Tab" if on_board else "Shift+Tab")
+def order_by_keyboard(page):
+    """Give a satellite an order with Tab and arrow keys, and commit, without a mouse."""
+    press_until(page, ".yours input")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    press_until(page, ".choice input")
+    page.keyboard.press("ArrowDown")
+    assert len(page.evaluate("page.entry.orders")) <= 1
+    page.wait_for_timeout(550)
+    press_until(page, ".commit")
     page.keyboard.press("Enter")
-    until(page, "document.activeElement.matches('.prompt')")  # it is not lost
+    until(page, "page.entry.choices === null")
 
 
 @pytest.mark.parametrize("bravo_has_a_mouse", [True, False])
 def test_two_people_play_a_whole_game_by_mouse_and_by_keyboard(address, folder, open_page, bravo_has_a_mouse):
     name, *urls = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="link")
-    pages = mouse, other, watcher = [open_page(url, reduced_motion="reduce") for url in urls]
+    pages = mouse, other, _ = [open_page(url, reduced_motion="reduce") for url in urls]
     phases = []
     while ordering(mouse):
         phases.append(mouse.evaluate("page.entry.choices.phase"))
         order_by_mouse(mouse)
         if len(phases) == 2:
             mouse.reload()
-            mouse.locator(".prompt", has_text="Your orders are in").wait_for()
+            mouse.locator(".commit", has_text="Waiting for").wait_for()
             other.reload()
         assert ordering(other)
         if bravo_has_a_mouse:
             order_by_mouse(other)
         else:
-            order_by_keyboard(other, on_board=len(phases) % 2 == 1)
+            order_by_keyboard(other)
         until(mouse, f"page.playback.record.moments.length > {len(phases)}")
     assert phases.count("engagement") > 1
     for page in pages:
-        page.locator("#downloads").wait_for()
-        page.locator(".headline", has_text="in turn ").wait_for()
-    assert watcher.locator("#entry").is_hidden()
-    assert mouse.text_content(".headline") == watcher.text_content(".headline")
+        until(page, "document.body.dataset.state === 'over'")
+    assert mouse.text_content(".losses").startswith("You ")
     replay = read_replay(folder / f"{name}.jsonl.gz")
     assert check(replay) is None
     assert replay.is_finished
     assert any(phase.outcomes for phase in replay.phases)
     assert all(one.evaluate("page.playback.record.moments.length") == len(replay.phases) + 1 for one in pages)
+    mouse.click("#next")
+    mouse.wait_for_url("**/after.html#*")
 
 
-def test_the_past_is_looked_at_while_the_game_goes_on(address, open_page):
-    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
-    page = open_page(alpha, reduced_motion="reduce")
+def test_a_game_is_played_with_single_keys(page):
+    while ordering(page):
+        page.keyboard.press("1")
+        assert page.evaluate("page.entry.selected") == "P1"
+        page.keyboard.press("h")
+        assert page.evaluate("page.entry.selected") == "HVA"
+        page.keyboard.press("2")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("g")
+        page.keyboard.press("u")
+        played = page.evaluate("page.playback.record.moments.length")
+        page.wait_for_timeout(550)
+        page.keyboard.press("c")
+        until(page, f"page.playback.record.moments.length > {played}")
+    page.keyboard.press("l")
+    until(page, "page.playback.isAtEnd && page.playback.hasArrived")
+    page.keyboard.press("p")
+    page.keyboard.press("Home")
+    assert page.evaluate("page.playback.index") == 0
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    page.wait_for_url("**/after.html#*")
+
+
+def test_keys_are_listed_and_single_ones_can_be_switched_off(page):
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="This game")
+    assert dialog.locator("kbd", has_text="C").first.is_visible()
+    dialog.get_by_role("checkbox", name="Single letters").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("h")
+    assert page.evaluate("page.entry.selected") != "HVA"
+    page.reload()
     assert ordering(page)
-    page.click("#commit")
-    until(page, "page.entry.choices?.turn === 2 && page.entry.isShown")
-    assert page.title().startswith("Your orders: ")
-    page.click("text=Past turns")
-    page.click("#restart")
-    assert page.text_content(".headline").startswith("Turn 1, movement phase")
+    page.keyboard.press("h")
+    assert page.evaluate("page.entry.selected") != "HVA"
+
+
+def test_nothing_moves_when_satellites_are_chosen_ordered_and_committed(address, open_page):
+    places = """() => ['#board', '.yours', '.theirs', '.choice', '.sofar', '#tell', '.foot:not([hidden]) .main']
+      .map((one) => document.querySelector(one).getBoundingClientRect())
+      .map(({ left, top, width, height }) => [left, top, width, height].map(Math.round))"""
+    for size in ((1280, 800), (390, 844)):
+        _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="link")
+        page = open_page(alpha, size, reduced_motion="reduce")
+        assert ordering(page)
+        page.wait_for_timeout(700)
+        before = page.evaluate(places)
+        for name in page.evaluate("page.entry.choices.satellites.map(({ name }) => name)"):
+            page.evaluate("name => page.entry.select(name)", name)
+            assert page.evaluate(places) == before
+        give_first(page, 8)
+        assert page.evaluate(places) == before
+        commit(page)
+        assert page.evaluate(places) == before
+        assert page.evaluate("document.documentElement.scrollHeight") <= size[1]
+        heights = page.evaluate(
+            "[...document.querySelectorAll('button, label.sat, label.way')].filter((one) => one.offsetParent).map((one) => one.offsetHeight)"
+        )
+        assert min(heights) >= 40
+
+
+def test_a_destination_with_own_satellites_is_chosen_by_dragging(page):
+    satellite, option = page.evaluate(
+        """() => {
+          const { satellites, areas } = page.entry.choices;
+          const occupied = (one) => satellites.find(({ area }) => areas[area].sector === one.sector);
+          for (const satellite of satellites)
+            for (const option of satellite.options)
+              if (option.sector !== null && occupied(option)) return [satellite, { ...option, onto: occupied(option).area }];
+        }"""
+    )
+    start, end = point_of(page, satellite["area"]), point_of(page, option["onto"])
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(end[0], end[1], steps=5)
+    page.mouse.up()
+    assert page.evaluate("page.entry.orders") == [option["order"]]
+
+
+def test_a_chip_takes_its_order_back_and_the_focus_goes_on(page):
+    first, second = give_first(page, 2)
+    chips = page.locator(".chip")
+    assert chips.count() == 2
+    chips.first.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("page.entry.orders") == [second]
+    assert page.evaluate("document.activeElement.className") == "chip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.matches('.yours input')")
+    page.click(".undo")
+    page.click(".undo")
+    assert page.evaluate("page.entry.orders") == [first, second]
+
+
+def test_the_past_is_looked_at_while_the_game_goes_on(page):
+    commit(page)
+    assert ordering(page)
+    assert page.title().startswith("Your turn: ")
+    page.keyboard.press("p")
+    page.click(".step-start")
     assert page.locator(".hit").count() == 0
-    played = page.evaluate("page.playback.record.moments.length")
-    page.click("#commit")
-    until(page, f"page.playback.record.moments.length > {played}")
-    assert page.text_content(".headline").startswith("Turn 1, movement phase")
+    assert page.text_content("#when").endswith("Past")
     page.click("#present")
     assert ordering(page)
-    assert page.text_content(".headline").startswith("Turn 3, movement phase")
-    assert page.locator("#present").is_hidden()
+    assert page.locator(".hit").count() > 0
 
 
 @pytest.mark.parametrize("is_network", [False, True])
@@ -112,21 +209,19 @@ def test_a_lost_connection_comes_back_and_keeps_the_orders(table, open_page, is_
     _, alpha, bravo, _ = table
     page, other = (open_page(url, reduced_motion="reduce", ignored="net::ERR_") for url in (alpha, bravo))
     assert ordering(page)
-    page.locator("select[data-satellite]").first.select_option(index=1)
-    orders = page.evaluate("page.entry.orders")
+    orders = give_first(page)
+    page.wait_for_timeout(550)
     if is_network:
         page.context.set_offline(True)
     else:
         page.evaluate("page.connection.socket.close()")
-    page.locator("#notice", has_text="connection is lost").wait_for()
-    assert page.text_content("#notice").endswith("Your orders are kept.")
-    page.click("#commit")
-    expected = "Sending your orders." if is_network else "Your orders are sent as soon as the connection is back."
-    assert page.text_content(".prompt") == expected
+    page.locator(".over", has_text="No connection").wait_for()
+    assert "Your orders are kept." in page.text_content(".over")
+    page.click(".commit", force=True)
     page.context.set_offline(False)
-    page.locator(".prompt", has_text="Your orders are in").wait_for()
+    page.locator(".commit", has_text="Waiting for").wait_for()
     assert ordering(other)
-    other.click("#commit")
+    commit(other)
     until(page, "page.playback.record.moments.length === 2")
     assert page.evaluate("page.playback.record.moments[1].orders[0]") == orders
 
@@ -136,76 +231,125 @@ def test_a_warning_that_is_asked_for_after_the_orders_are_in_is_no_error(table, 
     assert ordering(page)
     held = []
     page.route("**/danger", lambda route: held.append(route))  # noqa: PLW0108 - Playwright counts its parameters
-    page.locator("select[data-satellite]").first.select_option(index=1)
+    give_first(page)
     while not held:
         page.wait_for_timeout(50)
-    page.click("#commit")
-    page.locator(".prompt", has_text="Your orders are in").wait_for()
+    commit(page)
     with page.expect_response("**/danger") as response:
         held[0].continue_()
-    assert response.value.json() == {"text": "", "lines": []}
+    assert response.value.json() == {"attackers": []}
 
 
-@pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
+@pytest.mark.parametrize("size", [(390, 844), (1280, 800), (360, 740), (640, 400)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_table_fits_its_window_and_is_accessible(table, open_page, size, scheme):
-    page = open_page(table[1], size, color_scheme=scheme, reduced_motion="reduce")
-    assert ordering(page)
-    page.evaluate("page.entry.select(page.entry.choices.satellites[0].name)")
-    for summary in page.locator("main > .panel > details > summary").all():
-        summary.click()
+def test_a_table_fits_its_window_and_is_accessible(address, open_page, size, scheme):
+    _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
+    page = open_page(alpha, size, color_scheme=scheme, reduced_motion="reduce")
+    states = set()
+    while ordering(page):
+        give_first(page, 3)
+        states.add(page.evaluate("page.entry.choices.phase"))
+        check_page(page, size)
+        commit(page)
+        until(page, "page.entry.choices !== null || document.body.dataset.state === 'played' || page.ending !== null")
+        if page.evaluate("document.body.dataset.state") == "played":
+            check_page(page, size)
+        if len(states) == 2:
+            break
+    page.keyboard.press("?")
     check_page(page, size)
 
 
-def test_names_phases_and_prompts_reach_screen_readers(address, open_page):
-    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
-    page = open_page(alpha, reduced_motion="reduce")
-    assert ordering(page)
-    patrol = page.get_by_role("button", name=re.compile(r"^P1, sector \d+, 100 fuel, 0 ammo$"))
-    patrol.press("Enter")
-    assert page.get_by_role("status").filter(has_text="P1: choose where it should go").count() == 1
-    sector = page.get_by_role("button", name=re.compile(r"^sector (\d+), prograde to \1 \(-5 fuel\)"))
-    sector.press("Enter")
-    assert page.get_by_role("button", name=re.compile("^P1, .*, ordered: prograde to")).count() == 1
-    page.click("#commit")
-    page.locator("#status[role=status]", has_text="Turn 2, movement phase, score ").wait_for()
-    levels = page.evaluate("[...document.querySelectorAll('h1, h2, h3')].map((heading) => Number(heading.tagName[1]))")
-    assert all(following - level <= 1 for level, following in itertools.pairwise(levels))
-    for role in ("banner", "main", "navigation"):
+def test_phases_and_losses_reach_screen_readers(page):
+    patrol = page.get_by_role("radio", name="1, sector ").first
+    assert patrol.get_attribute("aria-label").endswith("no round")
+    commit(page)
+    page.locator("#said[role=status]", has_text="Turn ").wait_for()
+    for role in ("banner", "main"):
         assert page.get_by_role(role).count() == 1
 
 
-def test_a_seat_that_is_left_can_be_taken(table, open_page):
+def test_who_watches_sees_both_sides_and_orders_nothing(table, open_page):
+    page = open_page(table[3], reduced_motion="reduce")
+    until(page, "page.playback.moment !== undefined")
+    assert "against" in page.text_content("#aim")
+    assert page.locator(".commit").is_hidden()
+
+
+def test_a_seat_that_is_given_up_can_be_taken(table, open_page):
     page = open_page(table[1], reduced_motion="reduce")
     assert ordering(page)
-    page.on("dialog", lambda dialog: dialog.accept())
+    page.keyboard.press("?")
     page.click("#leave")
-    page.locator("#tables li", has=page.locator(f"[href$='/table/{table[0]}']")).locator("text=Play alpha").click()
-    assert page.locator("#title", has_text="you are alpha").text_content()
+    page.click("#yes")
+    page.locator(".over", has_text="You left this seat").wait_for()
+    page.click("text=To the start")
+    page.click("text=Watch")
+    page.locator("#tables li", has=page.locator(f"[href$='table={table[0]}']")).locator("text=Play blue").click()
+    page.wait_for_url("**/table.html#*")
+    assert ordering(page)
+
+
+def test_who_resigns_loses(table, open_page):
+    page, other = (open_page(url, reduced_motion="reduce") for url in table[1:3])
+    assert ordering(page)
+    page.keyboard.press("?")
+    page.click("#resign")
+    page.click("#yes")
+    for one, result in ((page, "You lost"), (other, "You won")):
+        until(one, "document.body.dataset.state === 'over'")
+        assert one.text_content(".losses").startswith(f"{result}, ")
+        assert "resigned" in one.text_content(".losses")
+    page.click("#next")
+    page.locator("#verdict", has_text="You lost").wait_for()
+
+
+def test_a_draw_is_offered_and_accepted(table, open_page):
+    page, other = (open_page(url, reduced_motion="reduce") for url in table[1:3])
+    for one in (page, other):
+        assert ordering(one)
+    page.keyboard.press("?")
+    page.click("#offer-draw")
+    other.locator("#tell", has_text="offers a draw").wait_for()
+    other.keyboard.press("?")
+    other.locator("#offer-draw", has_text="Accept the draw").click()
+    until(page, "document.body.dataset.state === 'over'")
+    assert "both agreed to a draw" in page.text_content(".losses")
+
+
+def test_two_people_play_at_one_screen(table, open_page):
+    secrets = [url.partition("secret=")[2] for url in table[1:3]]
+    page = open_page(f"{table[1]}&second={secrets[1]}", reduced_motion="reduce")
+    for turn in (1, 2, 3):
+        for name in ("Blue", "Gold"):
+            page.locator(".over", has_text=f"{name} gives orders").wait_for()
+            assert page.locator(".hit").count() == 0
+            page.click("text=Show the board")
+            assert ordering(page)
+            assert page.evaluate("page.entry.choices.turn") == turn
+            commit(page)
 
 
 def test_orders_that_are_refused_are_asked_for_again(table, open_page):
     page = open_page(table[1], reduced_motion="reduce")
     assert ordering(page)
-    page.evaluate("page.entry.commit(['P1 shoot HVA'])")
-    page.locator("#notice", has_text="P1 shoot HVA").wait_for()
-    assert page.text_content(".prompt").startswith("Your movement orders: ")
-    page.click("#commit")
-    page.locator(".prompt", has_text="Your orders are in").wait_for()
+    page.evaluate("page.line.send(['P1 shoot HVA'])")
+    page.locator("#tell", has_text="P1 shoot HVA").wait_for()
+    assert ordering(page)
+    commit(page)
+    page.locator(".commit", has_text="Waiting for").wait_for()
 
 
 def test_orders_that_were_not_committed_survive_a_reload(table, open_page):
     page = open_page(table[1], reduced_motion="reduce")
     assert ordering(page)
-    for row in (0, 2):
-        page.locator("select[data-satellite]").nth(row).select_option(index=1)
-    orders = page.evaluate("page.entry.orders")
-    assert len(orders) == 2
+    orders = give_first(page, 2)
     page.reload()
     assert ordering(page)
     assert page.evaluate("page.entry.orders") == orders
-    assert page.text_content("#notice").startswith("The orders that you had entered are still here")
-    page.click("#hold-all")
+    page.locator("#tell", has_text="still here").wait_for()
+    for _ in orders:
+        page.locator(".chip").first.click()
     page.reload()
     assert ordering(page)
     assert page.evaluate("page.entry.orders") == []
@@ -216,13 +360,13 @@ def test_a_game_goes_on_when_its_server_is_started_again(tmp_path, open_page):
         _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
         page = open_page(alpha, reduced_motion="reduce", ignored="net::ERR_")
         assert ordering(page)
-        page.click("#commit")
+        commit(page)
         until(page, "page.entry.choices?.turn === 2")
-        page.locator("select[data-satellite]").first.select_option(index=1)
-        orders = page.evaluate("page.entry.orders")
+        orders = give_first(page)
+        page.wait_for_timeout(550)
         played = page.evaluate("page.playback.record.moments.length")
-    page.locator("#notice", has_text="connection is lost").wait_for()
-    page.click("#commit")
+    page.locator(".over", has_text="No connection").wait_for()
+    page.click(".commit", force=True)
     with serving(tmp_path, int(address.rpartition(":")[2])):
         until(page, f"page.playback.record.moments.length > {played}")
         assert page.evaluate(f"page.playback.record.moments[{played}].orders[0]") == orders
@@ -232,28 +376,48 @@ def test_a_game_is_played_on_a_phone(address, open_page):
     _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="raider")
     page = open_page(alpha, (390, 844), has_touch=True, is_mobile=True, reduced_motion="reduce")
     while ordering(page):
-        satellite = page.evaluate("page.entry.choices.satellites[0]")
-        page.touchscreen.tap(*point_of(page, satellite["area"]))
-        page.touchscreen.tap(*point_of(page, satellite["options"][0]["area"]))
-        if page.locator(".menu").is_visible():
-            page.locator(".menu button").first.tap()
-        assert satellite["options"][0]["order"] in page.evaluate("page.entry.orders")
-        page.locator("#commit").tap()
+        name, order = page.evaluate(
+            "[page.entry.choices.satellites[0].name, page.entry.choices.satellites[0].options[0].order]"
+        )
+        page.locator(f".yours .sat:has([value={name}])").tap()
+        page.locator(".choice .way:has(input:not(:checked))").first.tap()
+        assert [one.split()[0] for one in page.evaluate("page.entry.orders")] == [order.split()[0]]
+        page.wait_for_timeout(550)
+        page.locator(".commit").tap()
         until(page, "page.entry.choices === null || page.entry.orders.length === 0")
-    page.locator(".outcomes h2", has_text="Result").wait_for()
-    assert "in turn 3" in page.text_content(".headline")
+    assert "in turn 3" in page.text_content(".losses")
 
 
-def test_a_hint_can_be_taken_and_danger_is_shown(address, open_page):
+def test_a_hint_can_be_taken_or_cancelled(address, open_page):
     _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
     page = open_page(alpha, reduced_motion="reduce")
     assert ordering(page)
-    warning = page.locator(".danger summary", has_text="can attack your HVA next")
-    warning.wait_for()
-    warning.click()
-    assert page.locator(".danger table", has_text="What the HVA can do now").is_visible()
     page.click("#ask-hint")
-    page.locator("#take-hint").click(timeout=60_000)
-    orders = page.evaluate("page.advice.orders")
+    page.locator("#hint", has_text=" % of ").wait_for(timeout=60_000)
+    text = page.text_content("#hint p")
+    assert not any(word in text for word in ("prograde", "collide", "noop", "radial"))
+    orders = page.evaluate("page.hinted.orders")
+    page.click("#take-hint")
     assert sorted(page.evaluate("page.entry.orders")) == sorted(orders)
-    assert page.text_content(".hint").startswith("Hint: won ")
+    page.click("#ask-hint")
+    page.keyboard.press("Escape")
+    assert page.locator("#hint").is_hidden()
+    assert page.evaluate("document.activeElement.id") == "ask-hint"
+
+
+def test_the_warning_counts_the_guards_that_are_ordered(address, open_page):
+    near = 'extends = "geo_patrol"\n[bravo.patrols]\nformation = [[7, 4]]\n'
+    _, *urls, _ = open_table(address, scenario=near, seed=5, alpha="link", bravo="link")
+    page, other = (open_page(url, reduced_motion="reduce") for url in urls)
+    for one in (page, other):
+        assert ordering(one)
+    page.locator("#tell.danger", has_text="can reach your HVA: lost in ").wait_for()
+    for one in (page, other):
+        commit(one)
+    assert ordering(page)
+    page.locator("#tell.danger", has_text="Nobody guards").wait_for()
+    unguarded = page.evaluate("page.danger.lost")
+    page.keyboard.press("g")
+    page.locator("#tell.danger", has_text="guard: lost in").wait_for()
+    assert page.evaluate("page.danger.guarding.length") > 1
+    assert page.evaluate("page.danger.lost") < unguarded

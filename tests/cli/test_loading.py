@@ -24,24 +24,20 @@ def loaded():
 ENGINE = {f"geo_patrol.engine.steps.{name}" for name in ("reset_games", "step_games")}
 """What Python calls of the engine; all other compiled functions are parts of these."""
 PLAYING = """
-from geo_patrol.cli.play import GameSaver, load_agent, start_game
-from geo_patrol.rendering.play import PlayWindow
+from geo_patrol.cli.options import load_agent
+from geo_patrol.cli.play import GameSaver, start_game
+from geo_patrol.sessions.order_entry import OrderEntry
 
-live = start_game("case1", None, (None, load_agent("scripted")), 3)
+live = start_game("case1", None, (None, load_agent("scripted")), 3, has_window=False)
 GameSaver.create("games/", live)
 before = loaded()
 rng = random.Random(1)
-window = PlayWindow(lambda: live)
 while not live.is_over:
-    entry = window.session.entry
-    for number in range(11 if entry else 0):
+    entry = OrderEntry(live.game, "alpha")
+    for number in range(11):
         if entry.options(number):
-            entry.select(number)
-            window.draw()
             entry.give(rng.choice(entry.options(number)).order)
-    window._commit()
-    window.tick(10)
-    window.tick(10)
+    live.play((entry.orders, ()))
 print(" ".join(before))
 print(sorted(set(loaded()) - set(before)))
 """

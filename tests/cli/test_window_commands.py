@@ -1,5 +1,6 @@
 """``geo-patrol watch`` and ``geo-patrol play``: their arguments, and their messages without a screen."""
 
+import io
 import os
 import subprocess
 import sys
@@ -12,8 +13,7 @@ from typer.testing import CliRunner
 from geo_patrol import load_config
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.cli.app import app
-from geo_patrol.cli.play import start_game
-from geo_patrol.rendering import play as play_window
+from geo_patrol.cli.play import GameSaver, start_game
 from geo_patrol.rendering import screen, watch
 from geo_patrol.replays import Recorder, ReplayReader, check
 
@@ -32,8 +32,6 @@ def run(*arguments):
             ["watch", "scripted", "random", "--set", "turn_limit=0"],
             "turn_limit must be an integer from 1 to 10000, got 0",
         ),
-        (["play", "--as", "charlie"], "--as must be alpha or bravo, got charlie"),
-        (["play", "--against", "nobody"], "there is no agent 'nobody'"),
     ],
 )
 def test_wrong_arguments_are_explained(arguments, message):
@@ -45,22 +43,18 @@ def test_wrong_arguments_are_explained(arguments, message):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")
-@pytest.mark.parametrize(
-    ("arguments", "instead"),
-    [(["watch", "scripted", "random"], "geo-patrol match --show"), (["play"], "geo-patrol play --text")],
-)
-def test_without_a_screen_they_say_what_to_do(arguments, instead):
+def test_without_a_screen_watching_says_what_to_do():
     environment = {
         name: value
         for name, value in os.environ.items()
         if name not in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY")
     }
-    command = [sys.executable, "-m", "geo_patrol", *arguments]
+    command = [sys.executable, "-m", "geo_patrol", "watch", "scripted", "random"]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 2
     assert ran.stdout == ""
     assert "there is no screen to open a window on" in ran.stderr
-    assert instead in ran.stderr
+    assert "geo-patrol match --show" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
 
 
@@ -94,36 +88,20 @@ def test_agents_of_users_do_not_act_before_the_game_begins():
     assert own.calls == ("reset",)
 
 
-def test_playing_seats_a_person_and_begins_further_games(monkeypatch):
-    games = []
-    monkeypatch.setattr(play_window, "play", lambda new_game, **_: games.extend([new_game(), new_game()]))
-    assert run("play", "--as", "bravo", "--against", "scripted", "--config", "case1", "--seed", 5).exit_code == 0
-    first, second = games
-    assert [agent and agent.name for agent in first.agents] == ["scripted", None]
-    assert first.seed == 5
-    assert second.seed != 5
-    assert first.title == "Case 1: three rounds: scripted (alpha) against you (bravo), seed 5"
-    games.clear()
-    assert run("play", "--against", "person").exit_code == 0
-    assert games[0].agents == (None, None)
-
-
-def test_games_in_a_window_are_saved(monkeypatch, tmp_path):
-    def show(new_game, **_):
-        first = new_game()
-        first.advance()
-        second = new_game()
+def test_games_at_the_terminal_are_saved(monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    live = start_game("case1", None, (None, None), 1, has_window=False)
+    with GameSaver.create(f"{tmp_path}/my games/", live) as saver:
+        live.advance()
+        second = start_game("case1", None, (None, None), 2, has_window=False)
+        saver.add(second)
         second.advance()
-        first.advance()  # a game that was left is no longer saved
-        second.advance()
-
-    monkeypatch.setattr(play_window, "play", show)
-    ran = run("play", "--config", "case1", "--seed", 1, "--save", f"{tmp_path}/my games/")
+        live.advance()  # a game that was left is no longer saved
     (path,) = (tmp_path / "my games").iterdir()
-    assert ran.stderr == f"\nThe game is saved. Go on with: geo-patrol play --resume '{path}'\n"
+    assert saver.message("--text ") == f"The game is saved. Go on with: geo-patrol play --text --resume '{path}'"
     first, second = ReplayReader(path)
-    assert (first.seed, first.agents) == (1, ("person", "scripted"))
-    assert (len(first.phases), len(second.phases)) == (1, 2)
+    assert (first.seed, first.agents) == (1, ("person", "person"))
+    assert (len(first.phases), len(second.phases)) == (1, 1)
     assert (check(first), check(second)) == (None, None)
 
 
@@ -150,9 +128,8 @@ def test_agents_that_a_replay_names_by_their_files_are_not_loaded(name, tmp_path
 
 def test_a_window_that_is_closed_at_once_ends_well(monkeypatch):
     monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
-    for arguments in (["watch", "scripted", "random"], ["play"]):
-        ran = run(*arguments)
-        assert (ran.exit_code, ran.output) == (0, "")
+    ran = run("watch", "scripted", "random")
+    assert (ran.exit_code, ran.output) == (0, "")
 
 
 def test_a_misspelt_person_is_suggested():

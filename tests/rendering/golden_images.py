@@ -4,16 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pygame
-from positions import PICTURES, arranged, guards, snapshot_of
+from positions import PICTURES, guards, snapshot_of
 
-from geo_patrol import load_config, make_agent
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.play import PlayWindow
-from geo_patrol.rendering.screen import Screen
-from geo_patrol.rendering.start import StartWindow
 from geo_patrol.rendering.watch import WatchWindow
-from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sessions.menu import Menu, watch_list
 
 FOLDER = Path(__file__).parent / "golden"
 LARGEST = 2000
@@ -24,13 +18,6 @@ TOLERANCE = 0.0002
 """Fraction of the pixels that may have another colour: smoothing differs a little from one version of SDL to the next."""
 
 
-def playing():
-    """Return a window to play in, with an enemy within reach of the own HVA."""
-    start = arranged(bravo={1: {"sector": 17}})
-    live = LiveGame(load_config("geo_patrol"), (None, make_agent("idle")), 4, start=start)
-    return PlayWindow(lambda: live)
-
-
 def watching():
     """Return a window to watch in, after an engagement."""
     window = WatchWindow(guards())
@@ -38,16 +25,8 @@ def watching():
     return window
 
 
-def choosing():
-    """Return the start menu, where a game is chosen."""
-    menu = Menu(watch_list())
-    menu.move(2)
-    return StartWindow(Screen("menu"), menu)
-
-
 WINDOWS = {
-    f"{make.__name__} {width}x{height}": (make, (width, height))
-    for make in (playing, watching, choosing)
+    f"watching {width}x{height}": (watching, (width, height))
     for width, height in ((480, 360), (400, 724), (1920, 1080))
 }
 """Name: what makes the window, its size."""

@@ -1,10 +1,9 @@
-"""Pages in windows: help, the last turn, danger; they turn, scroll and close."""
+"""Pages in windows: help and the last turn; they turn, scroll and close."""
 
-import golden_images
 import pygame
 import pytest
 from positions import guards
-from test_windows import click, playing, press, pump
+from test_windows import click, press, pump
 
 from geo_patrol import Game
 from geo_patrol.rendering.watch import WatchWindow
@@ -112,37 +111,3 @@ def test_the_whole_list_of_engagements_is_opened_by_key_click_and_wheel():
         press(window, pygame.K_ESCAPE)
         assert window.page is None
     assert window.screen.is_open
-
-
-def in_danger(size=(1000, 600)):
-    window = golden_images.playing()
-    window.screen.window.size = size
-    return window
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_danger_to_the_own_hva_is_shown_until_an_order_ends_it(size):
-    window = in_danger(size)
-    window.draw()
-    assert "1 enemy can attack your HVA next: 40% to lose 100 points" in window.notes.note(0).texts[0]
-    shown = [shape.text for shape in window.overlay() if isinstance(shape, Text)]
-    assert any("HVA" in text and "40%" in text and not text.endswith("..") for text in shown)
-    click(window, window.note_area.center)
-    assert window.page.tab.title == "Danger"
-    assert "bravo P1 can shoot it at 40%" in words(window.page.tab)
-    press(window, pygame.K_ESCAPE)
-    entry = window.session.entry
-    entry.give(next(option.order for option in entry.options(0) if option.order.action == "retrograde"))
-    assert window.notes.note(0) is None
-
-
-def test_after_a_turn_the_note_says_why_the_score_changed():
-    window = playing((None, "idle"))
-    while window.session.live.game.turn < 2:
-        press(window, pygame.K_RETURN, "\r")
-        window.tick(10)
-        window.tick(10)
-    assert window.notes.note(window.playback.index).texts[0] == "alpha +10 (goal: +10)"
-    press(window, pygame.K_o, "o")
-    assert "bravo +10 goal: +10" in words(window.page.tabs[0])
-    window.draw()

@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from geo_patrol.scenes.menu import lay_out_menu
-from geo_patrol.sessions.menu import Menu, start_list
-
 pytestmark = pytest.mark.skipif(
     not (shutil.which("Xvfb") and shutil.which("xdotool")), reason="Xvfb and xdotool are not installed"
 )
@@ -86,34 +83,11 @@ def end_of(process, seconds=60):
     return process.returncode, out, err
 
 
-def test_a_game_is_played_to_its_end_by_mouse_alone(screen):
-    with started(screen, Path(__file__).with_name("drive_real_window.py")) as process:
-        status, out, err = end_of(process, 300)
-    assert status == 0, err
-    assert "played to the end" in out
-
-
-def test_the_guided_game_is_played_to_its_end_by_mouse_alone(screen):
-    with started(screen, Path(__file__).with_name("drive_guided_game.py"), "480x360") as process:
-        status, out, err = end_of(process, 300)
-    assert status == 0, err
-    assert out.endswith("10 steps\n")
-
-
 def test_the_guided_flight_is_flown_to_its_end_by_mouse_alone(screen):
     with started(screen, Path(__file__).with_name("drive_guided_flight.py")) as process:
         status, out, err = end_of(process, 300)
     assert status == 0, err
     assert out.endswith("6 steps\n")
-
-
-@pytest.mark.parametrize("size", ["480x360", "400x724"])
-def test_help_notes_and_hints_are_used_by_mouse_alone(screen, size):
-    script = Path(__file__).with_name("drive_help.py")
-    with started(screen | {"PYTHONPATH": TESTS}, script, size) as process:
-        status, out, err = end_of(process, 300)
-    assert status == 0, err
-    assert out == "used\n"
 
 
 def test_watching_handles_keys_and_saves_pictures(screen, tmp_path):
@@ -137,70 +111,8 @@ def test_episodes_of_two_agents_in_a_window_go_on_without_it(screen):
     assert len(out.splitlines()) == 2
 
 
-def test_the_menu_opens_games_and_takes_them_back_by_keys_and_mouse(screen, tmp_path):
-    with started(screen | {"XDG_STATE_HOME": str(tmp_path)}, "-m", "geo_patrol", "play") as process:
-        window = window_of(screen, process)
-        xdotool(screen, "windowfocus", window)
-        for key in ("Return", "Return", "Return", "Return"):  # play, the first game, easy, as alpha
-            xdotool(screen, "key", key)
-            time.sleep(0.3)
-        wait_for_title(screen, window, "you (alpha) against turtle (bravo)")
-        for key in ("x", "Return"):  # hold with all, commit
-            xdotool(screen, "key", key)
-            time.sleep(0.3)
-        (saved,) = (tmp_path / "geo_patrol" / "games").iterdir()
-        first = name_of(screen, window)
-        xdotool(screen, "key", "n")
-        time.sleep(0.2)
-        assert name_of(screen, window) == first, "it asks first"
-        xdotool(screen, "key", "n")
-        time.sleep(0.5)
-        assert name_of(screen, window) != first
-        xdotool(screen, "key", "m")
-        wait_for_title(screen, window, "geo_patrol")
-        width, height = size_of(screen, window)
-        menu = Menu(start_list(saved.parent, list))
-        choose(screen, window, lay_out_menu(width, height, menu).entries[3])
-        menu.move(3)
-        menu.open()
-        choose(screen, window, lay_out_menu(width, height, menu).entries[0])
-        wait_for_title(screen, window, "against turtle (bravo)")
-        xdotool(screen, "key", "q")
-        assert end_of(process)[0] == 0
-
-
-def name_of(screen, window):
-    return xdotool(screen, "getwindowname", window).stdout.strip()
-
-
-def size_of(screen, window):
-    found = dict(
-        line.split("=") for line in xdotool(screen, "getwindowgeometry", "--shell", window).stdout.splitlines()
-    )
-    return int(found["WIDTH"]), int(found["HEIGHT"])
-
-
-def choose(screen, window, rect):
-    """Click the middle of a rectangle."""
-    xdotool(screen, "mousemove", "--window", window, *rect.center, "click", 1)
-    time.sleep(0.5)
-
-
-def wait_for_title(screen, window, text):
-    """Wait until a window's title contains a text."""
-    for _ in range(600):
-        if text in name_of(screen, window):
-            time.sleep(0.3)
-            return
-        time.sleep(0.1)
-    raise AssertionError(name_of(screen, window))
-
-
-@pytest.mark.parametrize(
-    "command", [("watch", "scripted", "scripted"), ("play", "--as", "bravo", "--against", "random")]
-)
-def test_ctrl_c_ends_in_a_line(screen, command):
-    with started(screen, "-m", "geo_patrol", *command) as process:
+def test_ctrl_c_ends_in_a_line(screen):
+    with started(screen, "-m", "geo_patrol", "watch", "scripted", "scripted") as process:
         window_of(screen, process)
         process.send_signal(signal.SIGINT)
         assert end_of(process) == (130, "", "geo-patrol: interrupted\n")
@@ -208,7 +120,7 @@ def test_ctrl_c_ends_in_a_line(screen, command):
 
 @pytest.mark.parametrize(
     "command",
-    [("watch", "scripted", "scripted"), ("play", "--against", "person"), ("learn",), ("learn", "spaceship_commander")],
+    [("watch", "scripted", "scripted"), ("learn", "spaceship_commander")],
 )
 def test_a_window_closed_in_the_middle_ends_it(screen, command):
     with started(screen, "-m", "geo_patrol", *command) as process:
@@ -220,12 +132,9 @@ def test_a_window_closed_in_the_middle_ends_it(screen, command):
 SLEEPS = f"{Path(__file__).parents[1] / 'agents' / 'own_agents.py'}:Sleeps"
 
 
-@pytest.mark.parametrize("command", [("watch", SLEEPS, "random"), ("play", "--against", SLEEPS)])
-def test_closing_the_window_does_not_wait_for_an_agent(screen, command):
-    with started(screen, "-m", "geo_patrol", *command) as process:
+def test_closing_the_window_does_not_wait_for_an_agent(screen):
+    with started(screen, "-m", "geo_patrol", "watch", SLEEPS, "random") as process:
         window = window_of(screen, process)
-        xdotool(screen, "windowfocus", window)
-        xdotool(screen, "key", "Return")  # commits, where there are orders to give
         time.sleep(2)
         close_window(screen, window)
         assert end_of(process) == (0, "", "")

@@ -8,10 +8,8 @@ import pytest
 
 from geo_patrol import AgentError, load_config, make_agent
 from geo_patrol.rendering import screen
-from geo_patrol.rendering.play import PlayWindow
 from geo_patrol.rendering.watch import WatchWindow, watch
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sessions.order_entry import OrderEntry
 
 CONFIG = load_config("geo_patrol")
 
@@ -88,33 +86,6 @@ def test_a_window_closes_while_an_agent_thinks(closed, ponderer, monkeypatch):
     assert not ponderer.may_decide.is_set()
     assert len(live.timeline) == 1
     assert not window.screen.is_open
-
-
-def test_a_committed_phase_waits_for_the_other_side(ponderer, monkeypatch):
-    window = PlayWindow(lambda: LiveGame(CONFIG, (None, ponderer), 1))
-    left = when_shown(
-        monkeypatch,
-        lambda: window.session.stage == "ordering" and post_key(window, pygame.K_RETURN),
-        lambda: window.session.stage == "waiting" and window.prompt == "Waiting for the other side's orders.",
-        lambda: ponderer.may_decide.set() is None,
-        lambda: window.session.stage == "showing" and post_key(window, pygame.K_q, "q"),
-    )
-    window.run()
-    assert left == []
-
-
-def test_a_window_closes_while_the_first_phase_waits(ponderer, monkeypatch):
-    """As in a game that is resumed in a phase in which the person can do nothing."""
-    monkeypatch.setattr(OrderEntry, "has_choice", property(lambda _: False))
-    monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
-    window = PlayWindow(lambda: LiveGame(CONFIG, (None, ponderer), 1))
-    assert not window.screen.is_open
-    window.run()
-    ponderer.may_decide.set()
-    ponderer.act = lambda *_: 1 / 0
-    with pytest.raises(AgentError, match="ZeroDivisionError"):
-        PlayWindow(lambda: LiveGame(CONFIG, (None, ponderer), 1))
-    assert screen.open_screens == []
 
 
 def test_an_agent_that_fails_in_its_thread_closes_the_window(ponderer):

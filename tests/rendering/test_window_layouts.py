@@ -3,15 +3,11 @@
 import itertools
 
 import pytest
-from positions import arranged, everywhere
 
-from geo_patrol import Game, load_config, make_agent
-from geo_patrol.rendering.play import PlayWindow
+from geo_patrol import load_config, make_agent
 from geo_patrol.rendering.watch import WatchWindow
-from geo_patrol.scenes.orders import list_area, option_buttons, option_shapes
 from geo_patrol.scenes.shapes import Rect, Text
 from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sessions.order_entry import OrderEntry
 
 SIZES = [
     *itertools.product((480, 560, 640, 800, 1000, 1280), (360, 420, 480, 600, 720)),
@@ -19,10 +15,6 @@ SIZES = [
     *((1600, 500), (1920, 1080), (2560, 1440), (3440, 1440), (3840, 2160)),
 ]
 PRESETS = ("geo_patrol", "od2d", "case5")
-
-
-def playing(preset):
-    return PlayWindow(lambda: LiveGame(load_config(preset), (None, make_agent("idle")), 4))
 
 
 def watching(preset):
@@ -45,9 +37,8 @@ def is_inside(rect, area):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("make", [playing, watching])
-def test_all_buttons_lie_inside_the_window_beside_each_other_and_the_panels(make, preset):
-    window = make(preset)
+def test_all_buttons_lie_inside_the_window_beside_each_other_and_the_panels(preset):
+    window = watching(preset)
     for size in SIZES:
         layout = in_size(window, size)
         buttons = [rect for _, rect in window.bar._buttons]
@@ -58,43 +49,9 @@ def test_all_buttons_lie_inside_the_window_beside_each_other_and_the_panels(make
         assert layout.board.width >= 0.5 * min(size), size
 
 
-@pytest.mark.parametrize("make", [playing, watching])
-def test_buttons_are_large_enough_for_their_labels(make):
-    window = make("geo_patrol")
+def test_buttons_are_large_enough_for_their_labels():
+    window = watching("geo_patrol")
     for size in SIZES:
         layout = in_size(window, size)
         shapes = window.bar.shapes(layout, None)
         assert not [shape.text for shape in shapes if isinstance(shape, Text) and shape.text.endswith("..")], size
-
-
-def many_options():
-    """Return a game in which every satellite of alpha has as many options as there can be."""
-    return arranged(phase="engagement", alpha=everywhere(20), bravo=everywhere(20))
-
-
-@pytest.mark.parametrize("make_game", [many_options, lambda: Game("geo_patrol", seed=1)])
-def test_the_list_of_orders_fits_every_window(make_game):
-    window, entry = playing("geo_patrol"), OrderEntry(make_game(), "alpha")
-    entry.select(1)
-    options = entry.options(1)
-    for size in SIZES:
-        layout = in_size(window, size)
-        buttons = option_buttons(layout, options)
-        rects = [rect for _, rect in buttons]
-        area = list_area(layout, options)
-        assert all(is_inside(rect, area) for rect in rects), size
-        assert min(rect.height for rect in rects) >= layout.text_size("small"), size
-        assert not overlaps([*rects, *(rect for _, rect in window.bar._buttons), layout.board]), size
-        texts = [shape.text for shape in option_shapes(layout, entry, buttons, None) if isinstance(shape, Text)]
-        assert len(texts) == len(options) + 2
-        assert not [text for text in texts if text.endswith("..")], size
-
-
-@pytest.mark.parametrize("size", [(480, 360), (400, 724), (640, 480), (1920, 1080)])
-def test_the_line_above_the_buttons_is_not_cut_off(size):
-    window = playing("geo_patrol")
-    in_size(window, size)
-    for selected in (None, 1):
-        window.session.entry.select(selected)
-        layout = window._picture.layout
-        assert layout.text_width(window.prompt.partition(";")[0], layout.text_size("normal")) <= layout.toolbar.width

@@ -21,6 +21,8 @@ VALID = [
     '{"type":"answer","game":"ab12","turn":1,"phase":"movement","text":"P1 prograde\\nnothing else"}',
     '{"type":"ping","number":4}',
     '{"type":"leave"}',
+    '{"type":"resign"}',
+    '{"type":"draw","offer":false}',
 ]
 
 

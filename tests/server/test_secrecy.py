@@ -105,6 +105,8 @@ class Audience:
             "seconds_left": None,
             "watching": len(self.watchers),
             "paused": False,
+            "people": list(SIDES),
+            "draw_offered": [],
         }
 
     def play_phase(self, first, orders):

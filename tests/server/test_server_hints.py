@@ -1,4 +1,4 @@
-"""Hints, warnings and the guided first game over HTTP: for the owner of a seat, from the same objects as in windows."""
+"""Hints, warnings and the guided first game over HTTP: for the owner of a seat, and nobody else."""
 
 import pytest
 
@@ -34,14 +34,17 @@ def open_table(client, **setup):
     return f"/api/tables/{opened['table']}", opened["secrets"]
 
 
-def test_danger_is_that_of_the_window(client, tables):
+def test_danger_says_who_can_come_and_who_can_guard(client, tables):
     path, secrets = open_table(client)
     game = next(iter(tables.items.values())).game
     for texts in ([], ["HVA prograde"], ["HVA radial_in"]):
         answer = client.post(f"{path}/danger", json={"secret": secrets["alpha"], "orders": texts}).json()
-        assert answer["text"] == hva_threat(game, "alpha", read_orders(texts)).texts[0]
-        assert ["What the HVA can do now", ""] in answer["lines"]
-    assert client.post(f"{path}/danger", json={"secret": secrets["bravo"]}).json() == {"text": "", "lines": []}
+        threat = hva_threat(game, "alpha", read_orders(texts))
+        assert answer["phase"] == "movement"
+        assert answer["attackers"] == [f"P{attack.order.satellite}" for attack in threat.attacks]
+        assert answer["able"] == [f"P{guard.order.satellite}" for guard in threat.guards]
+        assert (answer["lost"], answer["points"]) == (round(100 * threat.probability), threat.points)
+    assert client.post(f"{path}/danger", json={"secret": secrets["bravo"]}).json() == {"attackers": []}
 
 
 def test_a_hint_is_for_the_own_side_and_found_once_a_phase(client, monkeypatch):
@@ -58,7 +61,7 @@ def test_a_hint_is_for_the_own_side_and_found_once_a_phase(client, monkeypatch):
     ]
     assert searched == ["bravo", "alpha"]
     assert answers[0] == answers[2]
-    assert (answers[0]["orders"], answers[0]["text"]) == (["P1 prograde"], "Hint: won 50% of 10 games played out")
+    assert [answers[0][key] for key in ("orders", "percent", "games")] == [["P1 prograde"], 50, 10]
     assert answers[0]["shapes"]
 
 
@@ -80,9 +83,9 @@ def test_danger_that_is_asked_about_too_late_is_no_error(client, tables):
     table = tables.find(path.rpartition("/")[2])
     asked = {"secret": secrets["alpha"], "orders": ["P1 shoot HVA"], "turn": table.game.turn}
     for stale in ({"phase": "engagement"}, {"phase": "movement", "turn": table.game.turn - 1}):
-        assert client.post(f"{path}/danger", json=asked | stale).json() == {"text": "", "lines": []}
+        assert client.post(f"{path}/danger", json=asked | stale).json() == {"attackers": []}
     table.submitted["alpha"] = ()
-    assert client.post(f"{path}/danger", json=asked).json() == {"text": "", "lines": []}
+    assert client.post(f"{path}/danger", json=asked).json() == {"attackers": []}
     assert client.post(f"{path}/hint", json={"secret": secrets["alpha"]}).json()["code"] == "too_late"
 
 
@@ -104,7 +107,7 @@ def test_a_step_says_what_the_window_says(client):
     lesson = GameLesson()
     for number in range(1, len(lesson.steps) + 1):
         lesson.go(number - 1)
-        card = LessonSession.begin(lesson).card
+        card = LessonSession(lesson).card
         shown = client.get(f"/api/lesson/{number}").json()["card"]
         assert (shown["title"], shown["text"], shown["task"]) == (card.title, card.text, card.task)
     for bad in (0, 11):

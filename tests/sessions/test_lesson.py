@@ -13,7 +13,7 @@ def session_of(name):
     lesson = GameLesson()
     while lesson.step.id != name:
         lesson.next()
-    return LessonSession.begin(lesson)
+    return LessonSession(lesson)
 
 
 def give(session, *orders):
@@ -73,7 +73,7 @@ def test_anything_else_shows_the_hint_and_plays_nothing(name):
     assert not session.lesson.is_done
     assert session.stage == "ordering"
     assert len(session.live.timeline) == 1
-    session.entry.hold_all()
+    session.entry.give_all([])
     do(session)
     assert session.lesson.is_done
     assert session.card.hint == ""
@@ -151,7 +151,7 @@ def test_texts_follow_the_rules_when_these_change():
     lesson.config = load_config(lesson.config, {"alpha.costs.prograde": 9, "alpha.odds.shoot": [0.6, 0.2]})
     texts = []
     while not lesson.is_last:
-        texts.append(LessonSession.begin(lesson).card.text)
+        texts.append(LessonSession(lesson).card.text)
         lesson.next()
     assert any("retrograde 9" in text for text in texts)
     assert any("hits with 60%" in text for text in texts)
@@ -180,7 +180,7 @@ def test_claims_about_the_positions_are_true():
 def test_going_back_begins_a_step_again():
     lesson = GameLesson()
     lesson.next()
-    do(LessonSession.begin(lesson))
+    do(LessonSession(lesson))
     assert lesson.is_done
     lesson.back()
     assert (lesson.index, lesson.is_done) == (0, False)

@@ -5,8 +5,7 @@ import pytest
 from positions import arranged
 
 from geo_patrol import Game, Order
-from geo_patrol.sessions.advice import hva_choices, hva_threat
-from geo_patrol.sessions.game_pages import danger_tab
+from geo_patrol.sessions.advice import hva_threat, loss_probability
 
 
 def attackers(threat):
@@ -15,7 +14,6 @@ def attackers(threat):
 
 def test_nobody_reaches_an_hva_at_the_start():
     assert hva_threat(Game("geo_patrol", seed=1), "alpha") is None
-    assert "no enemy" in danger_tab(None).lines[0].left
 
 
 def test_in_an_engagement_phase_the_attacks_are_the_legal_ones():
@@ -25,10 +23,6 @@ def test_in_an_engagement_phase_the_attacks_are_the_legal_ones():
     assert threat.probability == pytest.approx(1 - 0.2 * 0.6)
     assert threat.points == 100
     assert {guard.order.satellite: guard.cost for guard in threat.guards} == {3: 10, 4: 10, 5: 5, 6: 5, 7: 10, 8: 10}
-    text = "\n".join(" ".join(line) for line in danger_tab(threat).lines)
-    assert "together 88% to lose it and 100 fuel points" in text
-    assert "bravo P1 can shoot it at 80%" in text
-    assert "P5 5 fuel, 80%" in text
 
 
 def test_a_move_is_paid_before_the_attack():
@@ -45,15 +39,17 @@ def test_moving_the_hva_away_ends_the_threat():
     assert game.phase == "movement"
 
 
-def test_the_page_says_what_holding_and_each_move_of_the_hva_lead_to():
-    game = arranged(bravo={1: {"sector": 17}})
-    lines = [" ".join(line) for line in danger_tab(hva_threat(game, "alpha"), hva_choices(game, "alpha")).lines]
-    assert lines[-4:] == [
-        "hold 0 fuel, +10 for the goal, 40% to lose it",
-        "prograde to 16 5 fuel, +3 for the goal, 80% to lose it",
-        "retrograde to 30 5 fuel, +3 for the goal, out of reach",
-        "radial in to 7 10 fuel, +3 for the goal, 40% to lose it",
-    ]
+def test_the_probability_of_a_loss_counts_guards_and_is_that_of_the_exact_odds():
+    bravo = {1: {"sector": 15}, 2: {"sector": 16}}
+    game = arranged(phase="engagement", bravo=bravo)
+    threat = hva_threat(game, "alpha")
+    assert loss_probability(game, "alpha", (), threat) == pytest.approx(threat.probability, abs=0.03)
+    guards = [Order(5, "guard"), Order(6, "guard")]
+    attacks = [attack.order for attack in threat.attacks]
+    positions, probabilities = game.outcome_distribution(guards, attacks)
+    exact = probabilities[positions["destroyed"][:, 0, 0] != 0].sum()
+    assert loss_probability(game, "alpha", guards, threat) == pytest.approx(exact, abs=0.03)
+    assert game.phase == "engagement"
 
 
 def test_attacks_in_a_movement_phase_are_those_that_some_moves_of_the_enemy_make_legal():

@@ -1,10 +1,11 @@
-"""Agents by name: ``make_agent``, the names that it knows, and opponents by difficulty for people who do not know them."""
+"""Agents by name: ``make_agent``, and the names that it knows."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.files import local_name
+from geo_patrol.agents.levels import LevelAgent
 from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.networks import is_network, load_network
 from geo_patrol.agents.policy import read_policy
@@ -14,36 +15,6 @@ from geo_patrol.agents.scripted.script import read_parameters
 from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent, read_search
 from geo_patrol.agents.solved import read_solved
 from geo_patrol.errors import suggest
-
-
-class Difficulty(NamedTuple):
-    """An opponent.
-
-    Attributes:
-        name: "easy", "medium" or "hard".
-        agent: the name of the agent.
-        elo: its rating on ``geo_patrol``.
-        note: how it plays.
-    """
-
-    name: str
-    agent: str
-    elo: int
-    note: str
-
-    @property
-    def summary(self) -> str:
-        """Its rating, and how it plays."""
-        return f"rating {self.elo:+}; {self.note}"
-
-
-# Ratings: geo-patrol tournament random turtle raider scripted policy:base --games 400 --seed 1. The 95 % intervals are about
-# 100 to either side; the order is the same on od2d and king_of_the_hill.
-DIFFICULTIES = (
-    Difficulty("easy", "turtle", -159, "guards its HVA and never attacks"),
-    Difficulty("medium", "scripted", 378, "weighs every engagement by the points that it gains"),
-    Difficulty("hard", "policy:base", 736, "a neural network, trained by self-play"),
-)
 
 
 class _AgentKind(NamedTuple):
@@ -75,6 +46,7 @@ _ENTRIES: dict[str, _AgentKind] = {
     "scripted": _AgentKind(ScriptedAgent, ScriptedStyle),
     "search": _AgentKind(SearchAgent, parse=_make_search),
     "policy": _AgentKind(read_policy, parse=read_policy),
+    "level": _AgentKind(LevelAgent, parse=LevelAgent),
     "solved": _AgentKind(read_solved, parse=read_solved),
 }
 

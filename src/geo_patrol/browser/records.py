@@ -15,32 +15,29 @@ from xml.etree import ElementTree as ET
 from geo_patrol.board_text import reasons_text
 from geo_patrol.config.schema import BoardConfig, GameConfig
 from geo_patrol.game import Game
-from geo_patrol.notation import Outcome, Satellite, SatelliteId, read_orders
+from geo_patrol.notation import Order, Outcome, Satellite, SatelliteId, read_orders, short_name
 from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import board_shapes, highlight_shapes, occupied_sectors
-from geo_patrol.scenes.engagements import attack_lines
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_shapes, ring_shape
 from geo_patrol.scenes.picture import fleet_size, moving_shapes
 from geo_patrol.scenes.satellites import (
     Anchors,
     Motion,
-    TokenStyle,
     all_satellites,
     by_sector,
     full_fuel,
     satellite_anchors,
-    token_symbol,
 )
 from geo_patrol.scenes.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
-from geo_patrol.sessions.advice import Hint, score_changes
-from geo_patrol.sessions.engagement import Card, cards, destroyed
-from geo_patrol.sessions.game_pages import aim_tab, costs_tab, outcome_text, result_tab
+from geo_patrol.sessions.advice import Hint, ScoreChange, score_changes
+from geo_patrol.sessions.analysis import Analysis
+from geo_patrol.sessions.game_pages import aim_tab, costs_tab, result_tab
 from geo_patrol.sessions.lesson import PLAYER, GameLesson, LessonSession
 from geo_patrol.sessions.live import Snapshot, Timeline
-from geo_patrol.sessions.order_entry import Option, OrderEntry
-from geo_patrol.sessions.playback import MOVING_FRACTION, beats_seconds, phase_seconds
+from geo_patrol.sessions.order_entry import Option, OrderEntry, describe
+from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
 from geo_patrol.sides import SIDES, Side
 
 SIZE = 720
@@ -88,10 +85,9 @@ class SceneEncoder:
             ``seconds``: its duration; ``frames``: indices of the shapes of each frame, the first at the start and the
             last at the end of the phase, a single one if nothing led there; ``turning``: indices of the first and the
             last frame in which the board turns, or None; ``occupied``: numbers of the sectors with satellites at the
-            start and at the end; ``told``: the fraction of the time after which an engagement has been played;
-            ``cards``: the last engagement by target, see ``_card``; ``lost``: how many satellites each side lost in it.
+            start and at the end.
         """
-        motion, told = Motion(self.layout.geometry, snapshot), cards(snapshot.outcomes, snapshot.outcomes_orders)
+        motion = Motion(self.layout.geometry, snapshot)
         last = snapshot.last_phase
         seconds = phase_seconds(snapshot) * MOVING_FRACTION
         steps = round(seconds * FRAMES_PER_SECOND) if last is not None else 0
@@ -102,28 +98,6 @@ class SceneEncoder:
             "frames": [self.encode(moving_shapes(self.layout, motion, clock)) for clock in clocks],
             "turning": [turning[0], turning[-1]] if turning else None,
             "occupied": [sorted(by_sector(motion.key(0).satellites)), sorted(by_sector(all_satellites(snapshot.game)))],
-            "told": round(beats_seconds(last.outcomes) / seconds, 3) if last is not None and last.outcomes else 0.5,
-            "cards": [self._card(card, motion) for card in told],
-            "lost": [sum(one.side == side for one in destroyed(snapshot.outcomes)) for side in SIDES],
-        }
-
-    def _card(self, card: Card, motion: Motion) -> dict[str, Any]:
-        """Return a card: its target, what became of it, the attacks on it, and the shapes that show them at the start."""
-        return {
-            "target": _name(card.target),
-            "result": card.result,
-            "attacks": [
-                {
-                    "by": _name(attack.attacker),
-                    "action": attack.action,
-                    "odds": attack.probability,
-                    "result": attack.result,
-                    "guard": None if attack.guard is None else _name(attack.guard),
-                }
-                for attack in card.attacks
-            ],
-            "guards": card.guards_text,
-            "lines": [shape_data(shape) for shape in attack_lines(self.layout, motion, card)],
         }
 
     def encode(self, shapes: Iterable[Shape]) -> list[int]:
@@ -226,7 +200,6 @@ def game_record(timeline: Timeline, title: str, *, is_narrow: bool = False) -> d
         "title": title,
         "preset": game.config.title,
         "names": list(timeline.names),
-        "turnLimit": game.config.turn_limit,
         **board_record(timeline, encoder),
         "symbols": encoder.symbols,
         "shapes": encoder.shapes,
@@ -238,8 +211,8 @@ def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
     """Return what stays the same in a game.
 
     Returns:
-        ``size``; ``board`` and ``turning`` as markup; ``sectors`` as ``SceneEncoder.sectors`` returns them; ``tokens``:
-        markup of each satellite by its name on a card, when it is safe and when it is lost; ``rules`` in words.
+        ``size``; ``board`` and ``turning`` as markup; ``sectors`` as ``SceneEncoder.sectors`` returns them; ``rules`` in
+        words; ``winScore`` of each side and ``turnLimit``.
     """
     game = timeline[0]
     return {
@@ -247,8 +220,9 @@ def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
         "board": encoder.board(),
         "turning": encoder.board(is_turning=True),
         "sectors": encoder.sectors(),
-        "tokens": {_name(one.id): _token_markup(one.id) for one in all_satellites(game)},
         "rules": [aim_tab(game), costs_tab(game)],
+        "winScore": [game.config.side(side).points.win for side in SIDES],
+        "turnLimit": game.config.turn_limit,
     }
 
 
@@ -261,13 +235,15 @@ def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict
         "phase": "over" if game.is_over else game.phase,
         "winner": (game.winner or "draw") if game.is_over else None,
         "reasons": reasons_text(game),
+        "ends": [{"reason": one.reason, "side": one.side} for one in game.reasons],
         "score": [game.scores[side] for side in SIDES],
         "goal": [game.goal_points[side] for side in SIDES],
+        "goals": [game.goals[side] for side in SIDES],
         "fleets": [[_satellite(game, satellite) for satellite in game.satellites(side)] for side in SIDES],
         "orders": [[str(order) for order in orders] for orders in last.orders] if last is not None else [[], []],
         "outcomes": [_outcome(outcome) for outcome in snapshot.outcomes],
         "outcomesTurn": snapshot.outcomes_turn,
-        "changes": [] if engagement is None else [str(change) for change in score_changes(engagement)],
+        "changes": [] if engagement is None else [_change(change) for change in score_changes(engagement)],
         "result": result_tab(timeline).lines if game.is_over else [],
         "engaged": last is not None and bool(last.outcomes),
         **encoder.frames(snapshot),
@@ -275,15 +251,8 @@ def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict
 
 
 def _name(satellite: SatelliteId) -> str:
-    """Return the name of a satellite in cards and areas: "bravo:HVA"."""
+    """Return the name of a satellite in outcomes and areas: "bravo:HVA"."""
     return f"{satellite.side}:{satellite.short}"
-
-
-@cache
-def _token_markup(satellite: SatelliteId) -> list[str]:
-    """Return the markup of a satellite's token, as cards show it, when it is safe and when it is lost."""
-    styles = (TokenStyle(satellite.side, satellite.number, state=state) for state in ("active", "destroyed"))
-    return [markup(token_symbol(style).shapes) for style in styles]
 
 
 def _satellite(game: Game, satellite: Satellite) -> list[Any]:
@@ -293,10 +262,21 @@ def _satellite(game: Game, satellite: Satellite) -> list[Any]:
     return [satellite.id.short, satellite.sector, satellite.fuel, full, satellite.ammo, state]
 
 
-def _outcome(outcome: Outcome) -> list[Any]:
-    """Return an outcome in words, whether it succeeded, and whether it is a guard without an attack."""
-    text = f"{outcome.actor.side} {outcome.actor.short} {outcome_text(outcome)}"
-    return [text, outcome.success, outcome.action == "guard" and outcome.attacker is None]
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    """Return an outcome: its fields, with satellites as in "alpha:P3", and its odds in percent."""
+    return {
+        "action": outcome.action,
+        "attacker": None if outcome.attacker is None else _name(outcome.attacker),
+        "guardian": None if outcome.guardian is None else _name(outcome.guardian),
+        "target": _name(outcome.target),
+        "odds": round(100 * outcome.probability),
+        "success": outcome.success,
+    }
+
+
+def _change(change: ScoreChange) -> list[Any]:
+    """Return by how much the score of a side changed, and why, in words."""
+    return [change.total, list(change.reasons)]
 
 
 _MIN_REACH = 16.0
@@ -313,8 +293,8 @@ def choices_record(game: Game, side: Side, layout: Layout) -> dict[str, Any]:
 
     Returns:
         ``satellites``: those with a legal order, each with its options and the shapes that mark them; ``areas``: of
-        satellites ("bravo:HVA") and of sectors ("13"), its name, the shape that takes clicks and the shapes that light
-        it up; ``symbols``: markup by name.
+        satellites ("bravo:HVA") and of sectors ("13"), its sector, the shape that takes clicks and the shapes that
+        light it up; ``symbols``: markup by name.
     """
     encoder = _ChoiceEncoder(game, side, layout)
     return {
@@ -328,14 +308,73 @@ def choices_record(game: Game, side: Side, layout: Layout) -> dict[str, Any]:
 
 
 def hint_record(game: Game, side: Side, layout: Layout, hint: Hint) -> dict[str, Any]:
-    """Return a hint for the side: its ``orders``, ``text``, and the ``shapes`` and ``symbols`` that show it."""
+    """Return a hint for a side.
+
+    Returns:
+        ``orders``; ``percent`` of the ``games`` played out with them that it won; ``shapes`` and ``symbols`` that show it.
+    """
     encoder = _ChoiceEncoder(game, side, layout)
     shapes = hint_shapes(layout, encoder.anchors, encoder.entry, hint.orders)
     return {
         "orders": [str(order) for order in hint.orders],
-        "text": f"Hint: {hint.estimate}",
+        "percent": round(100 * hint.win_probability),
+        "games": hint.rollouts,
         "shapes": encoder.encode(shapes),
         "symbols": encoder.symbols,
+    }
+
+
+def analysis_record(timeline: Timeline, side: Side, analysis: Analysis) -> dict[str, Any]:
+    """Return what decided a game for a side.
+
+    Returns:
+        ``done`` of ``total`` steps of the analysis; ``chances`` of the side in percent, by moment; ``moments``, each with its
+        ``index``, the ``satellite``, the order ``given`` and the ``better`` one as options without areas, chances ``before``
+        and ``after``, and the ``shapes`` and ``symbols`` of the better order; ``luck``, the index of the moment that it led
+        to and by how much it changed the chance, or None.
+    """
+    moments = []
+    for moment in analysis.moments:
+        game = timeline[moment.position]
+        encoder = _ChoiceEncoder(game, side, SceneEncoder(game.config).layout)
+        is_move = moment.better.action != "noop"
+        shapes = hint_shapes(encoder.layout, encoder.anchors, encoder.entry, [moment.better] if is_move else [])
+        moments.append(
+            {
+                "index": moment.position,
+                "satellite": short_name(moment.given.satellite),
+                "given": _order_record(game, side, moment.given),
+                "better": _order_record(game, side, moment.better),
+                "before": round(100 * moment.before),
+                "after": round(100 * moment.after),
+                "shapes": encoder.encode(shapes),
+                "symbols": encoder.symbols,
+            }
+        )
+    luck = analysis.luck and {"index": analysis.luck[0], "change": round(100 * analysis.luck[1])}
+    return {
+        "done": analysis.done,
+        "total": analysis.total,
+        "chances": [round(100 * chance) for chance in analysis.chances],
+        "moments": moments,
+        "luck": luck,
+    }
+
+
+def _order_record(game: Game, side: Side, order: Order) -> dict[str, Any]:
+    """Return an order as pages put it into words."""
+    if order.action == "noop":
+        return {"action": "hold"}
+    return _option_fields(describe(game, side, order))
+
+
+def _option_fields(option: Option) -> dict[str, Any]:
+    return {
+        "action": option.order.action,
+        "cost": option.cost,
+        "odds": None if option.probability is None else round(100 * option.probability),
+        "sector": option.sector,
+        "target": None if option.target is None else option.target.short,
     }
 
 
@@ -359,7 +398,6 @@ class _ChoiceEncoder:
         free = ring_shape(self.layout, self.anchors[satellite.id], self.layout.stroke(1.4))
         return {
             "name": satellite.id.short,
-            "label": f"sector {satellite.sector}, {satellite.fuel} fuel, {satellite.ammo} ammo",
             "area": self._satellite_area(satellite.id),
             "ring": self.encode([free]),
             "costs": self.encode(cost_shapes(self.layout, self.satellites, self.anchors, options)),
@@ -370,9 +408,7 @@ class _ChoiceEncoder:
         color = theme.SIDES_BRIGHT[actor.side]
         return {
             "order": str(option.order),
-            "action": option.order.action,
-            "text": option.text,
-            "cost": option.cost_text,
+            **_option_fields(option),
             "area": self._sector_area(option.sector) if option.target is None else self._satellite_area(option.target),
             "arrow": self.encode(pending_order_shapes(self.layout, self.anchors, actor, option, color)),
         }
@@ -381,18 +417,17 @@ class _ChoiceEncoder:
         anchor = self.anchors[satellite]
         center = self.layout.geometry.point(anchor.position)
         ring = ring_shape(self.layout, anchor, max(round(3 * self.layout.scale), 2))
-        name = f"{satellite.side} {satellite.short}, sector {self.sectors[satellite]}"
         hit = Circle(center, max(anchor.radius, _MIN_REACH), theme.CHOICE)
-        return self._area(_name(satellite), name, hit, [ring])
+        return self._area(_name(satellite), self.sectors[satellite], hit, [ring])
 
     def _sector_area(self, sector: int | None) -> str:
         assert sector is not None
         outline = self.layout.geometry.outline(sector)
         lit = highlight_shapes(self.layout.geometry, sector, theme.CHOICE, 40 / 255)
-        return self._area(str(sector), f"sector {sector}", Polygon(outline, theme.CHOICE), lit)
+        return self._area(str(sector), sector, Polygon(outline, theme.CHOICE), lit)
 
-    def _area(self, key: str, name: str, hit: Shape, lit: Iterable[Shape]) -> str:
-        self.areas[key] = {"name": name, "hit": shape_data(hit), "lit": self.encode(lit)}
+    def _area(self, key: str, sector: int, hit: Shape, lit: Iterable[Shape]) -> str:
+        self.areas[key] = {"sector": sector, "hit": shape_data(hit), "lit": self.encode(lit)}
         return key
 
     def encode(self, shapes: Iterable[Shape]) -> list[list[Any]]:
@@ -471,4 +506,4 @@ def attempt_record(index: int, select: str | None, orders: Sequence[str]) -> dic
 def _begin(index: int) -> LessonSession:
     lesson = GameLesson()
     lesson.go(index)
-    return LessonSession.begin(lesson)
+    return LessonSession(lesson)

@@ -1,4 +1,4 @@
-"""The replay of a game as one self-contained HTML page, and the theme of pictures as custom properties of CSS."""
+"""Recorded games as pages: one file that needs nothing else."""
 
 import base64
 import gzip
@@ -14,44 +14,18 @@ from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes import theme
 from geo_patrol.sessions.live import Timeline
 
-_COLORS = {
-    "panel": theme.PANEL,
-    "card": theme.CARD,
-    "card-bright": theme.CARD_BRIGHT,
-    "line": theme.LINE,
-    "text": theme.TEXT,
-    "soft": theme.SOFT,
-    "faint": theme.FAINT,
-    "alpha": theme.SIDES_BRIGHT["alpha"],
-    "bravo": theme.SIDES_BRIGHT["bravo"],
-    "choice": theme.CHOICE,
-    "warning": theme.WARNING,
-    "lost": theme.LOST,
-    "safe": theme.SAFE,
-}
-"""Names of the colors that styles use."""
+MAX_GAMES = 100
+_FRAME_STYLE = "width: 100%; aspect-ratio: 16 / 10; min-height: 38rem; border: 0"
+_SCRIPTS = ("scene.js", "words.js", "playback.js", "replay.js")
 
 
 def theme_css() -> str:
-    """Return the colors of the theme, dark ones and light ones, as the user's system prefers.
+    """Return what the colors of pictures become where the user's system prefers a light theme.
 
     Shapes name colors as they are in dark pictures: ``--c-0d1320`` is what #0d1320 becomes on a light page.
     """
-    light = {name: theme.LIGHT[color] for name, color in _COLORS.items()}
-    light |= {f"c-{dark[1:]}": color for dark, color in theme.LIGHT.items()}
-    return (
-        f":root {{ color-scheme: dark light; {_properties(_COLORS)} --focus: {theme.HIT}; }}\n"
-        f"@media (prefers-color-scheme: light) {{ :root {{ {_properties(light)} }} }}\n"
-    )
-
-
-def _properties(colors: dict[str, str]) -> str:
-    return " ".join(f"--{name}: {color};" for name, color in colors.items())
-
-
-MAX_GAMES = 100
-_FRAME_STYLE = "width: 100%; aspect-ratio: 16 / 10; min-height: 38rem; border: 0"
-_SCRIPTS = ("scene.js", "panels.js", "playback.js", "replay.js")
+    light = "".join(f" --c-{dark[1:]}: {color};" for dark, color in theme.LIGHT.items())
+    return f"@media (prefers-color-scheme: light) {{ :root {{ --board: {theme.LIGHT[theme.SPACE]};{light} }} }}\n"
 
 
 def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
@@ -71,7 +45,7 @@ def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
             records.append(f'<script type="application/gzip" id="{kind}-{number}">{content}</script>')
     return Template(static_file("replay.html")).substitute(
         title=html.escape(name if len(options) == 1 else title),
-        style=theme_css() + static_file("style.css"),
+        style=static_file("page.css") + theme_css(),
         one_game="hidden" if len(options) == 1 else "",
         options="".join(options),
         games="\n".join(records),

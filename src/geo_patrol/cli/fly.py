@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from geo_patrol.cli.options import OverridesOption
+from geo_patrol.cli.options import NoBrowser, OverridesOption, Port
 from geo_patrol.cli.output import InputError, bad_input, output_file, plain_errors, progress_bar
 
 if TYPE_CHECKING:
     from geo_patrol.flight import Flight, Mission, Solution
     from geo_patrol.scenes.shapes import Drawing
+    from geo_patrol.server.app import Server
 
 _SUFFIXES = (".svg", ".pdf", ".png")
 _TEXT_HELP = """\
@@ -59,17 +60,20 @@ def fly(
     orders: Annotated[
         str | None, typer.Option("--orders", "-o", metavar="TEXT", help='Fly "launch D13; coast; engines down".')
     ] = None,
-    text: Annotated[bool, typer.Option("--text", "-t", help="Play in the terminal instead of a window.")] = False,
+    text: Annotated[bool, typer.Option("--text", "-t", help="Play in the terminal instead of the browser.")] = False,
     window: Annotated[
         bool, typer.Option("--window", "-w", help="Show the flight of --solve or --orders in a window.")
     ] = False,
     save: _Save = None,
     blank_map: _BlankMap = None,
     score_sheet: _ScoreSheet = None,
+    no_browser: NoBrowser = False,
+    port: Port = 0,
 ) -> None:
-    """Fly NASA's paper games on a grid with gravity: in a window, as text, or by the solver.
+    """Fly NASA's paper games on a grid with gravity: in the browser, as text, or by the solver.
 
-    Without --solve, --orders or --text a window opens. --blank-map and --score-sheet alone only write their files.
+    Without --solve, --orders or --text the page of the mission opens. --blank-map and --score-sheet alone only write their
+    files.
     """
     if list_missions:
         print_missions()
@@ -79,9 +83,13 @@ def fly(
     _check_suffix(save, (*_SUFFIXES, ".txt"))
     for sheet in (blank_map, score_sheet):
         _check_suffix(sheet, _SUFFIXES)
+    if (save or window) and not any(modes.values()):
+        raise InputError(f"{'--save' if save else '--window'} needs --solve, --orders or --text")
     loaded = _load(mission, overrides, seed, game)
     _write_sheets(loaded, blank_map, score_sheet)
-    if save or window or any(modes.values()) or not (blank_map or score_sheet):
+    if not any(modes.values()) and not (blank_map or score_sheet):
+        _open_page(loaded, has_browser=not no_browser, port=port)
+    elif any(modes.values()):
         with output_file(save) if save else nullcontext() as stream:  # opened before the work: it may not be writable
             flight = _fly(loaded, solve, max_states, orders, text, window)
             if stream is not None and save:
@@ -125,16 +133,28 @@ def _fly(
     if solve:
         solution = _solve(mission, max_states)
         print_solution(solution)
-        return _play_window(solution.flight, replay=True) if window else solution.flight
+        return _show(solution.flight) if window else solution.flight
     if orders is not None:
         flight = Flight(mission)
         with bad_input():
             flight.fly_all(order for order in orders.split(";") if order.strip())
         print(flight)
-        return _play_window(flight, replay=True) if window else flight
-    flight = play_text(Flight(mission)) if text else _play_window(Flight(mission))
+        return _show(flight) if window else flight
+    assert text
+    flight = play_text(Flight(mission))
     print(flight)
     return flight
+
+
+def _open_page(mission: "Mission", *, has_browser: bool, port: int) -> None:
+    """Let the user fly in the browser, with hints."""
+    from geo_patrol.cli.serve import open_page
+    from geo_patrol.warmup import compile_flight_games
+
+    def open_flight(server: "Server") -> str:
+        return f"/static/flight.html#challenge={server.open_flight(mission)}"
+
+    open_page(open_flight, [("flights", compile_flight_games)], has_browser=has_browser, port=port)
 
 
 def _solve(mission: "Mission", max_states: int | None) -> "Solution":
@@ -167,15 +187,15 @@ def print_solution(solution: "Solution") -> None:
     print(f"{solution.states:,} flights expanded in {solution.seconds:.2f} s.")
 
 
-def _play_window(flight: "Flight", *, replay: bool = False) -> "Flight":
-    """Let the user fly in a window; ``replay``: after showing the flight so far turn by turn."""
+def _show(flight: "Flight") -> "Flight":
+    """Show a flight turn by turn in a window, where the user may fly on."""
     from geo_patrol.flight.pictures.play import fly as show
     from geo_patrol.rendering.screen import NoScreenError
 
     try:
-        return show(flight, is_shown=replay)
+        return show(flight, is_shown=True)
     except NoScreenError as error:
-        raise InputError(f"{error}; without one: --text") from None
+        raise InputError(f"{error}; without one: leave --window out") from None
 
 
 def play_text(flight: "Flight") -> "Flight":

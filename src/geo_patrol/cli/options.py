@@ -17,12 +17,13 @@ from geo_patrol.files import atomic_path
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from geo_patrol.agents import Agent
     from geo_patrol.config.schema import GameConfig
     from geo_patrol.evaluation.ray_executor import RayExecutor
 
 
 ANY_AGENT = (
-    "random, idle, turtle, raider, mixed, scripted, search or policy; with parameters: raider:defenders=5, "
+    "random, idle, turtle, raider, mixed, scripted, search, policy or level; with parameters: level:telstar, raider:defenders=5, "
     "search:10ms, solved:FILE; your own: file.py:Name, module:Name, onnx:FILE.onnx, torch:file.py:make, rllib:FOLDER"
 )
 """Help text: the names of agents."""
@@ -56,8 +57,24 @@ Out: TypeAlias = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="DIR", help="Folder for games and tables; the same command resumes."),
 ]
+NoBrowser: TypeAlias = Annotated[bool, typer.Option("--no-browser", help="Only print the address of the page.")]
+Port: TypeAlias = Annotated[
+    int, typer.Option("--port", min=0, max=65_535, metavar="N", help="Port of the page; a free one by default.")
+]
 Json: TypeAlias = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
+
+
+def load_agent(name: str) -> "Agent":
+    """Create the agent of a name.
+
+    Raises:
+        InputError: no agent has that name.
+    """
+    from geo_patrol.agents import make_agent
+
+    with bad_input():
+        return make_agent(name)
 
 
 def check_workers(ray: str | None, processes: int | None) -> None:

@@ -4,45 +4,32 @@ import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
+from urllib.parse import urlencode
 
 import typer
 
-from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption
+from geo_patrol.cli.options import ANY_AGENT, ConfigOption, NoBrowser, OverridesOption, Port, load_agent
 from geo_patrol.cli.output import InputError, bad_input, plain_errors
-from geo_patrol.errors import GeoPatrolError, suggest
+from geo_patrol.errors import suggest
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
     from types import TracebackType
 
     from geo_patrol.agents import Agent
     from geo_patrol.config.schema import GameConfig
     from geo_patrol.game import Phase
-    from geo_patrol.rendering.screen import Screen
     from geo_patrol.replays import Recorder, Replay
+    from geo_patrol.server.app import Server
     from geo_patrol.sessions.live import LiveGame
-    from geo_patrol.sessions.menu import Choice, Entry, EntryList, OpenReplay, PlayGame, WatchGame
+    from geo_patrol.sides import Side
 
 
 PERSON = "person"
 """The name in replays of a person who plays."""
-WITHOUT_SCREEN = "geo-patrol play --text plays at the terminal"
-"""What to suggest if there is no screen for a window."""
 _MAX_ROLLOUT_TURNS = 10_000_000
 """Limit for one decision of an agent that is named by a file, which is untrusted."""
-
-
-def load_agent(name: str) -> "Agent":
-    """Create the agent of a name.
-
-    Raises:
-        InputError: no agent has that name.
-    """
-    from geo_patrol.agents import make_agent
-
-    with bad_input():
-        return make_agent(name)
 
 
 def start_game(
@@ -52,7 +39,6 @@ def start_game(
     seed: int | None,
     *,
     has_window: bool = True,
-    alternative: str = "geo-patrol match --show prints a game",
 ) -> "LiveGame":
     """Start a game, after compiling what its agents and its rules need.
 
@@ -62,7 +48,6 @@ def start_game(
         agents: the agents of alpha and bravo; None for a person.
         seed: the seed of the game; None takes one from the operating system.
         has_window: whether the game is shown in a window, which needs a screen.
-        alternative: what to suggest to the user if there is no screen.
 
     Raises:
         InputError: an argument is wrong.
@@ -78,45 +63,14 @@ def start_game(
         if seed is not None:
             check_seed(seed)
     if has_window:
-        check_screen(alternative)
+        from geo_patrol.rendering.screen import NoScreenError, init_display
+
+        try:
+            init_display()
+        except NoScreenError as error:
+            raise NoScreenError(f"{error}; or without one: geo-patrol match --show prints a game") from None
     warm_up([agent for agent in agents if agent is not None], resolved)  # or the game would stop to compile
     return LiveGame(resolved, agents, seed)
-
-
-def check_screen(alternative: str) -> None:
-    """Check that there is a screen for a window.
-
-    Raises:
-        NoScreenError: there is none; the message names the alternative.
-    """
-    from geo_patrol.rendering.screen import NoScreenError, init_display
-
-    try:
-        init_display()
-    except NoScreenError as error:
-        raise NoScreenError(f"{error}; or without one: {alternative}") from None
-
-
-def take_seats(saver: "GameSaver", screen: "Screen | None" = None) -> None:
-    """Let people play in a window, game after game, until they leave it."""
-    from geo_patrol.rendering.play import play
-    from geo_patrol.sessions.live import LiveGame
-
-    first = saver.live
-    waiting, agents = [first], first.agents
-
-    def new_game() -> LiveGame:
-        if waiting:
-            return waiting.pop()
-        live = LiveGame(first.config, agents)
-        saver.add(live)
-        return live
-
-    def swap_sides() -> None:
-        nonlocal agents
-        agents = agents[1], agents[0]
-
-    play(new_game, screen=screen, swap_sides=None if agents == (None, None) else swap_sides)
 
 
 class GameSaver:
@@ -170,20 +124,19 @@ class GameSaver:
                 raise
 
     @classmethod
-    def resume(cls, path: Path, *, has_window: bool) -> Self:
-        """Resume the interrupted game at the end of a file.
+    def resume(cls, path: Path) -> Self:
+        """Resume the interrupted game at the end of a file, at the terminal.
 
         Raises:
             RecordingError: the file cannot be read, or its last game is over or does not follow the rules.
             InputError: an agent in it does not exist, or would take too long.
-            NoScreenError: there is no screen for a window.
         """
         from geo_patrol.replays.files import reopen, unfinished_game
 
         replay = unfinished_game(path)
         alpha, bravo = replay.agents
         agents = _agent_of(replay, path, "alpha", alpha), _agent_of(replay, path, "bravo", bravo)
-        live = start_game(replay.config, None, agents, replay.seed, has_window=has_window, alternative=WITHOUT_SCREEN)
+        live = start_game(replay.config, None, agents, replay.seed, has_window=False)
         live.resume(phase.codes for phase in replay.phases)
         saver = cls(reopen(path, replay))
         saver._recorder.resume(live.game)
@@ -244,112 +197,11 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
     return agent
 
 
-def run_menu(first: "EntryList | None" = None) -> None:
-    """Show the start menu, and open what is chosen, until the window is closed.
-
-    Args:
-        first: the list to start with; the first one of the menu by default.
-
-    Raises:
-        NoScreenError: there is no screen.
-    """
-    from geo_patrol.rendering.screen import Screen
-    from geo_patrol.rendering.start import StartWindow
-    from geo_patrol.replays import saved_games_folder
-    from geo_patrol.sessions.menu import Menu, start_list
-
-    check_screen(WITHOUT_SCREEN)
-    message, screen = "", Screen("geo_patrol")
-    try:
-        while screen.is_open:
-            menu = Menu(first or start_list(saved_games_folder(), _missions), message)
-            message, first = "", None
-            choice = StartWindow(screen, menu).run()
-            if choice is None:
-                return
-            try:
-                _open(choice, screen)
-            except (GeoPatrolError, InputError, OSError) as error:
-                message = str(error)
-    finally:
-        screen.close()
-
-
-def _missions() -> "Iterator[Entry]":
-    """Yield an entry of the menu for each mission of the flight games."""
-    from geo_patrol.flight import load_mission, mission_names
-    from geo_patrol.sessions.menu import Entry, FlyMission
-
-    for name in mission_names():
-        mission = load_mission(name)
-        note = f"{mission.game_title}. {mission.description}"
-        yield Entry(f"{mission.title} ({name})", note, lambda name=name: FlyMission(name))  # type: ignore[misc]
-
-
-def _open(choice: "Choice", screen: "Screen") -> None:
-    """Open what was chosen; return when it is left."""
-    from geo_patrol.sessions import menu
-
-    match choice:
-        case menu.PlayGame():
-            _play_choice(choice, screen)
-        case menu.WatchGame():
-            _watch(choice, screen)
-        case menu.OpenReplay():
-            _open_file(choice, screen)
-        case menu.FlyMission(mission):
-            from geo_patrol.flight import Flight
-            from geo_patrol.flight.pictures.play import fly
-
-            fly(Flight(mission), screen)
-        case menu.Learn("geo_patrol"):
-            from geo_patrol.rendering.learn import learn
-
-            learn(screen=screen)
-        case menu.Learn():
-            from geo_patrol.flight.pictures.learn import learn as learn_to_fly
-
-            learn_to_fly(screen)
-
-
-def _play_choice(choice: "PlayGame", screen: "Screen") -> None:
-    from geo_patrol.replays import saved_games_folder
-
-    alpha, bravo = (None if name is None else load_agent(name) for name in choice.agents)
-    live = start_game(choice.config, None, (alpha, bravo), None)
-    with GameSaver.create(f"{saved_games_folder()}/", live) as saver:
-        take_seats(saver, screen)
-
-
-def _watch(choice: "WatchGame", screen: "Screen") -> None:
-    from geo_patrol.rendering.watch import watch
-
-    alpha, bravo = map(load_agent, choice.agents)
-    live = start_game(choice.config, None, (alpha, bravo), None)
-    watch(live.timeline, live.advance, live.title, screen=screen)
-
-
-def _open_file(choice: "OpenReplay", screen: "Screen") -> None:
-    """Go on with the last game of a file if it was interrupted; otherwise show its games."""
-    from geo_patrol.errors import RecordingError
-    from geo_patrol.rendering.games import watch_games
-    from geo_patrol.replays import ReplayReader
-    from geo_patrol.replays.files import GameList
-
-    try:
-        saver = GameSaver.resume(choice.path, has_window=True)
-    except (RecordingError, InputError):
-        watch_games(GameList(ReplayReader(choice.path)), screen=screen)
-        return
-    with saver:
-        take_seats(saver, screen)
-
-
 @plain_errors
 def play(
     context: typer.Context,
     side: Annotated[
-        str, typer.Option("--as", metavar="SIDE", help="The side that you play: alpha or bravo.")
+        str, typer.Option("--as", metavar="SIDE", help="The side that you play: alpha (blue) or bravo (gold).")
     ] = "alpha",
     against: Annotated[
         str,
@@ -358,14 +210,14 @@ def play(
             metavar="AGENT|person",
             help=f"Agent: {ANY_AGENT}. person: another player at the same screen.",
         ),
-    ] = "scripted",
+    ] = "level:telstar",
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Of the first game; a fresh one by default.")
+        int | None, typer.Option("--seed", metavar="N", help="Of the game; a fresh one by default.")
     ] = None,
     text: Annotated[
-        bool, typer.Option("--text", help="Play at the terminal, in the rule books' dialogue, instead of a window.")
+        bool, typer.Option("--text", help="Play at the terminal, in the rule books' dialogue, instead of the browser.")
     ] = False,
     save: Annotated[
         str | None,
@@ -374,44 +226,120 @@ def play(
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="FILE", help="Continue the interrupted game of a replay.")
     ] = None,
+    no_browser: NoBrowser = False,
+    port: Port = 0,
 ) -> None:
-    """Play a game in a window, with the mouse alone or with keys; or at the terminal (--text).
+    """Play in the browser, with the mouse, a finger or keys; or at the terminal (--text).
 
-    Without options a menu opens: games, opponents, saved games, the guided first game, the flight games.
+    Without options the start page opens: opponents in nine levels, the guided first game, your games, flights, classes.
+    With --against, --config or others it goes straight into the game.
 
-    Click a satellite, then where it should go or whom it should engage, and commit. ? shows all keys.
-
-    The other side's orders stay hidden until both sides have committed. Every phase is kept in a replay file at once: a
-    game that is left, by Ctrl-C too, can be resumed.
+    Only this computer reaches the page, and only with the key in the address that is printed, over a forwarded port too.
+    It ends by Ctrl-C, or ten minutes after its last page was closed. Every phase is kept in a replay file at once: a game
+    that is left can be continued.
     """
-    if not _options_used(context):
-        run_menu()
-        return
+    asked = [flag for flag in _options_used(context) if flag not in ("--no-browser", "--port")]
     if resume is not None:
-        _refuse_beside_resume(context)
-        _play(GameSaver.resume(resume, has_window=not text), text)
+        _refuse_beside_resume(asked)
+    if text:
+        _play(GameSaver.resume(resume) if resume else _start(side, against, config, overrides, seed, save))
         return
-    _play(_start(side, against, config, overrides, seed, save, has_window=not text), text)
+    from geo_patrol.cli.serve import open_page
+
+    folder = None if save is None else Path(save).expanduser()
+    if folder is not None and folder.suffix:
+        raise InputError(f"--save {save}: the page keeps games in a folder; a file is for --text")
+    own: frozenset[str] = frozenset()
+    if resume is not None:
+        _check_resumable(resume)
+    elif asked:
+        _check_new(side, against, config, overrides, seed)
+        own = frozenset([against]) if _is_own(against) else own
+
+    def open_first(server: "Server") -> str | None:
+        if resume is not None:
+            return _resume_table(server, resume)
+        if set(asked) <= {"--save"}:
+            return None
+        return _open_table(server, side, against, config, overrides, seed)
+
+    open_page(open_first, folder=folder, own_agents=own, has_browser=not no_browser, port=port)
 
 
-def _start(
-    side: str,
-    against: str,
-    config: str,
-    overrides: list[str] | None,
-    seed: int | None,
-    save: str | None,
-    *,
-    has_window: bool,
-) -> GameSaver:
-    """Start a new game and its file."""
+def _check_new(side: str, against: str, config: str, overrides: list[str] | None, seed: int | None) -> None:
+    """Check what a new game is asked for with, before a page opens."""
+    from geo_patrol.config.presets import load_config
+    from geo_patrol.games import check_seed
+
     if side not in SIDES:
         raise InputError(f"--as must be alpha or bravo, got {side}")
     if hint := suggest(against, [PERSON]) if against != PERSON else "":
         raise InputError(f"there is no agent {against!r}{hint}")
+    if against != PERSON:
+        load_agent(against)
+    with bad_input():
+        load_config(config, overrides)
+        if seed is not None:
+            check_seed(seed)
+
+
+def _is_own(agent: str) -> bool:
+    from geo_patrol.agents.isolation.agent import is_user_defined
+
+    return agent != PERSON and is_user_defined(agent)
+
+
+def _open_table(
+    server: "Server", side: str, against: str, config: str, overrides: list[str] | None, seed: int | None
+) -> str:
+    """Open a table; return the address of the seat of a person, or of the seats of two."""
+    from geo_patrol.config.presets import load_config
+    from geo_patrol.server.tables import NewTable
+
+    alpha, bravo = ("link" if other == side or against == PERSON else against for other in SIDES)
+    new = NewTable(seed=seed, alpha=alpha, bravo=bravo)
+    table, keys = server.tables.open_table(new, config=load_config(config, overrides))
+    return _table_address(table.id, side, keys)
+
+
+def _check_resumable(path: Path) -> None:
+    """Check that a game in a file can be continued."""
+    from geo_patrol.replays.files import unfinished_game
+
+    replay = unfinished_game(path)
+    for one, name in zip(SIDES, replay.agents, strict=True):
+        _agent_of(replay, path, one, name)
+    if PERSON not in replay.agents:
+        raise InputError(f"{path}: {' and '.join(replay.agents)} play each other; geo-patrol replay shows it")
+
+
+def _resume_table(server: "Server", path: Path) -> str:
+    """Continue the game at the end of a file at a table of its own; return the address of the seats of people."""
+    from geo_patrol.replays.files import unfinished_game
+
+    replay = unfinished_game(path)
+    assert replay.seed is not None
+    codes = (phase.codes for phase in replay.phases)
+    table, keys = server.tables.make_continued_table(replay.config, replay.seed, replay.agents, codes)
+    server.tables.add(table)
+    return _table_address(table.id, next(side for side in SIDES if side in keys), keys)
+
+
+def _table_address(table: str, side: str, keys: "Mapping[Side, str]") -> str:
+    """Return the page of a table for a person; for two, the second one's key is in it as well."""
+    others = [key for other, key in keys.items() if other != side]
+    parameters = {"table": table, "secret": keys[side], **({"second": others[0]} if others else {})}  # type: ignore[index]
+    return f"/static/table.html#{urlencode(parameters)}"
+
+
+def _start(
+    side: str, against: str, config: str, overrides: list[str] | None, seed: int | None, save: str | None
+) -> GameSaver:
+    """Start a new game at the terminal, and its file."""
+    _check_new(side, against, config, overrides, seed)
     agent = None if against == PERSON else load_agent(against)
     agents = (None, agent) if side == "alpha" else (agent, None)
-    live = start_game(config, overrides, agents, seed, has_window=has_window, alternative=WITHOUT_SCREEN)
+    live = start_game(config, overrides, agents, seed, has_window=False)
     from geo_patrol.replays import saved_games_folder
 
     return GameSaver.create(f"{saved_games_folder()}/" if save is None else save, live)
@@ -423,23 +351,20 @@ def _options_used(context: typer.Context) -> list[str]:
     return [parameter.opts[0] for parameter, source in sources if source is not None and source.name == "COMMANDLINE"]
 
 
-def _refuse_beside_resume(context: typer.Context) -> None:
+def _refuse_beside_resume(asked: list[str]) -> None:
     """Check that no option of a new game is given."""
-    flags = [flag for flag in _options_used(context) if flag not in ("--resume", "--text")]
+    flags = [flag for flag in asked if flag not in ("--resume", "--text")]
     if flags:
         raise InputError(f"--resume goes on in its file: leave {' and '.join(flags)} out")
 
 
-def _play(saver: GameSaver, text: bool) -> None:
-    """Play, and say where the games are."""
+def _play(saver: GameSaver) -> None:
+    """Play at the terminal, and say where the games are."""
     try:
         with saver:
-            if text:
-                _play_at_terminal(saver.live)
-            else:
-                take_seats(saver)
+            _play_at_terminal(saver.live)
     finally:
-        if message := saver.message("--text " * text):
+        if message := saver.message("--text "):
             print(f"\n{message}", file=sys.stderr)
 
 
@@ -456,8 +381,8 @@ def _play_at_terminal(live: "LiveGame") -> None:
 
 @plain_errors
 def watch(
-    alpha: Annotated[str | None, typer.Argument(metavar="[ALPHA", help=f"Agent: {ANY_AGENT}.")] = None,
-    bravo: Annotated[str | None, typer.Argument(metavar="BRAVO]", help="Its opponent; may be the same agent.")] = None,
+    alpha: Annotated[str, typer.Argument(metavar="ALPHA", help=f"Agent: {ANY_AGENT}.")],
+    bravo: Annotated[str, typer.Argument(metavar="BRAVO", help="Its opponent; may be the same agent.")],
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,
     seed: Annotated[
@@ -469,15 +394,8 @@ def watch(
 ) -> None:
     """Watch two agents play a game, phase by phase, and go back and forth in it.
 
-    Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys. Without agents a menu opens.
+    Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys.
     """
-    if alpha is None:
-        from geo_patrol.sessions.menu import watch_list
-
-        run_menu(watch_list())
-        return
-    if bravo is None:
-        raise InputError(f"{alpha} needs an opponent: name two agents, or none to choose them from a menu")
     agents = load_agent(alpha), load_agent(bravo)
     live = start_game(config, overrides, agents, seed)
     from geo_patrol.rendering.watch import watch as show
@@ -498,22 +416,23 @@ _GAMES_TEXT = " or ".join(_GAMES)
 @plain_errors
 def learn(
     game: Annotated[str, typer.Argument(metavar="GAME", help=f"What to learn: {_GAMES_TEXT}.")] = "geo_patrol",
+    no_browser: NoBrowser = False,
+    port: Port = 0,
 ) -> None:
-    """Learn the rules in a guided first game, in a window.
+    """Learn the rules in a guided first game, in the browser.
 
-    Ten short steps (six of the flight game), in each of which you do something: move, pay for it, drift, shoot, guard,
-    collide, score. The positions are prepared, the rules are the real ones.
+    Ten short steps (six of the flight game, in a window), in each of which you do something: move, pay for it, drift,
+    shoot, guard, collide, score. The positions are prepared, the rules are the real ones.
     """
     if game not in _GAMES:
         raise InputError(f"there is no lesson {game!r}{suggest(game, _GAMES) or f'; lessons are {_GAMES_TEXT}'}")
+    if game == "geo_patrol":
+        from geo_patrol.cli.serve import open_page
+
+        open_page(lambda _: "/static/learn.html", has_browser=not no_browser, port=port)
+        return
+    from geo_patrol.flight.pictures import learn as flying_lesson
     from geo_patrol.rendering.screen import init_display
 
     init_display()
-    if game == "geo_patrol":
-        from geo_patrol.rendering import learn as lesson
-
-        lesson.learn()
-    else:
-        from geo_patrol.flight.pictures import learn as flying_lesson
-
-        flying_lesson.learn()
+    flying_lesson.learn()

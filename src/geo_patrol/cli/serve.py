@@ -1,18 +1,21 @@
 """``geo-patrol serve``: games over the network."""
 
 import gc
-import socket
 import sys
-from contextlib import suppress
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geo_patrol.cli.options import ANY_AGENT
+from geo_patrol.cli.options import ANY_AGENT, load_agent
 from geo_patrol.cli.output import InputError, plain_errors
-from geo_patrol.cli.play import load_agent
-from geo_patrol.errors import optional_import
+from geo_patrol.errors import GeoPatrolError
+
+if TYPE_CHECKING:
+    from geo_patrol.server.app import Server
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -53,10 +56,9 @@ def serve(
     Without --host only this computer can reach it. On a network, everybody there can open tables and make this computer
     play its agents. Put it behind a reverse proxy with TLS, because secrets travel in the messages.
     """
-    with optional_import("server"):
-        from geo_patrol.server.app import Server
-        from geo_patrol.server.tables import TableStore
-        from geo_patrol.warmup import compile_flight_games, compile_search
+    from geo_patrol.server.app import Server
+    from geo_patrol.server.tables import TableStore
+    from geo_patrol.warmup import compile_flight_games, compile_search
 
     compile_search()  # for hints: compiling later would stop all games for a while
     compile_flight_games()
@@ -70,14 +72,28 @@ def serve(
 
 def _run(app: Any, host: str, port: int, note: str) -> None:
     """Serve an application until the process is ended; print its address and a note once the port is its own."""
-    with optional_import("server"):
-        import uvicorn
+    import uvicorn
 
-        from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
+    from geo_patrol.server.local import bind
+
+    config = _web_server(app, host, port)
+    bound = bind(config)
+    address = f"[{host}]" if ":" in host else host
+    typer.echo(f"http://{address}:{bound.getsockname()[1]}/  {note}", err=True)
+    with suppress(KeyboardInterrupt):  # uvicorn has shut down before it raises it again
+        uvicorn.Server(config).run([bound])
+
+
+def _web_server(app: Any, host: str, port: int) -> Any:
+    """Return how uvicorn serves an application."""
+    import uvicorn
+
+    from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
+
     gc.freeze()
     sys.setswitchinterval(0.0005)  # a thread that computes delays each answer of the event loop by as much
     gc.set_threshold(10_000)  # a full collection stops all games: with a thousand connections for a third of a second
-    config = uvicorn.Config(
+    return uvicorn.Config(
         app,
         host=host,
         port=port,
@@ -90,19 +106,81 @@ def _run(app: Any, host: str, port: int, note: str) -> None:
         ws_ping_timeout=20.0,
         timeout_graceful_shutdown=2,
     )
-    bound = _bind(config)
-    address = f"[{host}]" if ":" in host else host
-    typer.echo(f"http://{address}:{bound.getsockname()[1]}/  {note}", err=True)
-    with suppress(KeyboardInterrupt):  # uvicorn has shut down before it raises it again
-        uvicorn.Server(config).run([bound])
 
 
-def _bind(config: Any) -> socket.socket:
-    """Return the socket that a server listens on; end the process with the reason if there is none."""
-    bound = config.bind_socket()
-    # asyncio sets TCP_NODELAY on connections only where the listening socket says that it is one of TCP. Without it, the
-    # second of two messages to a client waits for 40 ms.
-    return socket.socket(bound.family, bound.type, socket.IPPROTO_TCP, bound.detach())
+def open_page(
+    open_first: "Callable[[Server], str | None]",
+    pieces: Sequence[tuple[str, Callable[[], object]]] = (),
+    *,
+    folder: Path | None = None,
+    own_agents: frozenset[str] = frozenset(),
+    has_browser: bool = True,
+    port: int = 0,
+) -> None:
+    """Serve the pages to the person at this computer until Ctrl-C, or some time after the last page was closed.
+
+    Args:
+        open_first: returns the page to begin with, None for the start page; called when games can be played.
+        pieces: what else is prepared, in words, and what prepares it.
+        folder: where games are kept; by default the person's own folder, or none if that cannot be written.
+        own_agents: user-defined agents that may be named.
+        has_browser: whether a browser is opened.
+        port: port to listen on; 0 takes a free one.
+
+    Raises:
+        GeoPatrolError: what is to be opened first is wrong.
+    """
+    from geo_patrol.server.app import Server
+    from geo_patrol.server.local import LocalPage
+    from geo_patrol.server.tables import TableStore
+    from geo_patrol.warmup import (
+        compile_flight_games,
+        compile_opponents,
+        compile_rules,
+        compile_search,
+        compile_warnings,
+    )
+
+    with ExitStack() as stack:
+        data = _games_folder(folder, stack)
+
+        def make_app() -> tuple[Any, str | None]:
+            server = Server(TableStore(data, own_agents=own_agents), _LOCAL)
+            for fault in server.damaged:
+                typer.echo(f"not restored: {fault}", err=True)
+            return server.app(), open_first(server)
+
+        first = (("the rules", compile_rules), ("the opponents", compile_opponents), ("warnings", compile_warnings))
+        later = (("hints", compile_search), ("flights", compile_flight_games))  # which games need not wait for
+        page = LocalPage((*first, *pieces), make_app, later)
+        with suppress(KeyboardInterrupt):
+            page.run(_web_server(page, "127.0.0.1", port), _tell_address, has_browser=has_browser)
+    if isinstance(page.failure, GeoPatrolError | ValueError | OSError):
+        raise InputError(str(page.failure))
+    if page.failure is not None:
+        raise page.failure
+
+
+def _tell_address(address: str) -> None:
+    typer.echo(
+        f"{address}\nYour page is at this address. Ctrl-C ends it; so does closing it, ten minutes later.", err=True
+    )
+
+
+def _games_folder(folder: Path | None, stack: ExitStack) -> Path:
+    """Return the folder for games; one that lasts as long as the command if the person's own cannot be written."""
+    from geo_patrol.replays import saved_games_folder
+
+    if folder is not None:
+        return folder
+    own = saved_games_folder()
+    try:
+        own.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=own):
+            return own
+    except OSError as error:
+        typer.echo(f"Games are not saved: {own}: {error.strerror}.", err=True)
+        return Path(stack.enter_context(tempfile.TemporaryDirectory()))
 
 
 def _allow_files() -> None:

@@ -438,10 +438,18 @@ def score_text(flight: FlightStatus) -> str:
     return "\n".join(lines)
 
 
-def result_text(flight: FlightStatus) -> str:
-    """Return whether the mission was fulfilled, how the flight ended, and the score."""
+def result_text(flight: FlightStatus, best: int | None = None) -> str:
+    """Return whether the mission was fulfilled, how the flight ended, and the score.
+
+    Args:
+        flight: a flight that has ended.
+        best: the best score that is known of the mission.
+    """
+    points = f"{flight.score} of {best}" if best is not None else f"score {flight.score}"
+    if flight.ending == Ending.LEFT_MAP:
+        return f"Lost in space: {points}; {flight.reason}."
     outcome = "Mission accomplished" if flight.is_success else "Mission failed"
-    return f"{outcome}: {flight.reason}. Score {flight.score}."
+    return f"{outcome}: {flight.reason}. {points.capitalize()}."
 
 
 class Flight(FlightStatus):

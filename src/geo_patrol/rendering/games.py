@@ -1,15 +1,12 @@
-"""A window to watch the recorded games of a file in: one after the other, or chosen from a list."""
+"""A window to watch the recorded games of a file in, one after the other."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from geo_patrol.errors import RecordingError
 from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.screen import Screen
-from geo_patrol.rendering.start import StartWindow
 from geo_patrol.rendering.watch import WatchWindow
 from geo_patrol.sessions.live import Timeline
-from geo_patrol.sessions.menu import ChosenGame, Entry, EntryList, Menu
 
 
 class GameSource(Protocol):
@@ -23,9 +20,6 @@ class GameSource(Protocol):
 
     def title(self, number: int) -> str:
         """Return the title of a game; raise RecordingError if there is none."""
-
-    def entries(self) -> Sequence[tuple[int, str, str]]:
-        """Return number, players and result of the first games."""
 
 
 def watch_games(games: GameSource, number: int = 0, screen: Screen | None = None) -> None:
@@ -61,7 +55,6 @@ class GamesWindow(WatchWindow):
         return [
             *super().make_controls(),
             Control("the game before", self._previous, ("p",), label="<", is_open=self._has_previous),
-            Control("the list of games", self._choose, ("l",), label="GameSource", is_open=self._has_several),
             Control("the next game", self._next, ("n",), label=">", is_open=self._has_next),
         ]
 
@@ -70,9 +63,6 @@ class GamesWindow(WatchWindow):
 
     def _has_next(self) -> bool:
         return self._games.has(self.number + 1)
-
-    def _has_several(self) -> bool:
-        return self._has_previous() or self._has_next()
 
     def _previous(self) -> None:
         self.open(self.number - 1)
@@ -91,16 +81,3 @@ class GamesWindow(WatchWindow):
         self.playback.load(timeline)
         self.set_config(timeline[0].config)
         self.screen.set_title(self._games.title(number))
-
-    def _choose(self) -> None:
-        """Show the list of games on the same screen, and open the chosen one."""
-        listed = self._games.entries()
-        entries = tuple(
-            Entry(players, result, lambda number=number: ChosenGame(number))  # type: ignore[misc]
-            for number, players, result in listed
-        )
-        shown = next((i for i, (number, *_) in enumerate(listed) if number == self.number), 0)
-        menu = Menu(EntryList("Which game?", entries, shown))
-        choice = StartWindow(self.screen, menu).run()
-        if self.screen.is_open:
-            self.open(choice.number if isinstance(choice, ChosenGame) else self.number)

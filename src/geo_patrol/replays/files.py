@@ -14,7 +14,6 @@ import zlib
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -742,11 +741,6 @@ class GameList:
             RecordingError: there is no such game.
         """
         return f"{self.reader.path.name}, {game_title(self._replay(number))}"
-
-    def entries(self) -> list[tuple[int, str, str]]:
-        """Return number, players and result of the first 200 games."""
-        replays = islice(ReplayReader(self.reader.path), MAX_LISTED)
-        return [(replay.number, game_title(replay), _result(replay)) for replay in replays]
 
 
 def replay_timeline(replay: Replay) -> tuple[Timeline, str]:

@@ -6,15 +6,27 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, StringConstraints
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from geo_patrol.agents.levels import rate
 from geo_patrol.browser.replay_page import replay_page, theme_css
-from geo_patrol.errors import GeoPatrolError, optional_import, show
-from geo_patrol.server import requests
+from geo_patrol.errors import GeoPatrolError, show
+from geo_patrol.flight.mission import Mission
+from geo_patrol.replays import read_replay
+from geo_patrol.server import protocol, requests
 from geo_patrol.server.classes import ClassRoutes
-from geo_patrol.server.flights import FlightRoutes
+from geo_patrol.server.flights import FlightRoutes, NewChallenge
 from geo_patrol.server.hints import HintRoutes
 from geo_patrol.server.protocol import (
     MAX_MESSAGE_BYTES,
@@ -30,17 +42,7 @@ from geo_patrol.server.protocol import (
 from geo_patrol.server.store import not_saved
 from geo_patrol.server.table_server import Connection, TableServer
 from geo_patrol.server.tables import NewTable, Table, TableStore
-from geo_patrol.sides import SIDES
-
-with optional_import("server"):
-    from starlette.applications import Starlette
-    from starlette.middleware import Middleware
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
-    from starlette.requests import HTTPConnection, Request
-    from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
-    from starlette.routing import Mount, Route, WebSocketRoute
-    from starlette.staticfiles import StaticFiles
-    from starlette.websockets import WebSocket, WebSocketDisconnect
+from geo_patrol.sides import SIDES, Side
 
 _SLOW_THREADS = 4
 """For searching agents, hints, scenarios and whatever else takes longer than a phase."""
@@ -51,6 +53,35 @@ _HELLO_SECONDS = 10.0
 _MESSAGES = (50.0, 200)
 """A second, and at once, of a connection."""
 _STATUS = {"no_table": 404, "wrong_secret": 403, "no_seat": 409, "too_many": 429, "not_saved": 507}
+
+
+class OwnGame(requests.SecretBody):
+    """A game and the secret of a seat of it."""
+
+    table: Annotated[str, StringConstraints(max_length=40)]
+
+
+class OwnGames(requests.Body):
+    """Games whose seats somebody has."""
+
+    games: Annotated[list[OwnGame], Field(max_length=50)]
+
+
+class Practice(requests.Body):
+    """From which position of a game somebody wants to play on, as which side, and against which agent."""
+
+    index: Annotated[int, Field(ge=0)]
+    side: Literal["alpha", "bravo"]
+    agent: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class Results(requests.Body):
+    """Results of a player: the rating of each opponent, and 1 for a game won, 0.5 for a draw, 0 for one lost."""
+
+    results: Annotated[
+        list[tuple[Annotated[float, Field(ge=-5000, le=5000)], Annotated[float, Field(ge=0, le=1)]]],
+        Field(max_length=1000),
+    ]
 
 
 class Server:
@@ -91,19 +122,29 @@ class Server:
         stores = self.tables, self._classes.classes, self._flights.challenges
         return [fault for store in stores for fault in store.damaged.values()]
 
+    def open_flight(self, mission: Mission) -> str:
+        """Open a challenge with hints; return its identifier."""
+        opened = self._flights.challenges.make_challenge(NewChallenge(hints=True), mission)
+        self._flights.challenges.add(opened)
+        return opened.id
+
     def app(self) -> Starlette:
         """Return the application."""
         return Starlette(
             routes=[
-                Route("/", _lobby),
-                Route("/table/{table}", _redirect_to_table),
+                Route("/", _start_page),
+                Route("/api/ready", _ready),
+                Route("/table/{table}", self._redirect_to_table),
                 Route("/api/tables", self._list_tables, methods=["GET"]),
                 Route("/api/tables", self._open_table, methods=["POST"]),
+                Route("/api/games", self._own_games, methods=["POST"]),
+                Route("/api/rating", self._rate, methods=["POST"]),
                 Route("/api/tables/{table}", self._show_table, methods=["GET"]),
+                Route("/api/tables/{table}/practice", self._practise, methods=["POST"]),
                 Route("/api/tables/{table}/seats/{side}", self._take_seat, methods=["POST"]),
                 Route("/replays/{table}.jsonl.gz", self._replay_file),
                 Route("/replays/{table}.html", self._replay_document),
-                Route("/static/theme.css", self._theme),
+                Route("/static/theme.css", _theme),
                 *self._hints.routes,
                 *self._classes.routes,
                 *self._flights.routes,
@@ -123,6 +164,7 @@ class Server:
         clearing = asyncio.create_task(self._clear_regularly())
         yield
         clearing.cancel()
+        self._hints.close()
         for server in self._servers.values():
             await server.close()
         self._quick.close()
@@ -192,6 +234,14 @@ class Server:
         listed = [_state(table) for table in self.tables.items.values() if not table.saved.classroom]
         return _json(TableList(tables=listed))  # a class has a page of its own
 
+    async def _redirect_to_table(self, request: Request) -> Response:
+        """Lead from a short address to the page on which a table is watched, or its game is looked at when it is over."""
+        name = request.path_params["table"]
+        table = self.tables.items.get(name)
+        saved = self.tables.read(name) if table is None else table.saved
+        page = "after" if saved is not None and saved.is_over else "table"
+        return RedirectResponse(f"/static/{page}.html#{urlencode({'table': name})}")
+
     async def _show_table(self, request: Request) -> Response:
         return _json(_state(await self._find(request.path_params["table"], request)))
 
@@ -205,8 +255,7 @@ class Server:
         return JSONResponse({"table": table.id, "secrets": secrets}, 201)
 
     async def _take_seat(self, request: Request) -> Response:
-        self._limits.take("requests", requests.client_site(request))
-        requests.check_origin(request.headers.get("origin"), request.headers.get("host"))
+        self._check_write(request)
         side = request.path_params["side"]
         if side not in SIDES:
             raise ProtocolError("bad_message", f"side must be alpha or bravo, got {show(side)}")
@@ -214,6 +263,65 @@ class Server:
         secret = table.take_seat(side)
         self._refresh(table.id)
         return JSONResponse({"table": table.id, "side": side, "secret": secret}, 201)
+
+    async def _own_games(self, request: Request) -> Response:
+        """Say how games stand whose seats somebody has; None for those that are gone, or whose seat is somebody else's."""
+        self._check_write(request)
+        asked, games = await requests.read_body(request, OwnGames), []
+        for one in asked.games:
+            table = self.tables.items.get(one.table)
+            if table is None:  # not kept: a list must not push games out of memory
+                load = partial(self.tables.load, one.table)
+                table = await self._slow.run(requests.client_site(request), load)
+            games.append(None if table is None else self._own_game(table, one.secret))
+        return JSONResponse({"games": games})
+
+    def _own_game(self, table: Table, secret: str) -> dict[str, Any] | None:
+        sides = [side for side in SIDES if table.saved.seat(side).accepts(secret)]
+        if not sides:
+            return None
+        game = table.game
+        return {
+            "side": sides[0],
+            "title": table.saved.title,
+            "names": [table.names.alpha, table.names.bravo],
+            "turn": game.turn,
+            "phase": game.phase,
+            "over": table.is_over,
+            "your_turn": not table.is_over and sides[0] not in table.submitted,
+            "winner": table.winner,
+            "score": [game.scores[side] for side in SIDES],
+            "reasons": protocol.ended(game, 0, table.saved.settled).reasons,
+            "changed": self.tables.last_change(table.id),
+        }
+
+    async def _rate(self, request: Request) -> Response:
+        """Return the rating of somebody with results against opponents with known ratings; null without games."""
+        self._check_write(request)
+        rating = rate((await requests.read_body(request, Results)).results)
+        return JSONResponse({"rating": None if rating is None else rating._asdict()})
+
+    async def _practise(self, request: Request) -> Response:
+        """Open a table that goes on from a position of a game that is over, for one person against an agent."""
+        self._check_write(request)
+        asked, site = await requests.read_body(request, Practice), requests.client_site(request)
+        self._limits.take("openings", site)
+        old = await self._finished(request)
+        self.tables.make_room(site)
+        names = ["person" if side == asked.side else asked.agent for side in SIDES]
+
+        def make() -> tuple[Table, dict[Side, str]]:
+            phases = read_replay(old.replay_path).phases[: asked.index] if asked.index else ()
+            past = (one.codes for one in phases)
+            return self.tables.make_continued_table(old.config, old.saved.seed, names, past, opener=site)
+
+        table, secrets = await self._slow.run(site, make)
+        self.tables.add(table)
+        return JSONResponse({"table": table.id, "secrets": secrets}, 201)
+
+    def _check_write(self, request: Request) -> None:
+        self._limits.take("requests", requests.client_site(request))
+        requests.check_origin(request.headers.get("origin"), request.headers.get("host"))
 
     # Files
 
@@ -226,6 +334,8 @@ class Server:
     async def _replay_file(self, request: Request) -> Response:
         self._limits.take("views", requests.client_site(request))
         path = (await self._finished(request)).replay_path
+        if not path.exists():
+            raise ProtocolError("no_table", "the game was over before a phase was played")
         return FileResponse(path, media_type="application/gzip", filename=path.name)
 
     async def _replay_document(self, request: Request) -> Response:
@@ -236,9 +346,6 @@ class Server:
         content = await self._slow.run(site, lambda: replay_page([(title, table.live.timeline)], title))
         headers = {"content-disposition": f'attachment; filename="{table.id}.html"'}  # its script is inline
         return Response(content, media_type="text/html", headers=headers)
-
-    async def _theme(self, _request: Request) -> Response:
-        return Response(theme_css(), media_type="text/css")
 
     # Games
 
@@ -289,13 +396,17 @@ class Server:
         return server, self._limits.owner(socket, hello.secret, lambda _: server.join(hello))
 
 
-async def _lobby(_request: Request) -> Response:
-    return RedirectResponse("/static/lobby.html")
+async def _start_page(_request: Request) -> Response:
+    return RedirectResponse("/static/start.html")
 
 
-async def _redirect_to_table(request: Request) -> Response:
-    """Lead from a short address to the page on which a table is watched."""
-    return RedirectResponse(f"/static/table.html#{urlencode({'table': request.path_params['table']})}")
+async def _theme(_request: Request) -> Response:
+    return Response(theme_css(), media_type="text/css")
+
+
+async def _ready(_request: Request) -> Response:
+    """Say that games can be played; a server that still prepares them answers otherwise, see ``LocalPage``."""
+    return JSONResponse({"ready": True, "page": None, "failure": None})
 
 
 async def _receive(socket: WebSocket) -> str:
@@ -372,7 +483,7 @@ def _state(table: Table) -> TableState:
         turn=table.game.turn,
         phase=table.game.phase,
         over=table.is_over,
-        winner=table.game.winner,
+        winner=table.winner,
         score=Both(**table.game.scores),
         clock=table.saved.clock,
         seats=BothSeats(**seats),

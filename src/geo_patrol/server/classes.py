@@ -9,9 +9,12 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.errors import optional_import, show
+from geo_patrol.errors import show
 from geo_patrol.notation import PhaseName
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.requests import (
@@ -99,7 +102,7 @@ class ClassGame(BaseModel):
         """Take down how it stands."""
         game = table.game
         self.turn, self.phase, self.scores = game.turn, game.phase, (game.scores["alpha"], game.scores["bravo"])
-        self.is_over, self.winner, self.reasons = table.is_over, game.winner, [str(one) for one in game.reasons]
+        self.is_over, self.winner, self.reasons = table.is_over, table.winner, [str(one) for one in game.reasons]
         self.is_paused, self.is_stopped = table.saved.is_paused, table.saved.is_stopped
 
 
@@ -506,12 +509,6 @@ class ClassStore(Store[SavedClass, Classroom]):
                     (self._tables.folder / f"{game.table}{ending}").unlink(missing_ok=True)
 
         self.remove_older(days, forget)
-
-
-with optional_import("server"):
-    from starlette.requests import Request
-    from starlette.responses import JSONResponse, RedirectResponse, Response
-    from starlette.routing import Route
 
 
 class Arrival(Body):

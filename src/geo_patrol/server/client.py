@@ -14,11 +14,13 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from urllib.request import urlopen
 
 import numpy as np
+from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.sync.client import ClientConnection, connect
 
 from geo_patrol.agents import Agent
 from geo_patrol.agents.protocol import compute_actions, reset_agent
 from geo_patrol.config.presets import read_saved_config
-from geo_patrol.errors import AgentError, GeoPatrolError, optional_import, show
+from geo_patrol.errors import AgentError, GeoPatrolError, show
 from geo_patrol.game import Game
 from geo_patrol.notation import Order
 from geo_patrol.position import FLEET_FIELDS
@@ -84,10 +86,6 @@ class ProgramPlayer:
         self._process.kill()
         self._process.communicate()
 
-
-with optional_import("server"):
-    from websockets.exceptions import ConnectionClosed, WebSocketException
-    from websockets.sync.client import ClientConnection, connect
 
 _MAX_BYTES = 1 << 26
 _WAITS = (0.25, 0.5, 1.0, 2.0, 4.0, *[10.0] * 12)

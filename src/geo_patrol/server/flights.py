@@ -8,16 +8,19 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_serializer
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from geo_patrol.browser.records import shape_data
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, mission_names
-from geo_patrol.errors import optional_import
 from geo_patrol.flight.best import best_known
 from geo_patrol.flight.flight import ENGINE_KEYS, Flight, Turn, goals_text, points_text, result_text, turn_notes
 from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.mission import DIRECTIONS, LAUNCHES, MAX_TURNS, GameName, Mission, load_mission, point_name
 from geo_patrol.flight.pictures import scene
-from geo_patrol.flight.solver import rank, solve
+from geo_patrol.flight.pictures.sheets import rules_tabs
+from geo_patrol.flight.solver import QUICK_STATES, rank, solve
 from geo_patrol.scenes.shapes import Drawing
 from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError
@@ -41,6 +44,8 @@ class NewChallenge(requests.Body):
     """Game of a random mission."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     """Seed of a random mission; the same seed gives the same mission."""
+    hints: bool = False
+    """Whether the solver tells pilots the order that it finds best."""
 
 
 class BestFlight(BaseModel):
@@ -101,6 +106,8 @@ class SavedChallenge(BaseModel):
     title: str
     mission: Mission
     best_known: KnownScore | None
+    hints: bool = False
+    """Whether pilots may ask for hints."""
     pilots: Annotated[list[Pilot], Field(max_length=MAX_PILOTS)] = []
 
     @field_serializer("mission")
@@ -248,15 +255,20 @@ class ChallengeStore(Store[SavedChallenge, Challenge]):
         for name, saved in list(self.read_all().items())[-MAX_CHALLENGES:]:
             self.items[name] = self._alive[name] = Challenge(name, saved, self.folder)
 
-    def make_challenge(self, new: NewChallenge) -> Challenge:
+    def make_challenge(self, new: NewChallenge, mission: Mission | None = None) -> Challenge:
         """Return a new challenge. This takes a second for a mission that is not of the package, and may run in a thread.
+
+        Args:
+            new: what is asked for.
+            mission: what is flown, instead of the mission that is asked for.
 
         Raises:
             ProtocolError: there is no such mission.
             ConfigError: the mission is wrong.
         """
-        mission = _make_mission(new)
-        saved = SavedChallenge(title=new.title or mission.title, mission=mission, best_known=_find_best(mission))
+        mission = mission or _make_mission(new)
+        title = new.title or mission.title
+        saved = SavedChallenge(title=title, mission=mission, best_known=_find_best(mission), hints=new.hints)
         return Challenge(secrets.token_urlsafe(8), saved, self.folder)
 
 
@@ -289,7 +301,7 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
     """Return what stays of a challenge.
 
     Returns:
-        ``title``; ``about``, lines ("left", "right") on the mission; ``best_known``, with ``score``, ``turns`` and
+        ``title``; ``about``, lines ("left", "right") on the mission; ``rules``, headings with lines; ``best_known``, with ``score``, ``turns`` and
         ``is_proved``, or None; ``view``, left, top, width and height of the map; ``map``, its shapes.
     """
     mission, best = challenge.mission, challenge.saved.best_known
@@ -309,13 +321,15 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
             *([("Goals", goals)] if goals else []),
         ],
         "best_known": None if best is None else best.model_dump(),
+        "rules": rules_tabs(mission),
+        "hints": challenge.saved.hints,
         "view": [0, _MAP_TOP, layout.width, layout.bottom + _MAP_BOTTOM - _MAP_TOP],
         "map": _shapes(layout, draw),
     }
 
 
-def flight_record(flight: Flight) -> dict[str, Any]:
-    """Return a flight.
+def flight_record(flight: Flight, best: KnownScore | None = None) -> dict[str, Any]:
+    """Return a flight; ``best`` is the best one that is known of its mission.
 
     Returns:
         ``number`` of its orders; ``status``, in words; ``over``; ``success``; ``result``, in words, "" while it goes on;
@@ -331,7 +345,7 @@ def flight_record(flight: Flight) -> dict[str, Any]:
         "status": _status(flight),
         "over": flight.is_over,
         "success": flight.is_success,
-        "result": result_text(flight) if flight.is_over else "",
+        "result": result_text(flight, None if best is None else best.score) if flight.is_over else "",
         "ship": layout.at(flight.position),
         "steps": [_shapes(layout, partial(scene.add_path, layout=layout, flight=flight, steps=step)) for step in steps],
         "outlook": _shapes(layout, lambda drawing: scene.add_outlook(drawing, layout, flight)) if has_outlook else [],
@@ -375,12 +389,6 @@ def _log_row(flight: Flight, turn: Turn) -> list[Any]:
     notes = turn_notes(flight, turn)
     end = point_name(turn.end)
     return [turn.number, turn.order, f"{end} ({notes})" if notes else end, points_text(turn)]
-
-
-with optional_import("server"):
-    from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
-    from starlette.routing import Route
 
 
 class NewPilot(requests.Body):
@@ -432,6 +440,7 @@ class FlightRoutes:
             Route(f"{base}/orders", self._fly, methods=["POST"]),
             Route(f"{base}/undo", self._undo, methods=["POST"]),
             Route(f"{base}/again", self._again, methods=["POST"]),
+            Route(f"{base}/hint", self._hint, methods=["POST"]),
         ]
 
     def _view(self, request: Request) -> tuple[Challenge, str]:
@@ -489,10 +498,17 @@ class FlightRoutes:
             request, change, lambda one, pilot: one.take_back(pilot, change.number, everything=True)
         )
 
-    async def _answer(
-        self, request: Request, key: requests.SecretBody, change: Callable[[Challenge, Pilot], Flight]
-    ) -> Response:
-        """Change the flight of the pilot with a secret; return it as it is then."""
+    async def _hint(self, request: Request) -> Response:
+        key = await requests.read_body(request, requests.SecretBody)
+        one = self._owned(request, key.secret)
+        flight = one.flight_of(one.pilot_of(key.secret))
+        if not one.saved.hints or flight.is_over:
+            raise ProtocolError("no_seat", "the flight is over" if one.saved.hints else "there are no hints here")
+        search = partial(_hint_record, flight, one.saved.best_known)
+        return JSONResponse(await self._slow.run(requests.client_site(request), search))
+
+    def _owned(self, request: Request, secret: str) -> Challenge:
+        """Return the challenge of the address, for a pilot with a secret."""
         name = request.path_params["name"]
 
         def find(secret: str) -> Challenge:
@@ -500,13 +516,28 @@ class FlightRoutes:
             one.pilot_of(secret)
             return one
 
-        one = self._limits.owner(request, key.secret, find)
+        return self._limits.owner(request, secret, find)
+
+    async def _answer(
+        self, request: Request, key: requests.SecretBody, change: Callable[[Challenge, Pilot], Flight]
+    ) -> Response:
+        """Change the flight of the pilot with a secret; return it as it is then."""
+        one = self._owned(request, key.secret)
 
         def run() -> dict[str, Any]:
             pilot = one.pilot_of(key.secret)  # an earlier change that could not be saved has replaced all of them
-            return {"name": pilot.name, **flight_record(change(one, pilot))}
+            return {"name": pilot.name, **flight_record(change(one, pilot), one.saved.best_known)}
 
         return JSONResponse(await self._quick.run(requests.client_site(request), run))
+
+
+def _hint_record(flight: Flight, best: KnownScore | None) -> dict[str, Any]:
+    """Return the ``order`` that a search of some seconds finds best, and in a ``text`` what it leads to."""
+    solution = solve(flight, max_states=QUICK_STATES)
+    text = solution.summary
+    if not flight.turn and best is not None and best.score > solution.score:
+        text = f"leads to {solution.score} points; a flight with {best.score} is known"
+    return {"order": flight.order_text(solution.flight.order_codes[flight.turn]), "text": text}
 
 
 async def _missions(_request: Request) -> Response:
@@ -515,9 +546,11 @@ async def _missions(_request: Request) -> Response:
 
 @cache
 def _mission_choices() -> list[tuple[str, str, str]]:
-    """Return names, titles and tasks of the missions, those of Planetary Probe first, which are the easiest."""
+    """Return names, titles and tasks of the missions, those of Planetary Probe first, and the longest last."""
     missions = {name: load_mission(name) for name in mission_names()}
-    names = sorted(missions, key=lambda name: (not missions[name].is_probe, name))
+    names = sorted(
+        missions, key=lambda name: (not missions[name].is_probe, missions[name].advanced, missions[name].turns)
+    )
     return [(name, f"{missions[name].game_title}: {missions[name].title}", _task(missions[name])) for name in names]
 
 

@@ -3,32 +3,45 @@
 All of it is computed in threads, where clients take turns.
 """
 
+import asyncio
+import gzip
+import json
+import logging
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import cache, partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
-from geo_patrol.browser.records import attempt_record, hint_record, num_steps, step_record
+from geo_patrol.agents import make_agent
+from geo_patrol.browser.records import analysis_record, attempt_record, game_record, hint_record, num_steps, step_record
+from geo_patrol.config.presets import load_config
 from geo_patrol.engine.state import SATELLITES
-from geo_patrol.errors import optional_import
+from geo_patrol.errors import show
 from geo_patrol.game import Game
-from geo_patrol.notation import Order
+from geo_patrol.notation import Order, short_name
 from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.tables import Table, TableStore
-from geo_patrol.sessions.advice import Hint, find_hint, hva_choices, hva_threat
-from geo_patrol.sessions.game_pages import danger_tab
-from geo_patrol.sides import Side
-
-with optional_import("server"):
-    from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
-    from starlette.routing import Route
+from geo_patrol.sessions.advice import Hint, find_hint, hva_threat, loss_probability
+from geo_patrol.sessions.analysis import analyse
+from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sides import SIDES, Side
 
 _MAX_HINTS = 1_000
 """That are kept, in case somebody asks again."""
-_NO_DANGER: dict[str, Any] = {"text": "", "lines": []}
+_MAX_ANALYSES = 60
+"""That are kept, finished or not; each takes some seconds."""
+_ANALYSIS_PATIENCE = 10.0
+"""Seconds after which an analysis that nobody asks about any more is given up; pages ask every second."""
+_DEMO_SEED = 4
+_LOG = logging.getLogger("geo_patrol.server")
+_NO_DANGER: dict[str, Any] = {"attackers": []}
 _OrderTexts = Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
 
 
@@ -64,23 +77,39 @@ class HintRoutes:
     ) -> None:
         self._tables, self._limits, self._quick, self._slow = tables, limits, quick, slow
         self._hints: OrderedDict[tuple[str, Side], tuple[int, Hint]] = OrderedDict()
+        self._analyses: OrderedDict[tuple[str, Side], dict[str, Any] | None] = OrderedDict()
+        self._asked: dict[tuple[str, Side], float] = {}
+        self._running: set[asyncio.Task[None]] = set()
 
     @property
     def routes(self) -> list[Route]:
         """The routes."""
         return [
             Route("/api/choices", self._choices, methods=["GET"]),
+            Route("/api/demo", self._demo, methods=["GET"]),
             Route("/api/lesson/{step:int}", self._step, methods=["GET"]),
             Route("/api/lesson/{step:int}", self._attempt, methods=["POST"]),
+            Route("/api/tables/{table}/analysis/{side}", self._analysis, methods=["GET"]),
             Route("/api/tables/{table}/danger", self._danger, methods=["POST"]),
             Route("/api/tables/{table}/hint", self._hint, methods=["POST"]),
         ]
 
+    def close(self) -> None:
+        """Give up what is being analysed."""
+        self._asked.clear()
+        for job in self._running:
+            job.cancel()
+
     async def _choices(self, _request: Request) -> Response:
         agents = requests.agent_choices(self._tables.own_agents)
-        return JSONResponse(
-            {"games": requests.game_choices(), "opponents": requests.opponent_choices(), "agents": agents}
-        )
+        return JSONResponse({"games": requests.game_choices(), "levels": requests.level_choices(), "agents": agents})
+
+    async def _demo(self, request: Request) -> Response:
+        """Return a game for the start page, compressed."""
+        site = requests.client_site(request)
+        self._limits.take("views", site)
+        content = await self._slow.run(site, _demo_content)
+        return Response(content, media_type="application/json", headers={"content-encoding": "gzip"})
 
     # The guided first game
 
@@ -122,6 +151,47 @@ class HintRoutes:
                 self._hints.popitem(last=False)
         return JSONResponse(hint_record(game, side, table.scenes.layout, known[1]))
 
+    async def _analysis(self, request: Request) -> Response:
+        """Return the analysis of a game that is over as far as it has come; the first request begins it."""
+        site, name, side = requests.client_site(request), request.path_params["table"], request.path_params["side"]
+        self._limits.take("views", site)
+        table = self._tables.items.get(name) or await self._slow.run(site, partial(self._tables.load, name))
+        if table is None:
+            raise self._tables.missing(name)
+        if side not in SIDES:
+            raise ProtocolError("bad_message", f"side must be alpha or bravo, got {show(side)}")
+        if not table.is_over:
+            raise ProtocolError("too_soon", "the game is not over: its analysis would be advice")
+        key = table.id, side
+        self._asked[key] = time.monotonic()
+        if key not in self._analyses:
+            while len(self._analyses) >= _MAX_ANALYSES:
+                old, _ = self._analyses.popitem(last=False)
+                self._asked.pop(old, None)
+            self._analyses[key] = None
+            self._running.add(job := asyncio.create_task(self._analyse(key, table, site)))
+            job.add_done_callback(self._running.discard)
+        found = self._analyses[key]
+        return JSONResponse(
+            {"done": 0, "total": 1, "chances": [], "moments": [], "luck": None} if found is None else found
+        )
+
+    async def _analyse(self, key: tuple[str, Side], table: Table, site: str) -> None:
+        timeline = table.live.timeline
+
+        def run() -> None:
+            for analysis in analyse(timeline, key[1]):
+                if time.monotonic() - self._asked.get(key, 0.0) > _ANALYSIS_PATIENCE:  # whoever asked has gone
+                    self._analyses.pop(key, None)
+                    return
+                self._analyses[key] = analysis_record(timeline, key[1], analysis)
+
+        try:
+            await self._slow.run(site, run)
+        except Exception:
+            _LOG.exception("the analysis of table %s failed", table.id)
+            self._analyses.pop(key, None)
+
     async def _read(self, request: Request) -> tuple[Table, Side, HintRequest]:
         """Return the table, the side that asks, and what it asks."""
         asked, name = await requests.read_body(request, HintRequest), request.path_params["table"]
@@ -133,6 +203,16 @@ class HintRoutes:
             return table, table.side_of(secret)
 
         return *self._limits.owner(request, asked.secret, find), asked
+
+
+@cache
+def _demo_content() -> bytes:
+    """Return a game of two of the better levels, drawn, as compressed JSON."""
+    agents = make_agent("level:hubble"), make_agent("level:meteosat")
+    live = LiveGame(load_config("geo_patrol"), agents, _DEMO_SEED)
+    while not live.is_over:
+        live.advance()
+    return gzip.compress(json.dumps(game_record(live.timeline, live.title), separators=(",", ":")).encode())
 
 
 def _step_index(request: Request) -> int:
@@ -147,9 +227,23 @@ def _has_ordered(table: Table, side: Side) -> bool:
 
 
 def _danger_record(game: Game, side: Side, orders: Sequence[Order]) -> dict[str, Any]:
-    """Return ``text``, how the HVA can be attacked next with these orders, "" if it cannot, and ``lines`` about it."""
+    """Return how the HVA can be attacked next with these orders.
+
+    Returns:
+        ``phase``; ``attackers``, who can attack; ``lost``, the percentage with which it is lost if all of them do, after a
+        movement without guards, otherwise with those ordered; ``guarding``, who is ordered to guard; ``able``, who can;
+        ``points`` that are lost with it.
+    """
     threat = hva_threat(game, side, orders)
     if threat is None:
         return _NO_DANGER
-    moves = hva_choices(game, side, orders) if game.phase == "movement" else ()
-    return {"text": threat.texts[0], "lines": danger_tab(threat, moves).lines}
+    is_engagement = game.phase == "engagement"
+    lost = loss_probability(game, side, orders, threat) if is_engagement else threat.probability
+    return {
+        "phase": game.phase,
+        "attackers": [short_name(one.order.satellite) for one in threat.attacks],
+        "lost": round(100 * lost),
+        "guarding": [short_name(order.satellite) for order in orders if order.action == "guard"],
+        "able": [short_name(one.order.satellite) for one in threat.guards],
+        "points": threat.points,
+    }

@@ -14,7 +14,7 @@ from geo_patrol.notation import Outcome, PhaseName, Satellite, SatelliteId
 from geo_patrol.scenes.layout import Layout
 from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.order_entry import Option, OrderEntry
-from geo_patrol.sides import SIDES, Side
+from geo_patrol.sides import SIDES, Side, enemy_of
 
 
 class Message(BaseModel):
@@ -99,6 +99,7 @@ class Ended(Message):
     kind: Literal["end"] = "end"
     winner: Side | None
     reasons: list[str]
+    """Such as "hva_destroyed (bravo)", "resigned (alpha)" or "agreed"."""
     score: Both
     seed: int
     """Repeats the game; secret until now, because it foretells outcomes."""
@@ -167,6 +168,20 @@ class Leave(Message):
     type: Literal["leave"] = "leave"
 
 
+class Resign(Message):
+    """Gives the game up: the other side wins."""
+
+    type: Literal["resign"] = "resign"
+
+
+class Draw(Message):
+    """Offers a draw, accepts one that was offered, or takes an offer back; it stands until the phase is played."""
+
+    type: Literal["draw"] = "draw"
+    offer: bool = True
+    """False takes it back."""
+
+
 class Ping(Message):
     """Asks for a ``Pong``."""
 
@@ -174,7 +189,9 @@ class Ping(Message):
     number: _Count = 0
 
 
-ClientMessage: TypeAlias = Annotated[Hello | Orders | Answer | Leave | Ping, Field(discriminator="type")]
+ClientMessage: TypeAlias = Annotated[
+    Hello | Orders | Answer | Leave | Resign | Draw | Ping, Field(discriminator="type")
+]
 
 # From the server
 
@@ -248,6 +265,10 @@ class Status(Message):
     watching: int
     paused: bool
     """Whether no orders are taken: the teacher has paused the game, or ended it."""
+    people: list[Side]
+    """Sides that people play, or bots of theirs: they may offer each other a draw."""
+    draw_offered: list[Side]
+    """Sides that offer a draw."""
 
 
 class OptionState(Message):
@@ -334,7 +355,7 @@ ServerMessage: TypeAlias = Annotated[
     Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong, Field(discriminator="type")
 ]
 
-_CLIENT: TypeAdapter[Hello | Orders | Answer | Leave | Ping] = TypeAdapter(ClientMessage)
+_CLIENT: TypeAdapter[Hello | Orders | Answer | Leave | Resign | Draw | Ping] = TypeAdapter(ClientMessage)
 _SERVER: TypeAdapter[Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong] = TypeAdapter(
     ServerMessage
 )
@@ -360,13 +381,13 @@ class ProtocolError(GeoPatrolError):
         return Error(code=self.code, text=str(self), retry_after=self.retry_after)
 
 
-def read_client_message(text: str | bytes) -> Hello | Orders | Answer | Leave | Ping:
+def read_client_message(text: str | bytes) -> Hello | Orders | Answer | Leave | Resign | Draw | Ping:
     """Read a message to the server.
 
     Raises:
         ProtocolError: it is none, with the code "bad_message".
     """
-    message: Hello | Orders | Answer | Leave | Ping = _read(_CLIENT, text)
+    message: Hello | Orders | Answer | Leave | Resign | Draw | Ping = _read(_CLIENT, text)
     return message
 
 
@@ -505,10 +526,14 @@ def _name(satellite: SatelliteId | None) -> str | None:
     return None if satellite is None else str(satellite)
 
 
-def ended(game: Game, seed: int) -> Ended:
-    """Return the end of a game."""
+def ended(game: Game, seed: int, settled: Side | Literal["draw"] | None = None) -> Ended:
+    """Return the end of a game; ``settled`` says who won it without playing on."""
     reasons = [str(reason) for reason in game.reasons]
-    return Ended(winner=game.winner, reasons=reasons, score=Both(**game.scores), seed=seed)
+    winner = game.winner
+    if settled is not None:
+        winner = None if settled == "draw" else settled
+        reasons = ["agreed"] if winner is None else [f"resigned ({enemy_of(winner)})"]
+    return Ended(winner=winner, reasons=reasons, score=Both(**game.scores), seed=seed)
 
 
 def option_states(game: Game, entry: OrderEntry) -> dict[str, list[OptionState]]:

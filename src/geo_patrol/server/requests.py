@@ -18,16 +18,15 @@ from functools import cache, partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from starlette.requests import HTTPConnection, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from geo_patrol.agents.registry import DIFFICULTIES, agent_names
+from geo_patrol.agents.levels import read_levels
+from geo_patrol.agents.registry import agent_names
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.toml_files import copy_plain, preset_names
-from geo_patrol.errors import optional_import, printable, show
+from geo_patrol.errors import printable, show
 from geo_patrol.server.protocol import ProtocolError
-
-with optional_import("server"):
-    from starlette.requests import HTTPConnection, Request
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -318,8 +317,7 @@ _MARK = " (guest)"
 
 @cache
 def _agent_names() -> frozenset[str]:
-    named = {name for one in DIFFICULTIES for name in (one.name, one.agent.partition(":")[0])}
-    return frozenset(map(_spoken, {*named, *agent_names()}))
+    return frozenset(map(_spoken, {*(one.name for one in read_levels()), *agent_names()}))
 
 
 def _spoken(name: str) -> str:
@@ -343,10 +341,13 @@ def _safe(value: object) -> object:
 Choice = tuple[str, str, str]
 """A value, what it is called, and a sentence about it."""
 _OTHER_AGENTS = {
-    "search": "plays candidate orders out to the end of the game, for a hundredth of a second",
-    "search:1s": "plays candidate orders out as well, for a whole second",
+    "scripted": "weighs every engagement by the points that it gains",
     "raider": "sends all Patrols but a few to the enemy HVA at once",
     "mixed": "a raider that plays differently in every game",
+    "turtle": "guards its HVA and never attacks",
+    "policy:base": "a neural network, trained by self-play",
+    "search": "plays candidate orders out to the end of the game, for a hundredth of a second",
+    "search:1s": "plays candidate orders out as well, for a whole second",
     "idle": "gives no orders",
     "random": "gives every satellite a random order",
 }
@@ -360,16 +361,17 @@ def game_choices() -> list[Choice]:
     return [(name, config.title, config.description) for name, config in configs.items()]
 
 
-def opponent_choices() -> list[Choice]:
-    """Return the opponents for people who do not know the agents, the easiest first."""
-    return [(one.agent, f"{one.name} ({one.agent})", f"{one.agent}: {one.summary}") for one in DIFFICULTIES]
+def level_choices() -> list[dict[str, Any]]:
+    """Return the opponents for people, the weakest first: ``agent``, ``name``, ``rating`` and ``style``."""
+    return [{"agent": one.agent, "name": one.name, "rating": one.rating, "style": one.style} for one in read_levels()]
 
 
 def agent_choices(own_agents: Iterable[str]) -> list[Choice]:
     """Return the agents that may be named for a seat, with those that the operator of the server allows."""
-    others = [(name, name, f"{name}: {note}") for name, note in _OTHER_AGENTS.items()]
+    levels = [(one.agent, f"{one.name}, {one.rating}", one.style) for one in read_levels()]
+    others = [(name, f"{name}: {note}", note) for name, note in _OTHER_AGENTS.items()]
     own = [(name, name, "an agent of whoever runs this server") for name in sorted(own_agents)]
-    return [*opponent_choices(), *others, *own]
+    return [*levels, *others, *own]
 
 
 _MAX_DOTS = 200

@@ -165,7 +165,13 @@ class TableServer:
     def receive(
         self,
         connection: Connection,
-        message: protocol.Hello | protocol.Orders | protocol.Answer | protocol.Leave | protocol.Ping,
+        message: protocol.Hello
+        | protocol.Orders
+        | protocol.Answer
+        | protocol.Leave
+        | protocol.Resign
+        | protocol.Draw
+        | protocol.Ping,
     ) -> None:
         """Handle a message of a client.
 
@@ -183,6 +189,8 @@ class TableServer:
             self.table.leave_seat(side)
             self._end_seat(side)
             self.notify()
+        elif isinstance(message, protocol.Resign | protocol.Draw):
+            self._settle(side, message)
         elif self._now() < self._retry_at:
             raise protocol.ProtocolError("not_saved", _NOT_SAVED, self._retry_at - self._now())
         else:
@@ -195,6 +203,22 @@ class TableServer:
                 self._changed.set()  # the event that comes at once says it as well
             elif is_new:  # nobody else gets messages for orders that come again
                 self.notify()
+
+    def _settle(self, side: Side, message: protocol.Resign | protocol.Draw) -> None:
+        """Let a side resign or offer a draw; while a phase is being played this waits for it."""
+        table = self.table
+        if table.is_over:
+            return
+        if table.is_busy:
+            asyncio.get_running_loop().call_later(0.05, self._settle, side, message)
+            return
+        if isinstance(message, protocol.Resign):
+            table.resign(side)
+        else:
+            table.offer_draw(side, is_offered=message.offer)
+        if table.is_over:
+            self._send_events(table.num_events)
+        self.notify()
 
     def _end_seat(self, side: Side) -> None:
         for other in [one for one in self.connections if one.side == side]:
@@ -229,13 +253,15 @@ class TableServer:
         present = {*table.connected, *(side for side in SIDES if side not in table.people)}
         return protocol.Status(
             turn=table.game.turn,
-            phase=table.game.phase,
+            phase="drift" if table.is_over else table.game.phase,
             names=table.names,
             submitted=[side for side in SIDES if side in table.submitted],
             connected=[side for side in SIDES if side in present],
             seconds_left=table.seconds_left(self._now()),
             watching=sum(connection.side is None for connection in self.connections),
-            paused=table.saved.is_paused or table.saved.is_stopped,
+            paused=(table.saved.is_paused and not table.is_over) or table.saved.is_stopped,
+            people=table.people,
+            draw_offered=[side for side in SIDES if side in table.draw_offered],
         )
 
     @staticmethod
@@ -301,12 +327,16 @@ class TableServer:
     def _broadcast(self) -> None:
         first = self.table.num_events + 1
         self.table.finish_phase()
+        self._send_events(first)
+        self.notify()
+        for connection in self.connections:
+            self._send_turn(connection)
+
+    def _send_events(self, first: int) -> None:
+        """Send the events from a number on to everybody."""
         for number in range(first, self.table.num_events + 1):
             texts: dict[bool, str] = {}  # encoded once for all browsers, and once for all others
             for connection in [one for one in self.connections if not one.is_behind]:
                 if connection.scene not in texts:
                     texts[connection.scene] = self.table.event(number, scene=connection.scene).model_dump_json()
                 connection.send(texts[connection.scene])
-        self.notify()
-        for connection in self.connections:
-            self._send_turn(connection)

@@ -3,12 +3,14 @@
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 from filelock import FileLock, Timeout
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from geo_patrol.agents import Agent, make_agent
@@ -31,7 +33,7 @@ from geo_patrol.server.requests import accepts, hash_secret, read_name, read_sce
 from geo_patrol.server.store import Store, Stored
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry
-from geo_patrol.sides import SIDES, Side
+from geo_patrol.sides import SIDES, Side, enemy_of
 from geo_patrol.textplay import parse_orders
 
 MAX_FINISHED = 50
@@ -45,7 +47,7 @@ _MAX_SEARCH_SECONDS, _MAX_ROLLOUTS = 2.0, 2_000
 _MAX_QUICK_SECONDS, _MAX_QUICK_ROLLOUTS = 0.05, 20
 """For one decision of an agent for which others may wait."""
 _RETRY_SECONDS = 60.0
-_SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted")
+_SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted", "level")
 """Agents whose parameters name neither files nor other agents."""
 
 
@@ -153,6 +155,8 @@ class SavedTable(BaseModel):
     """The address that opened it, as ``client_site`` returns it: its tables share its turns at the threads."""
     classroom: Annotated[str, StringConstraints(max_length=40)] = ""
     """The class for which it was opened."""
+    settled: Literal["alpha", "bravo", "draw"] | None = None
+    """Who won because the other side resigned, or that both agreed to a draw."""
     alpha: Seat
     bravo: Seat
 
@@ -222,6 +226,7 @@ class Table(TableFile):
         submitted: the orders that are in for the current phase.
         scenes: its moments for browsers.
         connected: sides of people with a connection.
+        draw_offered: sides that offer a draw.
         is_attended: whether anybody is there. Without anybody, clocks stand still and agents do not play each other.
         is_busy: whether a phase is being played.
         last_used: when somebody was last there, by ``time.monotonic``.
@@ -237,6 +242,7 @@ class Table(TableFile):
         agents = [self._make_agent(side, own_agents) for side in SIDES]
         self._agents = agents[0], agents[1]
         self.connected: set[Side] = set()
+        self.draw_offered: set[Side] = set()
         self.is_attended = self.is_busy = False
         self.last_used = time.monotonic()
         self.submitted: dict[Side, tuple[Order, ...]] = {}
@@ -278,6 +284,8 @@ class Table(TableFile):
         if not self.replay_path.exists():
             if num_saved:
                 raise RecordingError(f"{self.replay_path}: the replay is missing; {num_saved} phases had been played")
+            if self.saved.settled is not None:
+                self.finish_phase()
             return
         try:
             replay = read_replay(self.replay_path)
@@ -374,7 +382,14 @@ class Table(TableFile):
     @property
     def is_over(self) -> bool:
         """Whether the game has ended, with the event of its end."""
-        return self.live.is_over and self.num_events == len(self.live.timeline)
+        return self.saved.settled is not None or (self.live.is_over and self.num_events == len(self.live.timeline))
+
+    @property
+    def winner(self) -> Side | None:
+        """Who won; None for a draw, or while it goes on."""
+        if self.saved.settled is None:
+            return self.game.winner
+        return None if self.saved.settled == "draw" else self.saved.settled
 
     def submit(self, side: Side, message: protocol.Orders) -> None:
         """Take the orders of a side. The same orders for a phase may come twice.
@@ -438,6 +453,24 @@ class Table(TableFile):
         """Whether no phase is played, whatever is ordered."""
         return self.saved.is_paused or self.saved.is_stopped or self.is_over
 
+    def resign(self, side: Side) -> None:
+        """End the game: the other side wins. Nothing happens after the end."""
+        self._settle(enemy_of(side))
+
+    def offer_draw(self, side: Side, *, is_offered: bool) -> None:
+        """Offer a draw, or take the offer back; when both sides offer one, the game ends."""
+        (self.draw_offered.add if is_offered else self.draw_offered.discard)(side)
+        if self.draw_offered == set(SIDES):
+            self._settle("draw")
+
+    def _settle(self, settled: Side | Literal["draw"]) -> None:
+        if self.is_over:
+            return
+        self.saved.settled = settled
+        self.num_events += 1
+        self._note_end()
+        self.close()
+
     def wait_seconds(self, now: float) -> float | None:
         """Return the seconds until the phase is to be played: 0 if it is, None for no limit."""
         if self.people and not self.is_still and set(self.people) <= set(self.submitted):
@@ -484,7 +517,7 @@ class Table(TableFile):
     def finish_phase(self) -> None:
         """Let clients know of the phases that were played, and of the end."""
         self.num_events = len(self.live.timeline.phases)
-        if self.live.is_over:
+        if self.live.is_over or self.saved.settled is not None:
             self.num_events += 1
             self._note_end()
         self._begin_phase()
@@ -499,6 +532,7 @@ class Table(TableFile):
     def _begin_phase(self) -> None:
         self.game = self.live.game
         self.submitted = {}
+        self.draw_offered = set()
         self._unreadable: Counter[Side] = Counter()
         self._phase_start = None
         if not self.game.is_over:
@@ -530,7 +564,9 @@ class Table(TableFile):
         """Return an event, with its scene instead of the position for browsers; the end has none."""
         phases = self.live.timeline.phases
         if number > len(phases):
-            return protocol.Event(number=number, event=protocol.ended(self.live.game, self.saved.seed))
+            return protocol.Event(
+                number=number, event=protocol.ended(self.live.game, self.saved.seed, self.saved.settled)
+            )
         event = protocol.played(phases[number - 1], has_position=not scene)
         return protocol.Event(number=number, event=event, scene=self.scenes.moment(number) if scene else None)
 
@@ -684,6 +720,11 @@ class TableStore(Store[SavedTable, Table]):
     def _restore_table(self, name: str, saved: SavedTable) -> Table:
         return Table.restore(name, saved, self.folder, self.own_agents)
 
+    def last_change(self, name: str) -> float:
+        """Return when a table was opened, or its last phase was played."""
+        paths = (self.folder / f"{name}.json", self.folder / f"{name}.jsonl.gz")
+        return max(path.stat().st_mtime for path in paths if path.exists())
+
     def keep(self, item: Table) -> None:
         """Keep a table in memory, if necessary instead of one at which nobody is.
 
@@ -805,7 +846,49 @@ class TableStore(Store[SavedTable, Table]):
             bravo=seats[1],
             **origin,
         )
-        return Table(secrets.token_hex(6), saved, self.folder, self.own_agents), links
+        table = Table(secrets.token_hex(6), saved, self.folder, self.own_agents)
+        for side, agent in zip(SIDES, table.live.agents, strict=True):
+            if agent is not None:
+                saved.seat(side).name = agent.name  # of which there may be short forms
+        return table, links
+
+    def make_continued_table(
+        self,
+        config: GameConfig,
+        seed: int,
+        names: Sequence[str],
+        past: Iterable[NDArray[np.integer[Any]]],
+        **origin: Any,
+    ) -> tuple[Table, dict[Side, str]]:
+        """Return a table that goes on with a game, and the secrets of the seats of people. This may run in a thread.
+
+        Args:
+            config: configuration of the game.
+            seed: its seed: orders that were given have the same outcomes again.
+            names: names of the agents of alpha and bravo; "person" gets a secret.
+            past: (2, 11) order codes of every phase so far.
+            origin: further fields of ``SavedTable``.
+
+        Raises:
+            ProtocolError: an agent cannot be made, or the phases cannot be saved.
+        """
+        alpha, bravo = (Seat(kind="open" if name == _PERSON else "agent", name=name) for name in names)
+        saved = SavedTable(
+            title=printable(config.title, _MAX_TITLE),
+            config=config.to_dict(),
+            seed=seed,
+            clock=None,
+            on_timeout="hold",
+            alpha=alpha,
+            bravo=bravo,
+            **origin,
+        )
+        links = {side: saved.seat(side).take() for side in SIDES if saved.seat(side).kind == "open"}
+        table = Table(secrets.token_hex(6), saved, self.folder, self.own_agents)
+        table.save()  # before the phases, which are noted in its file
+        table.live.resume(past)
+        table.finish_phase()
+        return table, links
 
     def load_setup(self, new: NewTable) -> GameConfig:
         """Return the configuration of a new table. This may run in a thread.

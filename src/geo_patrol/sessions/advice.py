@@ -3,12 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from geo_patrol.agents.search import Search, SearchAgent
-from geo_patrol.board import are_adjacent
+from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game import Game, Phase
 from geo_patrol.notation import MOVES, Order, Satellite, read_orders
 from geo_patrol.sessions.order_entry import Option, describe
@@ -36,28 +35,28 @@ class Threat:
         """The probability that the HVA is destroyed if all of them attack and nobody guards."""
         return 1 - math.prod(1 - (attack.probability or 0.0) for attack in self.attacks)
 
-    @property
-    def texts(self) -> tuple[str, str, str]:
-        """The threat in fewer and fewer words."""
-        count, lost = len(self.attacks), f"{self.probability:.0%} to lose {self.points} points"
-        guards = f"{len(self.guards)} can guard" if self.guards else "nobody can guard"
-        enemies = f"{count} {'enemy' if count == 1 else 'enemies'}"
-        return (
-            f"{enemies} can attack your HVA next: {lost} unguarded; {guards}",
-            f"HVA in reach of {enemies}: {lost}; {guards}",
-            f"HVA in reach of {count}: {self.probability:.0%}, {self.points} points",
-        )
+
+_PLAYED = 4_000
+"""Engagements that are played to estimate a probability: its standard error is below 1 %."""
 
 
-class HvaChoice(NamedTuple):
-    """What an HVA can do in a movement phase, and what that leads to."""
+def loss_probability(game: Game, side: Side, orders: Sequence[Order], threat: Threat) -> float:
+    """Return how likely a side loses its HVA in an engagement phase if all of the threat's attacks come.
 
-    move: Option | None
-    """None if it holds."""
-    goal_points: int
-    """Earned in this turn, if it survives."""
-    threat: Threat | None
-    """How it can be attacked then."""
+    Args:
+        game: the position, in an engagement phase; it is not changed.
+        side: whose HVA it is.
+        orders: its legal orders, with its guards.
+        threat: how its HVA can be attacked, from ``hva_threat``.
+    """
+    actions = np.zeros((_PLAYED, len(SIDES), SATELLITES), np.int64)
+    own = SIDES.index(side)
+    for index, given in ((own, orders), (1 - own, [attack.order for attack in threat.attacks])):
+        for order in given:
+            actions[:, index, order.satellite] = order.code
+    played = game.repeat(_PLAYED).reseed()
+    played.step(actions)
+    return float(played.destroyed[:, own, 0].mean())
 
 
 def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat | None:
@@ -83,33 +82,6 @@ def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat |
     hva = positions[0].satellite(side, 0)
     points = round(hva.fuel * float(game.as_games().state.rules["weight"][0, SIDES.index(side), 0]))
     return Threat(hva, _likeliest(attacks), _likeliest(guards), points)
-
-
-def hva_choices(game: Game, side: Side, orders: Sequence[Order] = ()) -> tuple[HvaChoice, ...]:
-    """Return what holding and each legal move of a side's HVA lead to.
-
-    Args:
-        game: the position in a movement phase; it is not changed.
-        side: whose HVA it is.
-        orders: legal orders of that side; the one of the HVA is replaced.
-    """
-    others = [order for order in orders if order.satellite != 0]
-    choices = []
-    for order in game.legal_orders(side)[0]:
-        option = None if order.action == "noop" else describe(game, side, order)
-        sector = game.satellite(side, 0).sector if option is None else option.sector
-        assert sector is not None
-        planned = others if option is None else [*others, order]
-        choices.append(HvaChoice(option, _goal_points(game, side, sector), hva_threat(game, side, planned)))
-    return tuple(choices)
-
-
-def _goal_points(game: Game, side: Side, sector: int) -> int:
-    """Return the goal points that an HVA earns in a sector."""
-    rules, index = game.as_games().state.rules, SIDES.index(side)
-    if sector == game.goals[side]:
-        return int(rules["goal_points"][0, index])
-    return int(rules["adjacent_points"][0, index]) if are_adjacent(sector, game.goals[side]) else 0
 
 
 def _positions(game: Game, side: Side, orders: Sequence[Order]) -> list[Game]:
@@ -221,21 +193,6 @@ class Hint:
     orders: tuple[Order, ...]
     win_probability: float
     rollouts: int
-
-    @property
-    def estimate(self) -> str:
-        """How well they did, in words."""
-        return f"won {self.win_probability:.0%} of {self.rollouts} games played out"
-
-    @property
-    def texts(self) -> tuple[str, str, str]:
-        """The hint in fewer and fewer words."""
-        wins = f"Hint: won {self.win_probability:.0%}"
-        return (
-            f"Hint: {self.estimate}; T, or a click here, takes it",
-            f"{wins} of {self.rollouts} games; T takes it",
-            f"{wins}; T takes it",
-        )
 
 
 def find_hint(game: Game, side: Side) -> Hint:

@@ -1,4 +1,4 @@
-"""What pages say about a game: its rules, its last turn, and the danger to an HVA."""
+"""What pages say about a game: its rules, its last turn, its result."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -8,13 +8,12 @@ from geo_patrol.board_text import reasons_text
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import GUARD_DECAY
 from geo_patrol.game import Game
-from geo_patrol.notation import MOVES, Outcome, SatelliteId, short_name
-from geo_patrol.sessions.advice import HvaChoice, ScoreChange, Threat, score_changes
+from geo_patrol.notation import MOVES, Outcome, SatelliteId
+from geo_patrol.sessions.advice import ScoreChange, score_changes
 from geo_patrol.sessions.engagement import intercepted_attacks
 from geo_patrol.sessions.live import Timeline
-from geo_patrol.sessions.order_entry import Option
 from geo_patrol.sessions.pages import PageLine, Tab
-from geo_patrol.sides import SIDES, Side, enemy_of
+from geo_patrol.sides import SIDES, Side
 
 _DISTANCES = ("same sector", "adjacent sector")
 _GUARDED_ATTACKS = 4
@@ -198,44 +197,6 @@ def outcome_text(outcome: Outcome) -> str:
         return "guards the HVA: no attack"
     result = "takes the attack" if outcome.success else "fails"
     return f"guards the HVA from {_name(outcome.attacker)} at {odds}: {result}"
-
-
-def danger_tab(threat: Threat | None, choices: Sequence[HvaChoice] = ()) -> Tab:
-    """Return who can attack the own HVA next, who can guard it at what cost, and what holding and its moves lead to.
-
-    Args:
-        threat: with the orders entered so far.
-        choices: in a movement phase, what the HVA can do.
-    """
-    if threat is None:
-        return Tab(
-            "Danger", (PageLine("With these orders no enemy can attack your HVA in the next engagement phase."),)
-        )
-    enemy = enemy_of(threat.hva.id.side)
-    loses = f"{threat.probability:.0%} to lose it and {threat.points} fuel points, if all attack and nobody guards"
-    guards = [
-        PageLine(short_name(one.order.satellite), f"{one.cost} fuel, {one.probability:.0%}") for one in threat.guards
-    ]
-    lines = [
-        PageLine("With these orders your HVA can be attacked in the next engagement phase"),
-        *(PageLine(_name(SatelliteId(enemy, one.order.satellite)), _attack_text(one)) for one in threat.attacks),
-        PageLine("together", loses),
-        PageLine("Who can guard it then"),
-        *(guards or [PageLine("", "nobody is near enough")]),
-        *([PageLine("What the HVA can do now")] if choices else []),
-        *(PageLine("hold" if one.move is None else one.move.text, _choice_text(one)) for one in choices),
-    ]
-    return Tab("Danger", tuple(lines))
-
-
-def _choice_text(choice: HvaChoice) -> str:
-    cost = 0 if choice.move is None else choice.move.cost
-    danger = "out of reach" if choice.threat is None else f"{choice.threat.probability:.0%} to lose it"
-    return f"{cost} fuel, {choice.goal_points:+} for the goal, {danger}"
-
-
-def _attack_text(attack: Option) -> str:
-    return f"can {attack.order.action} it at {attack.probability:.0%}"
 
 
 def _name(satellite: SatelliteId) -> str:

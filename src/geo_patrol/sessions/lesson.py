@@ -6,7 +6,7 @@ any game; ``GameLesson`` and ``LessonSession`` play those of the orbital games b
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,8 @@ from geo_patrol.config.toml_files import lesson_path, read_toml
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, PhaseName, order_codes, short_name
-from geo_patrol.sessions.live import LiveGame, Wait, wait_blocking
-from geo_patrol.sessions.order_entry import describe
-from geo_patrol.sessions.play_session import PlaySession
+from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sessions.order_entry import OrderEntry, describe
 from geo_patrol.sides import SIDES, Side
 
 PLAYER: Side = "alpha"
@@ -250,25 +249,45 @@ def _values_of(game: Game) -> dict[str, Any]:
     return {**fleets, "goals": game.goals, "scores": game.scores, "goal_points": game.goal_points}
 
 
-class LessonSession(PlaySession):
+Stage: TypeAlias = Literal["ordering", "showing", "paused", "over"]
+"""Orders are entered; a phase that was played is shown; the step is done; the game is over."""
+
+
+class LessonSession:
     """The game of one step: other orders than those of the step are not played, and nothing is played after it.
 
     Args:
         lesson: the lesson in that step.
-        live: its game.
-        wait: waits for the orders of agents.
+
+    Attributes:
+        live: the game.
+        stage: the current stage.
+        entry: the orders that are being entered, if any are.
     """
 
-    def __init__(self, lesson: GameLesson, live: LiveGame, wait: Wait = wait_blocking) -> None:
-        super().__init__(live, wait)
+    def __init__(self, lesson: GameLesson) -> None:
         self.lesson = lesson
+        self.live = lesson.begin()
+        self.stage: Stage = "ordering"
+        self.entry: OrderEntry | None = None
+        self._begin_phase()
 
-    @classmethod
-    def begin(cls, lesson: GameLesson) -> Self:
-        """Begin the current step of a lesson."""
-        session = cls(lesson, lesson.begin())
-        session.begin_phase()
-        return session
+    def _begin_phase(self) -> None:
+        """Ask for orders, or play on where there is nothing to order."""
+        self.entry = None
+        if self.live.is_over:
+            self.stage = "over"
+            return
+        entry = OrderEntry(self.live.game, PLAYER)
+        if entry.has_choice:
+            self.stage, self.entry = "ordering", entry
+        else:
+            self._play(())
+
+    def _play(self, orders: tuple[Order, ...]) -> None:
+        self.entry = None
+        self.live.play((orders, ()))
+        self.stage = "showing"
 
     @property
     def card(self) -> Card:
@@ -292,7 +311,7 @@ class LessonSession(PlaySession):
         if self.lesson.step.select is not None:
             self.lesson.has_failed = True
         elif self.lesson.attempt(self.entry.orders):
-            super().commit()
+            self._play(self.entry.orders)
 
     def end_showing(self) -> None:
         """Go on after a phase has been shown, or complete the step after its last one."""
@@ -300,4 +319,4 @@ class LessonSession(PlaySession):
             self.stage = "paused"
             self.lesson.finish()
         else:
-            super().end_showing()
+            self._begin_phase()

@@ -3,13 +3,11 @@
 /** The guided first game: its steps, and what the player has to do, come from the server. */
 class Lesson {
   constructor() {
-    for (const id of ["title", "progress", "step", "text", "task", "hint", "back", "next", "play-on"]) {
-      this[id] = document.getElementById(id);
-    }
-    this.section = document.getElementById("entry");
+    for (const id of ["progress", "step", "text", "task", "wrong", "back", "next", "play-on", "left", "right", "when"]) this[id] = document.getElementById(id);
     this.number = null;
-    this.playback = new Playback(document, document.querySelector(".controls"));
-    this.entry = new OrderEntry(document, this.playback.board, (orders) => this.#attempt({ orders }), () => this.#changed());
+    this.cast = new Cast(["You", "Bravo"], "alpha");
+    this.playback = new Playback(document.getElementById("board"), () => this.#showMoment());
+    this.entry = new OrderPanel(document, this.playback, (orders) => this.#attempt({ orders }), () => this.#changed());
     this.back.addEventListener("click", () => this.#go(this.number - 1));
     this.next.addEventListener("click", () => this.#go(this.number + 1));
     window.addEventListener("hashchange", () => this.open());
@@ -21,12 +19,16 @@ class Lesson {
     this.number = Number(new URLSearchParams(location.hash.slice(1)).get("step") ?? 1);
     const answer = await this.#ask();
     if (answer === null) return;
-    this.title.textContent = document.title = answer.title;
+    document.title = answer.title;
     this.count = answer.steps;
     this.selects = answer.selects;
     this.playback.setPlaying(false);
     this.playback.load(answer.record);
+    document.querySelector(".rules").replaceChildren(...rulesOf(answer.record.rules));
+    this.entry.selected = null;
+    this.isDone = true; // choices are being loaded, nothing is selected by the player
     this.entry.load(answer.choices);
+    if (this.selects) this.entry.select(null);
     this.#show(answer.card, false);
     if (hadFocus) this.step.focus({ preventScroll: true });
   }
@@ -36,7 +38,19 @@ class Lesson {
   }
 
   #changed() {
-    if (this.selects && this.entry.selected !== null) this.#attempt({ select: this.entry.selected.name });
+    if (this.selects && this.entry.selected !== null) this.#attempt({ select: this.entry.selected });
+  }
+
+  #showMoment() {
+    const { moment } = this.playback;
+    if (moment === undefined || this.entry === undefined) return;
+    const shown = this.playback.hasArrived ? moment : this.playback.record.moments[Math.max(this.playback.index - 1, 0)];
+    const key = `${this.number} ${this.playback.record.moments.length} ${this.playback.record.moments.indexOf(shown)}`;
+    if (this.shown === key) return;
+    this.shown = key;
+    this.entry.showFleets(shown, this.cast, "alpha");
+    [this.left, this.right].forEach((element, i) => element.replaceChildren(create("span", {}, this.cast.name(SIDES[i])), " ", create("b", { class: "num" }, String(shown.score[i]))));
+    this.when.replaceChildren(`Turn ${shown.turn}`, create("br"), create("b", {}, capitalized(shown.phase)));
   }
 
   async #attempt(attempt) {
@@ -57,7 +71,7 @@ class Lesson {
     try {
       return await request(`/api/lesson/${this.number}`, body);
     } catch (error) {
-      this.hint.textContent = error.message;
+      this.wrong.textContent = error.message;
       return null;
     }
   }
@@ -67,9 +81,11 @@ class Lesson {
     this.step.textContent = card.title;
     this.text.textContent = isDone ? "" : card.text;
     this.task.textContent = isDone ? card.text : card.task;
-    this.hint.textContent = card.hint;
+    this.wrong.textContent = card.hint;
     this.back.disabled = this.number === 1;
-    this.isDone = this.section.hidden = isDone;
+    this.isDone = isDone;
+    this.entry.commit.hidden = isDone;
+    if (this.selects) this.entry.commit.disabled = true;
     this.next.hidden = !isDone || this.number === this.count;
     this["play-on"].hidden = !isDone || this.number < this.count;
   }

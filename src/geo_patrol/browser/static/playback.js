@@ -4,42 +4,27 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 const PAUSE_SECONDS = 0.3; // for which a position stands still before the next phase
 const REDUCED_MOTION = window.matchMedia("(prefers-reduced-motion: reduce)");
 
-const CONTROLS = [
-  ["restart", "|<", "To the start", "Home"],
-  ["back", "<", "A phase back", "left arrow"],
-  ["play", "Play", "", "space"],
-  ["forward", ">", "A phase forward", "right arrow"],
-  ["end", ">|", "To the end", "End"],
-  ["previous-engagement", "Previous engagement", "", "Shift E"],
-  ["next-engagement", "Next engagement", "", "E"],
-];
-
-/** Shows the moments of a game, and moves between them. */
+/** Shows the moments of a game on a board, and moves between them. */
 class Playback {
   /**
-   * @param {HTMLElement} root with a board, panels, an element of the class controls and one with the id status.
-   * @param {EventTarget} keys where keys control it.
+   * @param {SVGSVGElement} svg of the board.
+   * @param {function(Playback)} changed called when another moment is shown, when it has arrived, and when it plays or stops.
    */
-  constructor(root, keys = document) {
-    this.keys = keys;
-    this.board = new BoardView(root.querySelector("#board"));
-    this.panels = new Panels(root, this.board);
-    this.status = root.querySelector("#status");
+  constructor(svg, changed = () => {}) {
+    this.board = new BoardView(svg);
+    this.changed = changed;
     this.record = { moments: [], names: ["", ""] };
     this.index = 0;
     this.elapsed = 0; // seconds since the phase that led here began
+    this.speed = 1;
     this.isPlaying = false;
     this.last = null;
-    this.#addControls(root.querySelector(".controls"));
-    this.#listen();
   }
 
   /** Shows the start of a game. */
   load(record) {
     this.record = record;
-    this.slider.max = String(record.moments.length - 1);
     this.board.load(record);
-    this.panels.showRules(record.rules);
     this.goTo(0);
   }
 
@@ -47,14 +32,23 @@ class Playback {
     return this.record.moments[this.index];
   }
 
+  get isAtEnd() {
+    return this.index === this.record.moments.length - 1;
+  }
+
+  /** Whether the phase that led to the moment has been shown to its end. */
+  get hasArrived() {
+    return this.elapsed >= (this.moment?.seconds ?? 0);
+  }
+
   /** Shows a moment, or the phase that led there from its beginning. */
   goTo(index, { animated = false } = {}) {
     if (this.record.moments.length === 0) return;
     this.index = Math.min(Math.max(index, 0), this.record.moments.length - 1);
-    this.board.recall();
     this.elapsed = animated && !REDUCED_MOTION.matches ? 0 : this.moment.seconds;
-    this.status.textContent = this.#summary();
     this.draw();
+    this.changed(this);
+    this.#request();
   }
 
   pauseAt(index) {
@@ -64,22 +58,21 @@ class Playback {
 
   setPlaying(isPlaying) {
     this.isPlaying = isPlaying;
-    this.play.textContent = isPlaying ? "Pause" : "Play";
-    this.play.setAttribute("aria-pressed", String(isPlaying));
     this.last = null;
+    this.changed(this);
     this.#request();
   }
 
   toggle() {
-    if (!this.isPlaying && this.index === this.record.moments.length - 1) this.goTo(0);
+    if (!this.isPlaying && this.isAtEnd) this.goTo(0);
     this.setPlaying(!this.isPlaying);
   }
 
+  /** Shows the next phase; skips to the end of one that is being shown. */
   forward() {
     this.setPlaying(false);
-    if (this.elapsed < this.moment.seconds) this.goTo(this.index);
-    else if (this.index + 1 < this.record.moments.length) this.goTo(this.index + 1, { animated: true });
-    this.#request();
+    if (!this.hasArrived) this.goTo(this.index);
+    else if (!this.isAtEnd) this.goTo(this.index + 1, { animated: true });
   }
 
   /** Plays the next engagement, or the one before. */
@@ -89,17 +82,17 @@ class Playback {
     while (index > 0 && index < moments.length && !moments[index].engaged) index += step;
     this.setPlaying(false);
     this.goTo(index, { animated: moments[index]?.engaged ?? false });
-    this.#request();
   }
 
-  changeSpeed(step) {
-    const index = SPEEDS.indexOf(Number(this.speed.value)) + step;
-    this.speed.value = String(SPEEDS[Math.min(Math.max(index, 0), SPEEDS.length - 1)]);
+  /** Adds a moment; it is shown at once unless the past is being looked at. */
+  append(moment) {
+    const isFollowing = this.isPlaying || this.isAtEnd;
+    this.record.moments.push(moment);
+    if (isFollowing) this.setPlaying(true);
   }
 
   #request() {
-    if (this.record.moments.length === 0) return;
-    if (this.requested) return;
+    if (this.requested || this.record.moments.length === 0) return;
     this.requested = true;
     requestAnimationFrame((now) => {
       this.requested = false;
@@ -108,78 +101,116 @@ class Playback {
   }
 
   #tick(now) {
-    const seconds = this.last === null ? 0 : ((now - this.last) / 1000) * Number(this.speed.value);
+    const hadArrived = this.hasArrived;
+    this.elapsed += this.last === null ? 0 : ((now - this.last) / 1000) * this.speed;
     this.last = now;
-    this.elapsed += seconds;
-    const isAtEnd = this.index === this.record.moments.length - 1;
     if (this.isPlaying && this.elapsed >= this.moment.seconds + PAUSE_SECONDS) {
-      if (isAtEnd) this.setPlaying(false);
+      if (this.isAtEnd) this.setPlaying(false);
       else this.goTo(this.index + 1, { animated: true });
     }
     this.draw();
-    if (this.isPlaying || this.elapsed < this.moment.seconds) this.#request();
+    if (!hadArrived && this.hasArrived) this.changed(this);
+    if (this.isPlaying || !this.hasArrived) this.#request();
     else this.last = null;
   }
 
   draw() {
     const progress = this.moment.seconds > 0 ? Math.min(this.elapsed / this.moment.seconds, 1) : 1;
     this.board.draw(this.moment, progress);
-    const before = this.record.moments[Math.max(this.index - 1, 0)];
-    this.panels.show(progress < this.moment.told ? before : this.moment, this.record.names);
-    this.slider.value = String(this.index);
-    this.slider.setAttribute("aria-valuetext", headline(this.moment, this.record.names));
   }
+}
 
-  /** Returns what has happened, for screen readers. */
-  #summary() {
-    const { moment, record } = this;
-    const outcomes = moment.engaged ? moment.outcomes.filter(([, , isIdle]) => !isIdle).map(([text]) => text) : [];
-    const score = `score ${moment.score.join(" to ")}`;
-    return [`${headline(moment, record.names)}, ${score}.`, ...outcomes].join(" ");
-  }
+const CONTROLS = [
+  ["start", "«", "To the start"],
+  ["back", "‹", "A phase back"],
+  ["play", "Play", ""],
+  ["forward", "›", "A phase on"],
+  ["end", "»", "To the end"],
+];
 
-  #addControls(root) {
-    for (const [id, text, label, key] of CONTROLS) {
-      const button = create("button", { id, type: "button", title: `${label || text} (${key})` }, text);
-      if (label) button.setAttribute("aria-label", label);
+/** Buttons and a slider that step through a game. */
+class Controls {
+  /**
+   * @param {HTMLElement} root where they go.
+   * @param {Playback} playback what they control; it calls ``update`` when it changes.
+   */
+  constructor(root, playback) {
+    this.playback = playback;
+    const actions = {
+      start: () => playback.pauseAt(0),
+      back: () => playback.pauseAt(playback.index - 1),
+      play: () => playback.toggle(),
+      forward: () => playback.forward(),
+      end: () => playback.pauseAt(playback.record.moments.length - 1),
+    };
+    this.actions = actions;
+    for (const [id, text, label] of CONTROLS) {
+      const button = create("button", { type: "button", class: `step-${id}`, ...(label ? { "aria-label": label, title: label } : {}) }, text);
+      button.addEventListener("click", actions[id]);
       root.append(button);
     }
-    this.play = root.querySelector("#play");
-    this.play.setAttribute("aria-pressed", "false");
-    this.speed = create("select", { id: "speed" }, ...SPEEDS.map((speed) => create("option", {}, String(speed))));
-    this.speed.value = "1";
-    this.slider = create("input", { id: "position", type: "range", min: 0, max: 0, value: 0, "aria-label": "Position in the game" });
-    root.append(create("label", {}, "Speed ", this.speed), this.slider);
+    this.play = root.querySelector(".step-play");
+    this.slider = create("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Moment of the game" });
+    this.slider.addEventListener("input", () => playback.pauseAt(Number(this.slider.value)));
+    root.append(this.slider);
   }
 
-  #listen() {
-    const actions = {
-      restart: () => this.pauseAt(0),
-      "previous-engagement": () => this.seekEngagement(-1),
-      back: () => this.pauseAt(this.index - 1),
-      play: () => this.toggle(),
-      forward: () => this.forward(),
-      "next-engagement": () => this.seekEngagement(1),
-      end: () => this.pauseAt(this.record.moments.length - 1),
-    };
-    for (const [id, run] of Object.entries(actions)) document.getElementById(id).addEventListener("click", run);
-    this.slider.addEventListener("input", () => this.pauseAt(Number(this.slider.value)));
-    const keys = {
-      " ": actions.play,
-      ArrowLeft: actions.back,
-      ArrowRight: actions.forward,
-      Home: actions.restart,
-      End: actions.end,
-      e: actions["next-engagement"],
-      E: actions["previous-engagement"],
-      "+": () => this.changeSpeed(1),
-      "-": () => this.changeSpeed(-1),
-    };
-    this.keys.addEventListener("keydown", (event) => {
-      const isControl = event.target.matches("select, input") || (event.key === " " && event.target.matches("button, summary"));
-      if (!(event.key in keys) || isControl || event.ctrlKey || event.altKey || event.metaKey) return;
-      event.preventDefault();
-      keys[event.key]();
-    });
+  update() {
+    const { record, index, isPlaying, moment } = this.playback;
+    this.slider.max = String(record.moments.length - 1);
+    this.slider.value = String(index);
+    if (moment !== undefined) this.slider.setAttribute("aria-valuetext", phaseText(moment));
+    say(this.play, isPlaying ? "Pause" : "Play");
   }
+}
+
+/** Returns the score after each turn that was played, with the index of the moment. */
+function turnScores(moments) {
+  const points = new Map();
+  moments.forEach(({ turn, phase, score }, index) => {
+    if (phase === "movement") points.set(turn - 1, { turns: turn - 1, score, index });
+    if (phase === "over") points.set(turn, { turns: turn, score, index });
+  });
+  return [...points.values()];
+}
+
+/**
+ * Draws lines over the turns of a game into an element of the class plot.
+ * @param {HTMLElement} root the element.
+ * @param {Array} lines each with a class, and points (turns, value).
+ * @param {number[]} range the lowest and the highest value.
+ * @param {string} text what the picture shows, in words.
+ * @param {Array} marks each with turns, value, and its text.
+ */
+function drawPlot(root, lines, [low, high], text, marks = []) {
+  const last = Math.max(4, ...lines.flatMap(({ points }) => points.map(([turns]) => turns)));
+  const y = (value) => 100 - ((value - low) / (high - low || 1)) * 100;
+  const x = (turns) => (turns / last) * 100;
+  const svg = svgElement("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", "aria-hidden": "true" });
+  svg.append(svgElement("path", { class: "frame", d: "M0 0H100M0 100H100" }), svgElement("path", { class: "middle", d: "M0 50H100" }));
+  for (const { name, points } of lines) svg.append(svgElement("polyline", { class: name, points: points.map(([turns, value]) => `${x(turns)},${y(value)}`).join(" ") }));
+  const labels = marks.map(({ turns, value, label }) => {
+    const mark = create("b", {}, label);
+    [mark.style.left, mark.style.top] = [`${x(turns)}%`, `${y(value)}%`];
+    return mark;
+  });
+  const values = [high, (low + high) / 2, low].map((value) => create("span", {}, String(Math.round(value))));
+  const step = Math.ceil(last / 10);
+  const turns = [...Array(Math.floor(last / step) + 1).keys()].map((i) => {
+    const label = create("span", {}, String(i * step));
+    label.style.left = `${x(i * step)}%`;
+    return label;
+  });
+  root.replaceChildren(create("div", { class: "y", "aria-hidden": "true" }, ...values), create("div", { class: "line" }, svg, ...labels), create("div", { class: "x", "aria-hidden": "true" }, ...turns));
+  root.setAttribute("role", "img");
+  root.setAttribute("aria-label", text);
+}
+
+/** Draws the score over the turns. */
+function drawScores(root, moments, cast) {
+  const points = turnScores(moments);
+  const values = points.flatMap(({ score }) => score);
+  const lines = SIDES.map((side, i) => ({ name: side, points: points.map(({ turns, score }) => [turns, score[i]]) }));
+  const ends = SIDES.map((side, i) => `${cast.name(side)} ${points[0].score[i]} to ${points.at(-1).score[i]}`);
+  drawPlot(root, lines, [Math.floor((Math.min(...values) - 5) / 10) * 10, Math.ceil((Math.max(...values) + 5) / 10) * 10], `The score over ${counted(points.at(-1).turns, "turn")}: ${ends.join(", ")}`);
 }

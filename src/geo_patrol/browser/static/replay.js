@@ -10,12 +10,45 @@ async function readGame(index) {
   return new Response(stream).json();
 }
 
+/** Shows a moment beside its board: result or phase, scores, fleets, what happened. */
+class MomentPanel {
+  /** Shows the moment that a playback is at. */
+  show({ moment, hasArrived, record, index }, cast) {
+    const shown = hasArrived ? moment : record.moments[Math.max(index - 1, 0)];
+    const key = `${index} ${hasArrived}`;
+    if (key === this.key || shown === undefined) return;
+    this.key = key;
+    const find = (id) => document.getElementById(id);
+    say(find("headline"), shown.phase === "over" ? verdict(shown, cast) : phaseText(shown));
+    const scores = SIDES.map((side, i) => create("span", { class: `who ${side}` }, create("span", {}, cast.name(side)), " ", create("b", { class: "num" }, String(shown.score[i]))));
+    find("score").replaceChildren(...scores);
+    SIDES.forEach((side, i) => {
+      say(find(`${side}-title`), `${cast.names[i]} (${COLORS[side]}): fuel, and ● for a round`);
+      find(side).replaceChildren(...fleetTokens(shown.fleets[i]).map(({ classes, label, parts }) => create("li", { class: classes }, create("span", { class: "sr" }, label), ...parts)));
+    });
+    find("cards").replaceChildren(...(shown.outcomes.length && shown.engaged ? drawCards(shown, cast) : []));
+    find("chart").hidden = turnScores(record.moments).length < 2;
+    if (!find("chart").hidden) drawScores(find("chart"), record.moments, cast);
+    const lost = shown.engaged ? lossText(shown.outcomes, cast) : "";
+    say(find("status"), `${find("headline").textContent}. ${lost} Score ${shown.score.join(" to ")}.`);
+  }
+}
+
 /** Plays recorded games. */
-class Player extends Playback {
+class Player {
   constructor() {
-    super(document);
+    this.panel = new MomentPanel();
+    this.playback = new Playback(document.getElementById("board"), (playback) => this.#show(playback));
+    this.controls = new Controls(document.querySelector(".stepping"), this.playback);
     this.games = document.getElementById("games");
     this.games.addEventListener("change", () => this.open(Number(this.games.value)));
+    this.speed = document.getElementById("speed");
+    this.speed.append(...SPEEDS.map((speed) => create("option", {}, String(speed))));
+    this.speed.value = "1";
+    this.speed.addEventListener("change", () => (this.playback.speed = Number(this.speed.value)));
+    const engagements = { "next-engagement": 1, "previous-engagement": -1 };
+    for (const [id, step] of Object.entries(engagements)) document.getElementById(id).addEventListener("click", () => this.playback.seekEngagement(step));
+    document.addEventListener("keydown", (event) => this.#press(event));
     this.#listenToSwipes();
   }
 
@@ -23,29 +56,59 @@ class Player extends Playback {
     this.games.value = String(number);
     const record = await readGame(number);
     document.title = record.title;
-    this.load(record);
+    this.cast = new Cast(record.names, null);
+    document.querySelector(".rules").replaceChildren(...rulesOf(record.rules));
+    this.playback.load(record);
+  }
+
+  #show(playback) {
+    this.controls?.update();
+    if (playback.moment !== undefined) this.panel.show(playback, this.cast);
+  }
+
+  #press(event) {
+    const { actions } = this.controls;
+    const speed = (step) => {
+      const index = SPEEDS.indexOf(this.playback.speed) + step;
+      this.playback.speed = SPEEDS[Math.min(Math.max(index, 0), SPEEDS.length - 1)];
+      this.speed.value = String(this.playback.speed);
+    };
+    const keys = {
+      " ": actions.play,
+      ArrowLeft: actions.back,
+      ArrowRight: actions.forward,
+      Home: actions.start,
+      End: actions.end,
+      e: () => this.playback.seekEngagement(1),
+      E: () => this.playback.seekEngagement(-1),
+      "+": () => speed(1),
+      "-": () => speed(-1),
+    };
+    const { key, target } = event;
+    const isTaken = target.matches("select, input") || (key === " " && target.matches("button, summary"));
+    if (!(key in keys) || isTaken || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    keys[key]();
   }
 
   /** On the board, a tap plays or pauses, a swipe to the left goes on, one to the right back. */
   #listenToSwipes() {
+    const { svg } = this.playback.board;
     let start = null;
-    this.board.svg.addEventListener("pointerdown", (event) => {
-      start = event.clientX;
-    });
-    this.board.svg.addEventListener("pointerup", (event) => {
+    svg.addEventListener("pointerdown", ({ clientX }) => (start = clientX));
+    svg.addEventListener("pointerup", ({ clientX }) => {
       if (start === null) return;
-      const distance = event.clientX - start;
+      const distance = clientX - start;
       start = null;
-      if (Math.abs(distance) < 10) this.toggle();
-      else if (Math.abs(distance) > 40) distance < 0 ? this.forward() : this.pauseAt(this.index - 1);
+      if (Math.abs(distance) < 10) this.playback.toggle();
+      else if (Math.abs(distance) > 40) distance < 0 ? this.playback.forward() : this.playback.pauseAt(this.playback.index - 1);
     });
   }
 }
 
-if (!("DecompressionStream" in window))
-  document.querySelector(".headline").textContent = "This page needs a newer browser, of 2023 or later.";
+if (!("DecompressionStream" in window)) document.getElementById("headline").textContent = "This page needs a newer browser, of 2023 or later.";
 const player = new Player();
 const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("game") ?? 0);
 player.open(document.getElementById(`game-${wanted}`) ? wanted : 0).then(() => {
-  if (!REDUCED_MOTION.matches) player.setPlaying(true);
+  if (!REDUCED_MOTION.matches) player.playback.setPlaying(true);
 });

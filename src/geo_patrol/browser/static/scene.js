@@ -126,7 +126,6 @@ class BoardView {
     this.ground = this.#group(svg, "g");
     this.ground.setAttribute("class", "ground");
     this.moving = this.#group(svg, "g");
-    this.lines = this.#group(svg, "g");
     this.overlay = this.#group(svg, "g");
     this.shapes = [];
     this.defined = new Set();
@@ -137,15 +136,13 @@ class BoardView {
   }
 
   /** Shows the board of a game, or of a message of the server. */
-  load({ size, board, turning, sectors, tokens, symbols, shapes }) {
+  load({ size, board, turning, sectors, symbols, shapes }) {
     this.svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
     this.resting.replaceChildren(...parseMarkup(board));
     this.turning.replaceChildren(...parseMarkup(turning));
     this.moving.replaceChildren();
     this.sectors = sectors;
-    [this.occupied, this.shown] = [null, null];
-    this.recall();
-    this.tokens = tokens;
+    this.occupied = null;
     this.shapes = shapes;
     this.define(symbols);
   }
@@ -157,23 +154,6 @@ class BoardView {
       this.defined.add(name);
       this.definitions.append(...parseMarkup(markup));
     }
-  }
-
-  /** Returns a picture of a satellite ("bravo:HVA"), as it is or lost. */
-  token(name, isLost) {
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("viewBox", "-1 -1 2 2");
-    svg.setAttribute("aria-hidden", "true");
-    svg.append(...parseMarkup(this.tokens[name][Number(isLost)]));
-    return svg;
-  }
-
-  /** Shows the beginning of the phase with lines on it, such as those of a card; without lines, its progress again. */
-  recall(lines = []) {
-    this.lines.replaceChildren(...lines.map(drawShape));
-    this.isRecalled = lines.length > 0;
-    this.overlay.style.display = this.isRecalled ? "none" : ""; // it belongs to the present
-    if (this.shown !== null) this.draw(...this.shown);
   }
 
   /** Lights the sectors with satellites, which hides their numbers. */
@@ -191,10 +171,7 @@ class BoardView {
   }
 
   /** Draws a phase ({frames, turning, occupied}) at a progress from 0 to 1. */
-  draw(phase, reached) {
-    this.shown = [phase, reached];
-    const progress = this.isRecalled ? 0 : reached;
-    const { frames, turning, occupied } = phase;
+  draw({ frames, turning, occupied }, progress) {
     this.#occupy(occupied[progress < 0.5 ? 0 : 1]);
     const at = progress * (frames.length - 1);
     const index = Math.min(Math.floor(at), frames.length - 1);
@@ -230,41 +207,4 @@ class BoardView {
     });
     while (elements.length > shapes.length) elements[elements.length - 1].remove();
   }
-}
-
-/** Returns the last engagement of a moment as cards, one for each target, HVAs first.
- *
- * @param {object} moment with ``cards``, ``lost`` and ``outcomesTurn``.
- * @param {BoardView} board whose tokens they show, and which recalls how the attacks of the card that is pointed at were ordered.
- */
-function engagementCards({ cards, lost, outcomesTurn }, board) {
-  if (cards.length === 0) return [create("p", {}, outcomesTurn ? "Nobody engaged." : "None yet.")];
-  const fallen = new Set(cards.flatMap(fallenIn));
-  const words = SIDES.map((side, i) => `${side} loses ${lost[i]}`).join(", ");
-  return [create("p", { class: "losses" }, words), create("ul", { class: "cards" }, ...cards.map((card) => engagementCard(card, fallen, board)))];
-}
-
-/** Returns the satellites that a card says are lost: the target, guards in its place, and those who rammed. */
-function fallenIn({ target, result, attacks }) {
-  const hits = attacks.filter((attack) => attack.result === "hit");
-  return [...(result === "lost" ? [target] : []), ...hits.flatMap(({ by, action, guard }) => [guard, action === "collide" ? by : null])];
-}
-
-function engagementCard({ target, result, attacks, guards, lines }, fallen, board) {
-  const token = (name, className = "") => {
-    const drawn = board.token(name, fallen.has(name));
-    drawn.setAttribute("class", `token ${className}`);
-    return drawn;
-  };
-  const named = (name) => create("span", { class: "hidden" }, name.replace(":", " "));
-  const units = attacks.map(({ by, action, odds, result, guard }) => {
-    const taken = guard === null ? [] : [token(guard, "guard"), create("span", { class: "hidden" }, `taken by ${guard.replace(":", " ")}`)];
-    const words = `${odds === null ? "" : `${Math.round(100 * odds)}% `}${result}`;
-    return create("div", { class: "unit" }, named(by), token(by), ...taken, create("span", { class: result, title: action }, words));
-  });
-  const aimed = create("div", { class: "unit target" }, named(target), token(target), create("span", { class: result }, result));
-  const card = create("li", { class: "card", tabindex: 0 }, aimed, ...units, ...(guards ? [create("p", {}, guards)] : []));
-  for (const name of ["pointerenter", "focus"]) card.addEventListener(name, () => board.recall(lines));
-  for (const name of ["pointerleave", "blur"]) card.addEventListener(name, () => board.recall());
-  return card;
 }

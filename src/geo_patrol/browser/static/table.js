@@ -1,319 +1,694 @@
 "use strict";
 
-/** A game in progress: shows phases as they are played unless the past is being looked at. */
-class LivePlayback extends Playback {
-  /** @param {function(boolean)} drawn called with whether the board shows the present. */
-  constructor(root, drawn) {
-    super(root, root.querySelector(".controls"));
-    this.drawn = drawn;
-    this.chart = new ScoreChart(root.querySelector(".chart"), (index) => this.pauseAt(index));
-    this.present = root.querySelector("#present");
-    this.present.addEventListener("click", () => {
-      this.pauseAt(this.record.moments.length - 1);
-      root.querySelector(".prompt").focus({ preventScroll: true });
+const PATIENCE = 200; // milliseconds without a change of orders before the server is asked about danger
+const HINT_SECONDS = 3; // after which the page says why a hint takes long
+const SOUND = "geo_patrol.sound";
+
+/** Short tones, made by the browser; silent unless they are switched on. */
+class Sounds {
+  /** @param {HTMLInputElement} box that switches them on. */
+  constructor(box) {
+    this.box = box;
+    box.checked = localStorage.getItem(SOUND) === "yes";
+    box.addEventListener("change", () => {
+      localStorage.setItem(SOUND, box.checked ? "yes" : "no");
+      this.play("turn");
     });
   }
 
-  append(moment) {
-    const isFollowing = this.isPlaying || this.index === this.record.moments.length - 1;
-    this.record.moments.push(moment);
-    this.slider.max = String(this.record.moments.length - 1);
-    if (isFollowing) this.setPlaying(true);
-  }
-
-  /** Shows the last turn again: its movement, or what came before the phase in progress. */
-  replayLast() {
-    const { moments } = this.record;
-    const { turn } = moments.at(-1);
-    const first = moments.findIndex((moment) => moment.turn >= turn - 1);
-    this.goTo(Math.max(first, 1), { animated: true });
-    this.setPlaying(true);
-  }
-
-  draw() {
-    super.draw();
-    this.chart.show(this.record, this.index);
-    const isLast = this.index === this.record.moments.length - 1;
-    this.present.hidden = isLast || this.isPlaying;
-    this.drawn(isLast && this.elapsed >= this.moment.seconds);
+  /** Plays what stands for "turn", "hit" or "end". */
+  play(name) {
+    if (!this.box.checked) return;
+    this.context ??= new AudioContext();
+    const tones = { turn: [[660, 0, 0.12]], hit: [[110, 0, 0.25], [82, 0.08, 0.3]], end: [[523, 0, 0.15], [659, 0.15, 0.15], [784, 0.3, 0.3]] };
+    for (const [frequency, start, seconds] of tones[name]) {
+      const [tone, volume] = [this.context.createOscillator(), this.context.createGain()];
+      const now = this.context.currentTime + start;
+      tone.type = name === "hit" ? "sawtooth" : "sine";
+      tone.frequency.value = frequency;
+      volume.gain.setValueAtTime(0.15, now);
+      volume.gain.exponentialRampToValueAtTime(0.001, now + seconds);
+      tone.connect(volume).connect(this.context.destination);
+      tone.start(now);
+      tone.stop(now + seconds);
+    }
   }
 }
 
-/** A table: a game that is played or watched here. */
-class TablePage {
+/** A person's seat at a table: the connection, and what is to be ordered. */
+class SeatLine {
   /**
+   * @param {TablePage} page which is told what the server says.
    * @param {string} table identifier of the table.
-   * @param {?string} secret of the seat.
-   * @param {?string} schoolClass identifier of the class for which the table is; its pupils have names and keep their seats.
+   * @param {?string} secret of the seat; null watches.
+   * @param {boolean} isFirst whether the page shows the game as this connection receives it.
    */
-  constructor(table, secret, schoolClass) {
-    const find = (id) => document.getElementById(id);
-    [this.title, this.notice, this.presence, this.section] = ["title", "notice", "presence", "entry"].map(find);
-    this.downloads = find("downloads");
-    Object.assign(this, { table, schoolClass });
-    this.turn = null; // the last message of the server that asks for orders
-    this.sent = null;
-    this.playback = new LivePlayback(document, (isPresent) => this.entry?.show(isPresent));
-    this.entry = new OrderEntry(document, this.playback.board, (orders) => this.#commit(orders), () => this.advice?.update());
-    if (secret !== null) this.advice = new Advice(document, this.entry, table, secret, (text) => this.#notify(text));
-    this.leave = find("leave");
-    this.leave.addEventListener("click", () => this.#leave());
-    const receivers = {
-      welcome: (message) => this.#welcome(message),
-      history: (message) => this.#history(message),
-      event: (message) => this.#event(message),
-      status: (message) => this.#status(message),
-      your_turn: (message) => this.#yourTurn(message),
-      accepted: () => this.#accepted(),
-      error: (message) => this.#error(message),
-      left: () => this.#left(),
-    };
-    this.connection = new Connection(
-      table,
-      secret,
-      schoolClass === null ? localStorage.getItem(NAME) : null,
-      (message) => receivers[message.type]?.(message),
-      (isConnected) => this.#showConnection(isConnected),
-    );
-    this.#addExtras();
-    setInterval(() => this.#showClock(), 250);
+  constructor(page, table, secret, isFirst) {
+    Object.assign(this, { page, secret, isFirst, side: null, turn: null, sent: null, areIn: false });
+    const name = page.schoolClass === null && isFirst ? localStorage.getItem(NAME) : null;
+    this.connection = new Connection(table, secret, name || null, (message) => this.#receive(message), (is, seconds) => isFirst && page.showConnection(is, seconds));
   }
 
-  /** Adds what is around the game: a name, a link for those who watch, keys, another game. */
-  #addExtras() {
-    const find = (id) => document.getElementById(id);
-    this.naming = find("naming");
-    this.naming.addEventListener("submit", (event) => {
-      event.preventDefault();
-      localStorage.setItem(NAME, this.naming.name.value.trim());
-      location.reload(); // orders outlive it
-    });
-    find("watching").append(linkField("Who opens it sees the game as it is played, and cannot order.", watchAddress(this.table)));
-    for (const [id, isSwapped] of [["again", false], ["swap", true]])
-      find(id).addEventListener("click", () => attempt(() => this.#playAgain(isSwapped), this.notice));
-    const shortcuts = new Shortcuts(find("key-list"), this.#keys());
-    find("keys").addEventListener("click", () => shortcuts.open());
-  }
-
-  #keys() {
-    const { entry, playback } = this;
-    const ordering = [
-      ["Enter", "commit", ["Enter"], "commit"],
-      ["F", "the next satellite without an order", ["f", "F"], () => entry.choices !== null && entry.isShown && entry.selectNext()],
-      ["arrow keys, Enter, Escape", "on the board: move over what can be chosen, choose, take the choice back", [], null],
-      ["U, Backspace", "undo", ["u", "U", "Backspace"], "undo"],
-      ["G", "guard with all that can", ["g", "G"], "guard-all"],
-      ["X", "hold with all: take every order back", ["x", "X"], "hold-all"],
-      ["I", "a hint", ["i", "I"], "ask-hint"],
-      ["T", "take the hint", ["t", "T"], "take-hint"],
-    ];
-    const watching = [
-      ["L", "replay the last turn", ["l", "L"], () => playback.replayLast()],
-      ["Space", "play, pause", [], null],
-      ["left and right arrow", "a phase back, forward", [], null],
-      ["E, Shift E", "the next, the previous engagement", [], null],
-      ["R, Home", "to the start", ["r", "R"], "restart"],
-      ["End", "to the end", [], null],
-      ["+, -", "faster, slower", [], null],
-      ["O", "why the scores changed in the last turn, and all engagements", ["o", "O"], () => document.querySelector(".outcomes").focus()],
-    ];
-    const leaving = [
-      ["N", "after the end, a new game", ["n", "N"], "again"],
-      ["C", "after the end, a new game with the sides swapped", ["c", "C"], "swap"],
-      ["M", "back to all tables", ["m", "M"], "back"],
-      ["?", "these keys", ["?"], "keys"],
-    ];
-    return [...(this.advice ? [["Your orders", ordering]] : []), ["The game so far", watching], ["The page", leaving]];
-  }
-
-  async #playAgain(isSwapped) {
-    const { asked, side } = askedFor(this.table, isSwapped);
-    await openAndPlay(asked, side);
-  }
-
-  /** Says that the connection is lost or back, and what that means for orders. */
-  #showConnection(isConnected) {
-    const isOrdering = this.entry.choices !== null;
-    if (!isConnected) this.#notify(`The connection is lost; trying again.${isOrdering ? " Your orders are kept." : ""}`);
-    else if (this.isLost) this.#notify(`The connection is back.${isOrdering && this.sent === null ? " Your orders are as you left them." : ""}`);
-    this.isLost = !isConnected;
-  }
-
-  #notify(text) {
-    this.notice.textContent = text;
-  }
-
-  #end(text) {
-    this.#notify(text);
-    this.connection.close();
-    this.#clear();
-  }
-
-  #clear() {
-    this.entry.clear();
-    this.#showTitle();
-    this.advice?.clear();
-  }
-
-  #leave() {
-    if (!confirm("Leave your seat for good? Somebody else may take it.")) return;
-    this.isLeaving = this.connection.send({ type: "leave" });
-    if (!this.isLeaving) this.#notify("There is no connection: your seat is still yours.");
-  }
-
-  #left() {
-    this.#end("You left this seat, or somebody else has it now.");
-    if (this.isLeaving) location.href = "lobby.html";
-  }
-
-  #welcome({ title, names, you, on_timeout, first_event, events, scene }) {
-    this.title.textContent = you === null ? title : `${title}: you are ${you}`;
-    this.consequence = on_timeout === "hold" ? "then satellites without orders hold" : "then who has not ordered forfeits";
-    this.section.hidden = you === null;
-    this.leave.hidden = you === null || this.schoolClass !== null; // pupils keep their seats
-    this.you = you;
-    this.naming.hidden = you === null || this.schoolClass !== null || events.length > 0 || localStorage.getItem(NAME) !== null;
-    if (first_event === 1) {
-      const moments = [scene.moment];
-      this.playback.load({ ...scene, moments, names: [names.alpha, names.bravo] });
-      events.forEach((event) => this.#add(event, moments));
-      this.playback.record.moments = moments;
-      this.playback.slider.max = String(moments.length - 1);
-      this.playback.pauseAt(moments.length - 1);
-    } else {
-      events.forEach((event) => this.#event(event));
+  #receive(message) {
+    const { page } = this;
+    switch (message.type) {
+      case "welcome":
+        this.side = message.you;
+        if (this.isFirst) page.welcome(message);
+        break;
+      case "history":
+        if (this.isFirst) page.history(message);
+        break;
+      case "event":
+        if (this.isFirst) page.event(message);
+        break;
+      case "status":
+        if (this.isFirst) page.status(message);
+        break;
+      case "your_turn":
+        this.#yourTurn(message);
+        break;
+      case "accepted":
+        this.sent = null;
+        this.areIn = true;
+        page.refresh();
+        break;
+      case "error":
+        this.sent = null;
+        page.error(message);
+        break;
+      case "left":
+        page.end("You left this seat, or somebody else has it now.");
     }
-  }
-
-  /** Adds more of the past, which is not played back. */
-  #history({ events }) {
-    const { moments } = this.playback.record;
-    events.forEach((event) => this.#add(event, moments));
-    this.playback.slider.max = String(moments.length - 1);
-    this.playback.pauseAt(moments.length - 1);
-  }
-
-  #add(event, moments) {
-    if (event.scene === null) return;
-    const { moment, symbols, shapes } = event.scene;
-    this.playback.board.define(symbols);
-    moment.frames = this.playback.board.add(shapes, moment.frames);
-    moments?.push(moment);
-  }
-
-  #event(event) {
-    this.#add(event);
-    if (event.scene !== null) this.playback.append(event.scene.moment);
-    if (event.event.kind !== "phase") return;
-    this.turn = null;
-    this.naming.hidden = true;
-    this.#notify("");
-  }
-
-  #status({ turn, phase, names, submitted, connected, seconds_left, watching, paused }) {
-    this.#name(names);
-    this.waitingFor = SIDES.filter((side) => side !== this.you && !submitted.includes(side)).map((side) => `${names[side]} (${side})`);
-    const people = SIDES.map((side) => {
-      const state = !connected.includes(side) ? "not connected" : submitted.includes(side) ? "orders are in" : "ordering";
-      const name = side === this.you ? `${names[side]} (you)` : names[side];
-      return phase === "drift" ? `${side}: ${name}` : `${side}: ${name}, ${state}`;
-    });
-    if (watching > 0) people.push(`${watching} watching`);
-    if (paused) people.push("paused");
-    this.who = people.join(" \u00b7 ");
-    this.deadline = seconds_left === null ? null : Date.now() + 1000 * seconds_left;
-    this.#showClock();
-    if (phase === "drift") this.#showEnd();
-    else if (turn !== this.turn?.turn) this.#showWaiting();
-  }
-
-  #name(names) {
-    const { record, panels, moment } = this.playback;
-    const texts = SIDES.map((side) => names[side]);
-    if (String(texts) === String(record.names)) return;
-    record.names = texts;
-    panels.moment = null; // which is shown with the names
-    if (moment !== undefined) this.playback.draw();
-  }
-
-  #showClock() {
-    const left = this.deadline ? ` \u00b7 ${Math.max(Math.ceil((this.deadline - Date.now()) / 1000), 0)} s, ${this.consequence}` : "";
-    const text = (this.who ?? "") + left;
-    if (this.presence.textContent !== text) this.presence.textContent = text;
-  }
-
-  #showEnd() {
-    this.#clear();
-    this.leave.hidden = this.entry.buttons.hidden = true;
-    this.entry.prompt.textContent = this.#resultText();
-    this.downloads.hidden = false;
-    this.downloads.querySelector(".again").hidden = askedFor(this.table, false) === null;
-    document.getElementById("page-link").href = `/replays/${this.table}.html`;
-    document.getElementById("file-link").href = `/replays/${this.table}.jsonl.gz`;
-  }
-
-  #resultText() {
-    const { winner } = this.playback.record.moments.at(-1);
-    if (winner === "draw" || this.you === null) return "The game is over.";
-    return `The game is over: you ${winner === this.you ? "win" : "lose"}.`;
-  }
-
-  /** Says in the tab of the browser whether orders are asked for. */
-  #showTitle() {
-    document.title = this.entry.choices === null ? this.title.textContent : `Your orders: ${this.title.textContent}`;
-  }
-
-  #showWaiting() {
-    if (this.entry.choices !== null) return;
-    const areIn = this.turn !== null ? "Your orders are in. " : "";
-    const text = `${areIn}Waiting for ${this.waitingFor?.join(" and ") || "the other side"}.`;
-    if (this.entry.prompt.textContent !== text) this.entry.prompt.textContent = text;
   }
 
   #yourTurn(message) {
     const isSame = this.turn !== null && this.turn.turn === message.turn && this.turn.phase === message.phase;
     this.turn = message;
-    if (message.submitted !== null) this.#accepted();
-    else if (isSame && this.sent !== null) this.#commit(this.sent);
-    else if (!isSame) {
-      this.sent = null;
-      const key = ["orders", message.game, message.scene.side, message.turn, message.phase].join(":");
-      if (this.entry.load(message.scene, key)) this.#notify("The orders that you had entered are still here; they are not committed yet.");
-      this.advice.load(message);
-    }
-    this.#showTitle();
+    this.areIn = message.submitted !== null;
+    if (isSame && this.sent !== null && !this.areIn) this.send(this.sent);
+    else if (!isSame) this.sent = null;
+    this.page.refresh();
+  }
+
+  get isWanted() {
+    return this.turn !== null && !this.areIn && this.sent === null;
   }
 
   /** Sends orders; those that are lost with the connection are sent again with the next one. */
-  #commit(orders) {
+  send(orders) {
     const { game, turn, phase } = this.turn;
     this.sent = orders;
-    const isSent = this.connection.send({ type: "orders", game, turn, phase, orders });
-    this.entry.prompt.textContent = isSent ? "Sending your orders." : "Your orders are sent as soon as the connection is back.";
+    this.connection.send({ type: "orders", game, turn, phase, orders });
+    this.page.refresh();
+  }
+}
+
+/** A table: a game that is played or watched here. */
+class TablePage {
+  /** @param {URLSearchParams} parameters table, and where they are known secret, second (of another person here) and class. */
+  constructor(parameters) {
+    this.table = parameters.get("table") ?? "";
+    this.schoolClass = parameters.get("class");
+    const ids = ["left", "right", "when", "aim", "ordering", "told", "tell", "going-on", "look-again", "past", "next", "ask-hint", "hint", "take-hint", "close-hint", "present", "said", "menu", "menu-notice", "about", "naming", "resign", "offer-draw", "leave", "sure"];
+    for (const id of ids) this[id] = document.getElementById(id);
+    this.over = document.querySelector(".over");
+    this.steps = document.querySelector(".steps");
+    Object.assign(this, { cast: new Cast(["", ""], null), ending: null, isReading: false, isCurtain: false, state: null, asked: null });
+    this.playback = new Playback(document.getElementById("board"), () => this.refresh());
+    this.controls = new Controls(this.steps.querySelector(".stepping"), this.playback);
+    this.entry = new OrderPanel(document, this.playback, (orders) => this.#commit(orders), () => this.#ordersChanged());
+    this.sounds = new Sounds(document.querySelector("[name=sound]"));
+    const [first, second] = [parameters.get("secret"), parameters.get("second")];
+    this.lines = [new SeatLine(this, this.table, first, true), ...(second === null ? [] : [new SeatLine(this, this.table, second, false)])];
+    if (first !== null && this.schoolClass === null) OwnGames.keep({ table: this.table, secret: first, ...(second ? { second } : {}) });
+    this.#listen();
+    setInterval(() => this.#showWhen(), 250);
   }
 
-  #accepted() {
-    this.sent = null;
-    this.#clear();
-    this.#showWaiting();
-    this.#notify("");
+  get connection() {
+    return this.lines[0].connection;
   }
 
-  #error({ code, text }) {
-    if (["no_table", "wrong_secret", "closed"].includes(code)) this.#end(text);
+  /** The line whose orders are being entered: the first that is asked and has not given them. */
+  get line() {
+    return this.lines.find((one) => one.isWanted) ?? this.lines.find((one) => one.turn !== null) ?? this.lines[0];
+  }
+
+  #listen() {
+    const on = (element, run) => element.addEventListener("click", run);
+    on(this.next, () => this.#goOn());
+    on(this["look-again"], () => this.replayLast());
+    on(this.past, () => this.#openPast());
+    on(document.querySelector(".look-past"), () => {
+      this.menu.close();
+      this.#openPast();
+    });
+    on(this.present, () => this.#toPresent());
+    on(this["ask-hint"], () => this.#askHint());
+    on(this["take-hint"], () => {
+      this.entry.giveAll(this.hinted.orders);
+      this.#closeHint();
+      this.entry.commit.focus();
+    });
+    on(this["close-hint"], () => this.#closeHint());
+    on(document.querySelector(".larger"), ({ target }) => {
+      const isLarger = document.body.classList.toggle("small");
+      target.setAttribute("aria-pressed", String(isLarger));
+    });
+    on(this.over, ({ target }) => {
+      if (target.matches("button")) this.#liftCurtain();
+    });
+    on(this.resign, () => this.#ask("Resign?", "The other side wins.", { type: "resign" }));
+    on(this["offer-draw"], () => this.#offerDraw());
+    on(this.leave, () => this.#ask("Give up the seat for good?", "Somebody else may take it. To come back later, just close the page.", { type: "leave" }));
+    this.naming.addEventListener("submit", (event) => {
+      event.preventDefault();
+      localStorage.setItem(NAME, this.naming.name.value.trim());
+      location.reload(); // orders outlive it
+    });
+    new Shortcuts(this.menu, this.#keys());
+  }
+
+  #keys() {
+    const { entry } = this;
+    const choose = (name) => () => {
+      const radio = [...entry.yours.querySelectorAll("input")].find(({ value, disabled }) => value === name && !disabled);
+      if (radio === undefined || !this.#isOrdering) return;
+      entry.select(name);
+      radio.focus();
+    };
+    const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0].map((digit) => [String(digit), `P${digit || 10}`]);
+    const satellites = [...digits, ["h", "HVA"]];
+    const all = [
+      ["1 to 9, 0, H", "choose a satellite", [], null],
+      ["arrows", "its order, or a phase of the past", ["ArrowRight", "ArrowDown"], () => this.#arrow(1)],
+      ["C", "commit, or go on", ["c"], () => this.#main()?.click()],
+      ["U", "take back", ["u", "Backspace"], () => this.#isOrdering && entry.takeBack()],
+      ["G", "guard with all that can", ["g"], () => this.#isOrdering && entry.guardAll()],
+      ["I, T", "a hint; take it", ["i"], () => !this["ask-hint"].disabled && this["ask-hint"].offsetParent && this.#askHint()],
+      ["L", "show the last turn again", ["l"], () => this.replayLast()],
+      ["P", "past turns", ["p"], () => (this.steps.hidden ? this.#openPast() : this.#toPresent())],
+      ["?", "this menu", ["?"], () => this.menu.showModal()],
+    ];
+    const hidden = [
+      ["", "", ["ArrowLeft", "ArrowUp"], () => this.#arrow(-1)],
+      ["", "", ["t"], () => !this.hint.hidden && !this["take-hint"].hidden && this["take-hint"].click()],
+      ["", "", ["Escape"], () => (this.hint.hidden ? this.steps.hidden || this.#toPresent() : this.#closeHint())],
+      ...satellites.map(([key, name]) => ["", "", [key], choose(name)]),
+    ];
+    const shown = this.menu.querySelector(".keys");
+    queueMicrotask(() => [...shown.querySelectorAll("dt")].forEach((term) => term.textContent || (term.nextElementSibling.remove(), term.remove())));
+    return [...all, ...hidden];
+  }
+
+  #arrow(step) {
+    if (!this.steps.hidden) this.playback.pauseAt(this.playback.index + step);
+    else if (this.#isOrdering) this.entry.step(step);
+  }
+
+  #main() {
+    return [this.next, this.entry.commit].find((button) => button.offsetParent !== null && !button.disabled);
+  }
+
+  get #isOrdering() {
+    return this.entry.choices !== null && !this.isReading && !this.isCurtain;
+  }
+
+  // What the server says
+
+  welcome({ title, names, you, on_timeout, first_event, events, scene, config }) {
+    this.title = title;
+    this.consequence = on_timeout === "hold" ? "then satellites without orders hold" : "then who has not ordered forfeits";
+    this.you = this.lines.length > 1 ? null : you;
+    this.config = config;
+    if (you !== null && this.schoolClass === null) OwnGames.keep({ table: this.table, side: you, title });
+    if (first_event === 1) {
+      const moments = [scene.moment];
+      this.playback.load({ ...scene, moments, names: SIDES.map((side) => names[side]) });
+      for (const event of events) this.#add(event, moments);
+      this.playback.record.moments = moments;
+      this.playback.pauseAt(moments.length - 1);
+      document.querySelector(".rules").replaceChildren(...rulesOf(scene.rules));
+      this.ending = events.find(({ event }) => event.kind === "end")?.event ?? null;
+    } else {
+      for (const event of events) this.event(event);
+    }
+    this.#name(names);
+    this.naming.name.value = localStorage.getItem(NAME) ?? "";
+    if (document.getElementById("watching").childElementCount === 0) document.getElementById("watching").append(linkField("A link for those who want to watch", watchAddress(this.table)));
+  }
+
+  /** Adds more of the past, which comes in pages and is not played back. */
+  history({ events }) {
+    const { moments } = this.playback.record;
+    for (const event of events) this.#add(event, moments);
+    this.ending = events.find(({ event }) => event.kind === "end")?.event ?? this.ending;
+    this.playback.pauseAt(moments.length - 1);
+    this.refresh();
+  }
+
+  #add({ scene }, moments) {
+    if (scene === null) return;
+    const { moment, symbols, shapes } = scene;
+    this.playback.board.define(symbols);
+    moment.frames = this.playback.board.add(shapes, moment.frames);
+    moments?.push(moment);
+  }
+
+  event(message) {
+    const { event, scene } = message;
+    this.#add(message);
+    if (event.kind === "end") {
+      this.ending = event;
+      this.sounds.play("end");
+    } else {
+      for (const line of this.lines) line.turn = null;
+      this.entry.clear();
+      this.#closeHint();
+      this.isReading = scene.moment.engaged;
+      if (scene.moment.engaged) this.sounds.play("hit");
+      say(this.said, this.#summary(scene.moment));
+    }
+    if (scene !== null) this.playback.append(scene.moment);
+    this.refresh();
+  }
+
+  status(message) {
+    this.state = message;
+    this.#name(message.names);
+    this.deadline = message.seconds_left === null ? null : Date.now() + 1000 * message.seconds_left;
+    this.refresh();
+  }
+
+  #name(names) {
+    const texts = SIDES.map((side) => names[side]);
+    const key = `${texts} ${this.you}`;
+    if (this.castKey === key) return;
+    this.castKey = key;
+    this.playback.record.names = texts;
+    this.cast = new Cast(texts, this.you);
+    this.shownFleets = null;
+    this.refresh();
+  }
+
+  error({ code, text }) {
+    if (["no_table", "wrong_secret", "closed"].includes(code)) this.end(text);
     else {
-      this.sent = null;
-      this.entry.select(null); // the prompt asks for orders again
-      this.#notify(text);
+      this.#notice(text);
+      this.refresh();
     }
   }
+
+  /** Says that the connection is lost or back. */
+  showConnection(isConnected, seconds) {
+    this.isLost = !isConnected;
+    this.retry = Date.now() + 1000 * seconds;
+    this.refresh();
+  }
+
+  /** Ends the connection for good, and says why. */
+  end(text) {
+    for (const line of this.lines) line.connection.close();
+    this.entry.clear();
+    clearTimeout(this.dangerTimer);
+    this.closed = text;
+    if (text.includes("secret") || text.includes("no table")) OwnGames.forget(this.table);
+    this.refresh();
+  }
+
+  #notice(text) {
+    this.notice = text;
+    queueMicrotask(() => this.refresh());
+    clearTimeout(this.noticeTimer);
+    this.noticeTimer = setTimeout(() => {
+      this.notice = null;
+      this.refresh();
+    }, 6000);
+  }
+
+  #summary(moment) {
+    const score = SIDES.map((side, i) => `${this.cast.name(side)} ${moment.score[i]}`).join(", ");
+    return `${phaseText(moment)}. ${lossText(moment.engaged ? moment.outcomes : [], this.cast)} ${score}.`;
+  }
+
+  // Orders
+
+  #commit(orders) {
+    this.#closeHint();
+    this.line.send(orders);
+  }
+
+  #ordersChanged() {
+    clearTimeout(this.dangerTimer);
+    if (!this.closed && this.entry.choices !== null && String(this.entry.orders) !== this.asked) this.dangerTimer = setTimeout(() => this.#askDanger(), PATIENCE);
+    this.refresh();
+  }
+
+  get #path() {
+    return `/api/tables/${encodeURIComponent(this.table)}`;
+  }
+
+  async #askDanger() {
+    const { choices, orders } = this.entry;
+    if (choices === null) return;
+    const { turn, phase } = choices;
+    this.asked = String(orders);
+    const answer = await request(`${this.#path}/danger`, { secret: this.line.secret, orders, turn, phase }).catch(() => null);
+    if (answer === null || choices !== this.entry.choices || String(this.entry.orders) !== this.asked) return;
+    this.danger = answer;
+    this.refresh();
+  }
+
+  async #askHint() {
+    const { choices } = this.entry;
+    if (choices === null) return;
+    this.hintRequest?.abort();
+    const control = (this.hintRequest = new AbortController());
+    this.hint.hidden = false;
+    this["take-hint"].hidden = true;
+    say(this["close-hint"], "Cancel");
+    const text = this.hint.querySelector("p");
+    say(text, "Playing some thousand games from here, for a second …");
+    this["close-hint"].focus();
+    const patience = setTimeout(() => say(text, "Hints are still being prepared, which takes a minute the first time. You can cancel, and play on."), HINT_SECONDS * 1000);
+    try {
+      const answer = await request(`${this.#path}/hint`, { secret: this.line.secret }, control.signal);
+      if (choices !== this.entry.choices || control.signal.aborted) return;
+      this.hinted = answer;
+      say(text, `${this.#hintText(answer.orders)}: wins ${answer.percent} % of ${answer.games.toLocaleString("en")} games played on from here.`);
+      this["take-hint"].hidden = false;
+      say(this["close-hint"], "Close");
+      this.entry.suggest(answer);
+      this["take-hint"].focus();
+    } catch (error) {
+      if (error.name !== "AbortError") say(text, error.message);
+    } finally {
+      clearTimeout(patience);
+    }
+  }
+
+  /** Returns orders in words, satellites with the same order together. */
+  #hintText(orders) {
+    const together = new Map();
+    for (const { name, options } of this.entry.choices.satellites)
+      for (const one of options.filter(({ order }) => orders.includes(order))) {
+        const text = orderText(one).replace(/(,| your HVA,) \d+ %$/, "");
+        together.set(text, [...(together.get(text) ?? []), short(name)]);
+      }
+    const texts = [...together].map(([text, names]) => `${listed(names)} ${names.length === 1 ? text : text.replace(/^(\w+?)(es|s)\b/, (_, verb, end) => (end === "es" ? "go" : verb))}`);
+    return texts.join("; ") || "All hold";
+  }
+
+  #closeHint() {
+    if (this.hint.hidden) return;
+    const hadFocus = this.hint.contains(document.activeElement);
+    this.hintRequest?.abort();
+    this.hint.hidden = true;
+    this.entry.suggest(null);
+    if (hadFocus) this["ask-hint"].focus();
+  }
+
+  // Leaving
+
+  #ask(title, text, message) {
+    this.menu.close();
+    const [heading, paragraph] = this.sure.querySelectorAll("h2, p");
+    heading.textContent = title;
+    paragraph.textContent = text;
+    document.getElementById("yes").onclick = () => {
+      this.sure.close();
+      if (!this.line.connection.send(message)) this.#notice("There is no connection: nothing has changed.");
+    };
+    this.sure.showModal();
+  }
+
+  #offerDraw() {
+    this.menu.close();
+    this.line.connection.send({ type: "draw", offer: true });
+    this.#notice("You offered a draw.");
+    this.refresh();
+  }
+
+  // Going on
+
+  #goOn() {
+    if (this.state?.phase === "drift" && this.ending !== null) {
+      location.href = pageAddress("after", { table: this.table });
+      return;
+    }
+    const hadFocus = document.activeElement === this.next;
+    this.isReading = false;
+    this.#toPresent();
+    if (hadFocus) (this.entry.commit.disabled ? this.entry.yours.querySelector(":checked") : this.entry.commit)?.focus();
+  }
+
+  /** Shows the last turn again: its movement, or what came before the phase in progress. */
+  replayLast() {
+    const { moments } = this.playback.record;
+    if (moments.length < 2) return;
+    const last = moments.at(-1);
+    const turn = last.phase === "movement" ? last.turn - 1 : last.turn;
+    const first = moments.findIndex((moment, i) => i > 0 && moments[i - 1].turn === turn && moments[i - 1].phase === "movement");
+    this.playback.goTo(Math.max(first, 1), { animated: true });
+    this.playback.setPlaying(true);
+  }
+
+  #openPast() {
+    this.steps.hidden = false;
+    this.controls.slider.focus();
+    this.refresh();
+  }
+
+  #toPresent() {
+    const hadFocus = this.steps.contains(document.activeElement);
+    this.steps.hidden = true;
+    this.playback.pauseAt(this.playback.record.moments.length - 1);
+    if (hadFocus) (this.#main() ?? this.entry.yours.querySelector(":checked"))?.focus();
+    this.refresh();
+  }
+
+  #liftCurtain() {
+    this.curtainFor = this.line.side;
+    this.refresh();
+    this.entry.yours.querySelector(":checked")?.focus();
+  }
+
+  // Showing
+
+  /** Shows everything anew, what has changed. */
+  refresh() {
+    if (this.isRefreshing || this.playback?.moment === undefined || this.entry === undefined) {
+      if (this.closed) this.#showOver();
+      return;
+    }
+    this.isRefreshing = true;
+    this.#loadTurn();
+    this.#show();
+    this.isRefreshing = false;
+  }
+
+  /** Offers the choices of the line that is asked, as soon as what came before has been read. */
+  #loadTurn() {
+    const { line, entry } = this;
+    const { turn } = line;
+    this.isCurtain = this.lines.length > 1 && line.isWanted && this.curtainFor !== line.side;
+    const key = line.isWanted && !this.isCurtain ? ["orders", turn.game, line.side, turn.turn, turn.phase].join(":") : null;
+    if (key === null) {
+      if (entry.choices !== null && !line.isWanted) {
+        entry.clear();
+        if (this.lines.length > 1) this.curtainFor = null;
+      }
+      return;
+    }
+    if (entry.choices !== null && entry.key === key) return;
+    Object.assign(this, { danger: null, asked: null });
+    entry.showFleets(this.playback.record.moments.at(-1), this.#castOf(line), line.side);
+    if (entry.load(turn.scene, key)) this.#notice("The orders that you had planned are still here; they are not committed yet.");
+    this.hasHints = turn.scene.hints;
+    this.sounds.play("turn");
+  }
+
+  #castOf(line) {
+    return this.lines.length > 1 ? new Cast(this.cast.names, line.side) : this.cast;
+  }
+
+  #show() {
+    const { playback, entry, line } = this;
+    const { moment } = playback;
+    const isPresent = playback.isAtEnd && playback.hasArrived;
+    const shown = playback.hasArrived ? moment : playback.record.moments[Math.max(playback.index - 1, 0)];
+    const side = line.side ?? "alpha";
+    const cast = this.#castOf(line);
+    const isOver = this.ending !== null && this.state?.phase === "drift";
+    const isReading = (this.isReading || isOver) && isPresent;
+    const isPast = !this.steps.hidden && !playback.isAtEnd;
+    const isTold = isReading || isPast || (line.side === null && moment.engaged && isPresent);
+    const fleetsKey = `${playback.record.moments.indexOf(shown)} ${this.castKey} ${side}`;
+    if (this.shownFleets !== fleetsKey) {
+      this.shownFleets = fleetsKey;
+      entry.showFleets(shown, cast, side);
+      say(document.getElementById("own-title"), `${capitalized(cast.owner(side))} fleet: fuel, and ● for a round`);
+      say(document.getElementById("their-title"), `${capitalized(cast.owner(SIDES[1 - SIDES.indexOf(side)]))} fleet`);
+    }
+    this.#showTold(isTold, moment, cast);
+    entry.show(isPresent && !isReading && !this.isCurtain && !this.state?.paused);
+    const hasFoot = isReading || isPast || line.side === null || isOver;
+    this["going-on"].hidden = !hasFoot;
+    document.querySelector(".foot").hidden = hasFoot;
+    say(this.next, isOver ? "The result" : isPast ? "Back to now" : line.side === null ? "To the present" : "Next turn");
+    this.next.disabled = line.side === null && isPresent && !isOver && !isPast;
+    this["look-again"].disabled = playback.record.moments.length < 2;
+    this["ask-hint"].disabled = entry.choices === null || this.hasHints === false;
+    if (entry.choices === null) say(entry.commit, this.#waitText());
+    else entry.commit.disabled = Boolean(this.state?.paused);
+    this.controls.update();
+    document.body.dataset.state = isOver ? "over" : isReading ? "played" : entry.choices !== null ? entry.choices.phase : "waiting";
+    this.#showScore(shown, cast, side);
+    this.#showAim(shown, cast, side);
+    this.#showTell(cast);
+    this.#showWhen();
+    this.#showOver();
+    this.#showMenu(isOver);
+    const title = this.title ?? "GEO Patrol";
+    document.title = isOver ? `Over: ${title}` : entry.choices !== null ? `Your turn: ${title}` : title;
+  }
+
+  #waitText() {
+    if (this.lines.some(({ sent }) => sent !== null)) return this.isLost ? "Sent when connected" : "Sending";
+    return `Waiting for ${this.#missing().join(" and ") || "the other side"}`;
+  }
+
+  #missing() {
+    const own = this.lines.map(({ side }) => side);
+    return SIDES.filter((side) => !own.includes(side) && !(this.state?.submitted ?? []).includes(side)).map((side) => this.cast.name(side));
+  }
+
+  #showTold(isTold, moment, cast) {
+    this.ordering.hidden = isTold;
+    this.told.hidden = !isTold;
+    if (!isTold) return void (this.toldKey = null);
+    const key = `${this.playback.index} ${this.castKey} ${this.ending === null}`;
+    if (this.toldKey === key) return;
+    this.toldKey = key;
+    const { moments } = this.playback.record;
+    const happened = moment.engaged ? drawCards(moment, cast) : [];
+    const loss = moment.engaged ? lossText(moment.outcomes, cast) || "Nobody was hit." : `${phaseText(moment)}: nobody engaged.`;
+    say(this.told.querySelector(".losses"), this.ending !== null && this.playback.isAtEnd ? verdict(this.#withEnd(moment), cast) : loss);
+    this.told.querySelector(".cards").replaceChildren(...happened);
+    const chart = document.getElementById("chart");
+    chart.hidden = turnScores(moments).length < 2;
+    if (!chart.hidden) drawScores(chart, moments, cast);
+  }
+
+  /** Returns the last moment with how the game ended, which people may have agreed. */
+  #withEnd(moment) {
+    return { ...moment, winner: this.ending?.winner ?? (this.ending ? "draw" : moment.winner), ends: moment.ends.length ? moment.ends : endsOf(this.ending) };
+  }
+
+  #showScore({ score }, cast, side) {
+    const own = SIDES.indexOf(side);
+    [this.left, this.right].forEach((element, i) => {
+      const index = i === 0 ? own : 1 - own;
+      element.className = `who ${SIDES[index]}`;
+      const parts = [create("span", {}, cast.name(SIDES[index])), create("b", { class: "num" }, String(score[index]))];
+      element.replaceChildren(...(i === 0 ? parts : parts.reverse()).flatMap((part, j) => (j ? [" ", part] : [part])));
+    });
+  }
+
+  #showAim({ goals, fleets }, cast, side) {
+    const own = SIDES.indexOf(side);
+    const enemy = SIDES[1 - own];
+    const [, sector, , , , state] = fleets[own][0];
+    const { winScore } = this.playback.record;
+    if (this.lines[0].side === null) return say(this.aim, `${cast.name("alpha")} (blue) against ${cast.name("bravo")} (gold)`);
+    const keep = state !== "" ? "Your HVA is lost." : sector === goals[own] ? `Keep your HVA in sector ${goals[own]}` : `Bring your HVA to sector ${goals[own]}`;
+    if (this.ending !== null) return say(this.aim, "The game is over.");
+    const key = `${keep} ${cast.owner(enemy)} ${winScore[own]}`;
+    if (this.aimKey === key) return;
+    this.aimKey = key;
+    this.aim.replaceChildren(`${keep}, hit ${cast.owner(enemy)}.`, create("span", { class: "wide" }, ` ${winScore[own]} wins.`));
+  }
+
+  #showTell(cast) {
+    const { danger, notice, entry } = this;
+    const isDanger = entry.choices !== null && danger?.attackers?.length > 0 && !notice;
+    this.tell.classList.toggle("danger", isDanger);
+    if (!isDanger) return say(this.tell, notice ?? (entry.choices !== null && danger ? "No enemy can attack your HVA next." : ""));
+    const text = dangerText(danger);
+    if (this.tell.textContent !== `Danger: ${text}`) this.tell.replaceChildren(create("span", {}, create("b", {}, "Danger:"), ` ${text}`));
+  }
+
+  #showWhen() {
+    const { moment, record } = this.playback;
+    if (moment === undefined) return;
+    const left = this.deadline && this.ending === null ? `${Math.max(Math.ceil((this.deadline - Date.now()) / 1000), 0)} s` : null;
+    const isPast = !this.playback.isAtEnd;
+    const what = moment.phase === "over" ? "Over" : isPast ? "Past" : document.body.dataset.state === "played" ? "Played" : capitalized(moment.phase);
+    const key = `${moment.turn} ${what} ${left}`;
+    if (this.isLost) this.#showOver();
+    if (this.whenKey === key) return;
+    this.whenKey = key;
+    this.when.title = left ? this.consequence : "";
+    this.when.replaceChildren(`Turn ${moment.turn}`, create("span", { class: "wide" }, ` of ${record.turnLimit}`), create("br"), create("b", {}, left ? `${what}, ${left}` : what));
+  }
+
+  #showOver() {
+    const lines = this.closed
+      ? [this.closed]
+      : this.isLost
+        ? ["No connection", `Trying again${this.retry > Date.now() ? ` in ${Math.ceil((this.retry - Date.now()) / 1000)} s` : ""}. Your orders are kept.`]
+        : this.state?.paused
+          ? ["Paused", "Your teacher has stopped this game. It goes on when they say so."]
+          : this.isCurtain && !this.isReading
+            ? [`${this.cast.name(this.line.side)} gives orders`, `${this.cast.name(SIDES[1 - SIDES.indexOf(this.line.side)])}, look away.`]
+            : [];
+    this.over.hidden = lines.length === 0;
+    const key = lines.join("|");
+    if (this.overKey === key) return;
+    this.overKey = key;
+    const [title, text] = lines;
+    const button = this.isCurtain && !this.closed && !this.isLost && lines.length ? [create("button", { type: "button", class: "main" }, "Show the board")] : [];
+    const back = this.closed ? [create("a", { class: "button", href: "start.html" }, "To the start")] : [];
+    this.over.replaceChildren(...(title ? [create("p", {}, create("b", {}, title))] : []), ...(text ? [create("p", {}, text)] : []), ...button, ...back);
+    this.over.querySelector("button")?.focus();
+  }
+
+  #showMenu(isOver) {
+    const { side } = this.lines[0];
+    const isPlaying = side !== null && !isOver;
+    const status = this.state;
+    const isPerson = (one) => one !== side && status?.people?.includes(one);
+    this.resign.hidden = !isPlaying;
+    this.naming.hidden = !isPlaying || this.schoolClass !== null || this.lines.length > 1 || !SIDES.some(isPerson);
+    this["offer-draw"].hidden = !isPlaying || this.lines.length > 1 || !SIDES.some(isPerson);
+    this.leave.hidden = !isPlaying || this.schoolClass !== null || this.lines.length > 1 || !SIDES.some(isPerson);
+    const offered = (status?.draw_offered ?? []).filter((one) => one !== side);
+    say(this["offer-draw"], offered.length ? "Accept the draw" : "Offer a draw");
+    if (offered.length && isPlaying && this.drawSeen !== status.turn) {
+      this.drawSeen = status.turn;
+      this.#notice(`${this.cast.name(offered[0])} offers a draw: the menu ☰ accepts it.`);
+    }
+    const there = status ? SIDES.filter((one) => !status.connected.includes(one) && !this.lines.some((line) => line.side === one)).map((one) => `${this.cast.name(one)} is not connected`) : [];
+    const watching = status?.watching ? [`${status.watching} watching`] : [];
+    say(this.about, [this.title, ...there, ...watching].join(" · "));
+  }
+}
+
+/** Returns what can happen to the own HVA with the planned orders, and who guards it. */
+function dangerText({ attackers, lost, guarding, able, phase }) {
+  const who = listed(attackers.map(short));
+  const could = able.length ? `${COUNTS[able.length]} can guard.` : "Nobody can guard.";
+  if (phase === "movement") return `${who} can reach your HVA: lost in ${lost} % without guards. ${could}`;
+  return `${who} can attack your HVA. ${manyDo(guarding.length, "guard")}: lost in ${lost} %.${guarding.length ? "" : ` ${could}`}`;
 }
 
 const parameters = new URLSearchParams(location.hash.slice(1)); // which the browser keeps to itself
 window.addEventListener("hashchange", () => location.reload());
-const page = new TablePage(parameters.get("table") ?? "", parameters.get("secret"), parameters.get("class"));
+const page = new TablePage(parameters);
 if (parameters.has("class")) {
   const back = document.getElementById("back");
-  back.href = `class.html#${new URLSearchParams({ class: parameters.get("class") })}`;
-  back.textContent = "Back to the class";
+  back.href = pageAddress("class", { class: parameters.get("class") });
+  back.lastElementChild.textContent = "\u00a0The class";
+  back.setAttribute("aria-label", "‹ The class");
 }

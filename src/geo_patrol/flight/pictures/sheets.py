@@ -39,9 +39,14 @@ def handout(mission: Mission) -> Drawing:
     """Return a page with the task, the steps of a turn and the scoring of a mission."""
     drawing = new_sheet(mission.title, f"{mission.game_title}, {mission.turns} turns")
     top = 90.0
-    for tab in (_task(mission), _turn(mission), *([_landing()] if mission.advanced else []), _scoring(mission)):
+    for tab in (_task(mission), *rules_tabs(mission)):
         top = add_tab(drawing, tab, top) + 26
     return drawing
+
+
+def rules_tabs(mission: Mission) -> tuple[Tab, ...]:
+    """Return the steps of a turn, the advanced rules if the mission has them, and the scoring."""
+    return (_turn(mission), *([_landing()] if mission.advanced else []), _scoring(mission))
 
 
 def _task(mission: Mission) -> Tab:

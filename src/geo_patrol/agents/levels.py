@@ -1,0 +1,133 @@
+"""Opponents in nine steps, from a beginner to the best, and the rating of somebody who has played them."""
+
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.agents.policy import PolicyAgent
+from geo_patrol.engine.state import NOOP
+from geo_patrol.errors import suggest
+
+
+class Level(NamedTuple):
+    """An opponent.
+
+    Attributes:
+        name: what it is called.
+        missed: the probability that one of its satellites misses its order.
+        rating: its Elo rating among the levels, on ``geo_patrol``.
+        style: how it plays, in a sentence.
+    """
+
+    name: str
+    missed: float
+    rating: int
+    style: str
+
+    @property
+    def agent(self) -> str:
+        """The name of the agent."""
+        return f"level:{self.name.lower()}"
+
+
+@cache
+def read_levels() -> tuple[Level, ...]:
+    """Return the levels, the weakest first."""
+    text = (resources.files("geo_patrol.agents") / "data" / "levels.toml").read_text("utf-8")
+    return tuple(Level(**level) for level in tomllib.loads(text)["levels"])
+
+
+@cache
+def _base() -> PolicyAgent:
+    return PolicyAgent("base")
+
+
+class LevelAgent(StatelessAgent):
+    """Plays by the policy that comes with the package, but each of its satellites misses its order now and then.
+
+    Args:
+        name: the name of a level, such as "telstar", or its number from "1" to "9".
+
+    Raises:
+        ValueError: there is no such level.
+    """
+
+    stateless = True
+
+    def __init__(self, name: str = "telstar") -> None:
+        levels = read_levels()
+        known = {key: level for i, level in enumerate(levels, 1) for key in (str(i), level.name.lower())}
+        if name.lower() not in known:
+            names = [level.name.lower() for level in levels]
+            hint = suggest(name.lower(), names) or f"; levels are 1 to {len(levels)} or {', '.join(names)}"
+            raise ValueError(f"there is no level {name!r}{hint}")
+        self.level = known[name.lower()]
+        self.name = self.level.agent
+
+    def act(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Choose the orders of one decision phase, (n, 11).
+
+        Raises:
+            ValueError: observations or masks have another shape or type.
+            PolicyError: the board has more than five rings.
+        """
+        orders = _base().act(observations, action_masks, generator)
+        orders[generator.random(orders.shape) < self.level.missed] = NOOP
+        return orders
+
+    def order_probabilities(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> NDArray[np.floating[Any]]:
+        """Return the probabilities of each satellite's orders, (n, 11, 28).
+
+        Raises:
+            ValueError: observations or masks have another shape or type.
+            PolicyError: the board has more than five rings.
+        """
+        likely = _base().order_probabilities(observations, action_masks) * (1 - self.level.missed)
+        likely[..., NOOP] += self.level.missed
+        return likely
+
+
+class Rating(NamedTuple):
+    """A rating with its interval of 95 %."""
+
+    rating: int
+    low: int
+    high: int
+    games: int
+
+
+_SCALE = 400 / np.log(10)
+"""Elo points for a factor of e in the odds."""
+
+
+def rate(results: Iterable[tuple[float, float]]) -> Rating | None:
+    """Return the rating of a player who met opponents with known ratings; None without games.
+
+    The likelihood of the results times Jeffreys' prior, which keeps the rating of somebody who has only won or only lost
+    finite, is evaluated on a grid; the rating is its mean.
+
+    Args:
+        results: the rating of each opponent, and the result: 1 won, 0.5 drawn, 0 lost.
+    """
+    games = np.array(list(results), np.float64).reshape(-1, 2)
+    if not len(games):
+        return None
+    grid = np.arange(games[:, 0].min() - 1500, games[:, 0].max() + 1500, 5.0)
+    expected = 1 / (1 + np.exp((games[:, 0] - grid[:, None]) / _SCALE))
+    won = games[:, 1]
+    logarithm = (won * np.log(expected) + (1 - won) * np.log1p(-expected)).sum(axis=1)
+    logarithm += 0.5 * np.log((expected * (1 - expected)).sum(axis=1))
+    weights = np.exp(logarithm - logarithm.max())
+    weights /= weights.sum()
+    low, high = np.interp((0.025, 0.975), weights.cumsum(), grid)
+    return Rating(round(float(weights @ grid)), round(low), round(high), len(games))

@@ -1,0 +1,193 @@
+"use strict";
+
+const ASK_SECONDS = 1; // between questions how far the analysis has come
+const NARROW = window.matchMedia("(max-width: 48rem)");
+const byId = (id) => document.getElementById(id);
+
+/** A game that is over: how it ended, what decided it, every moment of it, and the next one. */
+class AfterPage {
+  /** @param {string} table identifier of the table. */
+  constructor(table) {
+    this.table = table;
+    this.own = OwnGames.find(table);
+    this.notice = byId("notice");
+    this.playback = new Playback(byId("board"), () => this.#showMoment());
+    this.controls = new Controls(document.querySelector(".stepping"), this.playback);
+    this.chosen = null;
+    this.connection = new Connection(table, null, null, (message) => this.#receive(message), () => {});
+    byId("copy").addEventListener("click", ({ target }) => copy(target, watchAddress(table)));
+    byId("page-file").href = `/replays/${table}.html`;
+    byId("replay-file").href = `/replays/${table}.jsonl.gz`;
+    byId("rematch").addEventListener("click", () => this.#again(false));
+    byId("swap").addEventListener("click", () => this.#again(true));
+    byId("stronger").addEventListener("click", () => this.#again(false, this.stronger.agent));
+    byId("practise").addEventListener("click", () => attempt(() => this.#practise(), this.notice));
+    byId("list").addEventListener("change", ({ target }) => this.#choose(Number(target.value)));
+  }
+
+  #receive(message) {
+    if (message.type === "error") this.notice.textContent = message.text;
+    if (message.type !== "welcome") return;
+    const ending = message.events.find(({ event }) => event.kind === "end");
+    if (ending === undefined) return void location.replace(pageAddress("table", { table: this.table }));
+    this.connection.close();
+    this.#load(message, ending.event);
+    attempt(() => this.#rate(), this.notice);
+    attempt(() => this.#analyse(), this.notice);
+  }
+
+  #load({ scene, events, names, config }, ending) {
+    const moments = [scene.moment];
+    const texts = SIDES.map((side) => names[side]);
+    this.side = this.own && !this.own.second ? this.own.side : null;
+    this.names = texts;
+    this.cast = new Cast(texts, this.side);
+    this.playback.load({ ...scene, moments, names: texts });
+    for (const { scene: one } of events) {
+      if (one === null) continue;
+      this.playback.board.define(one.symbols);
+      moments.push({ ...one.moment, frames: this.playback.board.add(one.shapes, one.moment.frames) });
+    }
+    this.last = { ...moments.at(-1), winner: ending.winner ?? "draw" };
+    if (this.last.ends.length === 0) this.last.ends = endsOf(ending);
+    byId("verdict").textContent = document.title = verdict(this.last, this.cast);
+    say(byId("curve-title"), this.side === null ? `${this.cast.name("alpha")}’s chance to win, in %, turn by turn` : "Your chance to win, in %, turn by turn");
+    drawScores(byId("chart"), moments, this.cast);
+    byId("points").replaceChildren(...lineTable(moments.at(-1).result).children);
+    this.config = config;
+    this.#offerNext();
+    this.playback.pauseAt(moments.length - 1);
+  }
+
+  async #offerNext() {
+    if (this.side === null) return;
+    const { asked } = this.own;
+    byId("rematch").hidden = byId("swap").hidden = asked === undefined;
+    const { levels } = await request("/api/choices");
+    const opponent = this.names[1 - SIDES.indexOf(this.side)];
+    const index = levels.findIndex(({ agent }) => agent === opponent);
+    this.levels = levels;
+    this.stronger = index >= 0 ? levels[index + 1] : undefined;
+    byId("stronger").hidden = this.stronger === undefined || asked === undefined;
+    if (this.stronger !== undefined) say(byId("stronger"), `Stronger: ${this.stronger.name}, ${this.stronger.rating}`);
+  }
+
+  /** Opens the next game: the same one, with the sides swapped, or against somebody else. */
+  #again(isSwapped, agent = this.names[1 - SIDES.indexOf(this.side)]) {
+    const { asked } = this.own;
+    const side = isSwapped ? SIDES.find((one) => one !== this.side) : this.side;
+    return attempt(() => openAndPlay({ ...asked, seed: null, alpha: agent, bravo: agent }, side), this.notice);
+  }
+
+  /** Says the own rating after this game, and what it has changed. */
+  async #rate() {
+    if (this.side === null) return;
+    const games = await refreshOwnGames();
+    const [now, before] = await Promise.all([ownRating(games), ownRating(games.filter(({ table }) => table !== this.table))]);
+    const isRated = ratedResults(games.filter(({ table }) => table === this.table), this.levels ?? (await request("/api/choices")).levels).length > 0;
+    if (now === null || !isRated) return;
+    const change = before === null ? "" : ` (${now.rating >= before.rating ? "+" : "−"}${Math.abs(now.rating - before.rating)})`;
+    byId("rating").replaceChildren("Your rating is now ", create("b", { class: "num" }, `${now.rating} ± ${Math.round((now.high - now.low) / 2)}`), create("span", { class: "soft" }, `${change}.`));
+    byId("rating").hidden = false;
+  }
+
+  // The analysis
+
+  async #analyse() {
+    const side = this.side ?? "alpha";
+    for (;;) {
+      this.analysis = await request(`/api/tables/${encodeURIComponent(this.table)}/analysis/${side}`);
+      const { done, total } = this.analysis;
+      byId("analysing").querySelector("progress").value = done / total;
+      if (this.analysis.chances.length > 0) this.#drawCurve(side);
+      if (done === total) break;
+      await new Promise((resolve) => setTimeout(resolve, ASK_SECONDS * 1000));
+    }
+    byId("analysing").hidden = true;
+    this.#listMoments(side);
+  }
+
+  /** Returns the turns that had been played at a moment, halves for the time between movement and engagement. */
+  #turnsAt(index) {
+    const { turn, phase } = this.playback.record.moments[index];
+    return phase === "movement" ? turn - 1 : phase === "over" ? turn : turn - 0.5;
+  }
+
+  #drawCurve(side) {
+    const { chances, moments, luck } = this.analysis;
+    const points = chances.map((chance, i) => [this.#turnsAt(i), i === chances.length - 1 ? this.#finalChance(side) : chance]);
+    const marks = moments.map(({ index }, i) => ({ turns: this.#turnsAt(index), value: chances[index], label: String(i + 1) }));
+    drawPlot(byId("curve"), [{ name: side, points }], [0, 100], `From ${chances[0]} % at the start over ${counted(this.last.turn, "turn")}: ${chances.join(", ")}`, marks);
+    const about = ["The share of games won from there if Webb, the strongest level, plays on for both."];
+    if (luck !== null) {
+      const { turn } = this.playback.record.moments[luck.index - 1];
+      about.push(`Luck in turn ${turn} ${luck.change < 0 ? "cost" : "was worth"} ${Math.abs(luck.change)} %, whatever the orders.`);
+    }
+    say(byId("about-curve"), about.join(" "));
+  }
+
+  #finalChance(side) {
+    return this.last.winner === "draw" ? 50 : this.last.winner === side ? 100 : 0;
+  }
+
+  #listMoments(side) {
+    const { moments } = this.analysis;
+    const counts = ["No single order", "One moment that decided it", "Two moments that decided it", "Three moments that decided it"];
+    say(byId("moments-title"), moments.length ? counts[moments.length] : "No single other order would have changed much.");
+    byId("moments-title").hidden = false;
+    const items = moments.map((one, i) => {
+      const { turn, phase } = this.playback.record.moments[one.index];
+      const name = one.satellite === "HVA" ? `${capitalized(this.cast.owner(side))} HVA` : short(one.satellite);
+      const better = one.better.action === "hold" ? "holds" : orderText(one.better).replace(/, \d+ %$/, "");
+      const given = one.given.action === "hold" ? (phase === "movement" ? "held" : "did nothing") : orderText(one.given).replace(/, \d+ %$/, "");
+      const text = create("span", {}, create("span", { class: "soft" }, `Turn ${turn}, ${phase}`), create("br"), `${name} ${given}. `, create("b", {}, `Better: ${short(one.satellite)} ${better}.`));
+      const input = create("input", { type: "radio", name: "moment", value: i, "aria-label": `${i + 1}: turn ${turn}, ${phase}: ${name} ${given}. Better: ${name} ${better}. ${one.before} to ${one.after} %` });
+      return create("label", { class: "moment pick" }, input, create("b", {}, String(i + 1)), text, create("span", { class: "gain num" }, `${one.before} → ${one.after} %`));
+    });
+    byId("list").replaceChildren(...items);
+    this.isOwn = side === this.side;
+  }
+
+  #choose(number) {
+    this.chosen = null;
+    this.playback.pauseAt(this.analysis.moments[number].index);
+    this.chosen = number;
+    byId("list").querySelectorAll("input")[number].checked = true;
+    this.#showMoment();
+    if (NARROW.matches) document.querySelector(".board").scrollIntoView({ block: "nearest" });
+  }
+
+  #showMoment() {
+    const { playback } = this;
+    const { moment, index } = playback;
+    this.controls?.update();
+    if (moment === undefined || this.last === undefined) return;
+    const one = this.chosen === null ? undefined : this.analysis.moments[this.chosen];
+    const isChosen = one?.index === index && playback.hasArrived;
+    if (!isChosen && this.chosen !== null && playback.index !== one.index) {
+      this.chosen = null;
+      for (const input of byId("list").querySelectorAll(":checked")) input.checked = false;
+    }
+    if (isChosen) playback.board.define(one.symbols);
+    playback.board.overlay.replaceChildren(...(isChosen ? one.shapes.map(drawShape) : []));
+    say(byId("caption"), isChosen ? "Dashed: the better order." : playback.isAtEnd && playback.hasArrived ? "The end." : `${phaseText(moment)}.`);
+    byId("practise").hidden = moment.phase === "over" || (playback.isAtEnd && playback.hasArrived);
+    const key = `${index} ${this.last.turn}`;
+    if (this.cardsKey === key) return;
+    this.cardsKey = key;
+    byId("cards").replaceChildren(...(moment.engaged ? drawCards(moment, this.cast) : []));
+  }
+
+  async #practise() {
+    const side = this.side ?? "alpha";
+    const opponent = this.names[1 - SIDES.indexOf(side)];
+    const agent = opponent.includes(":") || opponent === "scripted" ? opponent : "level:webb";
+    const { table, secrets } = await request(`/api/tables/${encodeURIComponent(this.table)}/practice`, { index: this.playback.index, side, agent });
+    const game = { table, side, secret: secrets[side], isPractice: true };
+    OwnGames.keep(game);
+    location.href = OwnGames.seat(game);
+  }
+}
+
+const page = new AfterPage(new URLSearchParams(location.hash.slice(1)).get("table") ?? "");
+window.addEventListener("hashchange", () => location.reload());

@@ -1,0 +1,267 @@
+"use strict";
+
+const NAME = "geo_patrol.name"; // in the browser's storage: what the person is called
+const GAMES = "geo_patrol.games"; // the person's games with the secrets of their seats, the latest first
+const LETTERS = "geo_patrol.letters"; // whether single letters are shortcuts
+const MAX_GAMES_KEPT = 500;
+const PRESENCE_SECONDS = 60; // a server for one person ends when no page has asked for anything for a while
+
+/** Sends a request, with a body if there is one; returns its answer, or throws an error with the server's words. */
+async function request(path, body, signal) {
+  const options = body === undefined ? { signal } : { method: "POST", body: JSON.stringify(body), signal };
+  const response = await fetch(path, options).catch((error) => {
+    if (error.name === "AbortError") throw error;
+    throw new Error("The server does not answer. Try again in a moment.");
+  });
+  const answer = await response.json().catch(() => ({ text: `The server answers ${response.status}.` }));
+  if (!response.ok) throw new Error(answer.text);
+  return answer;
+}
+
+/** Runs an action; says in a notice what went wrong. */
+async function attempt(action, notice) {
+  try {
+    await action();
+  } catch (error) {
+    notice.textContent = error.message;
+  }
+}
+
+setInterval(() => fetch("/api/ready").catch(() => {}), PRESENCE_SECONDS * 1000);
+
+/** Returns the address of a page; what follows # is never sent over the network. */
+function pageAddress(page, parameters) {
+  return new URL(`/static/${page}.html#${new URLSearchParams(parameters)}`, location.href).href;
+}
+
+/** Returns the short address at which everybody may watch a table, and look at its game when it is over. */
+function watchAddress(table) {
+  return new URL(`/table/${encodeURIComponent(table)}`, location.href).href;
+}
+
+/** The person's games, the latest first: table, side, secret, the second person's if there is one, and what was asked for. */
+class OwnGames {
+  static all() {
+    try {
+      const games = JSON.parse(localStorage.getItem(GAMES) ?? "[]");
+      return Array.isArray(games) ? games : [];
+    } catch {
+      return [];
+    }
+  }
+
+  static find(table) {
+    return this.all().find((game) => game.table === table) ?? null;
+  }
+
+  /** Adds a game, or what is new of one. */
+  static keep(game) {
+    const others = this.all().filter(({ table }) => table !== game.table);
+    localStorage.setItem(GAMES, JSON.stringify([{ ...this.find(game.table), ...game }, ...others].slice(0, MAX_GAMES_KEPT)));
+  }
+
+  static forget(table) {
+    localStorage.setItem(GAMES, JSON.stringify(this.all().filter((game) => game.table !== table)));
+  }
+
+  /** Returns the address of the seat. */
+  static seat({ table, secret, second }) {
+    return pageAddress("table", { table, secret, ...(second ? { second } : {}) });
+  }
+}
+
+const MAX_ASKED = 50; // games about which the server is asked at once
+
+/** Asks the server about the person's games whose results are not known yet; returns all games, each with its state. */
+async function refreshOwnGames() {
+  const unknown = OwnGames.all().filter(({ result }) => !result).slice(0, MAX_ASKED);
+  if (unknown.length > 0) {
+    const { games } = await request("/api/games", { games: unknown.map(({ table, secret }) => ({ table, secret })) });
+    games.forEach((state, i) => {
+      if (state === null) OwnGames.forget(unknown[i].table);
+      else OwnGames.keep({ ...unknown[i], side: state.side, state, ...(state.over ? { result: state } : {}) });
+    });
+  }
+  const known = OwnGames.all().map((game) => ({ ...game, state: game.state ?? game.result }));
+  return known.sort((one, other) => (other.state?.changed ?? 0) - (one.state?.changed ?? 0));
+}
+
+/** Returns whom the person plays, or played. */
+function opponentOf({ side, second, state }) {
+  if (second) return "two at one screen";
+  const name = state.names[side === "alpha" ? 1 : 0];
+  return name === "person" ? "another person" : playerName(name);
+}
+
+/** Returns (rating, result) of the games against levels that count: whole games of the usual scenario. */
+function ratedResults(games, levels) {
+  return games.flatMap(({ side, result, asked, isPractice }) => {
+    const level = result && levels.find(({ agent }) => agent === result.names[side === "alpha" ? 1 : 0]);
+    if (!level || isPractice || asked?.preset !== "geo_patrol") return [];
+    return [[level.rating, result.winner === null ? 0.5 : Number(result.winner === side)]];
+  });
+}
+
+/** Returns the person's rating with its interval; null before the first rated game. */
+async function ownRating(games) {
+  const { levels } = await request("/api/choices");
+  return (await request("/api/rating", { results: ratedResults(games, levels) })).rating;
+}
+
+/**
+ * Opens a table and goes to the seat of a side.
+ * @param {object} asked what the server is asked for; the other side is played by an agent, or at the same screen.
+ * @param {string} side of the seat.
+ */
+async function openAndPlay(asked, side) {
+  const { table, secrets } = await request("/api/tables", { ...asked, [side]: "link" });
+  const other = SIDES.find((one) => one !== side);
+  const game = { table, side, secret: secrets[side], asked, ...(secrets[other] ? { second: secrets[other] } : {}) };
+  OwnGames.keep(game);
+  location.href = OwnGames.seat(game);
+}
+
+/** Copies a text, and says so on the button for a moment. */
+async function copy(button, text) {
+  const label = button.textContent;
+  const isCopied = await (navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false);
+  if (!isCopied) {
+    prompt("Copy this:", text);
+    return;
+  }
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = label), 1500);
+}
+
+/** Returns a link as a field with a button that copies it. */
+function linkField(text, address) {
+  const input = create("input", { readonly: "", value: address });
+  const button = create("button", { type: "button", "aria-label": `Copy: ${text}` }, "Copy");
+  input.addEventListener("focus", () => input.select());
+  button.addEventListener("click", () => copy(button, address));
+  return create("div", { class: "link" }, create("label", {}, text, input), button);
+}
+
+/** Opens the dialogs that buttons name in data-open; those with data-close close theirs. */
+document.addEventListener("click", ({ target }) => {
+  const opener = target.closest("[data-open]");
+  if (opener !== null) document.getElementById(opener.dataset.open).showModal();
+  target.closest("[data-close]")?.closest("dialog").close();
+});
+
+/** Single keys that press buttons or call functions; a box in a dialog switches letters and digits off. */
+class Shortcuts {
+  /**
+   * @param {HTMLDialogElement} dialog with a table and a box.
+   * @param {Array} keys a key as people call it, what it does, the values of ``KeyboardEvent.key``, and a function.
+   */
+  constructor(dialog, keys) {
+    this.dialog = dialog;
+    this.actions = new Map(keys.flatMap(([, , values, run]) => values.map((value) => [value, run])));
+    dialog.querySelector(".keys").replaceChildren(...keys.flatMap(([name, text]) => [create("dt", {}, create("kbd", {}, name)), create("dd", {}, text)]));
+    this.box = dialog.querySelector("input[name=letters]");
+    this.box.checked = localStorage.getItem(LETTERS) !== "no";
+    this.box.addEventListener("change", () => localStorage.setItem(LETTERS, this.box.checked ? "yes" : "no"));
+    document.addEventListener("keydown", (event) => this.#press(event));
+  }
+
+  #press(event) {
+    const { key, target } = event;
+    const run = this.actions.get(key.length === 1 ? key.toLowerCase() : key);
+    if (!run || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+    if (document.querySelector("dialog[open]") !== null || target.matches("input:not([type=radio], [type=checkbox], [type=range]), textarea, select")) return;
+    if (key.startsWith("Arrow") && target.matches("input[type=radio], input[type=range]")) return; // which they move already
+    if (key.length === 1 && key !== "?" && !this.box.checked) return;
+    event.preventDefault();
+    run();
+  }
+}
+
+const PING_SECONDS = 10;
+const SILENCE_SECONDS = 25; // after which a connection counts as dead
+const MAX_RETRY_SECONDS = 8;
+
+/** A connection to a table that comes back by itself and goes on after the last event that arrived. */
+class Connection {
+  /**
+   * @param {string} table identifier of the table.
+   * @param {?string} secret of the seat; null watches.
+   * @param {?string} name what to call who plays; null leaves it.
+   * @param {function(object)} receive called with every message of the server.
+   * @param {function(boolean, number)} changed called with whether there is a connection, and the seconds until the next try.
+   */
+  constructor(table, secret, name, receive, changed) {
+    Object.assign(this, { table, secret, name, receive, changed });
+    this.lastEvent = 0;
+    this.failures = 0;
+    this.isClosed = false;
+    this.socket = null;
+    setInterval(() => this.#beat(), PING_SECONDS * 1000);
+    window.addEventListener("offline", () => this.changed(false, 0));
+    window.addEventListener("online", () => this.#retryAtOnce());
+    this.#connect();
+  }
+
+  /** Sends a message; returns whether there is a connection. */
+  send(message) {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  /** Ends it for good. */
+  close() {
+    this.isClosed = true;
+    this.socket?.close();
+  }
+
+  #connect() {
+    const address = new URL(`/ws/${encodeURIComponent(this.table)}`, location.href);
+    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(address);
+    this.socket = socket;
+    this.heard = Date.now();
+    socket.addEventListener("open", () => {
+      const { table, secret, name, lastEvent } = this;
+      this.send({ type: "hello", version: 1, table, secret, name, last_event: lastEvent, scene: true });
+    });
+    socket.addEventListener("message", ({ data }) => this.#read(JSON.parse(data)));
+    socket.addEventListener("close", () => {
+      if (socket === this.socket) this.#lost();
+    });
+  }
+
+  #read(message) {
+    this.heard = Date.now();
+    if (message.type === "welcome") {
+      this.failures = 0;
+      this.changed(true, 0);
+    }
+    this.receive(message);
+    const events = message.type === "welcome" ? message.events : message.type === "event" ? [message] : [];
+    for (const { number } of events) this.lastEvent = number;
+  }
+
+  #beat() {
+    if (Date.now() - this.heard > SILENCE_SECONDS * 1000) this.socket.close();
+    else this.send({ type: "ping", number: 0 });
+  }
+
+  #lost() {
+    if (this.isClosed) return;
+    const seconds = Math.min(0.5 * 2 ** this.failures, MAX_RETRY_SECONDS);
+    this.changed(false, seconds);
+    this.failures += 1;
+    this.timer = setTimeout(() => this.#connect(), seconds * 1000);
+  }
+
+  #retryAtOnce() {
+    if (this.isClosed || this.socket.readyState === WebSocket.CONNECTING) return;
+    if (this.socket.readyState === WebSocket.OPEN) {
+      this.changed(true, 0);
+    } else {
+      clearTimeout(this.timer);
+      this.#connect();
+    }
+  }
+}

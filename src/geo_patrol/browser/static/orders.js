@@ -1,0 +1,391 @@
+"use strict";
+
+const FINGER = 22; // pixels around a finger or pointer within which a satellite is meant
+const DRAG = 12; // pixels after which a press becomes a drag
+const SETTLE = 500; // milliseconds after new choices in which a press on Commit is meant for the old ones
+
+/** Orders being entered: fleets, the orders of one satellite, those that are planned, and the board as a second way. */
+class OrderPanel {
+  /**
+   * @param {HTMLElement} root with elements of the classes yours, theirs, choice, sofar, menu, undo and commit.
+   * @param {Playback} playback whose board shows choices and takes clicks.
+   * @param {function(string[])} commit called with the orders.
+   * @param {function()} changed called after orders or the selection have changed.
+   */
+  constructor(root, playback, commit, changed = () => {}) {
+    const find = (name) => root.querySelector(`.${name}`);
+    for (const name of ["yours", "theirs", "choice", "sofar", "menu", "undo", "commit"]) this[name] = find(name);
+    this.view = playback.board;
+    Object.assign(this, { send: commit, changed, choices: null, selected: null, isShown: true, cast: new Cast(["", ""], null), side: "alpha" });
+    this.#forgetOrders();
+    this.commit.addEventListener("click", () => this.commitAll());
+    this.undo.addEventListener("click", () => this.takeBack());
+    this.yours.addEventListener("change", ({ target }) => this.select(target.value));
+    this.choice.addEventListener("change", ({ target }) => this.give(this.selected, target.option));
+    this.#listenToBoard();
+  }
+
+  #forgetOrders() {
+    Object.assign(this, { pending: new Map(), past: [], suggestion: [] });
+  }
+
+  /** Shows the fleets of a moment; ``side`` is the one whose orders are entered, or that is looked at. */
+  showFleets({ fleets }, cast, side) {
+    Object.assign(this, { cast, side });
+    const own = SIDES.indexOf(side);
+    this.tokens = fleetTokens(fleets[own]);
+    this.states = new Map(fleets[own].map((state) => [state[0], state]));
+    if (this.yours.dataset.names !== `${side} ${[...this.states.keys()]}`) this.#addFleet(`${side} ${[...this.states.keys()]}`);
+    this.tokens.forEach(({ classes, label, parts, isActive }, i) => {
+      const [input, ...old] = this.yours.querySelectorAll(".sat")[i].children;
+      input.parentElement.className = `${classes} pick ${side}`;
+      input.setAttribute("aria-label", label);
+      input.disabled = !isActive;
+      old.forEach((element, part) => element.replaceWith(parts[part]));
+    });
+    this.theirs.className = `fleet theirs ${SIDES[1 - own]}`;
+    this.theirs.replaceChildren(
+      ...fleetTokens(fleets[1 - own]).map(({ classes, label, parts }) => create("li", { class: classes }, create("span", { class: "sr" }, label), ...parts)),
+    );
+    this.theirs.setAttribute("aria-label", `${capitalized(cast.owner(SIDES[1 - own]))} fleet`);
+    this.#draw();
+  }
+
+  #addFleet(key) {
+    this.yours.dataset.names = key;
+    const labels = this.tokens.map(({ name }) => create("label", {}, create("input", { type: "radio", name: "satellite", value: name }), create("i"), create("small")));
+    this.yours.replaceChildren(create("legend", { class: "sr" }, "Your fleet"), ...labels.map((label) => (label.classList.add("sat"), label)));
+  }
+
+  /**
+   * Offers the choices of a phase.
+   * @param {?string} key under which the orders outlive a reload of the page.
+   * @returns {boolean} whether there are orders from before a reload.
+   */
+  load(choices, key = null) {
+    this.clear();
+    Object.assign(this, { choices, key, loaded: Date.now() });
+    this.view.define(choices.symbols);
+    this.pending = this.#optionsOf(key === null ? [] : JSON.parse(sessionStorage.getItem(key) ?? "[]"));
+    const { satellites } = choices;
+    this.selected = (satellites.find(({ name }) => name !== "HVA") ?? satellites[0])?.name ?? null;
+    this.#draw();
+    this.changed();
+    return this.pending.size > 0;
+  }
+
+  /** Offers nothing any more. */
+  clear() {
+    if (this.choices !== null && this.key !== null) sessionStorage.removeItem(this.key);
+    this.choices = null;
+    this.#forgetOrders();
+    this.#draw();
+  }
+
+  /** Shows or hides the choices on the board, for instance while it shows the past. */
+  show(isShown) {
+    if (this.isShown === isShown) return;
+    this.isShown = isShown;
+    this.#drawBoard();
+  }
+
+  get orders() {
+    return [...this.pending.values()].map(({ order }) => order);
+  }
+
+  #choiceOf(name) {
+    return this.choices?.satellites.find((one) => one.name === name);
+  }
+
+  commitAll() {
+    if (this.choices !== null && Date.now() - this.loaded > SETTLE) this.send(this.orders);
+  }
+
+  /** Selects a satellite by name. */
+  select(name) {
+    this.selected = name;
+    this.#draw();
+    this.changed();
+  }
+
+  /** Sets the order of a satellite; null holds. */
+  give(name, option) {
+    const pending = new Map(this.pending);
+    pending.delete(name);
+    if (option !== null) pending.set(name, option);
+    this.#change(pending);
+  }
+
+  /** Replaces all orders. */
+  giveAll(orders) {
+    this.#change(this.#optionsOf(orders));
+  }
+
+  /** Lets every satellite guard that can. */
+  guardAll() {
+    if (this.choices === null) return;
+    const guards = this.choices.satellites.map(({ name, options }) => [name, options.find(({ action }) => action === "guard")]);
+    this.#change(new Map([...this.pending, ...guards.filter(([, guard]) => guard)]));
+  }
+
+  takeBack() {
+    if (this.past.length > 0) this.#replace(this.past.pop());
+  }
+
+  /** Gives the selected satellite the next of its orders, or the one before. */
+  step(step) {
+    const ways = [...this.choice.querySelectorAll("input")];
+    if (ways.length === 0) return;
+    const way = ways.at((ways.findIndex(({ checked }) => checked) + step) % ways.length);
+    this.give(this.selected, way.option);
+    this.choice.querySelector(":checked")?.focus();
+  }
+
+  /** Draws orders that are suggested; null draws none. */
+  suggest(hint) {
+    if (hint !== null) this.view.define(hint.symbols);
+    this.suggestion = hint?.shapes ?? [];
+    this.#drawBoard();
+  }
+
+  #optionsOf(orders) {
+    const chosen = ({ name, options }) => [name, options.find(({ order }) => orders.includes(order))];
+    return new Map(this.choices.satellites.map(chosen).filter(([, option]) => option !== undefined));
+  }
+
+  #change(pending) {
+    this.past.push(this.pending);
+    this.#replace(pending);
+  }
+
+  #replace(pending) {
+    this.pending = pending;
+    if (this.key !== null) sessionStorage.setItem(this.key, JSON.stringify(this.orders));
+    this.#draw();
+    this.changed();
+  }
+
+  // Drawing
+
+  #draw() {
+    for (const label of this.yours.querySelectorAll(".sat")) {
+      const [input] = label.children;
+      input.checked = input.value === this.selected;
+      label.toggleAttribute("data-ordered", this.pending.has(input.value));
+    }
+    this.#drawChoice();
+    this.#drawPlanned();
+    this.#drawBoard();
+    this.undo.disabled = this.choices === null || this.past.length === 0;
+    this.commit.disabled = this.choices === null;
+    if (this.choices === null) return;
+    const count = this.pending.size;
+    this.commit.replaceChildren("Commit", ...(count ? [` ${count}`, create("span", { class: "wide" }, count === 1 ? " order" : " orders")] : [create("small", {}, "all hold")]));
+  }
+
+  /** Shows what the selected satellite may do; its elements stay where only the order has changed. */
+  #drawChoice() {
+    const state = this.states?.get(this.selected);
+    if (state === undefined) {
+      delete this.choice.dataset.key;
+      this.choice.replaceChildren();
+      return;
+    }
+    const choice = this.#choiceOf(this.selected);
+    const ordered = this.pending.get(this.selected) ?? null;
+    const key = JSON.stringify([this.choices && [this.choices.turn, this.choices.phase, this.choices.side], state]);
+    if (this.choice.dataset.key !== key) {
+      this.choice.dataset.key = key;
+      const hadFocus = this.choice.contains(document.activeElement);
+      this.choice.replaceChildren(this.#choiceForm(state, choice));
+      if (hadFocus) (this.choice.querySelector("input") ?? this.yours.querySelector(":checked"))?.focus();
+    }
+    for (const input of this.choice.querySelectorAll("input")) input.checked = input.option === ordered;
+  }
+
+  #choiceForm([name, sector, fuel, , ammo, condition], choice) {
+    const title = name === "HVA" ? `${capitalized(this.cast.owner(this.side))} HVA` : `Patrol ${short(name)}`;
+    const about = condition === "" ? `, sector ${sector}, fuel ${fuel}${name === "HVA" ? "" : `, ${roundsText(ammo)}`}` : `, ${condition}`;
+    const form = create("fieldset", { "aria-label": `Order of ${title}` });
+    const head = create("div", { class: "head" }, create("span", {}, create("b", {}, title), create("span", { class: "soft wide" }, about)));
+    form.append(head);
+    if (this.choices === null) return form;
+    const options = choice?.options ?? [];
+    const guard = options.find(({ action }) => action === "guard");
+    if (guard) head.append(this.#way(guard, `Guard ${guard.odds} %`, `−${guard.cost}`, `Guard your HVA, ${guard.odds} percent, ${guard.cost} fuel`));
+    if (options.length > 0) head.append(this.#way(null, "Hold", "", "Hold"));
+    const moves = options.filter(({ action }) => action in MOVES);
+    if (moves.length > 0) {
+      const ways = moves.map((one) => {
+        const text = `${capitalized(MOVES[one.action])} ${one.sector}`;
+        return this.#way(one, text, `−${one.cost} fuel`, `${capitalized(MOVES[one.action])} to sector ${one.sector}, ${one.cost} fuel`);
+      });
+      form.append(create("div", { class: "moves" }, ...ways));
+      form.append(create("p", { class: "soft wide" }, "Ahead: the way all things drift. Rings further in are shorter, so they overtake."));
+    }
+    for (const line of this.#attackLines(options)) form.append(line);
+    if (options.length === 0) form.append(create("p", { class: "soft" }, this.choices.phase === "movement" ? "It cannot pay for a move." : "No enemy is in the same or the next sector."));
+    return form;
+  }
+
+  /** Returns a line for each deed with its cost, and a button with the odds for each of its targets, the likeliest first. */
+  #attackLines(options) {
+    return ["shoot", "collide"].flatMap((action) => {
+      const line = options.filter((one) => one.action === action).sort((one, other) => other.odds - one.odds);
+      if (line.length === 0) return [];
+      const [deed] = DEEDS[action];
+      const costs = [...new Set(line.map(({ cost }) => `−${cost}`))];
+      const head = create("span", { "aria-hidden": "true" }, deed, create("small", { class: "soft" }, costs.length > 1 ? costs.join(" or ") : `${costs[0]} fuel`));
+      const ways = line.map((one) => this.#way(one, short(one.target), `${one.odds} %`, `${deed} ${short(one.target)}, ${one.odds} percent, ${one.cost} fuel`));
+      return [create("div", { class: "line" }, head, ...ways)];
+    });
+  }
+
+  #way(option, text, cost, label) {
+    const input = create("input", { type: "radio", name: "order", "aria-label": label });
+    input.option = option;
+    return create("label", { class: "way pick" }, input, text, ...(cost ? [create("small", {}, cost)] : []));
+  }
+
+  /** Lists the planned orders as buttons that take them back; a focus goes on to the next one. */
+  #drawPlanned() {
+    const chips = this.sofar.querySelector(".chips");
+    const focused = [...chips.children].findIndex((chip) => chip.contains(document.activeElement));
+    const guards = [...this.pending].filter(([, { action }]) => action === "guard").map(([name]) => name);
+    const others = [...this.pending].filter(([, { action }]) => action !== "guard").map(([name, option]) => [[name], `${short(name)} ${orderText(option)}`]);
+    const guarding = guards.length ? [[guards, `${guards.map(short).join(", ")} guard${guards.length === 1 ? "s" : ""} your HVA`]] : [];
+    const all = [...guarding, ...others].map(([names, text]) => {
+      const chip = create("button", { type: "button", class: "chip", "aria-label": `Take back: ${text}` }, text, create("span", { "aria-hidden": "true" }, "✕"));
+      chip.addEventListener("click", () => this.#change(new Map([...this.pending].filter(([name]) => !names.includes(name)))));
+      return create("li", {}, chip);
+    });
+    chips.replaceChildren(...all);
+    say(this.sofar.querySelector("h2"), this.choices === null ? "" : `Ordered: ${this.pending.size}`);
+    if (focused >= 0) (chips.children[Math.min(focused, all.length - 1)]?.firstChild ?? this.yours.querySelector(":checked"))?.focus();
+  }
+
+  // The board
+
+  #drawBoard() {
+    const { overlay } = this.view;
+    this.menu.hidden = true;
+    if (this.choices === null || !this.isShown) {
+      overlay.replaceChildren();
+      return;
+    }
+    const { satellites, areas } = this.choices;
+    const selected = this.#choiceOf(this.selected);
+    const lit = new Set((selected?.options ?? []).map(({ area }) => area));
+    const shapes = [...lit].flatMap((area) => areas[area].lit);
+    shapes.push(...this.suggestion, ...[...this.pending.values()].flatMap(({ arrow }) => arrow));
+    for (const satellite of satellites) if (!this.pending.has(satellite.name)) shapes.push(...satellite.ring);
+    if (selected !== undefined) shapes.push(...areas[selected.area].lit, ...selected.costs);
+    const hits = [...new Set([...lit, ...satellites.map(({ area }) => area)])].sort((one, other) => one.includes(":") - other.includes(":"));
+    overlay.replaceChildren(...shapes.map(drawShape), ...hits.map((area) => this.#hit(area)));
+  }
+
+  #hit(area) {
+    const element = drawShape(this.choices.areas[area].hit);
+    for (const [key, value] of Object.entries({ "fill-opacity": "0", class: "hit", "data-area": area })) element.setAttribute(key, value);
+    return element;
+  }
+
+  /** Clicks on the board select a satellite, or give the selected one an order; drags from a satellite do both. */
+  #listenToBoard() {
+    const { svg } = this.view;
+    let start = null;
+    let line = null;
+    svg.addEventListener("pointerdown", (event) => {
+      const area = this.#areaAt(event);
+      start = { area, x: event.clientX, y: event.clientY };
+      const satellite = this.#ownAt(area);
+      if (satellite !== undefined && !this.#meant(area).length) {
+        start.satellite = satellite;
+        svg.setPointerCapture(event.pointerId);
+      }
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (!start?.satellite || Math.hypot(event.clientX - start.x, event.clientY - start.y) < DRAG) return;
+      if (line === null) {
+        this.select(start.satellite.name);
+        line = svgElement("line", { class: "drag" });
+      }
+      const [from, to] = [[start.x, start.y], [event.clientX, event.clientY]].map(([x, y]) => new DOMPoint(x, y).matrixTransform(svg.getScreenCTM().inverse()));
+      for (const [key, value] of Object.entries({ x1: from.x, y1: from.y, x2: to.x, y2: to.y })) line.setAttribute(key, value);
+      this.view.overlay.append(line);
+    });
+    svg.addEventListener("pointerup", (event) => {
+      const wasDragged = line !== null;
+      line?.remove();
+      line = null;
+      const from = start;
+      start = null;
+      if (from === null || this.choices === null || !this.isShown) return;
+      const area = this.#areaAt(event);
+      if (wasDragged) this.#drop(area, event);
+      else if (area === from.area) this.#click(area, event);
+    });
+    svg.addEventListener("pointercancel", () => {
+      line?.remove();
+      line = start = null;
+    });
+    document.addEventListener("keydown", ({ key }) => {
+      if (key === "Escape") this.menu.hidden = true;
+    });
+  }
+
+  #ownAt(area) {
+    return this.choices?.satellites.find((one) => one.area === area);
+  }
+
+  #meant(area) {
+    return this.#choiceOf(this.selected)?.options.filter((one) => one.area === area) ?? [];
+  }
+
+  #click(area, event) {
+    const meant = this.#meant(area);
+    const own = this.#ownAt(area);
+    if (meant.length > 0) this.#choose(meant, event);
+    else if (own !== undefined) this.select(own.name);
+    else this.menu.hidden = true;
+  }
+
+  /** Gives the dragged satellite the order that a target means; an own satellite means its sector. */
+  #drop(area, event) {
+    const targets = this.#meant(area);
+    const sector = this.choices.areas[area]?.sector;
+    this.#choose(targets.length > 0 ? targets : this.#choiceOf(this.selected).options.filter((one) => sector !== undefined && one.sector === sector), event);
+  }
+
+  #choose(options, event) {
+    if (options.length === 1) this.give(this.selected, options[0]);
+    else if (options.length > 1) this.#openMenu(options, event);
+  }
+
+  #openMenu(options, { clientX, clientY }) {
+    const buttons = options.map((option) => {
+      const button = create("button", { type: "button" }, `${DEEDS[option.action][0]} ${short(option.target)}, ${option.odds} %, −${option.cost}`);
+      button.addEventListener("click", () => this.give(this.selected, option));
+      return button;
+    });
+    this.menu.replaceChildren(...buttons);
+    this.menu.hidden = false;
+    const around = this.menu.parentElement.getBoundingClientRect();
+    this.menu.style.left = `${Math.max(Math.min(clientX - around.left, around.width - this.menu.offsetWidth), 0)}px`;
+    this.menu.style.top = `${Math.max(Math.min(clientY - around.top + 12, around.height - this.menu.offsetHeight), 0)}px`;
+  }
+
+  /** Returns the area that a pointer means: of satellites that lie close together the nearest. */
+  #areaAt({ clientX, clientY }) {
+    const hits = [...this.view.overlay.querySelectorAll(".hit")];
+    const distances = hits.filter(({ dataset }) => dataset.area.includes(":")).map((hit) => {
+      const { left, top, width, height } = hit.getBoundingClientRect();
+      return [Math.hypot(clientX - left - width / 2, clientY - top - height / 2) - width / 2, hit.dataset.area];
+    });
+    const [distance, nearest] = distances.sort(([one], [other]) => one - other)[0] ?? [Infinity];
+    if (distance <= 0) return nearest;
+    const below = document.elementsFromPoint(clientX, clientY).find((element) => element.dataset?.area !== undefined);
+    if (below !== undefined) return below.dataset.area;
+    return distance <= FINGER ? nearest : undefined;
+  }
+}

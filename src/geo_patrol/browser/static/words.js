@@ -1,0 +1,236 @@
+"use strict";
+
+const SIDES = ["alpha", "bravo"];
+const COLORS = { alpha: "blue", bravo: "gold" };
+const MOVES = { prograde: "ahead", retrograde: "back", radial_in: "in", radial_out: "out" };
+const DEEDS = { shoot: ["Shoot", "shoots"], collide: ["Ram", "rams"], guard: ["Guard", "guards"] };
+
+/** Creates an element with attributes, a text or children. */
+function create(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+function svgElement(name, attributes, text = "") {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.textContent = text;
+  return element;
+}
+
+/** Changes a text only where it differs: screen readers read every change. */
+function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Returns a satellite's number, or HVA, without its P. */
+function short(name) {
+  return name.replace(/^P/, "");
+}
+
+function capitalized(text) {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** Returns how an agent or a person is called: levels by their names alone. */
+function playerName(name) {
+  return name.startsWith("level:") ? capitalized(name.slice(6)) : name;
+}
+
+/** Returns words with commas, and "and" before the last one. */
+function listed(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
+
+const COUNTS = ["Nobody", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"];
+
+/** Returns how many do something: "One guards", "Two guard". */
+function manyDo(count, verb) {
+  return `${COUNTS[count] ?? count} ${verb}${count < 2 ? "s" : ""}`;
+}
+
+function counted(count, noun) {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** The people of a game as somebody calls them. */
+class Cast {
+  /**
+   * @param {string[]} names of alpha and bravo.
+   * @param {?string} you the side of who reads; null for those who watch.
+   */
+  constructor(names, you) {
+    const known = names.map((name, i) => (name === "person" ? capitalized(COLORS[SIDES[i]]) : playerName(name))); // who gave no name
+    Object.assign(this, { names: known, you });
+    if (this.names[0] === this.names[1]) this.names = SIDES.map((side, i) => `${this.names[i]} (${COLORS[side]})`);
+  }
+
+  is(side) {
+    return side === this.you;
+  }
+
+  name(side) {
+    return this.is(side) ? "You" : this.names[SIDES.indexOf(side)];
+  }
+
+  /** Returns whose something is, as "your" or "Telstar’s". */
+  owner(side) {
+    return this.is(side) ? "your" : `${this.names[SIDES.indexOf(side)]}’s`;
+  }
+
+  /** Returns a satellite, as in "alpha:P3", as a token with its number. */
+  token(satellite) {
+    const [side, name] = satellite.split(":");
+    const owner = create("span", { class: "sr" }, `${this.owner(side)} `);
+    return create("b", { class: `n ${side}` }, owner, short(name));
+  }
+}
+
+/** Returns an order in words without its satellite, as in "shoots 3, 40 %". */
+function orderText({ action, sector, target, odds }) {
+  if (action in MOVES) return `goes ${MOVES[action]} to ${sector}`;
+  if (action === "guard") return `guards your HVA, ${odds} %`;
+  return `${DEEDS[action][1]} ${short(target)}, ${odds} %`;
+}
+
+/** Returns what an engagement did, by target: cards with a title, and lines of texts and tokens. */
+function engagementCards(outcomes, cast) {
+  const guards = outcomes.filter(({ action }) => action === "guard");
+  const taken = new Map(guards.filter(({ success, attacker }) => success && attacker).map((one) => [one.attacker, one]));
+  const attacks = outcomes.filter(({ action }) => action !== "guard");
+  const aim = ({ attacker, target }) => taken.get(attacker)?.target ?? target;
+  const targets = new Set([...guards.filter(({ attacker }) => attacker).map(({ target }) => target), ...attacks.map(aim)]);
+  const lost = lostIn(outcomes);
+  const cards = [...targets].map((target) => {
+    const isLost = lost.has(target);
+    const aimed = attacks.filter((one) => aim(one) === target);
+    const lines = aimed.map((one) => attackLine(one, taken.get(one.attacker), cast));
+    const failed = new Set(guards.filter((one) => one.target === target && one.attacker && !one.success).map(({ guardian }) => guardian));
+    for (const { guardian } of taken.values()) failed.delete(guardian);
+    if (failed.size > 0) lines.push([...tokens([...failed], cast), failed.size === 1 ? " guarded in vain." : " guarded in vain."]);
+    const [side, name] = target.split(":");
+    const title = name === "HVA" ? `${capitalized(cast.owner(side))} HVA is ${isLost ? "lost" : "safe"}` : null;
+    return { target, title, isLost, lines, isHva: name === "HVA" };
+  });
+  return cards.sort((one, other) => other.isHva - one.isHva || other.isLost - one.isLost);
+}
+
+function tokens(satellites, cast) {
+  return satellites.flatMap((one, i) => [...(i > 0 ? [i === satellites.length - 1 ? " and " : ", "] : []), cast.token(one)]);
+}
+
+/** Returns an attack as texts and tokens; where a guard took it, with the guard. */
+function attackLine({ action, attacker, target, odds, success }, guard, cast) {
+  const start = [cast.token(attacker), ` ${DEEDS[action][1]} at ${odds} %`];
+  if (guard === undefined) return [...start, success ? ": hit." : ": missed."];
+  return [...start, ", ", cast.token(target), success ? " takes it: hit." : " takes it: missed."];
+}
+
+/** Returns the satellites that an engagement destroyed; a successful ram destroys both. */
+function lostIn(outcomes) {
+  const hits = outcomes.filter(({ action, success }) => action !== "guard" && success);
+  return new Set(hits.flatMap(({ action, attacker, target }) => (action === "collide" ? [attacker, target] : [target])));
+}
+
+/** Returns who lost which satellites, in a sentence each; "" if nobody did. */
+function lossText(outcomes, cast) {
+  const sentences = SIDES.map((side) => {
+    const names = [...lostIn(outcomes)].filter((one) => one.startsWith(side)).map((one) => short(one.split(":")[1]));
+    names.sort((one, other) => Number(one) - Number(other));
+    return names.length ? `${cast.name(side)} ${cast.is(side) ? "lose" : "loses"} ${listed(names)}.` : "";
+  });
+  return sentences.filter(Boolean).join(" ");
+}
+
+/** Returns the cards of an engagement as elements, and one about the points. */
+function drawCards({ outcomes, changes, score }, cast) {
+  const drawn = engagementCards(outcomes, cast).map(({ target, title, isLost, lines }) => {
+    const heading = title ?? [cast.token(target), isLost ? " is lost" : " is safe"];
+    const paragraphs = lines.map((line) => create("p", {}, ...line));
+    return create("li", { class: isLost ? "box lost" : "box" }, create("h3", {}, ...[heading].flat()), ...paragraphs);
+  });
+  if (changes.length > 0) {
+    const points = SIDES.map((side, i) => {
+      const [total, reasons] = changes[i];
+      const why = reasons.length ? create("span", { class: "soft" }, ` ${reasons.map((text) => text.replace(": ", " ").replace(" fuel points", "").replace("-", "−")).join(", ")}`) : "";
+      return create("p", {}, `${cast.name(side)} ${score[i] - total} → `, create("b", {}, String(score[i])), why);
+    });
+    drawn.push(create("li", { class: "box" }, create("h3", {}, "Points"), ...points));
+  }
+  return drawn;
+}
+
+/** Returns how a game ended: "You won, 223 to 112: in turn 10 your 4 rammed Telstar’s HVA." */
+function verdict(moment, cast) {
+  const { winner, score, turn } = moment;
+  const first = cast.you ?? (winner === "draw" ? "alpha" : winner);
+  const own = SIDES.indexOf(first);
+  const points = `${score[own]} to ${score[1 - own]}`;
+  const result = winner === "draw" ? (cast.you ? "You drew" : "A draw") : `${cast.name(winner === first ? first : cast.you)} ${winner === first ? "won" : "lost"}`;
+  return `${result}, ${points}: ${endText(moment, cast, turn)}.`;
+}
+
+function endText({ ends, outcomes }, cast, turn) {
+  if (ends.length === 2 && ends.every(({ reason }) => reason === "win_score")) return `in turn ${turn} both reached the score that wins`;
+  const texts = ends.map(({ reason, side }) => {
+    if (reason === "hva_destroyed") return destroyedText(side, outcomes, cast);
+    if (reason === "hva_out_of_fuel") return `${cast.owner(side)} HVA ran out of fuel`;
+    if (reason === "win_score") return `${cast.is(side) ? "you" : cast.name(side)} reached the score that wins`;
+    if (reason === "forfeit") return `${cast.is(side) ? "you" : cast.name(side)} forfeited`;
+    if (reason === "resigned") return `${cast.is(side) ? "you" : cast.name(side)} resigned`;
+    if (reason === "agreed") return "both agreed to a draw";
+    return "the last turn was played";
+  });
+  return `in turn ${turn} ${listed(texts)}`;
+}
+
+function destroyedText(side, outcomes, cast) {
+  const hit = outcomes.find(({ action, target, success }) => action !== "guard" && success && target === `${side}:HVA`);
+  if (hit === undefined) return `${cast.owner(side)} HVA was hit`;
+  const [enemy, name] = hit.attacker.split(":");
+  return `${cast.owner(enemy)} ${short(name)} ${hit.action === "collide" ? "rammed" : "shot"} ${cast.owner(side)} HVA`;
+}
+
+/** Returns the reasons of an end that the server tells, as those of a moment. */
+function endsOf(ending) {
+  return (ending?.reasons ?? []).map((text) => {
+    const [, reason, side] = text.match(/^(\w+)(?: \((\w+)\))?$/) ?? [null, text, null];
+    return { reason, side: side ?? null };
+  });
+}
+
+/** Returns turn and phase in words, or that the game is over. */
+function phaseText({ turn, phase }) {
+  return phase === "over" ? `Over in turn ${turn}` : `Turn ${turn}, ${phase}`;
+}
+
+/** Returns lines ("left", "right") as a table; those without a right side are headings. */
+function lineTable(lines) {
+  const rows = lines.map(([left, right]) => {
+    if (right === "") return create("tr", {}, create("th", { colspan: 2, scope: "rowgroup" }, left));
+    return create("tr", {}, create("th", { scope: "row" }, left), create("td", {}, right));
+  });
+  return create("table", { class: "lines" }, create("tbody", {}, ...rows));
+}
+
+/** Returns the rules of a game, as tabs of the server, as elements. */
+function rulesOf(tabs) {
+  return tabs.flatMap(([title, lines]) => [create("h3", {}, title), lineTable(lines)]);
+}
+
+/** Draws a fleet as rows of tokens with fuel and rounds; texts for screen readers say all of it. */
+function fleetTokens(satellites) {
+  return satellites.map(([name, sector, fuel, , ammo, state]) => {
+    const label = state === "" ? `${short(name)}, sector ${sector}, fuel ${fuel}, ${roundsText(ammo)}` : `${short(name)}, ${state}`;
+    const classes = ["sat", ...(name === "HVA" ? ["hva"] : []), ...(ammo > 0 && state === "" ? ["round"] : []), ...(state ? ["lost"] : [])];
+    const token = create("i", { "aria-hidden": "true" }, name === "HVA" ? "H" : short(name));
+    const fuelText = create("small", { "aria-hidden": "true" }, state === "" ? String(fuel) : "✕");
+    return { name, label, classes: classes.join(" "), parts: [token, fuelText], isActive: state === "" };
+  });
+}
+
+function roundsText(ammo) {
+  return ammo === 0 ? "no round" : counted(ammo, "round");
+}

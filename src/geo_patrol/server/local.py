@@ -1,0 +1,195 @@
+"""The page of one person: a server on the loopback that answers at once, compiles behind it, and ends by itself."""
+
+import asyncio
+import hmac
+import secrets
+import socket
+import time
+import webbrowser
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.server.requests import SafeHeaders
+
+IDLE_SECONDS = 600.0
+"""Without a page, after which the server ends; pages ask for something every minute."""
+Piece = tuple[str, Callable[[], object]]
+"""What is prepared, in words, and what prepares it."""
+_FORBIDDEN = "This page is somebody's on this computer. Open the address that geo-patrol printed when it started."
+
+
+class LocalPage:
+    """Serves the pages to whoever has the key, at first without games: what they need is compiled meanwhile.
+
+    Args:
+        pieces: what is prepared before the first game, in order.
+        make_app: makes the application when these are prepared, and returns it with the page to open, None for the first
+            one. It is called in the event loop.
+        later: what is prepared while games are played already.
+
+    Attributes:
+        key: what the address has to have; afterwards a cookie has it.
+        failure: the exception of what could not be prepared.
+    """
+
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        make_app: Callable[[], tuple[Starlette, str | None]],
+        later: Sequence[Piece] = (),
+    ) -> None:
+        self._pieces, self._make_app, self._later = pieces, make_app, later
+        self.key = secrets.token_urlsafe(18)
+        self._cookie = f"geo_patrol_{secrets.token_hex(4)}"  # others of this computer have the same host
+        self._num_prepared = 0
+        self._page: str | None = None
+        self._app: ASGIApp | None = None
+        self.failure: Exception | None = None
+        self._num_sockets = 0
+        self._last_request = time.monotonic()
+        static = StaticFiles(packages=[("geo_patrol.browser", "static")])
+        self._before = SafeHeaders(Starlette(routes=[Mount("/static", static)]))
+        routes = [Route("/", self._enter), Route("/api/ready", self._ready), Mount("/", self._serve)]
+        self._pages = Starlette(routes=routes, lifespan=self._lifespan)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let in who has the key, and note when somebody was there last."""
+        if scope["type"] == "lifespan":
+            await self._pages(scope, receive, send)
+            return
+        is_socket = scope["type"] == "websocket"
+        is_entry = scope["path"] == "/" and not is_socket
+        if not is_entry and not self.accepts(scope):
+            refusal = {"type": "websocket.close", "code": 1008}
+            await (send(refusal) if is_socket else PlainTextResponse(_FORBIDDEN, 403)(scope, receive, send))
+            return
+        self._num_sockets += is_socket
+        try:
+            await self._pages(scope, receive, send)
+        finally:
+            self._num_sockets -= is_socket
+            self._last_request = time.monotonic()
+
+    def accepts(self, scope: Scope) -> bool:
+        """Return whether a request has the cookie with the key."""
+        header = b"; ".join(value for name, value in scope["headers"] if name == b"cookie").decode("latin-1")
+        with suppress(CookieError):
+            cookie = SimpleCookie(header).get(self._cookie)
+            return cookie is not None and hmac.compare_digest(cookie.value.encode(), self.key.encode())
+        return False
+
+    @property
+    def idle_seconds(self) -> float:
+        """For how long nobody has been there."""
+        return 0.0 if self._num_sockets else time.monotonic() - self._last_request
+
+    async def _enter(self, request: Request) -> Response:
+        """Let in who comes with the key, and take it out of the address."""
+        key = request.query_params.get("key")
+        if key is None and self.accepts(request.scope):
+            return RedirectResponse("/static/start.html")
+        if key is None or not hmac.compare_digest(key.encode(), self.key.encode()):
+            return PlainTextResponse(_FORBIDDEN, 403)
+        response = RedirectResponse("/static/start.html#open", 303)
+        response.set_cookie(self._cookie, self.key, httponly=True, samesite="lax")
+        return response
+
+    async def _ready(self, _request: Request) -> Response:
+        """Say how far the preparation is: ``done`` of ``total``, the ``piece`` in work, and the ``page`` to open then."""
+        pieces = [name for name, _ in self._pieces]
+        failure = None if self.failure is None else str(self.failure)
+        return JSONResponse(
+            {
+                "done": self._num_prepared,
+                "total": len(pieces),
+                "piece": pieces[self._num_prepared] if self._num_prepared < len(pieces) else None,
+                "ready": self._app is not None,
+                "page": self._page,
+                "failure": failure,
+            }
+        )
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._app is not None:
+            scope = {**scope, "root_path": ""}
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http" and scope["path"].startswith("/api/"):
+            error = ProtocolError("too_many", "the game is still being prepared: try again in a moment", 2.0)
+            await JSONResponse(error.message.model_dump(), 503)(scope, receive, send)
+        else:
+            await self._before(scope, receive, send)
+
+    @asynccontextmanager
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            preparing = asyncio.create_task(self._prepare(stack))
+            yield
+            preparing.cancel()
+            with suppress(asyncio.CancelledError):
+                await preparing
+
+    async def _prepare(self, stack: AsyncExitStack) -> None:
+        thread = ThreadPoolExecutor(1, "preparing")
+        try:
+            for _, prepare in self._pieces:
+                await asyncio.get_running_loop().run_in_executor(thread, prepare)
+                self._num_prepared += 1
+            app, self._page = self._make_app()
+            await stack.enter_async_context(app.router.lifespan_context(app))
+            self._app = app
+            for _, prepare in self._later:
+                await asyncio.get_running_loop().run_in_executor(thread, prepare)
+        except Exception as error:  # said on the page, and by whoever started it
+            self.failure = error
+        finally:
+            thread.shutdown(wait=False)
+
+    def run(self, config: uvicorn.Config, tell: Callable[[str], None], *, has_browser: bool) -> None:
+        """Serve until the process is interrupted, or nobody has been there for ten minutes.
+
+        Args:
+            config: where to listen; its application is this object's.
+            tell: is told the address.
+            has_browser: whether a browser is opened.
+        """
+        bound = bind(config)
+        bound.listen()  # whoever comes before the server runs waits for it
+        address = f"http://{config.host}:{bound.getsockname()[1]}/?key={self.key}"
+        tell(address)
+        if has_browser:
+            with suppress(webbrowser.Error):
+                webbrowser.open(address)
+        asyncio.run(self._run(uvicorn.Server(config), [bound]))
+
+    async def _run(self, server: uvicorn.Server, sockets: list[Any]) -> None:
+        async def watch() -> None:
+            while self.idle_seconds < IDLE_SECONDS and self.failure is None:  # noqa: ASYNC110 - time is what it waits for
+                await asyncio.sleep(1)
+            await asyncio.sleep(2)  # the page may still ask what failed
+            server.should_exit = True
+
+        watching = asyncio.create_task(watch())
+        try:
+            await server.serve(sockets)
+        finally:
+            watching.cancel()
+
+
+def bind(config: uvicorn.Config) -> socket.socket:
+    """Return the socket that a server listens on; end the process with the reason if there is none."""
+    bound = config.bind_socket()
+    # asyncio sets TCP_NODELAY on connections only where the listening socket says that it is one of TCP. Without it, the
+    # second of two messages to a client waits for 40 ms.
+    return socket.socket(bound.family, bound.type, socket.IPPROTO_TCP, bound.detach())

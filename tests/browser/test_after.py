@@ -1,0 +1,128 @@
+"""After a game: how it ended, what decided it, the next one, and the person's games."""
+
+import pytest
+from driving import check_page, commit, open_table, ordering, until
+
+SHORT = 'extends = "geo_patrol"\nturn_limit = 3\n'
+
+
+@pytest.fixture
+def played(address, open_page):
+    """The page after a game that was begun on the start page and played without orders."""
+    page = open_page(address, reduced_motion="reduce")
+    page.locator("#play .main:enabled").wait_for()
+    page.click("#setting")
+    page.select_option("#setup [name=preset]", "own")
+    page.fill("#setup [name=scenario]", SHORT)
+    page.click("text=Done")
+    page.locator(".levels .pick").nth(2).click()
+    page.click("#play .main")
+    page.wait_for_url("**/table.html#*")
+    while ordering(page):
+        commit(page)
+    page.click("#next")
+    page.wait_for_url("**/after.html#*")
+    page.locator("#verdict", has_text="You ").wait_for()
+    return page
+
+
+def analysed(page):
+    page.locator("#analysing").wait_for(state="hidden", timeout=90_000)
+
+
+def test_the_result_its_curve_and_its_moments_are_told(played):
+    analysed(played)
+    verdict = played.text_content("#verdict")
+    assert verdict.startswith(("You won, ", "You lost, ", "You drew, "))
+    assert "in turn 3" in verdict
+    analysis = played.evaluate("page.analysis")
+    assert len(analysis["chances"]) == played.evaluate("page.playback.record.moments.length")
+    assert played.locator(".moment").count() == len(analysis["moments"])
+    for number, moment in enumerate(analysis["moments"]):
+        assert moment["after"] > moment["before"]
+        played.locator(".moment").nth(number).click()
+        assert played.evaluate("page.playback.index") == moment["index"]
+        assert played.evaluate("page.playback.board.overlay.childElementCount") == len(moment["shapes"])
+
+
+def test_a_game_is_stepped_through_and_played_on_from_a_moment(played):
+    played.click(".step-start")
+    played.click(".step-forward")
+    assert played.evaluate("page.playback.index") == 1
+    played.click("#practise")
+    played.wait_for_url("**/table.html#*")
+    assert ordering(played)
+    assert played.evaluate("[page.entry.choices.turn, page.entry.choices.phase].join()") in (
+        "1,engagement",
+        "2,movement",
+    )
+
+
+@pytest.mark.parametrize(
+    ("button", "side", "opponent"),
+    [("#rematch", "alpha", "Echo"), ("#swap", "bravo", "Echo"), ("#stronger", "alpha", "Telstar")],
+)
+def test_the_next_game_is_a_click_away(played, button, side, opponent):
+    played.click(button)
+    played.wait_for_url("**/table.html#*")
+    assert ordering(played)
+    assert played.evaluate("page.you") == side
+    assert played.text_content("#right").endswith(opponent)
+
+
+def test_the_game_is_taken_away_as_a_page_and_as_a_replay(played):
+    for button, ending in (("#page-file", ".html"), ("#replay-file", ".jsonl.gz")):
+        with played.expect_download() as download:
+            played.click(button)
+        assert download.value.suggested_filename.endswith(ending)
+
+
+def test_own_games_are_listed_unfinished_ones_first(played):
+    played.click("#rematch")
+    played.wait_for_url("**/table.html#*")
+    assert ordering(played)
+    played.click("#back")
+    played.wait_for_url("**/games.html")
+    played.locator("#unfinished li", has_text="Echo, turn 1").wait_for()
+    assert played.locator("#finished li").count() == 1
+    played.locator("text=Analysis").click()
+    played.wait_for_url("**/after.html#*")
+
+
+def test_a_rating_comes_with_the_first_whole_game(address, open_page):
+    page = open_page(f"{address}/static/games.html")
+    page.locator("#rating", has_text="Play a whole game").wait_for()
+    result = {
+        "names": ["person", "level:telstar"],
+        "winner": "alpha",
+        "score": [223, 112],
+        "turn": 10,
+        "over": True,
+        "title": "GEO Patrol",
+        "reasons": ["hva_destroyed (bravo)"],
+        "changed": 1,
+    }
+    game = {"table": "ab12", "side": "alpha", "secret": "x", "asked": {"preset": "geo_patrol"}, "result": result}
+    page.evaluate("game => localStorage.setItem('geo_patrol.games', JSON.stringify([game]))", game)
+    page.reload()
+    page.locator("#rating", has_text="After 1 game").wait_for()
+    assert int(page.text_content("#rating .big").split()[0]) > 1070
+    assert page.text_content("#finished li").startswith("Won223 to 112, Telstarturn 10: Telstar")
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_fit_their_windows_and_are_accessible(address, open_page, size, scheme):
+    _, alpha, _, _ = open_table(address, scenario=SHORT, seed=5, alpha="link", bravo="level:9")
+    page = open_page(alpha, size, color_scheme=scheme, reduced_motion="reduce")
+    while ordering(page):
+        commit(page)
+    page.click("#next")
+    page.wait_for_url("**/after.html#*")
+    analysed(page)
+    page.click("text=The points")
+    check_page(page, size)
+    page.click("text=My games")
+    page.locator("#finished .how").first.wait_for()
+    until(page, "document.querySelector('#rating').childElementCount > 0")
+    check_page(page, size)

@@ -1,0 +1,178 @@
+"""The page of one person: who has the key comes in, games are prepared behind it, and it ends by itself."""
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from http.cookiejar import CookieJar
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx2")
+
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from geo_patrol.cli.app import app
+from geo_patrol.cli.play import GameSaver, start_game
+from geo_patrol.server.app import Server
+from geo_patrol.server.local import LocalPage
+from geo_patrol.server.tables import TableStore
+
+
+def games():
+    return Starlette(routes=[Route("/api/tables", lambda _: PlainTextResponse("games"))])
+
+
+@pytest.fixture
+def page():
+    """A page whose preparation waits for an event."""
+    event = threading.Event()
+    page = LocalPage([("the rules", event.wait)], lambda: (games(), "/static/table.html#table=1"))
+    page.event = event
+    yield page
+    event.set()
+
+
+def until_ready(client):
+    for _ in range(200):
+        if client.get("/api/ready").json()["ready"]:
+            return
+        time.sleep(0.02)
+    pytest.fail("it is not ready")
+
+
+def test_only_who_has_the_key_comes_in(page):
+    with TestClient(page, follow_redirects=False) as client:
+        for path in ("/", "/?key=wrong", "/static/start.html", "/api/ready", "/api/tables"):
+            assert client.get(path).status_code == 403
+        entered = client.get(f"/?key={page.key}")
+        assert (entered.status_code, entered.headers["location"]) == (303, "/static/start.html#open")
+        assert "HttpOnly" in entered.headers["set-cookie"]
+        assert client.get("/static/start.html").status_code == 200
+        assert client.get("/").headers["location"] == "/static/start.html"
+
+
+def test_pages_are_there_at_once_and_games_when_they_are_prepared(page):
+    with TestClient(page) as client:
+        client.get(f"/?key={page.key}")
+        state = client.get("/api/ready").json()
+        assert (state["done"], state["total"], state["piece"], state["ready"]) == (0, 1, "the rules", False)
+        assert client.get("/api/tables").status_code == 503
+        page.event.set()
+        until_ready(client)
+        assert client.get("/api/ready").json()["page"] == "/static/table.html#table=1"
+        assert client.get("/api/tables").text == "games"
+
+
+def test_what_cannot_be_prepared_is_said():
+    def fail():
+        raise ValueError("the disk is full")
+
+    page = LocalPage([("the rules", fail)], lambda: (games(), None))
+    with TestClient(page) as client:
+        client.get(f"/?key={page.key}")
+        for _ in range(100):
+            if (failure := client.get("/api/ready").json()["failure"]) is not None:
+                break
+            time.sleep(0.02)
+        assert failure == "the disk is full"
+
+
+def test_it_is_idle_only_without_pages(page, tmp_path):
+    page = LocalPage([], lambda: (Server(TableStore(tmp_path)).app(), None))
+    with TestClient(page) as client:
+        client.get(f"/?key={page.key}")
+        until_ready(client)
+        table = client.post("/api/tables", json={"alpha": "link", "bravo": "idle"}).json()["table"]
+        with client.websocket_connect(f"/ws/{table}"):
+            time.sleep(0.05)
+            assert page.idle_seconds == 0
+        client.get("/api/ready")
+        time.sleep(0.05)
+        assert 0.05 <= page.idle_seconds < 5
+
+
+@contextlib.contextmanager
+def playing(*arguments, home):
+    """Run ``geo-patrol play``; yield the address that it prints, opened in a browser without scripts."""
+    command = [sys.executable, "-m", "geo_patrol", "play", "--no-browser", *arguments]
+    environment = os.environ | {"XDG_STATE_HOME": str(home)}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        lines = []
+        while not (lines and lines[-1].startswith("http")):
+            lines.append(process.stderr.readline())
+            assert lines[-1], lines
+        yield process, lines[-1].split()[0], lines
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def test_the_command_opens_a_game_and_keeps_it(tmp_path):
+    with playing("--against", "scripted", "-c", "duel", "--seed", "3", home=tmp_path) as (_, address, _):
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+        with opener.open(address) as answer:
+            assert answer.status == 200
+        base = address.partition("?")[0]
+        for _ in range(600):
+            with opener.open(f"{base}api/ready") as answer:
+                state = answer.read().decode()
+            if '"ready":true' in state:
+                break
+            time.sleep(0.1)
+        found = re.search(r"table\.html#table=(\w+)&secret=\S{20}", state)
+        assert found
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(base)
+    assert (tmp_path / "geo_patrol" / "games" / f"{found[1]}.json").exists()
+
+
+def test_an_interrupted_game_of_a_file_goes_on_at_a_table(tmp_path):
+    live = start_game("case1", None, (None, None), 3, has_window=False)
+    with GameSaver.create(f"{tmp_path}/game.jsonl", live):
+        live.advance()
+    from geo_patrol.replays.files import unfinished_game
+
+    replay = unfinished_game(tmp_path / "game.jsonl")
+    store = TableStore(tmp_path / "tables")
+    table, keys = store.continue_game(replay.config, 3, replay.agents, (phase.codes for phase in replay.phases))
+    assert set(keys) == {"alpha", "bravo"}
+    assert table.game.is_same_position(live.game)
+    store.close()
+    again = TableStore(tmp_path / "tables")
+    assert again.find(table.id).game.is_same_position(live.game)
+    again.close()
+
+
+def test_without_a_writable_home_games_are_played_and_one_line_warns(tmp_path):
+    (tmp_path / "geo_patrol").write_text("not a folder")
+    with playing(home=tmp_path) as (_, _, lines):
+        warnings = [line for line in lines if line.startswith("Games are not saved: ")]
+        assert len(warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--save", "game.jsonl"], "the page keeps games in a folder"),
+        (["--resume", "none.jsonl"], "none.jsonl"),
+        (["--as", "charlie"], "--as must be alpha or bravo, got charlie"),
+        (["--against", "nobody"], "there is no agent 'nobody'"),
+        (["--seed", "-1"], "seed must be a non-negative integer"),
+    ],
+)
+def test_wrong_arguments_are_explained_before_a_page_opens(arguments, message):
+    ran = CliRunner().invoke(app, ["play", "--no-browser", *arguments])
+    assert ran.exit_code == 2
+    assert message in ran.stderr
