@@ -35,7 +35,7 @@ from geo_patrol.sides import SIDES, Side, enemy_of
 from geo_patrol.textplay import parse_orders
 
 MAX_FINISHED = 50
-"""Games that are over, and still in memory and in the lobby."""
+"""Games that are over, and still in memory."""
 _PERSON = "person"
 _MAX_TITLE = 80
 _MAX_SEARCH_SECONDS, _MAX_ROLLOUTS = 2.0, 2_000
