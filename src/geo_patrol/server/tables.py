@@ -37,7 +37,7 @@ from geo_patrol.sides import SIDES, Side, enemy_of
 from geo_patrol.textplay import parse_orders
 
 MAX_FINISHED = 50
-"""Games that are over, and still in memory and in the lobby."""
+"""Games that are over, and still in memory."""
 MAX_TURNS = 200
 """Of a game on a server, which keeps all of its positions in memory."""
 _PERSON = "person"
