@@ -146,7 +146,9 @@ def test_an_interrupted_game_of_a_file_goes_on_at_a_table(tmp_path):
 
     replay = unfinished_game(tmp_path / "game.jsonl")
     store = TableStore(tmp_path / "tables")
-    table, keys = store.continue_game(replay.config, 3, replay.agents, (phase.codes for phase in replay.phases))
+    codes = (phase.codes for phase in replay.phases)
+    table, keys = store.make_continued_table(replay.config, 3, replay.agents, codes)
+    store.add(table)
     assert set(keys) == {"alpha", "bravo"}
     assert table.game.is_same_position(live.game)
     store.close()

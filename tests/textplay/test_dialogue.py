@@ -215,7 +215,7 @@ def test_an_interrupted_game_is_resumed_where_it_was(tmp_path):
     assert len(interrupted.phases) >= 2
     before = path.read_bytes()
     path.write_bytes(before[:-3])  # a crash in the middle of a phase
-    with GameSaver.resume(path, has_window=False) as saver:
+    with GameSaver.resume(path) as saver:
         play_text(saver.live, Script(*endless()).console)
     finished = read_replay(path)
     assert finished.is_finished
