@@ -238,7 +238,7 @@ class Connection {
       this.changed(true, 0);
     }
     this.receive(message);
-    const events = message.type === "welcome" ? message.events : message.type === "event" ? [message] : [];
+    const events = message.type === "event" ? [message] : (message.events ?? []); // of a welcome, or of the history
     for (const { number } of events) this.lastEvent = number;
   }
 
