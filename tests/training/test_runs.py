@@ -4,7 +4,6 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from dataclasses import replace
 
 from executors import InlineExecutor
 from rich.console import Console
@@ -18,10 +17,10 @@ QUIET = Console(quiet=True)
 
 def test_seeds_are_trained_as_alone_and_only_once(small_config, tmp_path, monkeypatch):
     settings = small_config(total_timesteps=2 * 16 * 64)
-    configs = [replace(settings, seed=seed, out=tmp_path / f"seed{seed}") for seed in (1, 2)]
+    configs = [settings.replace(seed=seed, out=tmp_path / f"seed{seed}") for seed in (1, 2)]
     curves = train_runs(configs, "idle", executor=InlineExecutor(), console=QUIET)
     for config, curve in zip(configs, curves, strict=True):
-        alone = replace(config, out=tmp_path / "alone" / config.out.name)
+        alone = config.replace(out=tmp_path / "alone" / config.out.name)
         (*_, expected) = train_best_response("idle", alone, QUIET)
         assert curve[-1].win_rates == expected.win_rates
         here, there = (read_weights(folder / "policy.safetensors") for folder in (alone.out, config.out))
