@@ -18,7 +18,7 @@ from geo_patrol.server import app, requests
 from geo_patrol.server import tables as table_module
 from geo_patrol.server.app import Server
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.requests import Limits, TokenBucket, client_site
+from geo_patrol.server.requests import ClientLimits, TokenBucket, client_site
 from geo_patrol.server.tables import NewTable, TableStore
 
 TABLE = {"preset": "king_of_the_hill", "seed": 4, "alpha": "link", "bravo": "link"}
@@ -78,7 +78,7 @@ def test_a_bucket_refills():
 
 
 def test_each_address_has_limits_of_its_own_and_a_site_is_one_address(monkeypatch):
-    clock, limits = Clock(monkeypatch), Limits(2, 200)
+    clock, limits = Clock(monkeypatch), ClientLimits(2, 200)
     for _ in range(100):
         limits.take("requests", site("192.0.2.1"))
     for same in ("192.0.2.1", "::ffff:192.0.2.1"):
@@ -98,7 +98,7 @@ def test_each_address_has_limits_of_its_own_and_a_site_is_one_address(monkeypatc
 
 def test_who_connects_again_and_again_has_to_wait(monkeypatch):
     Clock(monkeypatch)
-    limits = Limits(30, 200)
+    limits = ClientLimits(30, 200)
     for _ in range(30):
         with limits.connection("192.0.2.1"):
             pass

@@ -31,7 +31,7 @@ from geo_patrol.scenes.shapes import (
     between,
     box,
 )
-from geo_patrol.sessions.engagement import Attack, Card, cards, destroyed, resolved_outcomes
+from geo_patrol.sessions.engagement import Attack, TargetCard, cards, destroyed, resolved_outcomes
 from geo_patrol.sessions.live import Snapshot
 from geo_patrol.sides import SIDES
 
@@ -51,7 +51,7 @@ def beat_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shape]
             yield _result(layout, anchors, outcome)
 
 
-def attack_lines(layout: Layout, motion: Motion, card: Card) -> Iterator[Shape]:
+def attack_lines(layout: Layout, motion: Motion, card: TargetCard) -> Iterator[Shape]:
     """Draw the attacks of a card on the position before the engagement, where they were ordered."""
     attackers = {attack.attacker for attack in card.attacks}
     for outcome in itertools.chain.from_iterable(motion.beats):
@@ -211,14 +211,14 @@ def card_shapes(layout: Layout, snapshot: Snapshot, resolved: int | None = None)
         yield Text((area.right, area.bottom - size / 2), text, size, theme.SOFT, "midright")
 
 
-def card_at(layout: Layout, snapshot: Snapshot, pixel: tuple[int, int]) -> Card | None:
+def card_at(layout: Layout, snapshot: Snapshot, pixel: tuple[int, int]) -> TargetCard | None:
     """Return the card at a pixel; None if there is none."""
     told = cards(snapshot.outcomes, snapshot.outcomes_orders)
     placed = zip(told, _placed(layout, told)[1], strict=False)
     return next((card for card, rect in placed if rect.contains(pixel)), None)
 
 
-def _placed(layout: Layout, told: list[Card]) -> tuple[_CardStyle, list[Rect]]:
+def _placed(layout: Layout, told: list[TargetCard]) -> tuple[_CardStyle, list[Rect]]:
     """Place the cards, as large as all fit; at the smallest size, those that fit."""
     area, line = layout.outcomes, layout.line_height("small")
     space = Rect(area.left, area.top + line, area.width, max(area.height - line, 0))
@@ -238,7 +238,7 @@ def _card_style(layout: Layout, token: int) -> _CardStyle:
     return _CardStyle(diameter, step, label, max(round(6 * layout.scale), 3))
 
 
-def _lay_out(layout: Layout, style: _CardStyle, space: Rect, told: list[Card]) -> list[Rect]:
+def _lay_out(layout: Layout, style: _CardStyle, space: Rect, told: list[TargetCard]) -> list[Rect]:
     """Place cards beside each other while they fit, as words in lines; those of a line are equally high."""
     gap = style.padding
     lines: list[list[tuple[int, int]]] = []  # widths and heights
@@ -260,7 +260,7 @@ def _lay_out(layout: Layout, style: _CardStyle, space: Rect, told: list[Card]) -
     return rects
 
 
-def _card(layout: Layout, style: _CardStyle, card: Card, rect: Rect, lost: set[SatelliteId]) -> Iterator[Shape]:
+def _card(layout: Layout, style: _CardStyle, card: TargetCard, rect: Rect, lost: set[SatelliteId]) -> Iterator[Shape]:
     """Draw a card: the target with what became of it, its attackers with odds and results, what its guards did."""
     yield box(rect, theme.CARD, r=style.padding)
     radius, below = style.token / 2, round(0.8 * style.label)

@@ -19,7 +19,7 @@ from geo_patrol.scenes.satellites import (
     token_shape,
 )
 from geo_patrol.scenes.shapes import Drawing, Shape, box
-from geo_patrol.sessions.engagement import Card
+from geo_patrol.sessions.engagement import TargetCard
 from geo_patrol.sessions.live import Snapshot
 from geo_patrol.sides import SIDES, Side
 
@@ -118,7 +118,7 @@ def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shap
     yield from beat_shapes(layout, motion, clock)
 
 
-def card_board_shapes(layout: Layout, motion: Motion, card: Card) -> Iterator[Shape]:
+def card_board_shapes(layout: Layout, motion: Motion, card: TargetCard) -> Iterator[Shape]:
     """Draw the board as it was when the attacks of a card were ordered, with lines for them."""
     yield box(layout.board, theme.PANEL)
     yield from board_shapes(layout, is_turning=False)

@@ -106,7 +106,7 @@ class Server:
         self.tables, self._hosts, self._keep_days = tables, hosts, keep_days
         self._servers: dict[str, TableServer] = {}
         self._loading: dict[str, asyncio.Task[Table | None]] = {}
-        self._limits = requests.Limits(max_connections, max(tables.max_tables // 4, 1))
+        self._limits = requests.ClientLimits(max_connections, max(tables.max_tables // 4, 1))
         # What takes milliseconds never waits for what takes seconds. One quick thread: they would only wait for the
         # interpreter, and challenges rely on it.
         self._quick = requests.FairThreads("quick")

@@ -19,8 +19,8 @@ from geo_patrol.notation import PhaseName
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.requests import (
     Body,
+    ClientLimits,
     FairThreads,
-    Limits,
     SecretBody,
     accepts,
     client_site,
@@ -554,7 +554,7 @@ class ClassRoutes:
     """
 
     def __init__(
-        self, tables: TableStore, refresh: Callable[[str], None], limits: Limits, threads: FairThreads, host: str
+        self, tables: TableStore, refresh: Callable[[str], None], limits: ClientLimits, threads: FairThreads, host: str
     ) -> None:
         self.classes, self._tables, self._refresh = ClassStore(tables), tables, refresh
         self._limits, self._threads, self._host = limits, threads, host

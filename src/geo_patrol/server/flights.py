@@ -420,7 +420,7 @@ class FlightRoutes:
     """
 
     def __init__(
-        self, folder: Path, limits: requests.Limits, quick: requests.FairThreads, slow: requests.FairThreads
+        self, folder: Path, limits: requests.ClientLimits, quick: requests.FairThreads, slow: requests.FairThreads
     ) -> None:
         self.challenges = ChallengeStore(folder)
         self._limits, self._quick, self._slow = limits, quick, slow

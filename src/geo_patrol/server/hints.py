@@ -73,7 +73,7 @@ class HintRoutes:
     """
 
     def __init__(
-        self, tables: TableStore, limits: requests.Limits, quick: requests.FairThreads, slow: requests.FairThreads
+        self, tables: TableStore, limits: requests.ClientLimits, quick: requests.FairThreads, slow: requests.FairThreads
     ) -> None:
         self._tables, self._limits, self._quick, self._slow = tables, limits, quick, slow
         self._hints: OrderedDict[tuple[str, Side], tuple[int, Hint]] = OrderedDict()

@@ -98,7 +98,7 @@ class TokenBucket:
         self._tokens -= 1
 
 
-class Limits:
+class ClientLimits:
     """What each client may ask for. Nobody can use up what belongs to somebody else.
 
     A request with a valid secret counts for the secret's owner, every other one for the address that it comes from.

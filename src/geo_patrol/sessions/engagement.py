@@ -55,7 +55,7 @@ class Attack(NamedTuple):
     guard: SatelliteId | None
 
 
-class Card(NamedTuple):
+class TargetCard(NamedTuple):
     """All attacks that were ordered on a target, or an HVA that was guarded without being attacked.
 
     Attributes:
@@ -89,7 +89,7 @@ def resolved_outcomes(outcomes: Sequence[Outcome], resolved: int | None) -> list
 
 def cards(
     outcomes: Sequence[Outcome], orders: Sequence[Sequence[Order]] = ((), ()), resolved: int | None = None
-) -> list[Card]:
+) -> list[TargetCard]:
     """Return an engagement as cards, those of HVAs first.
 
     Args:
@@ -123,7 +123,7 @@ def cards(
     targets = {**attacks, **guards}
     ranked = sorted(targets, key=lambda one: (one not in attacks, one.number > 0, one.side, one.number))
     return [
-        Card(
+        TargetCard(
             target,
             "lost" if target in lost else "safe" if is_over else "",
             tuple(attacks.get(target, ())),
