@@ -19,7 +19,7 @@ def serving(folder, port=0):
     from geo_patrol.server.app import Server
     from geo_patrol.server.tables import TableStore
 
-    app = Server(TableStore(folder)).app()
+    app = Server(TableStore(folder, max_tables=2_000)).app()  # all tests come from one address
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -277,7 +277,8 @@ def test_who_watches_sees_both_sides_and_orders_nothing(table, open_page):
 
 
 def test_a_seat_that_is_given_up_can_be_taken(table, open_page):
-    page = open_page(table[1], reduced_motion="reduce")
+    # A question about danger that is on its way when the seat is given up comes with a secret that is void then.
+    page = open_page(table[1], reduced_motion="reduce", ignored="403")
     assert ordering(page)
     page.keyboard.press("?")
     page.click("#leave")

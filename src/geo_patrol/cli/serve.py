@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from geo_patrol.server.app import Server
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
+_MAX_OWN_TABLES = 2_000
+"""Games in progress on one's own page, where nobody else is: a quarter as many can be opened in an hour."""
 
 
 @plain_errors
@@ -145,7 +147,7 @@ def open_page(
         data = _games_folder(folder, stack)
 
         def make_app() -> tuple[Any, str | None]:
-            server = Server(TableStore(data, own_agents=own_agents), _LOCAL)
+            server = Server(TableStore(data, _MAX_OWN_TABLES, own_agents), _LOCAL)
             for fault in server.damaged:
                 typer.echo(f"not restored: {fault}", err=True)
             return server.app(), open_first(server)
