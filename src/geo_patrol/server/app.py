@@ -47,7 +47,7 @@ from geo_patrol.sides import SIDES, Side
 _SLOW_THREADS = 4
 """For searching agents, hints, scenarios and whatever else takes longer than a phase."""
 _IDLE_SECONDS = 300.0
-"""After which a game that nobody attends leaves memory and the lobby."""
+"""After which a game that nobody attends leaves memory and the list of games."""
 _DAY_SECONDS = 86_400.0
 _HELLO_SECONDS = 10.0
 _MESSAGES = (50.0, 200)

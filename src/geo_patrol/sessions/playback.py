@@ -156,10 +156,6 @@ class Playback:
         """Pause, and go to the last moment."""
         self._pause_at(len(self.timeline) - 1)
 
-    def show_last(self) -> None:
-        """Play the last phase."""
-        self._go(len(self.timeline) - 1, elapsed=0.0)
-
     def skip(self) -> None:
         """Skip to the end of the current phase."""
         self._elapsed = 1.0
