@@ -172,15 +172,17 @@ def write_legal_orders(
 MASK_WORDS = state.ORDERS // 4
 """Number of 32-bit words that the mask of a satellite takes."""
 
-_BITS_TO_BYTES = 0x00204081
-"""Multiplier that spreads four bits over four bytes: 1 + 2^7 + 2^14 + 2^21 copies bit i to bit 8 i, among others."""
 _BYTES_OF_BITS = np.array([sum((byte >> bit & 1) << (8 * bit) for bit in range(8)) for byte in range(256)], np.uint64)
 """(256,): the eight bits of a byte as eight bytes of 0 and 1."""
+_HALF = np.uint64(32)
+_FOUR_BYTES = np.uint64(0x01010101)
 
 
 @jitable
 def write_mask(legal: state.IntArray, words: state.IntArray) -> None:
-    """Write the action mask of one side, four bytes at a time.
+    """Write the action mask of one side.
+
+    A mask of 28 bytes is no multiple of eight, so that eight bytes are written as two words, which the compiler joins.
 
     Args:
         legal: (11,) sets of legal orders.
@@ -188,27 +190,11 @@ def write_mask(legal: state.IntArray, words: state.IntArray) -> None:
     """
     for number in range(state.SATELLITES):
         orders = int(legal[number])
-        for word in range(MASK_WORDS):
-            words[number, word] = (((orders >> (4 * word)) & 0xF) * _BITS_TO_BYTES) & 0x01010101
-
-
-@jitable
-def write_masks(legal: state.IntArray, words: NDArray[np.uint64]) -> None:
-    """Write the action masks of both sides, eight bytes at a time.
-
-    A mask of 28 bytes is no multiple of eight, but those of two satellites, 56 bytes, are: both sides together make
-    eleven such pairs.
-
-    Args:
-        legal: (2, 11) sets of legal orders.
-        words: (77,), the memory of (2, 11, 28) int8 masks; overwritten.
-    """
-    for pair in range(state.SATELLITES):
-        first, second = 2 * pair, 2 * pair + 1
-        orders = int(legal[first // state.SATELLITES, first % state.SATELLITES])
-        orders |= int(legal[second // state.SATELLITES, second % state.SATELLITES]) << state.ORDERS
-        for word in range(MASK_WORDS):
-            words[MASK_WORDS * pair + word] = _BYTES_OF_BITS[(orders >> (8 * word)) & 0xFF]
+        for byte in range(MASK_WORDS // 2):
+            eight = _BYTES_OF_BITS[(orders >> (8 * byte)) & 0xFF]
+            words[number, 2 * byte] = eight & _FOUR_BYTES
+            words[number, 2 * byte + 1] = eight >> _HALF
+        words[number, MASK_WORDS - 1] = _BYTES_OF_BITS[(orders >> 24) & 0xFF]
 
 
 def to_masks(legal: NDArray[np.int32]) -> NDArray[np.int8]:

@@ -199,7 +199,7 @@ _NEARNESS_BITS = 2
 
 
 @jitable
-def mark_around(sector: int, in_sector: int, next_to: int, nearness: NDArray[np.int8]) -> None:
+def mark_around(sector: int, in_sector: int, next_to: int, nearness: NDArray[np.int32]) -> None:
     """Set the flags of a sector and of those adjacent to it; 0 clears them."""
     keep = ~(in_sector | next_to) if in_sector else 0
     outward = radial_out(sector)

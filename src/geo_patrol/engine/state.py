@@ -183,7 +183,7 @@ class Workspace(NamedTuple):
     """(sectors,), zero: the satellites in each sector, as bits."""
     neighbours: NDArray[np.int64]
     """(2, 11, 2), overwritten: the satellites in the sector of each satellite, and in those adjacent to it, as bits."""
-    nearness: NDArray[np.int8]
+    nearness: NDArray[np.int32]
     """(sectors,), zero: flags of the sectors that hold an HVA or are adjacent to one."""
     positions: NDArray[np.int64]
     """(2, 11, 3), overwritten: relative sectors and nearness flags of each satellite, see ``observe``."""
@@ -200,7 +200,7 @@ def make_workspace(outer_ring: int) -> Workspace:
     return Workspace(
         np.zeros(sectors, np.int32),
         np.empty((NUM_SIDES, SATELLITES, 2), np.int64),
-        np.zeros(sectors, np.int8),
+        np.zeros(sectors, np.int32),
         np.empty((NUM_SIDES, SATELLITES, 3), np.int64),
         np.empty((NUM_SIDES, SATELLITES), np.uint64),
         np.empty((NUM_SIDES, SATELLITES), np.int64),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.engine.legal import sample_side, sample_sides, write_legal_orders, write_mask, write_masks
+from geo_patrol.engine.legal import sample_side, sample_sides, write_legal_orders, write_mask
 from geo_patrol.engine.observe import find_positions, observe_onehot, observe_tokens
 from geo_patrol.engine.rng import next_key, random_bits
 from geo_patrol.engine.setup import set_up_game
@@ -21,7 +21,6 @@ from geo_patrol.engine.state import (
     NOBODY,
     NOOP,
     NUM_SIDES,
-    ORDERS,
     SATELLITES,
     IntArray,
     Record,
@@ -464,17 +463,16 @@ def mask_games(
 ) -> None:
     """Write the action masks of the selected games; ``masks``: (rows, 11, 28), contiguous."""
     settings, all_episodes = episodes.settings[0], episodes.records
-    if settings.sides == NUM_SIDES:
-        size = NUM_SIDES * SATELLITES * ORDERS // 8
-        words = masks.reshape(masks.size).view(np.uint64)
-        for i in range(start, stop):
-            if selected[i]:
-                write_masks(choices[i].legal, words[i * size : (i + 1) * size])
-    else:
-        narrow_words = masks.view(np.int32)
-        for i in range(start, stop):
-            if selected[i]:
-                write_mask(choices[i].legal[side_at_seat(all_episodes[i], settings)], narrow_words[i])
+    two_sides, words = settings.sides == NUM_SIDES, masks.view(np.int32)
+    for i in range(start, stop):
+        if not selected[i]:
+            continue
+        legal = choices[i].legal
+        if two_sides:
+            for side in range(NUM_SIDES):
+                write_mask(legal[side], words[NUM_SIDES * i + side])
+        else:
+            write_mask(legal[side_at_seat(all_episodes[i], settings)], words[i])
 
 
 PLAY, DESCRIBE, OBSERVE = range(3)
