@@ -20,6 +20,14 @@ class BestKnown(NamedTuple):
     turns: int
     is_proved: bool
 
+    def rank(self, mission: Mission) -> tuple[int, int, int]:
+        """Return its sort key among flights of the mission, as ``geo_patrol.flight.rank`` does."""
+        return 1, -self.turns if mission.race else 0, self.score
+
+    def reached(self, mission: Mission) -> str:
+        """Return in words what counts: its turns in a race, otherwise its points."""
+        return f"{self.turns} turns" if mission.race else f"{self.score} points"
+
 
 # geo-patrol fly --mission NAME --solve
 _BEST = {
