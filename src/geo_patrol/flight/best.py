@@ -49,13 +49,7 @@ _BEST = {
 
 def best_known(mission: Mission) -> BestKnown | None:
     """Return the best flight that is known of a mission; None for one that is not in the package."""
-    name = name_of(mission)
-    return None if name is None else _BEST[name]
-
-
-def name_of(mission: Mission) -> str | None:
-    """Return the name of a mission; None for one that is not in the package."""
-    return next((name for name, one in _missions().items() if one == mission), None)
+    return next((_BEST[name] for name, one in _missions().items() if one == mission), None)
 
 
 @cache
