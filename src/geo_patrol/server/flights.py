@@ -318,22 +318,16 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
     """Return what stays of a challenge.
 
     Returns:
-        ``title``; ``about``, lines ("left", "right") on the mission; ``rules``, headings with lines; ``scoring``, lines of
+        ``title``; ``about``, the mission in words; ``rules``, headings with lines; ``scoring``, lines of
         the score sheet with what they are for; ``hints``, whether there are any; ``view``, left, top, width and height of
         the map; ``map``, its shapes.
     """
     mission = challenge.mission
-    goals = goals_text(mission).removeprefix("Mission: ")
-    about = [] if challenge.saved.title == mission.title else [("Mission", mission.title)]
-    about.append(("Game", f"{mission.game_title}, {mission.turns} turns"))
+    title = "" if challenge.saved.title == mission.title else f"{mission.title}. "
     *rules, scoring = rules_tabs(mission)
     return {
         "title": challenge.saved.title,
-        "about": [
-            *about,
-            *([("Task", mission.description)] if mission.description else []),
-            *([("Goals", goals)] if goals else []),
-        ],
+        "about": f"{title}{mission.game_title}, up to {mission.turns} turns. {_task(mission)}".strip(),
         "rules": rules,
         "scoring": scoring.lines,
         "hints": challenge.saved.hints,
@@ -726,5 +720,8 @@ def _num_conditions(mission: Mission) -> int:
 
 
 def _task(mission: Mission) -> str:
-    goals = goals_text(mission).replace("; advanced rules", "").replace("Mission: advanced rules", "")
-    return f"{mission.description} {goals}." if goals else mission.description
+    """Return what a flight is to do; that there are advanced rules is said elsewhere."""
+    goals = [
+        goal for goal in goals_text(mission).removeprefix("Mission: ").split("; ") if goal not in ("", "advanced rules")
+    ]
+    return " ".join([mission.description, *([f"Goals: {'; '.join(goals)}."] if goals else [])]).strip()

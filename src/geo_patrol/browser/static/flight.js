@@ -41,7 +41,7 @@ class FlightPage {
     this.challenge = await request(this.base);
     const { title, about, rules, scoring } = this.challenge;
     this.title.textContent = document.title = title;
-    this.about.replaceChildren(lineTable(about));
+    this.about.textContent = about;
     this.rules.replaceChildren(...rulesOf(rules));
     this.scoring.replaceChildren(...scoreSheet(scoring, scoring.map(([line]) => [line, 0])));
     this.board.map.load(this.challenge);
