@@ -5,6 +5,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+from geo_patrol.cli import serve
 from geo_patrol.cli.app import app
 from geo_patrol.flight import Flight, mission_names
 
@@ -136,3 +137,10 @@ def test_wrong_input_is_one_message_and_status_2(arguments, message):
     assert ran.exit_code == 2
     assert ran.stdout == ""
     assert message in ran.stderr
+
+
+def test_the_guided_flight_is_a_page(monkeypatch):
+    opened = []
+    monkeypatch.setattr(serve, "open_page", lambda open_first, **_: opened.append(open_first(None)))
+    ran = CliRunner().invoke(app, ["learn", "spaceship_commander", "--no-browser"])
+    assert (ran.exit_code, ran.output, opened) == (0, "", ["/static/flight_lesson.html"])

@@ -210,6 +210,14 @@ def test_a_hint_names_the_best_known_flight_where_it_is_better(client, monkeypat
     assert known in day.request("hint", secret=day.secrets["Ada"])["text"]
 
 
+def test_a_hint_may_find_a_better_flight_than_the_best_known(client, monkeypatch):
+    monkeypatch.setattr(flights, "_MAX_STATES", 1)
+    day = FlightDay(client, scenario='extends = "sample"\ntitle = "Another sample"', hints=True)
+    day.arrive("Ada")
+    assert "leads to 21 points" in day.request("hint", secret=day.secrets["Ada"])["text"]
+    assert day.get("/ranking").json()["best_known"]["score"] == 21
+
+
 def test_the_picture_of_a_flight(client):
     day = FlightDay(client)
     day.arrive("Ada")
