@@ -5,6 +5,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+from geo_patrol.cli import serve
 from geo_patrol.cli.app import app
 from geo_patrol.flight import Flight, mission_names
 
@@ -19,12 +20,13 @@ def test_solve_prints_the_flight_log_and_that_it_is_optimal():
     assert "Proved: no flight scores better than 21 points." in shown
     assert re.search(r"^total .* 21$", shown, re.MULTILINE)
     assert re.search(r"^ +1  E16 .*launch ", shown, re.MULTILINE)
-    assert "Mission accomplished" in shown
+    assert "Flight complete: 21 points" in shown
 
 
 def test_solve_prints_the_best_flight_found_with_a_bound():
     shown = run("-m", "base_camp", "--solve", "--max-states", 200).stdout
     assert re.search(r"Best found: \d+ points; no flight has more than \d+\.", shown)
+    assert "A flight with 47 points is known." in shown
     race = run("-m", "courier", "--solve", "--max-states", 300).stdout
     assert re.search(r"Best found: \d+ turns, \d+ points; no flight wins in under \d+\.", race)
 
@@ -42,7 +44,9 @@ def test_solve_of_a_race_names_the_turns():
 def test_orders():
     shown = run("--orders", "launch D13; coast; engines down-right;").stdout
     assert str(Flight.from_orders("sample", ["launch D13", "coast", "engines down-right"])) in shown
-    assert run("-m", "sample_probe", "-o", "launch D13").stdout.endswith("Score 8.\n")
+    assert run("-m", "sample_probe", "-o", "launch D13").stdout.endswith(
+        "Crashed: 8 points; crashed at E6 in turn 8.\n"
+    )
 
 
 def test_text_play():
@@ -112,7 +116,6 @@ def test_sheets_alone_need_no_window(tmp_path):
         (("-s", "turns"), "override must be key=value"),
         (("--solve", "--text"), "--solve and --text exclude each other"),
         (("--solve", "--orders", "coast"), "--solve and --orders exclude each other"),
-        (("--text", "--window"), "--text and --window exclude each other"),
         (("--max-states", "5"), "--max-states is for --solve"),
         (("--solve", "--max-states", "0"), "max_states must be an integer from 1 to 10000000, got 0"),
         (("--orders", "coast"), "the first turn is a launch"),
@@ -136,9 +139,8 @@ def test_wrong_input_is_one_message_and_status_2(arguments, message):
     assert message in ran.stderr
 
 
-def test_a_window_that_is_closed_prints_the_flight(monkeypatch):
-    from geo_patrol.flight.pictures.play import FlightWindow
-
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setattr(FlightWindow, "run", lambda self: self.screen.close())
-    assert "Proved" in run("-m", "sample_probe", "--solve", "--window").stdout
+def test_the_guided_flight_is_a_page(monkeypatch):
+    opened = []
+    monkeypatch.setattr(serve, "open_page", lambda open_first, **_: opened.append(open_first(None)))
+    ran = CliRunner().invoke(app, ["learn", "spaceship_commander", "--no-browser"])
+    assert (ran.exit_code, ran.output, opened) == (0, "", ["/static/flight_lesson.html"])

@@ -1,22 +1,17 @@
-"""The guided first flight: its steps, flown by the real rules, without a window and in one without a screen."""
+"""The guided first flight: its steps, flown by the real rules."""
 
-import pygame
 import pytest
 
 from geo_patrol.flight import Flight
 from geo_patrol.flight.flight import Ending
-from geo_patrol.flight.lesson import FlightLesson
-from geo_patrol.flight.pictures.learn import LessonWindow
-from geo_patrol.flight.pictures.scene import MapLayout
+from geo_patrol.flight.lesson import FlightLesson, turn_story
 
 STEPS = ["launch", "velocity", "gravity", "engines", "limits", "score"]
-SIZES = [(1280, 720), (480, 360), (400, 724)]
 
 
 def lesson_at(name):
     lesson = FlightLesson()
-    while lesson.step.id != name:
-        lesson.next()
+    lesson.go(STEPS.index(name))
     return lesson
 
 
@@ -57,7 +52,7 @@ def test_any_other_order_shows_the_hint(name):
 @pytest.mark.parametrize(
     ("name", "phrases"),
     [
-        ("launch", ["flight of 15 turns", "24 marked points", "all 3 grids away", "moved L3 U1", "to D13"]),
+        ("launch", ["flight of 15 turns", "24 green points", "all 3 grids away", "Fly to D13", "You are at D13"]),
         ("velocity", ["L3 U1, leads to C10", "coasted to C10", "earns 1 point"]),
         (
             "gravity",
@@ -100,92 +95,26 @@ def test_leaving_the_well_after_the_engines():
     assert flight.turns[-1].well is None
 
 
-class Mouse:
-    """Clicks in a lesson's window, without a screen."""
-
-    def __init__(self, size):
-        self.lesson = FlightLesson()
-        self.window = LessonWindow(self.lesson)
-        self.window.screen.window.size = size
-        self.window.draw()
-
-    def run(self):
-        for event in self.window.screen.events():
-            self.window.handle(event)
-        while self.window.screen.is_open and self.window.tick(1):
-            pass
-        if self.window.screen.is_open:
-            self.window.draw()
-
-    def click(self, pixel):
-        position = tuple(map(round, pixel))
-        pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=position, button=1))
-        self.run()
-
-    def press(self, key):
-        pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key, unicode="", mod=0))
-        self.run()
-
-    def click_end_of(self, order):
-        self.click(self.window.pixel_of(self.window.flight.read_order(order)))
+@pytest.mark.parametrize("name", STEPS)
+def test_what_a_text_speaks_of_is_on_the_map(name):
+    lesson = lesson_at(name)
+    assert all(map(lesson.mission.is_on_map, (*lesson.sights, lesson.target)))
+    assert lesson.target not in lesson.sights
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_the_lesson_is_flown_by_mouse(size):
-    mouse = Mouse(size)
-    lesson, window = mouse.lesson, mouse.window
-    for step in lesson.steps:
-        assert lesson.step is step
-        flown = window.flight.turn
-        mouse.click(window.card_area.center)  # not open yet
-        others = [order for order in window.flight.legal_orders() if order != step.orders[0]]
-        mouse.click_end_of(others[-1])
-        assert window.card.hint
-        assert window.flight.turn == flown
-        mouse.click_end_of(step.orders[0])
-        assert lesson.is_done
-        assert window.flight.turn == flown + 1
-        mouse.click(window.card_area.center)
-    assert lesson.is_last
-    assert window.flight.is_over
-    window.screen.close()
-
-
-def test_keys_of_the_lesson():
-    mouse = Mouse((1280, 720))
-    window = mouse.window
-    mouse.press(pygame.K_RETURN)  # flies the chosen order, which is not that of the step
-    assert window.card.hint
-    mouse.press(pygame.K_BACKSPACE)
-    assert window.card.hint == ""
-    mouse.click_end_of("launch D13")
-    mouse.press(pygame.K_SPACE)
-    assert mouse.lesson.step.id == "velocity"
-    mouse.press(pygame.K_RETURN)
-    assert mouse.lesson.is_done
-    assert window.flight == Flight.from_orders("sample", ["launch D13", "coast"])
-    mouse.press(pygame.K_BACKSPACE)
-    assert mouse.lesson.step.id == "launch"
-    assert window.flight.turn == 0
-    mouse.press(pygame.K_ESCAPE)
-    assert not window.screen.is_open
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_the_card_leaves_the_map_visible(size):
-    mouse = Mouse(size)
-    window = mouse.window
-    for _ in mouse.lesson.steps:
-        mouse.lesson.has_failed = True
-        window.draw()
-        mission = window.flight.mission
-        corner = [value * window.scale for value in MapLayout(mission).at((mission.columns, mission.rows))]
-        area = window.card_area
-        assert not area.contains(corner)
-        assert area.left >= 0
-        assert area.bottom <= window.content_area.bottom
-        edge = window.draw().get_at((area.left + area.width // 2, area.bottom - 3))
-        assert edge != window.draw().get_at((1, 1)), "the drawing does not cover the card"
-        mouse.lesson.finish()
-        window._next()
-    window.screen.close()
+def test_the_story_of_a_turn():
+    flight = Flight.from_orders("sample", ["launch D13", *["coast"] * 5, "engines down-right"])
+    launch, velocity, *_, engines = map(turn_story, flight.turns)
+    assert launch == ["Launch: L3 U1, from E16 to D13.", "Points: none."]
+    assert velocity == [
+        "Coast: the last move again, from D13 to C10.",
+        "Gravity: none here.",
+        "Engines: off.",
+        "Points: microgravity +1.",
+    ]
+    assert engines == [
+        "Coast: the last move again, from F4 to G4.",
+        "Gravity: pulls one grid up-right, from G4 to F5.",
+        "Engines: one grid down-right, from F5 to G6.",
+        "Points: survey +1, fuel -2.",
+    ]

@@ -1,4 +1,4 @@
-"""Pictures, printable sheets, and the window."""
+"""Pictures, printable sheets, and the window of the environments."""
 
 import json
 import os
@@ -83,7 +83,7 @@ def test_turns_are_numbered_and_scored():
         "E23",
         "microgravity",
         "21",
-        "Mission accomplished: flown to the last turn, 15. Score 21.",
+        "Flight complete: 21 points; flown to the last turn, 15.",
     ):
         assert text in shown
 
@@ -195,15 +195,6 @@ def window(no_screen):
     made.close()
 
 
-def press(*events):
-    import pygame
-
-    for event in events:
-        if isinstance(event, int):
-            event = pygame.event.Event(pygame.KEYDOWN, key=event)  # noqa: PLW2901
-        pygame.event.post(event)
-
-
 def test_a_closed_window_never_ends_a_run(window):
     import pygame
 
@@ -211,7 +202,7 @@ def test_a_closed_window_never_ends_a_run(window):
     env._window = window
     env.reset()
     env.step(28)
-    press(pygame.event.Event(pygame.QUIT))
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
     env.step(0)
     assert window.is_closed
     *_, info = env.step(0)
@@ -229,138 +220,6 @@ def test_human_mode_opens_a_window_by_itself(no_screen, monkeypatch):
     env.close()
     env.reset()
     env.close()
-
-
-@pytest.fixture
-def fly(no_screen):
-    from geo_patrol.flight.pictures.play import FlightWindow
-
-    made = []
-
-    def open_window(flight, size=(1280, 900)):
-        window = FlightWindow(flight)
-        window.screen.window.size = size
-        window.draw()
-        made.append(window)
-        return window
-
-    yield open_window
-    for window in made:
-        window.screen.close()
-
-
-def run(window):
-    """Handle all events, and show turns at once."""
-    for event in window.screen.events():
-        window.handle(event)
-    while window.screen.is_open and window.tick(1):
-        pass
-    if window.screen.is_open:
-        window.draw()
-
-
-def push(window, *names):
-    import pygame
-
-    for name in names:
-        press(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=window.bar.rect_of(name).center, button=1))
-        run(window)
-
-
-def test_flying_by_keys(fly):
-    import pygame
-
-    window = fly(Flight("sample"))
-    keys = [pygame.K_RIGHT, *[pygame.K_LEFT] * 7, pygame.K_RETURN, pygame.K_s, pygame.K_KP8, pygame.K_BACKSPACE]
-    for key in keys:
-        press(pygame.event.Event(pygame.KEYDOWN, key=key, unicode="", mod=0))
-        run(window)
-    assert [turn.order for turn in window.flight.turns] == ["launch E13", "coast"]
-    press(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_F1, unicode="", mod=0))
-    run(window)
-    assert window.page.tab.title == "Keys"
-    window.page = None
-    press(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE, unicode="", mod=0))
-    run(window)
-    assert not window.screen.is_open
-
-
-@pytest.mark.parametrize("size", [(480, 360), (400, 724), (1280, 900), (1920, 1080)])
-def test_flying_by_mouse(fly, size):
-    import pygame
-
-    window = fly(Flight("sample"), size)
-    for _, rect in window.bar._buttons:
-        assert rect.left >= 0
-        assert rect.right <= size[0]
-        assert rect.bottom <= size[1]
-        assert rect.top >= window.content_area.bottom
-
-    def click(order):
-        pixel = window.pixel_of(window.flight.read_order(order))
-        assert window.content_area.contains(pixel)
-        press(pygame.event.Event(pygame.MOUSEMOTION, pos=pixel))
-        press(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=pixel, button=1))
-        run(window)
-
-    click("launch D13")
-    press(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(1, 1), button=1))  # nothing is there
-    run(window)
-    click("coast")
-    assert [turn.order for turn in window.flight.turns] == ["launch D13", "coast"]
-    push(window, "undo: take the last turn back")
-    assert [turn.order for turn in window.flight.turns] == ["launch D13"]
-    push(window, "start again")
-    assert window.flight.turn == 0
-    push(window, "fly the chosen order")
-    assert window.flight.turn == 1
-
-
-def test_a_probe_is_flown_with_one_choice(fly):
-    import pygame
-
-    window = fly(Flight("sample_probe"))
-    for key in (pygame.K_RETURN, pygame.K_RETURN, pygame.K_s, pygame.K_RIGHT):
-        press(pygame.event.Event(pygame.KEYDOWN, key=key, unicode="", mod=0))
-        run(window)
-    assert window.flight.is_over
-    assert window.flight.turns[0].order == "launch B16"
-
-
-def test_the_solver_advises_and_shows_its_flight(fly):
-    window = fly(Flight("sample"))
-    assert any("best known 21" in prompt for prompt in window.prompts)
-    push(window, "a hint: the best order that the solver finds")
-    assert "leads to 21 points" in window._message
-    push(window, "fly the chosen order")
-    push(window, "a hint: the best order that the solver finds")
-    assert "leads to 21 points" in window._message
-    push(window, "show the best flight that the solver finds")
-    assert (window.flight.score, window.flight.is_over) == (21, True)
-
-
-def test_missions_follow_each_other(fly):
-    from geo_patrol.flight import mission_names
-
-    window = fly(Flight("touchdown"))
-    seen = []
-    for _ in mission_names():
-        push(window, "the next mission")
-        seen.append(window.flight.mission.title)
-    assert len(set(seen)) == len(mission_names())
-
-
-def test_a_saved_flight_can_be_flown_again(fly, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    window = fly(Flight.from_orders("sample", ["launch D13", "coast", "coast"]))
-    push(window, "save the flight: its picture and its orders")
-    push(window, "save the flight: its picture and its orders")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "flight-1.svg", "flight-1.txt", "flight-2.svg", "flight-2.txt",
-    ]  # fmt: skip
-    orders = (tmp_path / "flight-2.txt").read_text().split(";")
-    assert Flight.from_orders("sample", orders) == window.flight
-    assert (tmp_path / "flight-1.svg").read_text() == window.flight.svg()
 
 
 def test_best_known_flights_are_those_of_the_solver():
@@ -407,15 +266,6 @@ def test_gymnasiums_check_passes_without_a_screen_and_warns_in_a_line():
     assert ran.returncode == 0, ran.stderr
     (line,) = [line for line in ran.stderr.splitlines() if "compiling" not in line]
     assert line.startswith("render_mode='human': there is no screen")
-
-
-def test_without_a_screen_the_error_says_what_to_do():
-    ran = run_without_a_screen("-m", "geo_patrol", "fly", "--solve", "--window")
-    if sys.platform == "linux":
-        assert ran.returncode == 2
-        assert "there is no screen" in ran.stderr
-        assert "leave --window out" in ran.stderr
-        assert "Traceback" not in ran.stderr
 
 
 def test_fonts_are_loaded_once_a_size():

@@ -1,6 +1,8 @@
 """Orders, grid references and flights as text."""
 
 import doctest
+import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,7 +11,8 @@ from ships import mission, ship
 
 from geo_patrol import OrderError
 from geo_patrol.flight import Flight, flight
-from geo_patrol.flight.flight import map_text, move_text
+from geo_patrol.flight.best import best_known
+from geo_patrol.flight.flight import map_text, move_text, result_text
 from geo_patrol.flight.mission import LAUNCHES, point_name, read_point
 
 
@@ -89,7 +92,7 @@ def test_flight_log_has_the_format_of_the_paper_one():
     assert "   4  C7   C4        down-right  up          C5   L2      survey +1, fuel -2" in text
     assert "explore        .  .  3  .      3" in text
     assert "total          .  1  5 -1      5" in text
-    assert "Mission accomplished" not in text
+    assert "Flight complete" not in text
 
 
 def test_crash_and_the_edge_are_noted():
@@ -98,6 +101,28 @@ def test_crash_and_the_edge_are_noted():
     left = ship(mission(), "A12", (0, -1), turn=0)
     left.fly("coast")
     assert "(off the map)" in str(left)
+
+
+BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("name", "orders", "text"),
+    [
+        ("base_camp", ["launch B10", *["coast"] * 2], "Lost in space: 0 of 47 points; left the map in turn 2."),
+        ("sample", BEST["sample"]["orders"], "Flight complete: 21 of 21 points; flown to the last turn, 15."),
+        ("sample_probe", ["launch D13"], "Crashed: 8 of 8 points; crashed at E6 in turn 8."),
+        ("touchdown", BEST["touchdown"]["orders"], "Mission accomplished: 19 of 19 points; flown to the last turn, 15."),
+        ("docking_race", BEST["docking_race"]["orders"], "Mission accomplished: 6 turns (best known: 6), 4 points; reached station B19 in turn 6."),
+        ("probe_slalom", ["launch G6"], "Mission failed: "),
+    ],
+)  # fmt: skip
+def test_results_say_what_became_of_a_flight(name, orders, text):
+    flight = Flight(name)
+    for order in orders:
+        if not flight.is_over:
+            flight.fly(order)
+    assert result_text(flight, best_known(flight.mission)).startswith(text)
 
 
 def test_map_shows_planets_wells_stations_and_turns():

@@ -13,7 +13,8 @@ pytest.importorskip("httpx2")
 
 from starlette.testclient import TestClient
 
-from geo_patrol.flight import Flight, Mission, load_mission, random_flight
+from geo_patrol.flight import Flight, load_mission, random_flight, solve
+from geo_patrol.flight.lesson import FlightLesson
 from geo_patrol.server import flights
 from geo_patrol.server.app import Server
 from geo_patrol.server.flights import MAX_PILOTS
@@ -183,7 +184,47 @@ def test_the_ranking_as_csv_has_orders_that_fly_again(client):
     ],
 )
 def test_the_best_known_score(client, setup, known):
-    assert FlightDay(client, **setup).get().json()["best_known"] == known
+    assert FlightDay(client, **setup).get("/ranking").json()["best_known"] == known
+
+
+def test_a_better_flight_becomes_the_best_known(client, monkeypatch):
+    monkeypatch.setattr(flights, "_MAX_STATES", 1)
+    day = FlightDay(client, scenario='extends = "sample"\ntitle = "Another sample"')
+    found = day.get("/ranking").json()["best_known"]["score"]
+    assert found < 21
+    day.arrive("Ada", "Ben")
+    best = [turn.order for turn in solve("sample").flight.turns]
+    assert "21 of 21 points" in day.fly("Ada", *best)["result"]
+    assert day.get("/ranking").json()["best_known"] == {"score": 21, "turns": 15, "is_proved": False}
+    day.fly("Ben", "launch B16", "coast")
+    assert day.get("/ranking").json()["best_known"]["score"] == 21
+
+
+@pytest.mark.parametrize(
+    ("mission", "known"), [("sample", "a flight with 21 points"), ("docking_race", "a flight with 6 turns")]
+)
+def test_a_hint_names_the_best_known_flight_where_it_is_better(client, monkeypatch, mission, known):
+    monkeypatch.setattr(flights, "QUICK_STATES", 1)
+    day = FlightDay(client, mission=mission, hints=True)
+    day.arrive("Ada")
+    assert known in day.request("hint", secret=day.secrets["Ada"])["text"]
+
+
+def test_a_hint_may_find_a_better_flight_than_the_best_known(client, monkeypatch):
+    monkeypatch.setattr(flights, "_MAX_STATES", 1)
+    day = FlightDay(client, scenario='extends = "sample"\ntitle = "Another sample"', hints=True)
+    day.arrive("Ada")
+    assert "leads to 21 points" in day.request("hint", secret=day.secrets["Ada"])["text"]
+    assert day.get("/ranking").json()["best_known"]["score"] == 21
+
+
+def test_the_picture_of_a_flight(client):
+    day = FlightDay(client)
+    day.arrive("Ada")
+    day.fly("Ada", "launch D13", "coast")
+    svg = day.request("picture", secret=day.secrets["Ada"])["svg"]
+    assert svg == Flight.from_orders("sample", ["launch D13", "coast"]).svg()
+    day.request("picture", 403, secret="x")
 
 
 def test_the_same_seed_gives_the_same_random_mission(client):
@@ -192,7 +233,7 @@ def test_the_same_seed_gives_the_same_random_mission(client):
     assert one == same
     assert one["map"] != other["map"]
     assert one["title"] == "Random mission 3"
-    assert ["Game", "Planetary Probe, 25 turns"] in one["about"]
+    assert one["about"].startswith("Planetary Probe, up to 25 turns. ")
 
 
 @pytest.mark.parametrize(
@@ -266,7 +307,43 @@ def test_a_damaged_file_is_named(tmp_path):
     assert "a.json" in fault
 
 
-def test_the_missions_of_the_package_are_offered(client):
-    names = [name for name, _, _ in client.get("/api/missions").json()["missions"]]
-    assert set(names) == set(flights.mission_names())
-    assert isinstance(load_mission(names[0]), Mission)
+def test_the_missions_of_the_package_are_offered_from_easy_to_hard(client):
+    offered = client.get("/api/missions").json()
+    names = [mission["name"] for _, missions in offered["levels"] for mission in missions]
+    assert sorted(names) == sorted(flights.mission_names())
+    levels = [[load_mission(mission["name"]) for mission in missions] for _, missions in offered["levels"]]
+    assert [{(one.is_probe, one.advanced) for one in level} for level in levels] == [
+        {(True, False)}, {(False, False)}, {(False, True)},
+    ]  # fmt: skip
+    assert (names[0], names[3], names[-1]) == ("sample_probe", "sample", "grand_tour")
+    assert [line for line, _ in offered["scoring"]] == ["explore", "survey", "microgravity", "fuel"]
+
+
+# The guided first flight
+
+
+STEPS = FlightLesson().steps
+
+
+@pytest.mark.parametrize("number", range(1, len(STEPS) + 1))
+def test_a_step_is_done_by_the_order_that_its_lesson_requires(client, number):
+    where, step = f"/api/flight-lesson/{number}", STEPS[number - 1]
+    begun = client.get(where).json()
+    assert (begun["steps"], begun["done"], begun["order"]) == (len(STEPS), False, step.orders[0])
+    offered = [choice["order"] for choice in begun["flight"]["choices"]]
+    assert step.orders[0] in offered
+    wrong = client.post(where, json={"order": next(order for order in offered if order != step.orders[0])}).json()
+    assert (wrong["done"], wrong["flight"], wrong["story"]) == (False, begun["flight"], [])
+    assert wrong["card"]["hint"] != ""
+    right = client.post(where, json={"order": step.orders[0]}).json()
+    assert (right["done"], right["card"]["task"]) == (True, "")
+    assert right["flight"]["number"] == len(step.flown) + 1
+    assert len(right["story"]) == len(right["flight"]["steps"]) + 1
+    assert client.get(where).json() == begun
+
+
+def test_other_steps_and_orders_are_refused(client):
+    for number in (0, 7):
+        assert client.get(f"/api/flight-lesson/{number}").json()["text"] == f"step must be 1 to 6, got {number}"
+    for body in ({"order": "<b>"}, {"order": "coast" * 9}, {"order": 3}, {}, {"order": "coast", "more": 1}):
+        assert client.post("/api/flight-lesson/2", json=body).status_code == 400

@@ -11,8 +11,7 @@ STEPS = [step.id for step in LESSON.steps]
 
 def session_of(name):
     lesson = GameLesson()
-    while lesson.step.id != name:
-        lesson.next()
+    lesson.go(STEPS.index(name))
     return LessonSession(lesson)
 
 
@@ -150,9 +149,9 @@ def test_texts_follow_the_rules_when_these_change():
     lesson = GameLesson()
     lesson.config = load_config(lesson.config, {"alpha.costs.prograde": 9, "alpha.odds.shoot": [0.6, 0.2]})
     texts = []
-    while not lesson.is_last:
+    for index in range(len(STEPS)):
+        lesson.go(index)
         texts.append(LessonSession(lesson).card.text)
-        lesson.next()
     assert any("retrograde 9" in text for text in texts)
     assert any("hits with 60%" in text for text in texts)
 
@@ -177,15 +176,10 @@ def test_claims_about_the_positions_are_true():
     assert Game(LESSON.config).config.board == load_config("geo_patrol").board
 
 
-def test_going_back_begins_a_step_again():
+def test_going_to_a_step_begins_it_again():
     lesson = GameLesson()
-    lesson.next()
+    lesson.go(1)
     do(LessonSession(lesson))
     assert lesson.is_done
-    lesson.back()
-    assert (lesson.index, lesson.is_done) == (0, False)
-    lesson.back()
-    assert lesson.index == 0
-    for _ in range(20):
-        lesson.next()
-    assert lesson.is_last
+    lesson.go(1)
+    assert (lesson.index, lesson.is_done) == (1, False)

@@ -72,7 +72,7 @@ app.command(short_help="Rate agents in a round robin, on all cores.")(tournament
 app.command(short_help="Test sequentially whether one agent is stronger than another.")(sprt)
 app.command(short_help="See how win rates depend on the values of a scenario.")(sweep)
 app.command(short_help="Learn the rules in a guided first game.")(learn)
-app.command(short_help="Play yourself, in a window or at the terminal.")(play)
+app.command(short_help="Play yourself, in the browser or at the terminal.")(play)
 app.command(short_help="Watch two agents play, in a window.")(watch)
 app.command(short_help="Serve games over the network, to browsers and bots.")(serve)
 app.command(short_help="Play a seat of a server with an agent or a program.")(join)
@@ -84,7 +84,7 @@ app.command(short_help="Check recorded games against the rules engine.")(verify)
 app.command(short_help="Train a best response to an agent.")(exploit)
 app.command(short_help="Solve a small game exactly.")(solve)
 app.command(short_help="Print the exact odds of an engagement.")(odds)
-app.command(short_help="Play NASA's flight games: in a window, as text, or solved.")(fly)
+app.command(short_help="Play NASA's flight games: in the browser, as text, or solved.")(fly)
 app.command(short_help="Compile ahead what the first use would compile.")(warmup)
 
 

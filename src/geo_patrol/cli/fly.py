@@ -61,9 +61,6 @@ def fly(
         str | None, typer.Option("--orders", "-o", metavar="TEXT", help='Fly "launch D13; coast; engines down".')
     ] = None,
     text: Annotated[bool, typer.Option("--text", "-t", help="Play in the terminal instead of the browser.")] = False,
-    window: Annotated[
-        bool, typer.Option("--window", "-w", help="Show the flight of --solve or --orders in a window.")
-    ] = False,
     save: _Save = None,
     blank_map: _BlankMap = None,
     score_sheet: _ScoreSheet = None,
@@ -79,28 +76,26 @@ def fly(
         print_missions()
         return
     modes = {"--solve": solve, "--orders": orders is not None, "--text": text}
-    _check_options([name for name, is_set in modes.items() if is_set], window, max_states)
+    _check_options([name for name, is_set in modes.items() if is_set], max_states)
     _check_suffix(save, (*_SUFFIXES, ".txt"))
     for sheet in (blank_map, score_sheet):
         _check_suffix(sheet, _SUFFIXES)
-    if (save or window) and not any(modes.values()):
-        raise InputError(f"{'--save' if save else '--window'} needs --solve, --orders or --text")
+    if save and not any(modes.values()):
+        raise InputError("--save needs --solve, --orders or --text")
     loaded = _load(mission, overrides, seed, game)
     _write_sheets(loaded, blank_map, score_sheet)
     if not any(modes.values()) and not (blank_map or score_sheet):
         _open_page(loaded, has_browser=not no_browser, port=port)
     elif any(modes.values()):
         with output_file(save) if save else nullcontext() as stream:  # opened before the work: it may not be writable
-            flight = _fly(loaded, solve, max_states, orders, text, window)
+            flight = _fly(loaded, solve, max_states, orders)
             if stream is not None and save:
                 stream.buffer.write(_encode_flight(flight, save))
 
 
-def _check_options(modes: list[str], window: bool, max_states: int | None) -> None:
+def _check_options(modes: list[str], max_states: int | None) -> None:
     if len(modes) > 1:
         raise InputError(f"{' and '.join(modes)} exclude each other")
-    if "--text" in modes and window:
-        raise InputError("--text and --window exclude each other")
     if max_states is not None and "--solve" not in modes:
         raise InputError("--max-states is for --solve")
 
@@ -125,23 +120,20 @@ def _load(mission: str, overrides: list[str] | None, seed: int | None, game: str
         return load_mission(random_mission(np.random.default_rng(seed), game=game), overrides)  # type: ignore[arg-type]
 
 
-def _fly(
-    mission: "Mission", solve: bool, max_states: int | None, orders: str | None, text: bool, window: bool
-) -> "Flight":
+def _fly(mission: "Mission", solve: bool, max_states: int | None, orders: str | None) -> "Flight":
+    """Let the solver fly, or the orders, or else the user in the terminal; print the flight and return it."""
     from geo_patrol.flight import Flight
 
     if solve:
         solution = _solve(mission, max_states)
         print_solution(solution)
-        return _show(solution.flight) if window else solution.flight
+        return solution.flight
     if orders is not None:
         flight = Flight(mission)
         with bad_input():
             flight.fly_all(order for order in orders.split(";") if order.strip())
-        print(flight)
-        return _show(flight) if window else flight
-    assert text
-    flight = play_text(Flight(mission))
+    else:
+        flight = play_text(Flight(mission))
     print(flight)
     return flight
 
@@ -169,8 +161,12 @@ def _solve(mission: "Mission", max_states: int | None) -> "Solution":
 
 
 def print_solution(solution: "Solution") -> None:
-    """Print the best flight, and whether it is proved or bounded."""
+    """Print the best flight, whether it is proved or bounded, and the best one that is known if that is better."""
+    from geo_patrol.flight import rank
+    from geo_patrol.flight.best import best_known
+
     flight = solution.flight
+    known = best_known(flight.mission)
     print(flight)
     print()
     if not flight.is_success:
@@ -184,29 +180,23 @@ def print_solution(solution: "Solution") -> None:
         print(f"Best found: {best}; no flight wins in under {solution.bound_turns}.")
     else:
         print(f"Best found: {solution.score} points; no flight has more than {solution.bound}.")
+    if known is not None and known.rank(flight.mission) > rank(flight):
+        print(f"A flight with {known.reached(flight.mission)} is known.")
     print(f"{solution.states:,} flights expanded in {solution.seconds:.2f} s.")
-
-
-def _show(flight: "Flight") -> "Flight":
-    """Show a flight turn by turn in a window, where the user may fly on."""
-    from geo_patrol.flight.pictures.play import fly as show
-    from geo_patrol.rendering.screen import NoScreenError
-
-    try:
-        return show(flight, is_shown=True)
-    except NoScreenError as error:
-        raise InputError(f"{error}; without one: leave --window out") from None
 
 
 def play_text(flight: "Flight") -> "Flight":
     """Let the user fly by typing orders until they quit or standard input ends; return the flight."""
     from geo_patrol.errors import OrderError
+    from geo_patrol.flight.best import best_known
     from geo_patrol.flight.flight import heading_text, map_text, result_text
     from geo_patrol.textplay import read_command
 
+    best = best_known(flight.mission)
+
     print(f"{heading_text(flight)}\n\n{map_text(flight)}\n\n{_TEXT_HELP}")
     while True:
-        print(result_text(flight) if flight.is_over else f"legal: {_legal_text(flight)}")
+        print(result_text(flight, best) if flight.is_over else f"legal: {_legal_text(flight)}")
         prompt = "over" if flight.is_over else f"turn {flight.turn + 1}"
         print(f"{prompt} > ", end="", flush=True)
         line = sys.stdin.readline()
@@ -248,12 +238,16 @@ def _execute(flight: "Flight", words: str) -> "Flight":
 
 def _hint(flight: "Flight") -> str:
     """Return the next order of the best flight that goes on from here."""
-    from geo_patrol.flight.solver import QUICK_STATES, solve
+    from geo_patrol.flight.best import best_known
+    from geo_patrol.flight.solver import QUICK_STATES, rank, solve
 
     if flight.is_over:
         return "The flight is over; undo takes turns back."
-    solution = solve(flight, max_states=QUICK_STATES)
-    return f"{flight.order_text(solution.flight.order_codes[flight.turn])}: {solution.summary}"
+    solution, best = solve(flight, max_states=QUICK_STATES), best_known(flight.mission)
+    text = solution.summary
+    if not flight.turn and best is not None and best.rank(flight.mission) > rank(solution.flight):
+        text += f"; a flight with {best.reached(flight.mission)} is known"
+    return f"{flight.order_text(solution.flight.order_codes[flight.turn])}: {text}"
 
 
 def _legal_text(flight: "Flight") -> str:

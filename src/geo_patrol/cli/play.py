@@ -421,18 +421,12 @@ def learn(
 ) -> None:
     """Learn the rules in a guided first game, in the browser.
 
-    Ten short steps (six of the flight game, in a window), in each of which you do something: move, pay for it, drift,
-    shoot, guard, collide, score. The positions are prepared, the rules are the real ones.
+    Ten short steps (six of the flight game), in each of which you do something: move, pay for it, drift, shoot, guard,
+    collide, score. The positions are prepared, the rules are the real ones.
     """
     if game not in _GAMES:
         raise InputError(f"there is no lesson {game!r}{suggest(game, _GAMES) or f'; lessons are {_GAMES_TEXT}'}")
-    if game == "geo_patrol":
-        from geo_patrol.cli.serve import open_page
+    from geo_patrol.cli.serve import open_page
 
-        open_page(lambda _: "/static/learn.html", has_browser=not no_browser, port=port)
-        return
-    from geo_patrol.flight.pictures import learn as flying_lesson
-    from geo_patrol.rendering.screen import init_display
-
-    init_display()
-    flying_lesson.learn()
+    page = "learn" if game == "geo_patrol" else "flight_lesson"
+    open_page(lambda _: f"/static/{page}.html", has_browser=not no_browser, port=port)

@@ -20,6 +20,14 @@ class BestKnown(NamedTuple):
     turns: int
     is_proved: bool
 
+    def rank(self, mission: Mission) -> tuple[int, int, int]:
+        """Return its sort key among flights of the mission, as ``geo_patrol.flight.rank`` does."""
+        return 1, -self.turns if mission.race else 0, self.score
+
+    def reached(self, mission: Mission) -> str:
+        """Return in words what counts: its turns in a race, otherwise its points."""
+        return f"{self.turns} turns" if mission.race else f"{self.score} points"
+
 
 # geo-patrol fly --mission NAME --solve
 _BEST = {
@@ -41,13 +49,7 @@ _BEST = {
 
 def best_known(mission: Mission) -> BestKnown | None:
     """Return the best flight that is known of a mission; None for one that is not in the package."""
-    name = name_of(mission)
-    return None if name is None else _BEST[name]
-
-
-def name_of(mission: Mission) -> str | None:
-    """Return the name of a mission; None for one that is not in the package."""
-    return next((name for name, one in _missions().items() if one == mission), None)
+    return next((_BEST[name] for name, one in _missions().items() if one == mission), None)
 
 
 @cache

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from geo_patrol.config.toml_files import Overrides
 from geo_patrol.errors import OrderError, show
 from geo_patrol.flight import rules
+from geo_patrol.flight.best import BestKnown
 from geo_patrol.flight.mission import (
     DIRECTION_NAMES,
     DIRECTIONS,
@@ -438,18 +439,29 @@ def score_text(flight: FlightStatus) -> str:
     return "\n".join(lines)
 
 
-def result_text(flight: FlightStatus, best: int | None = None) -> str:
-    """Return whether the mission was fulfilled, how the flight ended, and the score.
+def result_text(flight: FlightStatus, best: BestKnown | None = None) -> str:
+    """Return what became of a flight, its score, and how it ended.
 
     Args:
         flight: a flight that has ended.
-        best: the best score that is known of the mission.
+        best: the best flight that is known of the mission.
     """
-    points = f"{flight.score} of {best}" if best is not None else f"score {flight.score}"
+    points = f"{flight.score} points" if best is None else f"{flight.score} of {best.score} points"
+    if flight.mission.race and flight.is_success:
+        known = "" if best is None else f" (best known: {best.turns})"
+        points = f"{flight.turn} turns{known}, {flight.score} points"
+    return f"{_verdict(flight)}: {points}; {flight.reason}."
+
+
+def _verdict(flight: FlightStatus) -> str:
+    """Return what became of a flight that has ended. A mission without goals is fulfilled by flying, however it ends."""
     if flight.ending == Ending.LEFT_MAP:
-        return f"Lost in space: {points}; {flight.reason}."
-    outcome = "Mission accomplished" if flight.is_success else "Mission failed"
-    return f"{outcome}: {flight.reason}. {points.capitalize()}."
+        return "Lost in space"
+    if not flight.is_success:
+        return "Mission failed"
+    if goals_text(flight.mission):
+        return "Mission accomplished"
+    return "Crashed" if flight.ending == Ending.CRASHED else "Flight complete"
 
 
 class Flight(FlightStatus):

@@ -3,8 +3,8 @@
 from typing import Any
 
 from geo_patrol.config.toml_files import lesson_path, read_toml
-from geo_patrol.flight.flight import Flight, Turn, move_text, shift_text
-from geo_patrol.flight.mission import distance, load_mission, point_name
+from geo_patrol.flight.flight import Flight, Turn, move_text, points_text, shift_text
+from geo_patrol.flight.mission import Point, distance, load_mission, point_name, read_point
 from geo_patrol.flight.rules import COAST, ENGINES_COST, SURVEY_CAP
 from geo_patrol.sessions.lesson import Card, Lesson, LessonTable, Step
 
@@ -14,9 +14,11 @@ class FlightStep(Step):
 
     Attributes:
         flown: the orders of the flight so far.
+        look: the points of the map that the text speaks of.
     """
 
     flown: tuple[str, ...] = ()
+    look: tuple[str, ...] = ()
 
 
 class _FlightLessonData(LessonTable):
@@ -41,6 +43,18 @@ class FlightLesson(Lesson[FlightStep]):
         """Return the flight that the current step goes on with."""
         return Flight.from_orders(self.mission, self.step.flown)
 
+    @property
+    def target(self) -> Point:
+        """Where the order leads that the step requires."""
+        flight = self.begin()
+        (order,) = self.step.orders
+        return flight.end_of(flight.read_order(order))
+
+    @property
+    def sights(self) -> tuple[Point, ...]:
+        """The points of the map that the text speaks of."""
+        return tuple(map(read_point, self.step.look))
+
     def fly(self, flight: Flight, code: int) -> bool:
         """Return whether an order for the next turn is the one that the step requires; if not, its hint is shown."""
         return self.attempt([flight.order_text(code)])
@@ -52,7 +66,7 @@ class FlightLesson(Lesson[FlightStep]):
     def _values(self, flight: Flight) -> dict[str, Any]:
         start = self.begin()
         (order,) = self.step.orders
-        target = start.end_of(start.read_order(order))
+        target = self.target
         after = Flight.from_orders(self.mission, [*self.step.flown, order]).turns[-1]
         return {
             "home": self.mission.home,
@@ -70,6 +84,25 @@ class FlightLesson(Lesson[FlightStep]):
             "sheet": flight.score_sheet,
             "score": flight.score,
         }
+
+
+def turn_story(turn: Turn) -> list[str]:
+    """Return what happened in a turn of a ship in flight: the launch, or coast, gravity and engines; at last its points."""
+    start, coasted, end = map(point_name, (turn.start, turn.coasted, turn.end))
+    points = f"Points: {points_text(turn) or 'none'}."
+    if turn.is_launch:
+        return [f"Launch: {move_text(turn.move)}, from {start} to {end}.", points]
+    pulled = point_name((turn.coasted[0] + turn.gravity[0], turn.coasted[1] + turn.gravity[1]))
+    gravity = (
+        f"pulls one grid {shift_text(turn.gravity)}, from {coasted} to {pulled}" if any(turn.gravity) else "none here"
+    )
+    engines = f"one grid {shift_text(turn.engines)}, from {pulled} to {end}" if any(turn.engines) else "off"
+    return [
+        f"Coast: the last move again, from {start} to {coasted}.",
+        f"Gravity: {gravity}.",
+        f"Engines: {engines}.",
+        points,
+    ]
 
 
 def _turn_values(turn: Turn) -> dict[str, Any]:

@@ -21,7 +21,6 @@ class Control:
         sign: the picture on its button; "" writes ``label``.
         label: the word on its button; a control without sign and label has keys only.
         is_open: returns whether it can be used now.
-        is_main: whether its button stands out.
     """
 
     name: str
@@ -30,7 +29,6 @@ class Control:
     sign: str = ""
     label: str = ""
     is_open: Callable[[], bool] = field(default=lambda: True)
-    is_main: bool = False
 
 
 def find_key(controls: Sequence[Control], event: pygame.event.Event) -> Control | None:
@@ -90,5 +88,5 @@ class ButtonBar:
         for control, rect in self._buttons:
             is_open = control.is_open()
             is_lit = is_open and pointer is not None and rect.contains(pointer)
-            state = ButtonState(is_lit, is_open, control.is_main)
+            state = ButtonState(is_lit, is_open)
             yield from button_shapes(style, rect, size, sign=control.sign, label=control.label, state=state)

@@ -4,7 +4,6 @@ from typing import Protocol
 
 from geo_patrol.errors import RecordingError
 from geo_patrol.rendering.controls import Control
-from geo_patrol.rendering.screen import Screen
 from geo_patrol.rendering.watch import WatchWindow
 from geo_patrol.sessions.live import Timeline
 
@@ -22,19 +21,18 @@ class GameSource(Protocol):
         """Return the title of a game; raise RecordingError if there is none."""
 
 
-def watch_games(games: GameSource, number: int = 0, screen: Screen | None = None) -> None:
+def watch_games(games: GameSource, number: int = 0) -> None:
     """Show the games of a file until the window is closed.
 
     Args:
         games: games of the file.
         number: number of the first game to show.
-        screen: where they are shown; by default, a window of their own.
 
     Raises:
         NoScreenError: there is no screen.
         RecordingError: there is no such game.
     """
-    GamesWindow(games, number, screen=screen).run()
+    GamesWindow(games, number).run()
 
 
 class GamesWindow(WatchWindow):
@@ -44,11 +42,9 @@ class GamesWindow(WatchWindow):
         number: number of the game that is shown.
     """
 
-    def __init__(
-        self, games: GameSource, number: int = 0, size: tuple[int, int] = (1280, 720), screen: Screen | None = None
-    ) -> None:
+    def __init__(self, games: GameSource, number: int = 0, size: tuple[int, int] = (1280, 720)) -> None:
         self._games, self.number = games, number
-        super().__init__(games.timeline(number), None, games.title(number), size, screen)
+        super().__init__(games.timeline(number), None, games.title(number), size)
 
     def make_controls(self) -> list[Control]:
         """Return the controls for moving about in the game, and in the file."""

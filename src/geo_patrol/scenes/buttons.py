@@ -55,13 +55,11 @@ class ButtonState:
     Attributes:
         is_lit: the mouse points at it.
         is_open: it can be clicked now.
-        is_main: it stands out.
         is_selected: it is framed.
     """
 
     is_lit: bool = False
     is_open: bool = True
-    is_main: bool = False
     is_selected: bool = False
 
 
@@ -69,9 +67,8 @@ def button_shapes(
     style: TextStyle, rect: Rect, size: int, *, sign: str = "", label: str = "", state: ButtonState
 ) -> Iterator[Shape]:
     """Draw a button with a sign, or a label in a font size."""
-    is_strong = state.is_main and state.is_open
-    fill = theme.CHOICE if is_strong else theme.CARD_BRIGHT if state.is_open else theme.CARD
-    ink = theme.SPACE if is_strong else theme.TEXT if state.is_open else theme.FAINT
+    fill = theme.CARD_BRIGHT if state.is_open else theme.CARD
+    ink = theme.TEXT if state.is_open else theme.FAINT
     if state.is_lit:
         fill = blend(fill, theme.TEXT, 0.22)
     yield box(rect, fill, theme.CHOICE if state.is_selected else None, 2, max(rect.height // 5, 3))

@@ -1,12 +1,12 @@
 """Pages of text over the picture: a card with tabs and lines, which scroll where they do not fit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.buttons import ButtonState, button_shapes
 from geo_patrol.scenes.layout import TextStyle
-from geo_patrol.scenes.shapes import Color, Polygon, Rect, Shape, Text, box
+from geo_patrol.scenes.shapes import Polygon, Rect, Shape, Text, box
 from geo_patrol.sessions.pages import Page, Tab
 
 _WIDTH = 52
@@ -115,14 +115,6 @@ def page_shapes(
         yield from (Text((x, y), words, text, ink) for x, words, ink in columns if words)
     if placed.last_first:
         yield from _scroll_bar(style, placed, first)
-
-
-def line_shapes(style: TextStyle, area: Rect, texts: Sequence[str], color: Color) -> Iterator[Text]:
-    """Write the first of some texts that fits a line, or as much of the last one as does."""
-    size = style.text_size("normal")
-    fitting = (text for text in texts if style.text_width(text, size) <= area.width)
-    text = next(fitting, style.fitted(texts[-1], size, area.width))
-    yield Text((area.left, area.center[1]), text, size, color)
 
 
 def _scroll_bar(style: TextStyle, placed: PageLayout, first: int) -> Iterator[Shape]:

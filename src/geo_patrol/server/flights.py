@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,13 +15,14 @@ from starlette.routing import Route
 
 from geo_patrol.browser.records import shape_data
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, mission_names
-from geo_patrol.flight.best import best_known
+from geo_patrol.flight.best import BestKnown, best_known
 from geo_patrol.flight.flight import ENGINE_KEYS, Flight, Turn, goals_text, points_text, result_text, turn_notes
 from geo_patrol.flight.generator import random_mission
+from geo_patrol.flight.lesson import FlightLesson, turn_story
 from geo_patrol.flight.mission import DIRECTIONS, LAUNCHES, MAX_TURNS, GameName, Mission, load_mission, point_name
 from geo_patrol.flight.pictures import scene
 from geo_patrol.flight.pictures.sheets import rules_tabs
-from geo_patrol.flight.solver import QUICK_STATES, rank, solve
+from geo_patrol.flight.solver import QUICK_STATES, Solution, rank, solve
 from geo_patrol.scenes.shapes import Drawing
 from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError
@@ -137,6 +139,20 @@ class Challenge(Stored[SavedChallenge]):
         """What everybody flies."""
         return self.saved.mission
 
+    @property
+    def best(self) -> BestKnown | None:
+        """The best flight that is known."""
+        known = self.saved.best_known
+        return None if known is None else BestKnown(known.score, known.turns, known.is_proved)
+
+    def learn(self, flight: Flight, *, is_proved: bool = False) -> bool:
+        """Keep what a flight has reached if none is known that is better; return whether it was kept."""
+        best = self.best
+        if not flight.is_success or (best is not None and rank(flight) <= best.rank(self.mission)):
+            return False
+        self.saved.best_known = KnownScore(score=flight.score, turns=flight.turn, is_proved=is_proved)
+        return True
+
     # Pilots
 
     def add_pilot(self, name: str) -> str:
@@ -186,6 +202,7 @@ class Challenge(Stored[SavedChallenge]):
             pilot.num_flights += 1
             if pilot.best is None or rank(flight) > pilot.best.rank:
                 pilot.best = BestFlight(orders=pilot.orders, turns=flight.turn, rank=rank(flight))
+            self.learn(flight)
         self.save()
         return flight
 
@@ -301,34 +318,37 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
     """Return what stays of a challenge.
 
     Returns:
-        ``title``; ``about``, lines ("left", "right") on the mission; ``rules``, headings with lines; ``best_known``, with ``score``, ``turns`` and
-        ``is_proved``, or None; ``view``, left, top, width and height of the map; ``map``, its shapes.
+        ``title``; ``about``, the mission in words; ``rules``, headings with lines; ``scoring``, lines of
+        the score sheet with what they are for; ``hints``, whether there are any; ``view``, left, top, width and height of
+        the map; ``map``, its shapes.
     """
-    mission, best = challenge.mission, challenge.saved.best_known
+    mission = challenge.mission
+    title = "" if challenge.saved.title == mission.title else f"{mission.title}. "
+    *rules, scoring = rules_tabs(mission)
+    return {
+        "title": challenge.saved.title,
+        "about": f"{title}{mission.game_title}, up to {mission.turns} turns. {_task(mission)}".strip(),
+        "rules": rules,
+        "scoring": scoring.lines,
+        "hints": challenge.saved.hints,
+        **_map_record(mission),
+    }
+
+
+def _map_record(mission: Mission) -> dict[str, Any]:
     layout = scene.MapLayout(mission)
-    goals = goals_text(mission).removeprefix("Mission: ")
-    about = [("Mission", mission.title), ("Game", f"{mission.game_title}, {mission.turns} turns")]
 
     def draw(drawing: Drawing) -> None:
         scene.add_map(drawing, layout)
         scene.add_legend(drawing, layout)
 
     return {
-        "title": challenge.saved.title,
-        "about": [
-            *about,
-            *([("Task", mission.description)] if mission.description else []),
-            *([("Goals", goals)] if goals else []),
-        ],
-        "best_known": None if best is None else best.model_dump(),
-        "rules": rules_tabs(mission),
-        "hints": challenge.saved.hints,
         "view": [0, _MAP_TOP, layout.width, layout.bottom + _MAP_BOTTOM - _MAP_TOP],
         "map": _shapes(layout, draw),
     }
 
 
-def flight_record(flight: Flight, best: KnownScore | None = None) -> dict[str, Any]:
+def flight_record(flight: Flight, best: BestKnown | None = None) -> dict[str, Any]:
     """Return a flight; ``best`` is the best one that is known of its mission.
 
     Returns:
@@ -338,20 +358,93 @@ def flight_record(flight: Flight, best: KnownScore | None = None) -> dict[str, A
         first; ``points``, lines of the score sheet with their totals.
     """
     layout = scene.MapLayout(flight.mission)
-    steps = (scene.FLOWN,) if flight.mission.is_probe or not flight.turn else (scene.COASTED, scene.PULLED, scene.FLOWN)
+    is_whole = flight.mission.is_probe or not flight.turn or flight.turns[-1].is_launch
+    steps = (scene.FLOWN,) if is_whole else (scene.COASTED, scene.PULLED, scene.FLOWN)
     has_outlook = flight.mode in ("flying", "docked") and not flight.is_over
     return {
         "number": len(flight.order_codes),
         "status": _status(flight),
         "over": flight.is_over,
         "success": flight.is_success,
-        "result": result_text(flight, None if best is None else best.score) if flight.is_over else "",
+        "result": result_text(flight, best) if flight.is_over else "",
         "ship": layout.at(flight.position),
         "steps": [_shapes(layout, partial(scene.add_path, layout=layout, flight=flight, steps=step)) for step in steps],
         "outlook": _shapes(layout, lambda drawing: scene.add_outlook(drawing, layout, flight)) if has_outlook else [],
         "choices": [_choice(flight, layout, code) for code in flight.action_mask().nonzero()[0].tolist()],
         "log": [_log_row(flight, turn) for turn in reversed(flight.turns)],
         "points": [[line, flight.score_sheet[line]] for line in scene.score_lines(flight.mission)],
+    }
+
+
+@cache
+def num_flight_steps() -> int:
+    """Return the number of steps of the guided first flight."""
+    return len(FlightLesson().steps)
+
+
+@cache
+def lesson_step_record(index: int) -> dict[str, Any]:
+    """Return a step of the guided first flight as it begins.
+
+    Args:
+        index: index of the step, from 0.
+
+    Returns:
+        ``title`` of the lesson; ``steps``, their number; ``scoring``, ``view`` and ``map`` as ``challenge_record`` returns
+        them; the rest as ``lesson_attempt_record`` does.
+    """
+    lesson = FlightLesson()
+    lesson.go(index)
+    scoring = rules_tabs(lesson.mission)[-1].lines
+    return {
+        "title": lesson.title,
+        "steps": len(lesson.steps),
+        "scoring": scoring,
+        **_map_record(lesson.mission),
+        **_lesson_record(lesson, lesson.begin()),
+    }
+
+
+def lesson_attempt_record(index: int, order: str) -> dict[str, Any]:
+    """Return what becomes of an order in a step of the guided first flight.
+
+    Args:
+        index: index of the step, from 0.
+        order: the order.
+
+    Returns:
+        ``done``, whether it is what the step requires; ``card``, what is read then; ``flight`` as ``flight_record`` returns
+        it; ``story``, what happened in the turn that was flown, in words, a line for each of the flight's ``steps``
+        and one for the points; ``order``, that the step requires; ``sights`` and ``target``, shapes of the points that the text
+        speaks of, and of where to fly.
+
+    Raises:
+        OrderError: the order cannot be read or is illegal.
+    """
+    lesson = FlightLesson()
+    lesson.go(index)
+    flight = lesson.begin()
+    if lesson.fly(flight, flight.read_order(order)):
+        flight.fly(order)
+        lesson.finish()
+    return _lesson_record(lesson, flight)
+
+
+def _lesson_record(lesson: FlightLesson, flight: Flight) -> dict[str, Any]:
+    layout = scene.MapLayout(lesson.mission)
+
+    def draw_sights(drawing: Drawing) -> None:
+        for point in lesson.sights:
+            scene.add_mark(drawing, layout, point)
+
+    return {
+        "done": lesson.is_done,
+        "card": asdict(lesson.card_of(flight)),
+        "flight": flight_record(flight),
+        "story": turn_story(flight.turns[-1]) if lesson.is_done else [],
+        "order": lesson.step.orders[0],
+        "sights": _shapes(layout, draw_sights),
+        "target": _shapes(layout, lambda drawing: scene.add_mark(drawing, layout, lesson.target, is_target=True)),
     }
 
 
@@ -364,8 +457,8 @@ def _shapes(layout: scene.MapLayout, draw: Callable[[Drawing], None]) -> list[li
 
 def _status(flight: Flight) -> str:
     fuel = "" if flight.fuel_left is None else f", {flight.fuel_left} points of fuel left"
-    where = f"{flight.mode} at {flight.position_name}"
-    return f"Turn {flight.turn} of {flight.mission.turns}, {where}, score {flight.score}{fuel}"
+    where = "" if flight.is_over else f", {flight.mode} at {flight.position_name}"
+    return f"Turn {flight.turn} of {flight.mission.turns}{where}, score {flight.score}{fuel}"
 
 
 def _choice(flight: Flight, layout: scene.MapLayout, code: int) -> dict[str, Any]:
@@ -409,8 +502,14 @@ class NewOrder(Change):
     order: Annotated[str, StringConstraints(max_length=40)]
 
 
+class LessonOrder(requests.Body):
+    """An order in a step of the guided first flight."""
+
+    order: Annotated[str, StringConstraints(max_length=40)]
+
+
 class FlightRoutes:
-    """The routes of challenges. Everything that changes them runs in one thread.
+    """The routes of challenges and of the guided first flight. Everything that changes them runs in one thread.
 
     Args:
         folder: folder of the server's files.
@@ -431,12 +530,15 @@ class FlightRoutes:
         base = "/api/flights/{name}"
         return [
             Route("/api/missions", _missions, methods=["GET"]),
+            Route("/api/flight-lesson/{step:int}", self._step, methods=["GET"]),
+            Route("/api/flight-lesson/{step:int}", self._attempt, methods=["POST"]),
             Route("/api/flights", self._open, methods=["POST"]),
             Route(base, self._show, methods=["GET"]),
             Route(f"{base}/ranking", self._ranking, methods=["GET"]),
             Route(f"{base}/ranking.csv", self._results, methods=["GET"]),
             Route(f"{base}/pilots", self._arrive, methods=["POST"]),
             Route(f"{base}/flight", self._flight, methods=["POST"]),
+            Route(f"{base}/picture", self._picture, methods=["POST"]),
             Route(f"{base}/orders", self._fly, methods=["POST"]),
             Route(f"{base}/undo", self._undo, methods=["POST"]),
             Route(f"{base}/again", self._again, methods=["POST"]),
@@ -448,6 +550,24 @@ class FlightRoutes:
         site = requests.client_site(request)
         self._limits.take("views", site)
         return self.challenges.find(request.path_params["name"]), site
+
+    # The guided first flight
+
+    async def _step(self, request: Request) -> Response:
+        index, site = requests.step_index(request, num_flight_steps()), requests.client_site(request)
+        self._limits.take("views", site)
+        return JSONResponse(await self._quick.run(site, lambda: lesson_step_record(index)))
+
+    async def _attempt(self, request: Request) -> Response:
+        index, attempt = (
+            requests.step_index(request, num_flight_steps()),
+            await requests.read_body(request, LessonOrder),
+        )
+        site = requests.client_site(request)
+        self._limits.take("views", site)
+        return JSONResponse(await self._quick.run(site, lambda: lesson_attempt_record(index, attempt.order)))
+
+    # Challenges
 
     async def _open(self, request: Request) -> Response:
         new, site = await requests.read_body(request, NewChallenge), requests.client_site(request)
@@ -463,7 +583,7 @@ class FlightRoutes:
 
     async def _ranking(self, request: Request) -> Response:
         one, site = self._view(request)
-        return JSONResponse({"ranking": await self._quick.run(site, one.ranking)})
+        return JSONResponse(await self._quick.run(site, partial(_ranking_record, one)))
 
     async def _results(self, request: Request) -> Response:
         one, site = self._view(request)
@@ -481,6 +601,12 @@ class FlightRoutes:
     async def _flight(self, request: Request) -> Response:
         key = await requests.read_body(request, requests.SecretBody)
         return await self._answer(request, key, lambda one, pilot: one.flight_of(pilot))
+
+    async def _picture(self, request: Request) -> Response:
+        key = await requests.read_body(request, requests.SecretBody)
+        one = self._owned(request, key.secret)
+        flight = one.flight_of(one.pilot_of(key.secret))
+        return JSONResponse({"svg": await self._quick.run(requests.client_site(request), flight.svg)})
 
     async def _fly(self, request: Request) -> Response:
         new = await requests.read_body(request, NewOrder)
@@ -504,8 +630,9 @@ class FlightRoutes:
         flight = one.flight_of(one.pilot_of(key.secret))
         if not one.saved.hints or flight.is_over:
             raise ProtocolError("no_seat", "the flight is over" if one.saved.hints else "there are no hints here")
-        search = partial(_hint_record, flight, one.saved.best_known)
-        return JSONResponse(await self._slow.run(requests.client_site(request), search))
+        site = requests.client_site(request)
+        solution = await self._slow.run(site, partial(solve, flight, max_states=QUICK_STATES))
+        return JSONResponse(await self._quick.run(site, lambda: _hint_record(one, flight, solution)))
 
     def _owned(self, request: Request, secret: str) -> Challenge:
         """Return the challenge of the address, for a pilot with a secret."""
@@ -526,34 +653,75 @@ class FlightRoutes:
 
         def run() -> dict[str, Any]:
             pilot = one.pilot_of(key.secret)  # an earlier change that could not be saved has replaced all of them
-            return {"name": pilot.name, **flight_record(change(one, pilot), one.saved.best_known)}
+            return {"name": pilot.name, **flight_record(change(one, pilot), one.best)}
 
         return JSONResponse(await self._quick.run(requests.client_site(request), run))
 
 
-def _hint_record(flight: Flight, best: KnownScore | None) -> dict[str, Any]:
+def _hint_record(challenge: Challenge, flight: Flight, solution: Solution) -> dict[str, Any]:
     """Return the ``order`` that a search of some seconds finds best, and in a ``text`` what it leads to."""
-    solution = solve(flight, max_states=QUICK_STATES)
-    text = solution.summary
-    if not flight.turn and best is not None and best.score > solution.score:
-        text = f"leads to {solution.score} points; a flight with {best.score} is known"
+    if challenge.learn(solution.flight, is_proved=solution.is_proved and not flight.turn):
+        challenge.save()
+    text, best = solution.summary, challenge.best
+    if not flight.turn and best is not None and rank(solution.flight) < best.rank(challenge.mission):
+        found = text.partition(",")[0]
+        text = f"{found}; a flight with {best.reached(challenge.mission)} is known"
     return {"order": flight.order_text(solution.flight.order_codes[flight.turn]), "text": text}
 
 
+def _ranking_record(challenge: Challenge) -> dict[str, Any]:
+    """Return the ``ranking``, and the ``best_known`` flight with ``score``, ``turns`` and ``is_proved``, or None."""
+    best = challenge.best
+    return {"ranking": challenge.ranking(), "best_known": None if best is None else best._asdict()}
+
+
 async def _missions(_request: Request) -> Response:
-    return JSONResponse({"missions": _mission_choices()})
+    return JSONResponse(_mission_choices())
+
+
+_LEVELS = (
+    "One decision: launch a probe, and gravity does the rest",
+    "A ship with engines: coast, gravity, then one grid by choice",
+    "A ship that lands, docks and is launched again",
+)
 
 
 @cache
-def _mission_choices() -> list[tuple[str, str, str]]:
-    """Return names, titles and tasks of the missions, those of Planetary Probe first, and the longest last."""
-    missions = {name: load_mission(name) for name in mission_names()}
-    names = sorted(
-        missions, key=lambda name: (not missions[name].is_probe, missions[name].advanced, missions[name].turns)
-    )
-    return [(name, f"{missions[name].game_title}: {missions[name].title}", _task(missions[name])) for name in names]
+def _mission_choices() -> dict[str, Any]:
+    """Return the missions from easy to hard, and the rules of a ship that does not land.
+
+    Returns:
+        ``levels``, each a heading and its missions with ``name``, ``title``, ``task``, ``turns`` and what is ``known``; a
+        mission with fewer conditions comes first, then one with fewer turns. ``rules`` and ``scoring`` as
+        ``challenge_record`` returns them.
+    """
+    levels: dict[str, list[dict[str, Any]]] = {level: [] for level in _LEVELS}
+    for name, mission in sorted(
+        ((name, load_mission(name)) for name in mission_names()),
+        key=lambda pair: (_num_conditions(pair[1]), pair[1].turns),
+    ):
+        best = best_known(mission)
+        choice = {
+            "name": name,
+            "title": mission.title,
+            "task": _task(mission),
+            "turns": mission.turns,
+            "known": "" if best is None else best.reached(mission),
+        }
+        levels[_LEVELS[0 if mission.is_probe else 2 if mission.advanced else 1]].append(choice)
+    *rules, scoring = rules_tabs(load_mission("sample"))
+    return {"levels": list(levels.items()), "rules": rules, "scoring": scoring.lines}
+
+
+def _num_conditions(mission: Mission) -> int:
+    """Return how much a flight has to fulfil: places to go to, the end, a fuel limit, a race."""
+    others = mission.end_at, mission.fuel_limit is not None, mission.race
+    return len(mission.survey) + len(mission.land_on) + sum(map(bool, others))
 
 
 def _task(mission: Mission) -> str:
-    goals = goals_text(mission)
-    return f"{mission.description} {goals}." if goals else mission.description
+    """Return what a flight is to do; that there are advanced rules is said elsewhere."""
+    goals = [
+        goal for goal in goals_text(mission).removeprefix("Mission: ").split("; ") if goal not in ("", "advanced rules")
+    ]
+    return " ".join([mission.description, *([f"Goals: {'; '.join(goals)}."] if goals else [])]).strip()

@@ -114,12 +114,12 @@ class HintRoutes:
     # The guided first game
 
     async def _step(self, request: Request) -> Response:
-        index, site = _step_index(request), requests.client_site(request)
+        index, site = requests.step_index(request, num_steps()), requests.client_site(request)
         self._limits.take("views", site)
         return JSONResponse(await self._quick.run(site, lambda: step_record(index)))
 
     async def _attempt(self, request: Request) -> Response:
-        index, attempt = _step_index(request), await requests.read_body(request, Attempt)
+        index, attempt = requests.step_index(request, num_steps()), await requests.read_body(request, Attempt)
         site = requests.client_site(request)
         self._limits.take("views", site)
         return JSONResponse(await self._quick.run(site, lambda: attempt_record(index, attempt.select, attempt.orders)))
@@ -213,13 +213,6 @@ def _demo_content() -> bytes:
     while not live.is_over:
         live.advance()
     return gzip.compress(json.dumps(game_record(live.timeline, live.title), separators=(",", ":")).encode())
-
-
-def _step_index(request: Request) -> int:
-    number: int = request.path_params["step"]
-    if not 1 <= number <= num_steps():
-        raise ProtocolError("bad_message", f"step must be 1 to {num_steps()}, got {number}")
-    return number - 1
 
 
 def _has_ordered(table: Table, side: Side) -> bool:

@@ -325,6 +325,18 @@ def _spoken(name: str) -> str:
     return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
+def step_index(request: Request, count: int) -> int:
+    """Return the index of a lesson's step that is named in an address, from 0; ``count`` is the number of its steps.
+
+    Raises:
+        ProtocolError: there is no such step.
+    """
+    number: int = request.path_params["step"]
+    if not 1 <= number <= count:
+        raise ProtocolError("bad_message", f"step must be 1 to {count}, got {number}")
+    return number - 1
+
+
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Return a table as CSV; texts that a spreadsheet would compute begin with an apostrophe."""
     text = io.StringIO()

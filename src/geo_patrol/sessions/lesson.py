@@ -100,11 +100,6 @@ class Lesson(Generic[StepT]):
         """The current step."""
         return self.steps[self.index]
 
-    @property
-    def is_last(self) -> bool:
-        """Whether no step follows."""
-        return self.index + 1 == len(self.steps)
-
     def attempt(self, orders: Iterable[object]) -> bool:
         """Return whether these are the orders that the step requires; if not, its hint is shown."""
         self.has_failed = sorted(map(str, orders)) != sorted(self.step.orders)
@@ -113,18 +108,6 @@ class Lesson(Generic[StepT]):
     def finish(self) -> None:
         """Complete the step."""
         self.is_done, self.has_failed = True, False
-
-    def next(self) -> None:
-        """Go to the next step; stay in the last one."""
-        self.go(min(self.index + 1, len(self.steps) - 1))
-
-    def back(self) -> None:
-        """Go to the step before; begin the first one again."""
-        self.go(max(self.index - 1, 0))
-
-    def restart(self) -> None:
-        """Begin the step again."""
-        self.go(self.index)
 
     def go(self, index: int) -> None:
         """Begin a step by its index."""

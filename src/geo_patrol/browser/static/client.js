@@ -29,6 +29,12 @@ async function attempt(action, notice) {
 
 setInterval(() => fetch("/api/ready").catch(() => {}), PRESENCE_SECONDS * 1000);
 
+/** Opens a mission for everybody who gets its link, and goes there. */
+async function openMission(asked) {
+  const { challenge } = await request("/api/flights", asked);
+  location.href = pageAddress("flight", { challenge });
+}
+
 /** Returns the address of a page; what follows # is never sent over the network. */
 function pageAddress(page, parameters) {
   return new URL(`/static/${page}.html#${new URLSearchParams(parameters)}`, location.href).href;

@@ -1,112 +1,9 @@
 "use strict";
 
-const STEP_SECONDS = 0.25;
-const FINGER_PIXELS = 22; // around a finger or pointer within which an endpoint is meant
-const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
 const REFRESH_SECONDS = 4;
 const SAVED = "geo_patrol.flight."; // in the browser's storage, with the challenge: a pilot's secret
 const FLIGHTS = "geo_patrol.flights"; // the person's flights with their best points, the latest first
 const MAX_FLIGHTS = 50;
-const ARROWS = { w: "↑", e: "↗", d: "→", c: "↘", x: "↓", z: "↙", a: "←", q: "↖", s: "·" };
-const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-
-/** The map of a mission with a flight, and the endpoints to choose from. */
-class FlightMap {
-  /**
-   * @param {SVGSVGElement} svg where it is drawn.
-   * @param {function(number)} choose called with the index of the endpoint that is pointed at.
-   * @param {function(number)} fly called with the index of the endpoint that is clicked.
-   */
-  constructor(svg, choose, fly) {
-    this.svg = svg;
-    [this.ground, this.path, this.overlay] = ["g", "g", "g"].map((name) => svg.appendChild(document.createElementNS(SVG, name)));
-    this.flight = null;
-    this.chosen = 0;
-    svg.addEventListener("pointermove", (event) => {
-      const index = this.#choiceAt(event);
-      if (event.pointerType === "mouse" && index !== null && index !== this.chosen) choose(index);
-    });
-    svg.addEventListener("click", (event) => {
-      const index = this.#choiceAt(event);
-      if (index === null) return;
-      if (event.pointerType === "touch" && index !== this.chosen) choose(index); // a finger hides what it points at
-      else fly(index);
-    });
-  }
-
-  /** Shows the map of a mission. */
-  load({ view, map }) {
-    this.svg.setAttribute("viewBox", view.join(" "));
-    this.ground.replaceChildren(...map.map(drawShape));
-  }
-
-  /** Shows a flight; the steps of its last turn one after the other if so wished. */
-  show(flight, { animated }) {
-    this.flight = flight;
-    clearTimeout(this.timer);
-    this.#showStep(animated && !STILL.matches ? 0 : flight.steps.length - 1);
-    this.svg.setAttribute("aria-label", `The map. ${flight.status}`);
-    this.#center();
-  }
-
-  #showStep(step) {
-    const { steps } = this.flight;
-    this.path.replaceChildren(...steps[step].map(drawShape));
-    this.isMoving = step < steps.length - 1;
-    if (this.isMoving) this.timer = setTimeout(() => this.#showStep(step + 1), 1000 * STEP_SECONDS);
-    this.#drawChoices();
-  }
-
-  /** Marks an endpoint as the chosen one. */
-  choose(index) {
-    this.chosen = index;
-    this.#drawChoices();
-  }
-
-  #drawChoices() {
-    const { choices, outlook } = this.flight;
-    const others = choices.filter((_, i) => i !== this.chosen).flatMap(({ shapes }) => shapes);
-    const shapes = this.isMoving ? [] : [...outlook, ...others, ...(choices[this.chosen]?.chosen ?? [])];
-    this.overlay.replaceChildren(...shapes.map(drawShape));
-  }
-
-  /** Returns the index of the endpoint that is meant by a pointer; null if none is near. */
-  #choiceAt({ clientX, clientY }) {
-    const matrix = this.svg.getScreenCTM();
-    if (matrix === null || this.flight === null) return null;
-    const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse());
-    const distances = this.flight.choices.map(({ at }) => Math.hypot(at[0] - x, at[1] - y));
-    const nearest = Math.min(...distances);
-    return nearest * matrix.a < FINGER_PIXELS ? distances.indexOf(nearest) : null;
-  }
-
-  /** Makes the map larger than the screen, or as wide as it. */
-  enlarge(isLarge) {
-    const frame = this.svg.parentElement;
-    frame.classList.toggle("large", isLarge);
-    frame.toggleAttribute("tabindex", isLarge); // so that keys scroll it
-    if (isLarge) frame.setAttribute("tabindex", "0");
-    this.#center();
-  }
-
-  /** Scrolls to the ship. */
-  #center() {
-    if (this.flight === null) return;
-    const frame = this.svg.parentElement;
-    const matrix = this.svg.getScreenCTM();
-    if (matrix !== null) frame.scrollLeft = this.flight.ship[0] * matrix.a - frame.clientWidth / 2;
-  }
-}
-
-/** Returns the parts of a table: its headings, and rows. */
-function dataTable(headings, rows) {
-  const head = create("tr", {}, ...headings.map((text) => create("th", { scope: "col" }, text)));
-  return [create("thead", {}, head), create("tbody", {}, ...rows)];
-}
-
-function dataRow(cells, attributes = {}) {
-  return create("tr", attributes, ...cells.map((cell) => create("td", {}, String(cell ?? ""))));
-}
 
 /** A pilot's page of a challenge: the mission, the own flight, and the ranking of all. */
 class FlightPage {
@@ -117,9 +14,9 @@ class FlightPage {
     this.secret = localStorage.getItem(this.key);
     this.flight = null;
     this.isBusy = false;
-    const ids = ["title", "notice", "arrive", "zoom", "about", "flying", "state", "result", "fly", "undo", "again", "pad", "ranking", "log", "said", "hinting", "ask-hint", "hint-text"];
+    const ids = ["title", "notice", "arrive", "about", "scoring", "rules", "flying", "state", "result", "fly-again", "undo", "again", "ranking", "log", "orders", "picture", "said", "hinting", "ask-hint", "hint-text"];
     for (const id of ids) this[id] = document.getElementById(id);
-    this.map = new FlightMap(document.getElementById("map"), (index) => this.choose(index), (index) => this.send(index));
+    this.board = new FlightBoard(({ order }) => this.change("orders", { order }));
     document.getElementById("link").append(linkField("Link for everybody", location.href));
     document.getElementById("results").href = `${this.base}/ranking.csv`;
     this.#listen();
@@ -132,25 +29,22 @@ class FlightPage {
       event.preventDefault();
       attempt(() => this.#arrive(), this.notice);
     });
-    this.fly.addEventListener("click", () => (this.flight.over ? this.change("again") : this.send(this.chosen)));
+    this["fly-again"].addEventListener("click", () => this.change("again"));
     this.undo.addEventListener("click", () => this.change("undo"));
     this.again.addEventListener("click", () => this.change("again"));
     this["ask-hint"].addEventListener("click", () => this.#askHint());
-    this.zoom.addEventListener("click", () => {
-      const isLarge = this.zoom.getAttribute("aria-pressed") !== "true";
-      this.zoom.setAttribute("aria-pressed", String(isLarge));
-      this.map.enlarge(isLarge);
-    });
+    this.picture.addEventListener("click", () => attempt(() => this.#savePicture(), this.notice));
     document.addEventListener("keydown", (event) => this.#press(event));
   }
 
   async #begin() {
     this.challenge = await request(this.base);
-    const { title, about, rules } = this.challenge;
+    const { title, about, rules, scoring } = this.challenge;
     this.title.textContent = document.title = title;
-    this.about.replaceChildren(lineTable(about));
-    document.getElementById("rules-text").append(...rules.map(([heading, lines]) => create("section", {}, create("h3", {}, heading), lineTable(lines))));
-    this.map.load(this.challenge);
+    this.about.textContent = about;
+    this.rules.replaceChildren(...rulesOf(rules));
+    this.scoring.replaceChildren(...scoreSheet(scoring, scoring.map(([line]) => [line, 0])));
+    this.board.map.load(this.challenge);
     await this.#rank();
     this.arrive.name.value = localStorage.getItem(NAME) ?? "";
     if (this.secret === null) this.arrive.hidden = false;
@@ -164,7 +58,7 @@ class FlightPage {
     localStorage.setItem(this.key, secret);
     localStorage.setItem(NAME, new FormData(this.arrive).get("name"));
     await this.#resume();
-    this.fly.focus();
+    this.board.button.focus();
   }
 
   async #resume() {
@@ -173,19 +67,6 @@ class FlightPage {
   }
 
   // Flying
-
-  /** Chooses an endpoint by its index. */
-  choose(index) {
-    this.chosen = index;
-    this.map.choose(index);
-    this.#nameChosen();
-  }
-
-  /** Flies the order of an index. */
-  send(index) {
-    const choice = this.flight?.choices[index];
-    if (choice !== undefined) this.change("orders", { order: choice.order });
-  }
 
   /** Asks for a change of the flight; after an error, for the flight as it is. */
   async change(path, asked = {}) {
@@ -216,7 +97,7 @@ class FlightPage {
       const { order, text } = await request(`${this.base}/hint`, { secret: this.secret }, this.hint.signal);
       const index = this.flight.choices.findIndex((choice) => choice.order === order);
       if (number === this.flight.number && index >= 0) {
-        this.choose(index);
+        this.board.choose(index);
         say(this["hint-text"], `${capitalized(this.flight.choices[index].label)} ${text}.`);
       } else say(this["hint-text"], "");
     } catch (error) {
@@ -227,8 +108,7 @@ class FlightPage {
   }
 
   #show(flight, { animated }) {
-    const focused = this.flying.contains(document.activeElement) ? document.activeElement : null;
-    const offset = focused?.dataset.offset;
+    const hadFocus = this.flying.contains(document.activeElement);
     this.flight = flight;
     this.hinting.hidden = !this.challenge.hints || flight.over;
     if (this.hint === undefined) say(this["hint-text"], "");
@@ -239,75 +119,49 @@ class FlightPage {
     this.result.textContent = flight.result;
     this.result.className = flight.success ? "success" : "";
     this.undo.disabled = this.again.disabled = flight.number === 0;
-    this.#drawPad();
-    this.chosen = this.map.chosen = 0;
-    this.map.show(flight, { animated });
-    this.#nameChosen();
-    this.#showLog();
+    this["fly-again"].hidden = !flight.over;
+    this.board.button.hidden = flight.over;
+    this.board.show(flight, { animated });
+    this.scoring.replaceChildren(...scoreSheet(this.challenge.scoring, flight.points));
+    this.log.replaceChildren(...dataTable(["turn", "order", "endpoint", "points"], flight.log.map((row) => dataRow(row))));
+    const orders = flight.log.map(([, order]) => order).reverse().join("; ");
+    this.orders.replaceChildren(linkField("Orders, as geo-patrol fly --orders takes them", orders));
+    if (flight.over && NARROW.matches) this.result.scrollIntoView({ block: "center" });
     const last = flight.log[0];
     this.said.textContent = last === undefined ? flight.status : `${last[1]} to ${last[2]}. ${last[3]}. ${flight.result || flight.status}`;
-    if (focused !== null) (this.pad.querySelector(`[data-offset="${offset}"]`) ?? this.fly).focus({ preventScroll: true });
+    const focused = document.activeElement;
+    if (hadFocus && (!this.flying.contains(focused) || focused.disabled || focused.hidden)) this.#mainButton().focus({ preventScroll: true });
   }
 
-  /** Shows the orders as buttons that lie to each other as their endpoints do. */
-  #drawPad() {
-    const { choices } = this.flight;
-    const reach = Math.max(1, ...choices.flatMap(({ offset }) => offset.map(Math.abs)));
-    this.pad.className = reach > 1 ? "launches" : "engines";
-    const buttons = choices.map((choice, i) => {
-      const { offset, label, end, cost, key } = choice;
-      const cell = [Math.round(offset[0]), Math.round(offset[1])].map((value) => value + reach + 1);
-      const attributes = { type: "button", "data-offset": offset.join(), "aria-label": `${label}, ${end}` };
-      if (key !== null) attributes["aria-keyshortcuts"] = key;
-      const text = key === null ? [end] : [ARROWS[key], create("small", {}, cost ? `${end} (${-cost})` : end)];
-      const button = create("button", attributes, ...text);
-      button.classList.toggle("off", end === "off");
-      [button.style.gridColumn, button.style.gridRow] = cell;
-      button.addEventListener("focus", () => this.choose(i));
-      button.addEventListener("pointerenter", () => this.choose(i));
-      button.addEventListener("click", () => this.send(i));
-      return button;
-    });
-    this.pad.replaceChildren(...buttons);
+  /** Downloads map, path and score sheet of the flight. */
+  async #savePicture() {
+    const { svg } = await request(`${this.base}/picture`, { secret: this.secret });
+    const href = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    create("a", { href, download: "flight.svg" }).click();
+    URL.revokeObjectURL(href);
   }
 
-  #nameChosen() {
-    const { over, choices } = this.flight;
-    this.fly.textContent = over ? "Fly again" : `Fly: ${choices[this.chosen].label}`;
-    [...this.pad.children].forEach((button, i) => button.classList.toggle("chosen", i === this.chosen));
-  }
-
-  #showLog() {
-    const { log, points } = this.flight;
-    const rows = log.map((row) => dataRow(row));
-    const turns = create("table", {}, ...dataTable(["turn", "order", "endpoint", "points"], rows));
-    const sheet = create("table", {}, ...dataTable(["line", "points"], points.map((line) => dataRow(line))));
-    this.log.replaceChildren(turns, sheet);
+  #mainButton() {
+    return this.flight.over ? this["fly-again"] : this.board.button;
   }
 
   #press(event) {
     const { key, target } = event;
-    const isTaken = target.matches("input, select, textarea") || event.ctrlKey || event.altKey || event.metaKey || event.repeat;
-    if (isTaken || this.flight === null) return;
-    const index = this.flight.choices.findIndex((choice) => choice.key === key.toLowerCase());
-    const { length } = this.flight.choices;
-    if (key in STEPS && length) this.choose((this.chosen + STEPS[key] + length) % length);
-    else if (key === "Enter" && !target.matches("button, a, summary")) this.fly.click();
+    if (isTaken(event) || this.flight === null) return;
+    if (key === "Enter" && !target.matches("button, a, summary")) this.#mainButton().click();
     else if (key === "Backspace" || key === "u") this.undo.click();
     else if (key === "r") this.again.click();
-    else if (index >= 0) this.send(index);
-    else return;
+    else if (!this.board.press(key)) return;
     event.preventDefault();
   }
 
   // The ranking
 
   async #rank() {
-    const { ranking } = await request(`${this.base}/ranking`);
-    const content = JSON.stringify([ranking, this.flight?.name]);
+    const { ranking, best_known: best } = await request(`${this.base}/ranking`);
+    const content = JSON.stringify([ranking, best, this.flight?.name]);
     if (content === this.shown) return;
     this.shown = content;
-    const { best_known: best } = this.challenge;
     const note = best === null ? "no flight is known that accomplishes the mission" : best.is_proved ? "best known, proved" : "best known";
     const rows = ranking.map(({ rank, name, score, turns, accomplished, flights }) => {
       const state = rank === null ? "flying" : accomplished ? "accomplished" : "failed";

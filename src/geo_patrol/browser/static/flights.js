@@ -2,22 +2,21 @@
 
 const form = document.getElementById("new");
 const notice = document.getElementById("notice");
+const hints = document.getElementById("hints");
 
-/** Opens a mission for everybody who gets its link, and goes there. */
-async function openMission(asked) {
-  const { challenge } = await request("/api/flights", asked);
-  location.href = pageAddress("flight", { challenge });
+/** Lists the missions of the package from easy to hard, and shows the rules. */
+async function listMissions() {
+  const { levels, rules, scoring } = await request("/api/missions");
+  const parts = levels.flatMap(([level, missions]) => [create("h3", {}, level), create("ul", { class: "list" }, ...missions.map(missionItem))]);
+  document.getElementById("missions").replaceChildren(...parts);
+  document.getElementById("rules").replaceChildren(...rulesOf([...rules, ["Points", scoring]]));
 }
 
-/** Lists the missions of the package. */
-async function listMissions() {
-  const { missions } = await request("/api/missions");
-  const items = missions.map(([mission, title, about]) => {
-    const button = create("button", { type: "button", "aria-label": `Fly: ${title}` }, "Fly");
-    button.addEventListener("click", () => attempt(() => openMission({ mission }), notice));
-    return create("li", {}, create("div", {}, create("b", {}, title), create("div", { class: "soft" }, about)), button);
-  });
-  document.getElementById("missions").replaceChildren(...items);
+function missionItem({ name, title, task, turns, known }) {
+  const button = create("button", { type: "button", "aria-label": `Fly: ${title}` }, "Fly");
+  button.addEventListener("click", () => attempt(() => openMission({ mission: name, hints: hints.checked }), notice));
+  const about = create("div", { class: "soft" }, `${task} Up to ${turns} turns; best known: ${known}.`);
+  return create("li", {}, create("div", {}, create("b", {}, title), about), button);
 }
 
 form.mission.addEventListener("change", () => {
@@ -28,6 +27,6 @@ form.addEventListener("submit", (event) => {
   notice.textContent = "";
   const { title, mission, game, seed, scenario } = Object.fromEntries(new FormData(form));
   const asked = mission === "own" ? { title, scenario } : { title, mission, game, seed: seed === "" ? null : Number(seed) };
-  attempt(() => openMission(asked), notice);
+  attempt(() => openMission({ ...asked, hints: hints.checked }), notice);
 });
 attempt(listMissions, notice);

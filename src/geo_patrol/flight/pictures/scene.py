@@ -15,6 +15,7 @@ INK: Color = "#222222"
 GREY: Color = "#767676"
 FAINT: Color = "#d5d5d5"
 SHADE: Color = "#a8a8a8"
+RED: Color = "#c8102e"
 PURPLE: Color = "#cc79a7"
 """Color of goals; one of Okabe and Ito's colors, as those of ``scene``."""
 MARGIN = 24.0
@@ -370,6 +371,11 @@ def order_label(flight: Flight, code: int) -> str:
     cost = flight.cost_of(code)
     off = "" if flight.mission.is_on_map(flight.end_of(code)) else ", off the map"
     return flight.order_text(code) + off + (f" ({-cost})" if cost else "")
+
+
+def add_mark(drawing: Drawing, layout: MapLayout, point: Point, *, is_target: bool = False) -> None:
+    """Draw a ring around a point that a text speaks of, or a thicker one around the point to fly to."""
+    drawing.add(Circle(layout.at(point), layout.cell * 0.46, None, *((RED, 4) if is_target else (INK, 2))))
 
 
 def add_choice(drawing: Drawing, layout: MapLayout, point: Point, label: str | None = None) -> None:
