@@ -49,6 +49,22 @@ def join(open_page, link, name, **options):
     return page
 
 
+def arrive_at_table(page, but=""):
+    """Wait until a pupil is at a table, but for one, and gives orders there."""
+    until(
+        page,
+        f"location.pathname.endsWith('table.html') && typeof page !== 'undefined' && page.table !== '{but}' && page.entry.isShown",
+    )
+
+
+def play_short_game(pupils):
+    """Play the only turn of a game."""
+    for _ in range(2):
+        for page in pupils:
+            if ordering(page):
+                commit(page)
+
+
 def choose(teacher, name):
     """Open what the teacher can do with a pupil."""
     teacher.locator("#pupils button", has=teacher.locator("b", has_text=name)).click()
@@ -180,7 +196,7 @@ def test_a_pupil_is_renamed_moved_removed_and_comes_back(teacher, open_page):
     teacher.select_option("#reseat [name=partner]", "Cem")
     teacher.click("#reseat button")
     cem.wait_for_url("**/table.html#*")
-    until(ada, f"location.pathname.endsWith('table.html') && page.table !== '{first}' && page.entry.isShown")
+    arrive_at_table(ada, but=first)
     ben.locator("#status", has_text="Ben, you are waiting for a partner").wait_for()
     assert "Your teacher has ended your game" in ben.text_content("#status")
 
@@ -189,8 +205,8 @@ def test_a_pupil_is_renamed_moved_removed_and_comes_back(teacher, open_page):
     teacher.click("#remove")
     teacher.locator("#one").wait_for(state="hidden")
     ada.locator("#pupil .notice", has_text="not in this class any more").wait_for()
-    until(ben, "location.pathname.endsWith('table.html')")
-    until(cem, "location.pathname.endsWith('table.html') && page.entry?.isShown")
+    arrive_at_table(ben)
+    arrive_at_table(cem)
     ada.fill("#arrive [name=name]", "Ada")
     ada.keyboard.press("Enter")
     ada.locator("#status", has_text="Ada, you are waiting").wait_for()
@@ -232,13 +248,12 @@ def test_the_next_games_begin_at_the_teachers_page_by_keyboard_alone(server, tea
     for page in pupils:
         page.wait_for_url("**/table.html#*")
     first = pupils[0].evaluate("page.table")
-    for _ in range(2):
-        for page in pupils:
-            if ordering(page):
-                commit(page)
+    play_short_game(pupils)
     pupils[0].locator("#next", has_text="The result").click()
     pupils[0].wait_for_url("**/after.html#*")
     pupils[0].locator("#verdict", has_text="in turn 1").wait_for()
+    pupils[1].click("#back")
+    pupils[1].locator("#status", has_text="Ben, your game is over").wait_for()
     press_until(teacher, "#pause")
     teacher.keyboard.press("Enter")
     for page in pupils:
@@ -250,8 +265,15 @@ def test_the_next_games_begin_at_the_teachers_page_by_keyboard_alone(server, tea
     press_until(teacher, "#next")
     teacher.keyboard.press("Enter")
     for page in pupils:
-        until(page, f"location.pathname.endsWith('table.html') && page.table !== '{first}'")
-        assert ordering(page)
+        arrive_at_table(page, but=first)
+
+    second = pupils[0].evaluate("page.table")
+    play_short_game(pupils)
+    for page in pupils:
+        page.click("#back")
+        page.click("#again")
+    for page in pupils:
+        arrive_at_table(page, but=second)
 
 
 def test_who_learns_while_waiting_is_taken_to_the_game(teacher, open_page):

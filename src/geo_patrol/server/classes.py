@@ -581,7 +581,7 @@ class ClassRoutes:
         tables: opens their tables.
         refresh: lets the clients of a table know of a change.
         limits: what clients may ask for.
-        threads: reads scenarios.
+        threads: reads scenarios and draws QR codes.
         host: address that the server listens on.
     """
 
@@ -632,15 +632,20 @@ class ClassRoutes:
 
     async def _qr_code(self, request: Request) -> Response:
         """Draw the address of a class as a QR code."""
-        self._limits.take("views", client_site(request))
+        site = client_site(request)
+        self._limits.take("views", site)
         address = self._address(request, self.classes.find(request.path_params["name"]))
         if address is None:
             raise ProtocolError("no_table", "only this computer can open the class: there is no address for others")
         if len(address) > _MAX_ADDRESS:
             raise ProtocolError("bad_message", f"an address of more than {_MAX_ADDRESS} characters makes no QR code")
-        picture = io.BytesIO()
-        segno.make_qr(address).save(picture, kind="svg", omitsize=True, light="#fff")
-        return Response(picture.getvalue(), media_type="image/svg+xml")
+
+        def draw() -> bytes:
+            picture = io.BytesIO()
+            segno.make_qr(address).save(picture, kind="svg", omitsize=True, light="#fff")
+            return picture.getvalue()
+
+        return Response(await self._threads.run(site, draw), media_type="image/svg+xml")
 
     async def _open(self, request: Request) -> Response:
         new, site = await read_body(request, NewClass), client_site(request)
