@@ -210,7 +210,7 @@ class TeacherPage {
     const state = (side) => {
       if (over) return winner === null ? "draw" : winner === side ? "won" : "lost";
       if (paused) return "paused";
-      return away.includes(side) ? "! not connected" : waiting_for.includes(side) ? "ordering" : "orders in";
+      return away.includes(side) ? "! away" : waiting_for.includes(side) ? "ordering" : "orders in";
     };
     const heads = SIDES.map((side, i) => create("th", { scope: "row" }, playerName(names[i]), create("small", {}, state(side))));
     const who = `${playerName(names[0])} and ${playerName(names[1])}`;
@@ -221,7 +221,7 @@ class TeacherPage {
       actions.append(button);
     }
     actions.append(create("a", { class: "button", href: watchAddress(table), target: "_blank", rel: "noopener", "aria-label": `${over ? "Look" : "Watch"}: ${who}` }, over ? "Look" : "Watch"));
-    return create("tr", {}, ...heads, create("td", {}, over ? `over in ${turn}` : `${turn}, ${phase}`), create("td", {}, score.join(" to ")), create("td", {}, actions));
+    return create("tr", {}, ...heads, create("td", {}, String(turn), create("small", {}, over ? "over" : phase)), create("td", {}, score.join(" to ")), create("td", {}, actions));
   }
 
   /** Downloads the results as a table for spreadsheets. */
