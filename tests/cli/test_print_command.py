@@ -72,6 +72,7 @@ def test_chosen_sheets_as_svg(tmp_path):
             "--lesson 'nothing': there are decisions, learning_agent, orbits_and_fuel",
         ),
         (["-o", "kit.pdf", "--lesson", "decisions", "--set", "turn_limit=3"], "leave it out"),
+        (["-o", "kit.pdf", "--lesson", "decisions", "--mission", "sample"], "choose one"),
         (["-o", "missing/kit.pdf"], "missing/kit.pdf cannot be written"),
     ],
 )

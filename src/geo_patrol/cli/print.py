@@ -44,6 +44,8 @@ def print_sheets(
 
     if output.suffix and output.suffix.lower() != ".pdf":
         raise InputError(f"{output} must be a file that ends in .pdf, or a folder")
+    if lesson is not None and mission is not None:
+        raise InputError("--lesson and --mission: choose one; a lesson has its own game")
     if lesson is None:
         title, drawings = _draw(config, overrides, mission)
         answers: dict[str, Drawing] = {}
