@@ -13,14 +13,15 @@ from geo_patrol.sides import SIDES
 
 
 @contextmanager
-def serving(folder, port=0):
-    """Run a server; yield its address."""
+def serving(folder, port=0, host="127.0.0.1"):
+    """Run a server that listens on a host; yield its address on this computer."""
     uvicorn = pytest.importorskip("uvicorn", reason="the package installs it")
     from geo_patrol.server.app import Server
     from geo_patrol.server.tables import TableStore
 
-    app = Server(TableStore(folder, max_tables=2_000)).app()  # all tests come from one address
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", ws="websockets-sansio"))
+    hosts = ("127.0.0.1",) if host == "127.0.0.1" else ("*",)
+    app = Server(TableStore(folder, max_tables=2_000), hosts, host=host).app()  # all tests come from one address
+    server = uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -45,9 +46,19 @@ def open_table(address, **asked):
 def until(page, condition):
     """Wait for a condition in JavaScript; Playwright's own function needs a page that allows ``eval``."""
     end = time.monotonic() + 15
-    while not page.evaluate(condition):
+    while not _is_true(page, condition):
         assert time.monotonic() < end, condition
         page.wait_for_timeout(30)
+
+
+def _is_true(page, condition):
+    """Return whether a condition holds; it does not while the page is about to be another one."""
+    try:
+        return page.evaluate(condition)
+    except Exception as error:
+        if "context was destroyed" not in str(error):
+            raise
+        return False
 
 
 def ordering(page):

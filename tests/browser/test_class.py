@@ -1,24 +1,34 @@
-"""A class of ten in real browsers: one link, pairs, a teacher who pauses, lets go on, and takes the results."""
+"""A class in real browsers: link and code, pairs, a teacher who pauses, moves pupils, and takes the results."""
 
 import csv
+import json
+import urllib.request
+from urllib.parse import urlencode
 
 import pytest
-from driving import commit, ordering, serving, until
+from driving import check_page, commit, ordering, press_until, serving, until
+
+from geo_patrol.server import requests
 
 NAMES = ["Ada", "Ben", "Cem", "Dua", "Eva", "Fei", "Gus", "Hana", "Ida", "Jan"]
+SHORT = 'extends = "case1"\nturn_limit = 1\n'
 
 
 @pytest.fixture
-def server(tmp_path):
-    """The address of a server without other tables; requested before pages, it outlives them."""
-    with serving(tmp_path) as address:
+def server(tmp_path, monkeypatch):
+    """The address of a server without other tables; requested before pages, it outlives them.
+
+    The address for pupils is another one, as in a network.
+    """
+    monkeypatch.setattr(requests, "_own_address", lambda: "127.0.0.2")
+    with serving(tmp_path, host="0.0.0.0") as address:
         yield address
 
 
 @pytest.fixture
 def teacher(server, open_page):
     """The teacher's page of a new class, opened on the start page."""
-    page = open_page(server, reduced_motion="reduce")
+    page = open_page(server, ignored="409", reduced_motion="reduce")
     page.locator("#play .main:enabled").wait_for()
     page.click("#setting")
     page.select_option("#setup [name=preset]", "case1")
@@ -27,18 +37,44 @@ def teacher(server, open_page):
     page.fill("#host [name=title]", "Physics")
     page.click("text=Open the class")
     page.wait_for_url("**/class.html#*")
-    page.locator("h1", has_text="Physics").wait_for()
+    page.locator("#invite .code").wait_for()
     return page
+
+
+def join(open_page, link, name, **options):
+    """Open a pupil's page, and type a name."""
+    page = open_page(link, **({"reduced_motion": "reduce"} | options))
+    page.fill("#arrive [name=name]", name)
+    page.keyboard.press("Enter")
+    return page
+
+
+def arrive_at_table(page, but=""):
+    """Wait until a pupil is at a table, but for one, and gives orders there."""
+    until(
+        page,
+        f"location.pathname.endsWith('table.html') && typeof page !== 'undefined' && page.table !== '{but}' && page.entry.isShown",
+    )
+
+
+def play_short_game(pupils):
+    """Play the only turn of a game."""
+    for _ in range(2):
+        for page in pupils:
+            if ordering(page):
+                commit(page)
+
+
+def choose(teacher, name):
+    """Open what the teacher can do with a pupil."""
+    teacher.locator("#pupils button", has=teacher.locator("b", has_text=name)).click()
+    teacher.locator("#one[open]").wait_for()
 
 
 def test_a_class_of_ten(teacher, open_page):
     link = teacher.input_value("#invite input")
-    pupils = []
-    for name in NAMES:
-        page = open_page(link, size=(390, 844), reduced_motion="reduce")
-        page.fill("#arrive [name=name]", name)
-        page.keyboard.press("Enter")
-        pupils.append(page)
+    assert link.startswith("http://127.0.0.2:")
+    pupils = [join(open_page, link, name, size=(390, 844)) for name in NAMES]
     for page in pupils:
         page.wait_for_url("**/table.html#*")
         assert ordering(page)
@@ -49,12 +85,13 @@ def test_a_class_of_ten(teacher, open_page):
     teacher.click("#pause")
     teacher.locator("#pause", has_text="All games go on").wait_for()
     for page in pupils:
-        page.locator(".over", has_text="Paused").wait_for()
+        page.locator("dialog.pause", has_text="Paused").wait_for()
+        page.keyboard.press("Escape")
         assert page.locator(".commit").is_disabled()
     teacher.click("#pause")
     teacher.locator("#pause", has_text="Pause all games").wait_for()
     for page in pupils:
-        page.locator(".over").wait_for(state="hidden")
+        page.locator("dialog.pause").wait_for(state="detached")
         commit(page)
     until(teacher, "page.overview.tables.every((table) => table.turn > 1 || table.phase === 'engagement')")
 
@@ -70,9 +107,7 @@ def test_a_class_of_ten(teacher, open_page):
 
 
 def test_one_without_a_partner_plays_the_agent_and_comes_again(teacher, open_page):
-    page = open_page(teacher.input_value("#invite input"))
-    page.fill("#arrive [name=name]", "Ada")
-    page.keyboard.press("Enter")
+    page = join(open_page, teacher.input_value("#invite input"), "Ada")
     page.locator("#status", has_text="waiting for a partner").wait_for()
     page.reload()
     page.locator("#status", has_text="Ada, you are waiting").wait_for()
@@ -95,3 +130,185 @@ def test_a_name_that_is_taken_is_refused_until_it_is_changed(teacher, open_page)
     second.fill("#arrive [name=name]", "Ada B")
     second.keyboard.press("Enter")
     second.wait_for_url("**/table.html#*")
+
+
+def test_a_pupil_types_the_code_at_the_start_page_by_keyboard_alone(server, teacher, open_page):
+    code = teacher.text_content("#invite .code")
+    page = open_page(server, ignored="404", size=(390, 844), reduced_motion="reduce")
+    page.locator("#play .main:enabled").wait_for()
+    press_until(page, "[data-open=join]")
+    page.keyboard.press("Enter")
+    page.keyboard.type("XXXXXX\n")
+    page.locator("#join .notice", has_text="there is no class").wait_for()
+    page.fill("#join input", "")
+    page.keyboard.type(f"{code.lower()}\n")
+    page.wait_for_url("**/class.html#*")
+    page.locator("#pupil h1", has_text="Physics").wait_for()
+    page.keyboard.type("Ada\n")
+    page.locator("#status", has_text="Ada, you are waiting").wait_for()
+
+
+def test_who_opens_a_wrong_code_is_told(server, open_page):
+    page = open_page(f"{server}/class/XXXXXX", ignored="404")
+    page.locator("#pupil .notice", has_text="Check the code").wait_for()
+
+
+def test_the_teacher_is_warned_that_only_this_computer_can_open_the_class(tmp_path, open_page):
+    with serving(tmp_path) as address:
+        request = urllib.request.Request(f"{address}/api/classes", json.dumps({"preset": "case1"}).encode())
+        with urllib.request.urlopen(request) as answer:
+            opened = json.load(answer)
+        link = urlencode({"class": opened["class"], "teacher": opened["secret"]})
+        page = open_page(f"{address}/static/class.html#{link}")
+        page.locator("#alone", has_text="geo-patrol serve --host 0.0.0.0").wait_for()
+        assert page.locator("#invite").is_hidden()
+
+
+def test_the_invitation_fills_a_projector(teacher):
+    teacher.click("#enlarge")
+    until(teacher, "document.querySelector('#large .qr').naturalWidth > 0")
+    box = teacher.locator("#large .qr").bounding_box()
+    assert min(box["width"], box["height"]) > 400
+    assert box["y"] + box["height"] <= 800
+    teacher.keyboard.press("Escape")
+    assert teacher.evaluate("document.activeElement.id") == "enlarge"
+
+
+def test_a_pupil_is_renamed_moved_removed_and_comes_back(teacher, open_page):
+    link = teacher.input_value("#invite input")
+    ada, ben, cem = (join(open_page, link, name, ignored="403|409") for name in ("Ada", "Ben", "Cem"))
+    for page in (ada, ben):
+        page.wait_for_url("**/table.html#*")
+        assert ordering(page)
+
+    choose(teacher, "Ada")
+    teacher.fill("#rename [name=name]", "ben")
+    teacher.click("#rename button")
+    teacher.locator("#one .notice", has_text="add a letter").wait_for()
+    teacher.fill("#rename [name=name]", "Ada L.")
+    teacher.click("#rename button")
+    teacher.locator("#one").wait_for(state="hidden")
+    ada.locator("#tell", has_text="calls you Ada L. now").wait_for()
+    ben.locator("#right, #left", has_text="Ada L.").first.wait_for()
+
+    first = ada.evaluate("page.table")
+    choose(teacher, "Ada L.")
+    teacher.select_option("#reseat [name=partner]", "Cem")
+    teacher.click("#reseat button")
+    cem.wait_for_url("**/table.html#*")
+    arrive_at_table(ada, but=first)
+    ben.locator("#status", has_text="Ben, you are waiting for a partner").wait_for()
+    assert "Your teacher has ended your game" in ben.text_content("#status")
+
+    choose(teacher, "Ada L.")
+    teacher.click("#remove")
+    teacher.click("#remove")
+    teacher.locator("#one").wait_for(state="hidden")
+    ada.locator("#pupil .notice", has_text="not in this class any more").wait_for()
+    arrive_at_table(ben)
+    arrive_at_table(cem)
+    ada.fill("#arrive [name=name]", "Ada")
+    ada.keyboard.press("Enter")
+    ada.locator("#status", has_text="Ada, you are waiting").wait_for()
+
+
+def test_a_pupil_goes_on_at_another_device_and_neither_takes_the_seat_back_and_forth(teacher, open_page):
+    link = teacher.input_value("#invite input")
+    ada, _ = (join(open_page, link, name, ignored="403") for name in ("Ada", "Ben"))
+    ada.wait_for_url("**/table.html#*")
+    choose(teacher, "Ada")
+    teacher.click("#readmit")
+    phone = join(open_page, link, "Ada", size=(390, 844))
+    phone.wait_for_url("**/table.html#*")
+    assert ordering(phone)
+    ada.locator("#pupil .notice", has_text="another device").wait_for()
+    again = phone.context.new_page()
+    again.goto(link)
+    again.wait_for_url("**/table.html#*")
+    assert ordering(again)
+    phone.locator("#here").wait_for()
+    phone.wait_for_timeout(2_500)
+    assert phone.locator("#here").is_visible(), "it stays until somebody wants the seat here"
+    phone.click("#here")
+    phone.wait_for_url("**/table.html#*")
+
+
+def test_the_next_games_begin_at_the_teachers_page_by_keyboard_alone(server, teacher, open_page):
+    teacher.goto(server)  # a class whose games are over after a turn
+    teacher.locator("#play .main:enabled").wait_for()
+    teacher.click("#setting")
+    teacher.select_option("#setup [name=preset]", "own")
+    teacher.fill("#setup [name=scenario]", SHORT)
+    teacher.click("text=Done")
+    teacher.click("text=Host a class")
+    teacher.click("text=Open the class")
+    teacher.locator("#invite .code").wait_for()
+    link = teacher.input_value("#invite input")
+    pupils = [join(open_page, link, name) for name in ("Ada", "Ben")]
+    for page in pupils:
+        page.wait_for_url("**/table.html#*")
+    first = pupils[0].evaluate("page.table")
+    play_short_game(pupils)
+    pupils[0].locator("#next", has_text="The result").click()
+    pupils[0].wait_for_url("**/after.html#*")
+    pupils[0].locator("#verdict", has_text="in turn 1").wait_for()
+    pupils[1].click("#back")
+    pupils[1].locator("#status", has_text="Ben, your game is over").wait_for()
+    press_until(teacher, "#pause")
+    teacher.keyboard.press("Enter")
+    for page in pupils:
+        page.locator("dialog.pause").wait_for()
+    teacher.keyboard.press("Enter")
+    for page in pupils:
+        page.locator("dialog.pause").wait_for(state="detached")
+    teacher.locator("#next:enabled").wait_for()
+    press_until(teacher, "#next")
+    teacher.keyboard.press("Enter")
+    for page in pupils:
+        arrive_at_table(page, but=first)
+
+    second = pupils[0].evaluate("page.table")
+    play_short_game(pupils)
+    for page in pupils:
+        page.click("#back")
+        page.click("#again")
+    for page in pupils:
+        arrive_at_table(page, but=second)
+
+
+def test_who_learns_while_waiting_is_taken_to_the_game(teacher, open_page):
+    link = teacher.input_value("#invite input")
+    ada = join(open_page, link, "Ada")
+    ada.locator("#status", has_text="waiting").wait_for()
+    ada.click("#learn")
+    ada.wait_for_url("**/learn.html#*")
+    join(open_page, link, "Ben")
+    ada.wait_for_url("**/table.html#*")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_pages_of_a_class_are_accessible(teacher, open_page, size, scheme):
+    look = {"size": size, "color_scheme": scheme}
+    address = teacher.url
+    link = teacher.input_value("#invite input")
+    arriving = open_page(link, **look)
+    arriving.locator("#pupil h1", has_text="Physics").wait_for()
+    check_page(arriving, size)
+    for name in ("Ada", "Ben", "Cem"):
+        pupil = join(open_page, link, name, **look)
+    pupil.locator("#status", has_text="waiting").wait_for()
+    check_page(pupil, size)
+    page = open_page(address, reduced_motion="reduce", **look)
+    page.locator("#pupils button").nth(2).wait_for()
+    until(page, "document.querySelector('.qr').complete")
+    check_page(page, size)
+    choose(page, "Ada")
+    check_page(page, size)
+    page.keyboard.press("Escape")
+    page.click("#enlarge")
+    check_page(page, size)
+    page.keyboard.press("Escape")
+    page.click("#pause")
+    pupil.locator("dialog.pause").wait_for()
+    check_page(pupil, size)

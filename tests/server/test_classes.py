@@ -4,19 +4,22 @@ import contextlib
 import csv
 import io
 import json
+import os
 import re
+import threading
 
 import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
+import segno
 from starlette.testclient import TestClient
 
 from geo_patrol.server import requests
 from geo_patrol.server.app import Server
 from geo_patrol.server.classes import MAX_PUPILS
-from geo_patrol.server.tables import TableStore
+from geo_patrol.server.tables import Table, TableStore
 
 SHORT = 'extends = "case1"\nturn_limit = 1\n'
 
@@ -373,10 +376,11 @@ def test_a_pupil_on_another_device_has_the_seat_when_the_teacher_says_so(client)
 def test_a_short_code_leads_to_the_class(client):
     lesson = Classroom(client)
     assert re.fullmatch(r"[B-DF-HJ-NP-TV-Z2-9]{6}", lesson.name)
-    for code in (lesson.name, lesson.name.lower()):
-        answer = client.get(f"/class/{code}", follow_redirects=False)
-        assert answer.headers["location"] == f"/static/class.html#class={lesson.name}"
-    assert client.get("/class/XXXXXX").status_code == 404
+    answer = client.get(f"/class/{lesson.name}", follow_redirects=False)
+    assert answer.headers["location"] == f"/static/class.html#class={lesson.name}"
+    assert client.get(f"/api/classes/{lesson.name.lower()}").json() == {"class": lesson.name, "title": "Physics"}
+    assert client.get("/api/classes/XXXXXX").status_code == 404
+    assert client.get("/class/XXXXXX", follow_redirects=False).status_code == 307, "the page says what is wrong"
 
 
 @pytest.mark.parametrize(
@@ -396,3 +400,105 @@ def test_the_teacher_is_told_which_address_pupils_can_open(tmp_path, monkeypatch
         lesson = Classroom(client)
         told = lesson.overview()["address"]
     assert told == (None if address is None else f"{address}class/{lesson.name}")
+
+
+def test_the_qr_code_is_a_picture_of_the_address_for_pupils(client):
+    lesson = Classroom(client)
+    picture = client.get(f"/api/classes/{lesson.name}/qr.svg")
+    assert picture.headers["content-type"] == "image/svg+xml"
+    modules = len(segno.make_qr(f"http://testserver/class/{lesson.name}").matrix) + 2 * 4
+    assert f'viewBox="0 0 {modules} {modules}"' in picture.text
+    assert client.get("/api/classes/XXXXXX/qr.svg").status_code == 404
+
+
+@pytest.mark.parametrize(("host", "text"), [("localhost", "only this computer"), ("a" * 400, "more than 300")])
+def test_an_address_that_makes_no_qr_code_is_refused(tmp_path, host, text):
+    app = Server(TableStore(tmp_path), ("*",)).app()
+    with TestClient(app) as client:
+        lesson = Classroom(client)
+        answer = client.get(f"/api/classes/{lesson.name}/qr.svg", headers={"host": host})
+    assert answer.status_code in (400, 404)
+    assert text in answer.json()["text"]
+
+
+def test_the_next_game_begins_for_all_whose_game_is_over_with_other_partners(client):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben", "Cem", "Dua", "Eva", "Fei")
+    for name in ("Ada", "Cem"):
+        lesson.play(name)
+    seen = lesson.request("next", secret=lesson.teacher)
+    going = [sorted(table["names"]) for table in seen["tables"] if not table["over"]]
+    assert sorted(going) == [["Ada", "Cem"], ["Ben", "Dua"], ["Eva", "Fei"]]
+    assert lesson.request("next", secret=lesson.teacher) == seen, "nobody is taken out of a game"
+
+
+def test_an_idle_class_leaves_memory_and_is_found_again(client):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben")
+    table, before = lesson.seat("Ada")["table"], lesson.overview()
+    store = client.server._classes.classes
+    client.portal.call(client.server.unload, 600.0)
+    assert list(store.items) == [lesson.name], "somebody has just used it"
+    lesson.unload()
+    client.portal.call(client.server.unload, -1.0)
+    assert not store.items
+    assert lesson.overview() == before
+    assert lesson.seat("Ada")["table"] == table
+
+
+def test_an_old_class_expires_though_the_server_has_it_in_memory(client, tmp_path):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben")
+    store = client.server._classes.classes
+    os.utime(tmp_path / "classes" / f"{lesson.name}.json", (1_000, 1_000))
+    client.portal.call(store.expire, 180.0)
+    lesson.request("overview", 404, secret=lesson.teacher)
+    assert not list((tmp_path / "classes").glob("*.json"))
+
+
+def test_pupils_of_a_schools_hundredth_class_are_seated(tmp_path):
+    """Games of the classes before, which nobody plays any more, leave memory, and go on when somebody comes back."""
+    with TestClient(Server(TableStore(tmp_path, max_tables=400)).app()) as client:
+        client.server = None
+        lessons = [Classroom(client) for _ in range(100)]
+        for lesson in (*lessons[:1], *lessons[90:]):
+            lesson.arrive("Ada", "Ben")
+            assert lesson.seat("Ada")["table"] is not None
+        assert not lessons[0].overview()["tables"][0]["over"]
+
+
+def test_a_class_with_a_cheap_agent_never_waits_for_one_with_a_searching_agent(tmp_path, monkeypatch):
+    """Both are behind one address: arriving, coming back to a game that has left memory, and playing take no search."""
+    thinking, begun, play, in_time = threading.Event(), threading.Semaphore(0), Table.play, []
+
+    def play_slowly(self):
+        if self.is_slow:
+            begun.release()
+            in_time.append(thinking.wait(5))
+        play(self)
+
+    monkeypatch.setattr(Table, "play", play_slowly)
+    server = Server(TableStore(tmp_path))
+    with TestClient(server.app(), client=("192.0.2.7", 5000)) as client, contextlib.ExitStack() as client.sockets:
+        client.server = server
+        cheap, searching = (Classroom(client, pairs=False, agent=agent) for agent in ("idle", "search:2s"))
+        cheap.arrive("Ada")
+        cheap.unload()
+        searching.arrive("Ben", "Cem", "Dua")
+        for name in searching.secrets:
+            commit_nothing(*connect(searching, name))
+        assert begun.acquire(timeout=10)
+        assert begun.acquire(timeout=10), "as many searches as an address may have at once"
+        cheap.arrive("Eva")
+        for name in cheap.secrets:
+            socket, turn = connect(cheap, name)
+            commit_nothing(socket, turn)
+            next_of(socket, "event")
+        thinking.set()
+    assert in_time
+    assert all(in_time)
+
+
+def commit_nothing(socket, turn):
+    orders = {key: turn[key] for key in ("game", "turn", "phase")} | {"type": "orders", "orders": []}
+    socket.send_text(json.dumps(orders))

@@ -308,6 +308,16 @@ def lesson_path(name: str) -> Path:
     return _folder() / "lessons" / f"{name}.toml"
 
 
+def worksheet_names() -> tuple[str, ...]:
+    """Return the names of all lessons with a worksheet, in alphabetical order."""
+    return _names(_folder() / "worksheets", "worksheets")
+
+
+def worksheet_path(name: str) -> Path:
+    """Return the path of the worksheet of a lesson."""
+    return _folder() / "worksheets" / f"{name}.toml"
+
+
 def _folder() -> Path:
     """Return the folder of the presets: inside an installed package, or at the top of a checkout."""
     package = Path(__file__).parent.parent

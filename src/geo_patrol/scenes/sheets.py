@@ -23,12 +23,34 @@ from geo_patrol.scenes.paper import (
     adjacency_diagram,
     board_shapes,
     drift_diagram,
+    geometry_of,
     goal_shapes,
     number_shapes,
 )
 from geo_patrol.scenes.satellites import TokenStyle, token_symbol
-from geo_patrol.scenes.shapes import Circle, Drawing, Polyline, Rect, Shape, Text, arrowhead, box, placed, recolored
-from geo_patrol.sessions.game_pages import aim_tab, costs_tab, fuel_points_text, guard_odds_texts, station_keeping_text
+from geo_patrol.scenes.shapes import (
+    Circle,
+    Color,
+    Drawing,
+    Point,
+    Polyline,
+    Rect,
+    Shape,
+    Text,
+    arrow,
+    arrowhead,
+    box,
+    placed,
+    recolored,
+)
+from geo_patrol.sessions.game_pages import (
+    PupilRules,
+    aim_tab,
+    costs_tab,
+    fuel_points_text,
+    guard_odds_texts,
+    station_keeping_text,
+)
 from geo_patrol.sessions.pages import PageLine, Tab
 from geo_patrol.sides import SIDES, Side
 
@@ -36,7 +58,9 @@ WIDTH = 760.0
 """Width of sheets that are printed upright."""
 HEIGHT = 1100.0
 """Height of sheets that fill a page."""
-HEADING, TEXT, SMALL = 24, 14, 11
+HEADING, TEXT, SMALL = 24, 17, 14
+"""Sizes of type: text is at least 11 points in print; what is smaller is in tables, where the page has no more room."""
+_MIN_TEXT = 14
 
 
 class Paper(NamedTuple):
@@ -69,75 +93,153 @@ def new_sheet(title: str, subtitle: str) -> Drawing:
     return drawing
 
 
-def add_tab(drawing: Drawing, tab: Tab, top: float) -> float:
-    """Write a page's part in two columns, and return where it ends."""
-    left, line = 130.0, 19.0
-    drawing.add(Text((20, top), tab.title, 18, INK, bold=True))
-    y = top + 26
-    for row in tab.lines:
-        width = drawing.width - 40 - (left if row.right else 0)
-        texts = wrap_text(row.right or row.left, TEXT, round(width), _text_size)
-        if row.right:
-            drawing.add(Text((20, y), row.left.strip(), TEXT, SOFT))
-        for text in texts:
-            x = 20 + (left if row.right else 0)
-            drawing.add(Text((x, y), text, TEXT, INK, bold=not row.right))
-            y += line
+def add_tabs(drawing: Drawing, tabs: Sequence[Tab], top: float, bottom: float = HEIGHT - 20) -> float:
+    """Write parts of a page below each other, as large as fits, in two columns; return where they end."""
+    for size in range(TEXT, _MIN_TEXT - 1, -1):
+        shapes, end = _tab_shapes(tabs, top, size)
+        if end <= bottom:
+            break
+    drawing.add(*shapes)
+    return end
+
+
+def _tab_shapes(tabs: Sequence[Tab], top: float, size: int) -> tuple[list[Shape], float]:
+    """Return the texts of a page's parts, and where they end."""
+    shapes: list[Shape] = []
+    line, y = 1.32 * size, top
+    for tab in tabs:
+        shapes.append(Text((20, y), tab.title, size + 3, INK, bold=True))
+        names = [text_size(row.left.strip(), size)[0] for row in tab.lines if row.right]
+        left = max(names, default=0) + size
+        y += 1.5 * line
+        for row in tab.lines:
+            indent = left if row.right else 0
+            if row.right:
+                shapes.append(Text((20, y), row.left.strip(), size, SOFT))
+            for text in wrapped(row.right or row.left, size, WIDTH - 40 - indent):
+                shapes.append(Text((20 + indent, y), text, size, INK, bold=not row.right))
+                y += line
+        y += line
+    return shapes, y - line
+
+
+def wrapped(text: str, size: int, width: float) -> list[str]:
+    """Break a text into lines of a width."""
+    return wrap_text(text, size, round(width), text_size)
+
+
+def text_size(text: str, size: int) -> tuple[int, int]:
+    """Return about how large a text is in print; lines of the font that PDFs are written with stay shorter."""
+    return round(0.53 * size * len(text)), size
+
+
+def add_text(drawing: Drawing, text: str, corner: Point, width: float, size: int = TEXT, color: Color = INK) -> float:
+    """Write a text in lines of a width, the first one at a height; return the height of the line after the last one."""
+    x, y = corner
+    for line in wrapped(text, size, width):
+        drawing.add(Text((x, y), line, size, color))
+        y += 1.4 * size
     return y
 
 
-def _text_size(text: str, size: int) -> tuple[int, int]:
-    """Return about how large a text is in print; lines of the font that PDFs are written with stay shorter."""
-    return round(0.54 * size * len(text)), size
-
-
-_MAX_DIAGRAM = 345.0
-"""Side of a diagram on the page, where the text leaves room for it."""
 _CLEAR_RING = 2
 """The innermost ring on which prograde and retrograde lead to different sectors."""
-_CAPTION = 36.0
-"""Room below a diagram."""
+_DIAGRAM = 210.0
+"""Side of each of the three diagrams above the rules for pupils."""
+
+
+def rules_sheet(game: Game) -> Drawing:
+    """Return the rules for pupils on a page, with pictures and whole numbers, as large as fits."""
+    for size in range(TEXT, _MIN_TEXT - 1, -1):
+        drawing, bottom = _draw_rules(game, size)
+        if bottom <= HEIGHT:
+            break
+    return drawing
+
+
+def _draw_rules(game: Game, size: int) -> tuple[Drawing, float]:
+    """Return the page with the rules for pupils in type of a size, and where it ends."""
+    drawing = new_sheet("The rules on a page", game.config.title)
+    captions = ("the goals", "moves; next sectors are gold", "the drift")
+    for number, (diagram, caption) in enumerate(zip(_diagrams(game), captions, strict=True)):
+        left = 20 + number * (WIDTH - 40 - _DIAGRAM) / 2
+        drawing.add(*placed(diagram.shapes, (left, 68), _DIAGRAM / SIZE))
+        drawing.add(Text((left + _DIAGRAM / 2, 76 + _DIAGRAM), caption, 16, SOFT, "center"))
+    rules, y = PupilRules(game), 104 + _DIAGRAM
+    y = _add_rules(drawing, "The aim", rules.aim, y, size)
+    y = _add_rules(drawing, "1  Move", rules.moves, y, size)
+    y = _add_rules(drawing, "2  Attack and guard", rules.attacks, y, size) - 6
+    y = _add_engagements(drawing, rules, y, size)
+    y = _add_rules(drawing, "3  Count", rules.points, y, size)
+    return drawing, _add_rules(drawing, "4  Drift", rules.drift, y, size) - 1.4 * size
+
+
+def _add_rules(drawing: Drawing, title: str, texts: Sequence[str], top: float, size: int) -> float:
+    """Write a part of the rules for pupils, and return where the next one begins."""
+    drawing.add(Text((20, top), title, size + 3, INK, bold=True))
+    y = top + 1.5 * size
+    for text in texts:
+        y = add_text(drawing, text, (20, y), WIDTH - 40, size)
+    return y + 10
+
+
+def _add_engagements(drawing: Drawing, rules: PupilRules, top: float, size: int) -> float:
+    """Draw a table of what attacks and guards cost, and up to which number of the dice they succeed."""
+    columns, row = (20.0, 240.0, 490.0), 44.0
+    for x, text in zip(columns[1:], ("in the same sector", "in the next sector"), strict=True):
+        drawing.add(Text((x, top + 6), text, size, SOFT))
+    for number, (name, costs) in enumerate(rules.engagements.items()):
+        y = top + 20 + row * (number + 0.5)
+        drawing.add(Polyline(((20, y - row / 2), (WIDTH - 20, y - row / 2)), GRID))
+        drawing.add(*_engagement_picture(name, (columns[0] + 16, y)), Text((columns[0] + 118, y), name, size, INK))
+        for x, text in zip(columns[1:], costs, strict=True):
+            lines = wrapped(text, size, 240)
+            drawing.add(
+                *(
+                    Text((x, y + (i - len(lines) / 2 + 0.5) * 1.2 * size), line, size, INK)
+                    for i, line in enumerate(lines)
+                )
+            )
+    bottom = top + 20 + row * len(rules.engagements)
+    drawing.add(Polyline(((20, bottom), (WIDTH - 20, bottom)), GRID))
+    return bottom + 22
+
+
+def _engagement_picture(name: str, left: Point) -> Iterator[Shape]:
+    """Draw who does what to whom: a Patrol shoots at or rams an enemy, or stands before its HVA."""
+    x, y = left
+    target = _token("alpha", 0) if name == "guard" else _token("bravo", 4)
+    yield from placed(_token("alpha", 3), (x, y), 0.85)
+    yield from placed(target, (x + 74, y), 0.85)
+    if name == "guard":
+        yield Polyline(((x + 37, y - 20), (x + 37, y + 20)), SIDE_LINES["alpha"], 6)
+    else:
+        yield from arrow((x + 20, y), (x + 54, y), INK, 3, 12, dashed=name == "shoot")
+
+
+def _diagrams(game: Game) -> tuple[Drawing, ...]:
+    """Return boards with the goals and the HVAs in them, with the moves from a sector, and with the drift."""
+    board = game.config.board
+    aim = Drawing(SIZE, SIZE, PAPER, [*board_shapes(board), *goal_shapes(game)])
+    for side in SIDES:
+        aim.add(*placed(_token(side, 0), geometry_of(board).sector_center(game.goals[side]), 2.2))
+    ring = min(max(board.goal_ring - 1, board.inner_ring, _CLEAR_RING), board.outer_ring)
+    return aim, adjacency_diagram(board, int(sector_at(ring, 1))), drift_diagram(board)
 
 
 def turn_sheet(game: Game) -> Drawing:
-    """Return a page with the steps of a turn, and diagrams of adjacent sectors and of the drift."""
+    """Return a page with the steps of a turn."""
     drawing = new_sheet("A turn, step by step", game.config.title)
-    top = 90.0
-    for tab in (_movement_tab(), _engagement_tab(), _end_tab(game)):
-        top = add_tab(drawing, tab, top) + 14
-    board = game.config.board
-    ring = min(max(board.goal_ring - 1, board.inner_ring, _CLEAR_RING), board.outer_ring)
-    sector = int(sector_at(ring, 1))
-    diagrams = (
-        (adjacency_diagram(board, sector), f"moves from {sector}, adjacent sectors"),
-        (drift_diagram(board), "drift on each ring"),
-    )
-    size = min(HEIGHT - top - _CAPTION, _MAX_DIAGRAM)
-    for number, (diagram, caption) in enumerate(diagrams):
-        left = 20 + number * (WIDTH - 40 - size)
-        drawing.add(*placed(diagram.shapes, (left, top), size / SIZE))
-        drawing.add(Text((left + size / 2, top + size + 16), caption, 12, SOFT, "center"))
+    add_tabs(drawing, (_movement_tab(), _engagement_tab(), _end_tab(game)), 90)
     return drawing
 
 
 def reference_sheet(game: Game) -> Drawing:
     """Return aim, scoring, costs and odds of a game on a page."""
     drawing = new_sheet("Quick reference", game.config.title)
-    top = 90.0
-    for tab in (aim_tab(game), costs_tab(game)):
-        top = add_tab(drawing, tab, top) + 26
-    drawing.add(
-        Text(
-            (20, top),
-            "Odds of one guard for its 1st, 2nd, 3rd, 4th attack; half as much for each further one",
-            TEXT,
-            INK,
-            bold=True,
-        )
-    )
-    for number, (distance, odds) in enumerate(guard_odds_texts(game).items(), start=1):
-        y = top + 20 * number
-        drawing.add(Text((20, y), distance, TEXT, SOFT), Text((150, y), odds, TEXT, INK))
+    odds = tuple(PageLine(*row) for row in guard_odds_texts(game).items())
+    guards = Tab("Odds of one guard for its 1st, 2nd, 3rd and 4th attack", odds)
+    add_tabs(drawing, (aim_tab(game), costs_tab(game), guards), 90)
     return drawing
 
 
@@ -232,6 +334,7 @@ def game_sheets(game: Game) -> dict[str, Drawing]:
     sheets = {
         "board": board_sheet(game),
         "tokens": token_sheet(game),
+        "rules": rules_sheet(game),
         "turn": turn_sheet(game),
         "reference": reference_sheet(game),
     }
@@ -253,7 +356,7 @@ def board_sheet(game: Game) -> Drawing:
     drawing.add(*_drift_arrow())
     y = SIZE + 40
     drawing.add(Text((10, y), game.config.title, 30, INK, bold=True))
-    drawing.add(Text((SIZE - 10, y), "everything drifts one sector counterclockwise each turn", 20, SOFT, "midright"))
+    drawing.add(Text((SIZE - 10, y), "everything drifts one sector counterclockwise each turn", 21, SOFT, "midright"))
     for side in SIDES:
         y += 50
         drawing.add(
@@ -295,8 +398,8 @@ def token_sheet(game: Game) -> Drawing:
         "Cut along the dashed lines; thin cardboard lasts longer. H is the HVA, a number a Patrol.",
         "Put a goal marker on each goal sector; it moves with the drift. Stack pieces that share a sector.",
     )
-    for number, hint in enumerate(hints):
-        drawing.add(Text((20, top + 10 + 20 * number), hint, TEXT, SOFT))
+    for hint in hints:
+        top = add_text(drawing, hint, (20, top + 10), WIDTH - 40)
     return drawing
 
 
@@ -307,13 +410,13 @@ def _token(side: Side, number: int) -> list[Shape]:
 
 def _goal_token(side: Side) -> list[Shape]:
     edge = Circle((0, 0), _TOKEN * 1.25, GOAL_FILLS[side], SIDE_LINES[side], 3)
-    return [edge, Text((0, 0), "goal", TEXT, SIDE_LINES[side], "center", bold=True)]
+    return [edge, Text((0, 0), "goal", SMALL, SIDE_LINES[side], "center", bold=True)]
 
 
 def order_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
     """Return a table for a side's orders, a movement and an engagement line for each turn."""
     rows = [(f"{turn}", name) for turn in turns for name in ("move", "engage")]
-    note = "move: +, -, in, out      engage: s4 shoots at P4, cH collides with the HVA, g guards      empty: nothing"
+    note = ("move: +, -, in, out      empty: nothing", "engage: s4 shoots at P4, cH collides with the HVA, g guards")
     return _table_sheet(game, f"Orders of {side}", side, (rows, note), _satellites(game, side))
 
 
@@ -324,18 +427,14 @@ def score_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
     rows = [*([("start", "")] if is_first else []), *((f"{turn}", "") for turn in turns)]
     columns = [*_satellites(game, side), "goal", "fuel", "score"]
     start = [satellite.fuel for satellite in satellites] + [0, game.scores[side], game.scores[side]]
-    note = (
-        "satellites: fuel after the drift      goal: goal points so far      fuel: fuel points before the drift      "
-        "score: their sum"
+    note: tuple[str, ...] = (
+        "satellites: fuel after the drift; write in pencil, and subtract each cost when it is paid",
+        "goal: goal points so far      fuel: fuel points before the drift      score: their sum",
     )
-    drawing = _table_sheet(game, f"Fuel and score of {side}", side, (rows, note), columns, start if is_first else ())
-    hint = "Write fuel in pencil, and subtract each cost when it is paid."
     ammo = satellites[-1].ammo
     if ammo:
-        hint += f" Each Patrol has {ammo} ammo: put a stroke beside its name for each shot."
-    bottom = max(y for shape in drawing.shapes if isinstance(shape, Polyline) for _, y in shape.points)
-    drawing.add(Text((20, bottom + 18), hint, SMALL, SOFT))
-    return drawing
+        note = (*note, f"Each Patrol has {ammo} ammo: put a stroke beside its name for each shot.")
+    return _table_sheet(game, f"Fuel and score of {side}", side, (rows, note), columns, start if is_first else ())
 
 
 def _satellites(game: Game, side: Side) -> list[str]:
@@ -346,7 +445,7 @@ def _table_sheet(
     game: Game,
     title: str,
     side: Side,
-    table: tuple[list[tuple[str, str]], str],
+    table: tuple[list[tuple[str, str]], tuple[str, ...]],
     columns: list[str],
     first_row: Sequence[int] = (),
 ) -> Drawing:
@@ -356,15 +455,15 @@ def _table_sheet(
         game: named on the page.
         title: title of the page.
         side: whose color the heading row has.
-        table: turn and phase of each row, and a note above the table.
+        table: turn and phase of each row, and lines above the table.
         columns: their headings.
         first_row: values that are filled in.
     """
-    rows, note = table
+    rows, notes = table
     drawing = new_sheet(title, game.config.title)
-    drawing.add(Text((20, 84), note, SMALL, SOFT))
-    top, left, right = 104.0, 20.0, drawing.width - 20
-    line = min((HEIGHT - top - 40) / (len(rows) + 1), 40.0)
+    drawing.add(*(Text((20, 80 + 21 * i), note, 16, SOFT) for i, note in enumerate(notes)))
+    top, left, right = 76.0 + 21 * len(notes), 20.0, drawing.width - 20
+    line = min((HEIGHT - top - 16) / (len(rows) + 1), 40.0)
     has_phases = bool(rows[-1][1])
     first = left + (92 if has_phases else 52)
     width = (right - first) / len(columns)
@@ -378,10 +477,10 @@ def _table_sheet(
     for row, texts in enumerate((columns, first_row)):
         for column, text in enumerate(texts):
             center = first + (column + 0.5) * width, top + (row + 0.5) * line
-            drawing.add(Text(center, str(text), TEXT - 1, INK, "center", bold=not row))
+            drawing.add(Text(center, str(text), 16, INK, "center", bold=not row))
     for number, (turn, phase) in enumerate(rows):
         y = top + (number + 1.5) * line
         if not phase or phase == rows[0][1]:
-            drawing.add(Text((left + 4, y), turn, TEXT, INK))
+            drawing.add(Text((left + 4, y), turn, 16, INK))
         drawing.add(Text((first - 6, y), phase, SMALL, SOFT, "midright"))
     return drawing

@@ -45,7 +45,9 @@ from geo_patrol.server.tables import NewTable, Table, TableStore
 from geo_patrol.sides import SIDES, Side
 
 _SLOW_THREADS = 4
-"""For searching agents, hints, scenarios and whatever else takes longer than a phase."""
+"""For searching agents, hints, replays as pages and whatever else takes longer than a phase."""
+_FILE_THREADS = 2
+"""For scenarios, and games and classes that come back from their files: they never wait for a search."""
 _IDLE_SECONDS = 300.0
 """After which a game that nobody attends leaves memory and the list of games."""
 _DAY_SECONDS = 86_400.0
@@ -111,8 +113,9 @@ class Server:
         # interpreter, and challenges rely on it.
         self._quick = requests.FairThreads("quick")
         self._slow = requests.FairThreads("slow", _SLOW_THREADS)
+        self._files = requests.FairThreads("files", _FILE_THREADS)
         self._hints = HintRoutes(tables, self._limits, self._quick, self._slow)
-        self._classes = ClassRoutes(tables, self._refresh, self._limits, self._slow, host)
+        self._classes = ClassRoutes(tables, self._refresh, self._limits, self._files, host)
         self._flights = FlightRoutes(tables.folder, self._limits, self._quick, self._slow)
         tables.observers.append(self._forget)
 
@@ -169,6 +172,7 @@ class Server:
             await server.close()
         self._quick.close()
         self._slow.close()
+        self._files.close()
         self.tables.close()
 
     async def _clear_regularly(self) -> None:
@@ -182,11 +186,12 @@ class Server:
             self.unload()
 
     def unload(self, idle_seconds: float = _IDLE_SECONDS) -> None:
-        """Remove games from memory that are over but for the latest, and those to which nobody has come for a while.
+        """Remove games from memory that are over but for the latest, and games and classes to which nobody has come lately.
 
         Whoever comes again finds them: they are restored from their files.
         """
         self.tables.unload_idle(idle_seconds)
+        self._classes.classes.unload_idle(idle_seconds)
 
     def _forget(self, table: Table) -> None:
         """End the task of a table that leaves memory."""
@@ -204,7 +209,7 @@ class Server:
         if name not in self.tables.items:
             self._limits.take("views", site)
             if name not in self._loading:
-                load = self._slow.run(site, partial(self.tables.load, name))
+                load = self._files.run(site, partial(self.tables.load, name))
                 self._loading[name] = task = asyncio.create_task(load)
                 task.add_done_callback(lambda _: self._loading.pop(name))
             table = await asyncio.shield(self._loading[name])
@@ -250,7 +255,7 @@ class Server:
         self._limits.take("requests", site)
         self._limits.take("openings", site)
         self.tables.make_room(site)
-        table, secrets = await self._slow.run(site, partial(self.tables.make_table, new, opener=site))
+        table, secrets = await self._files.run(site, partial(self.tables.make_table, new, opener=site))
         self.tables.add(table)
         return JSONResponse({"table": table.id, "secrets": secrets}, 201)
 
@@ -272,7 +277,7 @@ class Server:
             table = self.tables.items.get(one.table)
             if table is None:  # not kept: a list must not push games out of memory
                 load = partial(self.tables.load, one.table)
-                table = await self._slow.run(requests.client_site(request), load)
+                table = await self._files.run(requests.client_site(request), load)
             games.append(None if table is None else self._own_game(table, one.secret))
         return JSONResponse({"games": games})
 

@@ -1,6 +1,9 @@
 """Classes: a teacher opens one, pupils come by its link and are seated, in pairs or against an agent."""
 
+import io
 import secrets
+import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
@@ -8,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
+import segno
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -125,6 +129,8 @@ MAX_CLASSES = 50
 """In memory."""
 _LETTERS, _CODE_LENGTH = "BCDFGHJKLMNPQRSTVWXYZ23456789", 6
 """Of the codes of classes: none that are easily confused, and no vowels, so that no words arise. There are 600 million."""
+_MAX_ADDRESS = 300
+"""Characters of an address that a QR code holds; more would be too fine for a projector."""
 _COLUMNS = (
     *("game", "alpha", "alpha_is", "bravo", "bravo_is", "alpha_score", "bravo_score"),
     *("winner", "reasons", "turns", "over", "replay"),
@@ -139,11 +145,15 @@ class Classroom(Stored[SavedClass]):
         saved: its setup, pupils and games.
         folder: folder of its file.
         store: opens its tables.
+
+    Attributes:
+        last_used: when somebody last asked for it, by ``time.monotonic``.
     """
 
     def __init__(self, name: str, saved: SavedClass, folder: Path, store: TableStore) -> None:
         super().__init__(name, saved, folder)
         self._store = store
+        self.last_used = time.monotonic()
 
     @property
     def title(self) -> str:
@@ -273,7 +283,7 @@ class Classroom(Stored[SavedClass]):
             self.seat_pupils()
 
     def seat_pupils(self, *, with_agent: bool = False) -> None:
-        """Open tables for those who wait, in pairs, in the order in which they came.
+        """Open tables for those who wait, in the order in which they came, each with whom they have played least often.
 
         Args:
             with_agent: whether the one without a partner plays the agent.
@@ -283,8 +293,12 @@ class Classroom(Stored[SavedClass]):
         """
         waiting = [i for i, pupil in enumerate(self.saved.pupils) if pupil.is_waiting and not pupil.is_gone]
         if self.saved.new.pairs:
+            played = Counter(frozenset(game.pupils) for game in self.saved.games)
             while len(waiting) > 1:
-                self._open_table(waiting.pop(0), waiting.pop(0))
+                first = waiting.pop(0)
+                second = min(waiting, key=lambda other: played[frozenset((first, other))])
+                waiting.remove(second)
+                self._open_table(first, second)
         if with_agent or not self.saved.new.pairs:
             for number in waiting:
                 self._open_table(number, None)
@@ -374,6 +388,14 @@ class Classroom(Stored[SavedClass]):
             game.is_paused = is_paused
         self.save()
         return [game.table for game in changed]
+
+    def start_next(self) -> None:
+        """Let all pupils whose game is over play the next one."""
+        for number, pupil in enumerate(self.saved.pupils):
+            if not pupil.is_gone and self.seat_record(number)["over"]:
+                pupil.is_waiting = True
+        self.save()
+        self.seat_if_possible()
 
     def rename(self, number: int, name: str) -> list[str]:
         """Change what a pupil is called.
@@ -471,8 +493,7 @@ class ClassStore(Store[SavedClass, Classroom]):
             "class",
             MAX_CLASSES,
         )
-        for name, saved in list(self.read_all().items())[-MAX_CLASSES:]:
-            self.items[name] = self._alive[name] = Classroom(name, saved, self.folder, tables)
+        self.read_all()  # to report those that are damaged
         tables.observers.append(self._note_table)
 
     def _note_table(self, table: Table) -> None:
@@ -483,6 +504,17 @@ class ClassStore(Store[SavedClass, Classroom]):
     def get(self, name: str) -> Classroom | None:
         """Return a class by its code, however its letters are written."""
         return super().get(name) or super().get(name.strip().upper())
+
+    def keep(self, item: Classroom) -> None:
+        """Keep a class in memory, which somebody uses now."""
+        super().keep(item)
+        item.last_used = time.monotonic()
+
+    def unload_idle(self, seconds: float) -> None:
+        """Remove classes from memory that nobody has used for a time; who asks for one again finds it."""
+        for item in list(self.items.values()):
+            if time.monotonic() - item.last_used > seconds:
+                del self.items[item.id]
 
     def open_class(self, new: NewClass, opener: str = "") -> tuple[Classroom, str]:
         """Open a class, whose game has been checked; return it with the teacher's secret.
@@ -549,7 +581,7 @@ class ClassRoutes:
         tables: opens their tables.
         refresh: lets the clients of a table know of a change.
         limits: what clients may ask for.
-        threads: reads scenarios.
+        threads: reads scenarios and draws QR codes.
         host: address that the server listens on.
     """
 
@@ -566,11 +598,14 @@ class ClassRoutes:
         return [
             Route("/class/{name}", self._redirect, methods=["GET"]),
             Route("/api/classes", self._open, methods=["POST"]),
+            Route(base, self._show, methods=["GET"]),
+            Route(f"{base}/qr.svg", self._qr_code, methods=["GET"]),
             Route(f"{base}/pupils", self._arrive, methods=["POST"]),
             Route(f"{base}/place", self._seat_of, methods=["POST"]),
             Route(f"{base}/again", self._again, methods=["POST"]),
             Route(f"{base}/overview", self._overview, methods=["POST"]),
             Route(f"{base}/agent", self._seat_with_agent, methods=["POST"]),
+            Route(f"{base}/next", self._start_next, methods=["POST"]),
             Route(f"{base}/pause", self._pause, methods=["POST"]),
             Route(f"{base}/rename", self._rename, methods=["POST"]),
             Route(f"{base}/remove", self._remove, methods=["POST"]),
@@ -580,10 +615,37 @@ class ClassRoutes:
         ]
 
     async def _redirect(self, request: Request) -> Response:
-        """Lead from the short address of a class to its page."""
-        self._limits.take("requests", client_site(request))
-        name = self.classes.find(request.path_params["name"]).id
+        """Lead from the short address of a class to its page, which says so if there is none."""
+        name = request.path_params["name"]
         return RedirectResponse(f"/static/class.html#{urlencode({'class': name})}")
+
+    async def _show(self, request: Request) -> Response:
+        """Say what a class is called whose code somebody has."""
+        self._limits.take("requests", client_site(request))
+        one = self.classes.find(request.path_params["name"])
+        return JSONResponse({"class": one.id, "title": one.title})
+
+    def _address(self, request: Request, one: Classroom) -> str | None:
+        """Return the address of a class that others can open; None if only this computer can open it."""
+        base = pupils_base(request, self._host)
+        return None if base is None else f"{base}class/{one.id}"
+
+    async def _qr_code(self, request: Request) -> Response:
+        """Draw the address of a class as a QR code."""
+        site = client_site(request)
+        self._limits.take("views", site)
+        address = self._address(request, self.classes.find(request.path_params["name"]))
+        if address is None:
+            raise ProtocolError("no_table", "only this computer can open the class: there is no address for others")
+        if len(address) > _MAX_ADDRESS:
+            raise ProtocolError("bad_message", f"an address of more than {_MAX_ADDRESS} characters makes no QR code")
+
+        def draw() -> bytes:
+            picture = io.BytesIO()
+            segno.make_qr(address).save(picture, kind="svg", omitsize=True, light="#fff")
+            return picture.getvalue()
+
+        return Response(await self._threads.run(site, draw), media_type="image/svg+xml")
 
     async def _open(self, request: Request) -> Response:
         new, site = await read_body(request, NewClass), client_site(request)
@@ -651,9 +713,7 @@ class ClassRoutes:
         """Let the clients of tables know of a change; return what the teacher sees."""
         for table in changed:
             self._refresh(table)
-        base = pupils_base(request, self._host)
-        address = None if base is None else f"{base}class/{one.id}"
-        return JSONResponse({**one.overview(), "address": address})
+        return JSONResponse({**one.overview(), "address": self._address(request, one)})
 
     async def _overview(self, request: Request) -> Response:
         one = await self._taught(request, await read_body(request, SecretBody))
@@ -662,6 +722,11 @@ class ClassRoutes:
     async def _seat_with_agent(self, request: Request) -> Response:
         one = await self._taught(request, await read_body(request, SecretBody))
         one.seat_pupils(with_agent=True)
+        return self._answer(request, one, [])
+
+    async def _start_next(self, request: Request) -> Response:
+        one = await self._taught(request, await read_body(request, SecretBody))
+        one.start_next()
         return self._answer(request, one, [])
 
     async def _pause(self, request: Request) -> Response:

@@ -175,7 +175,9 @@ class Store(Generic[_Saved, _Item]):
             forget: called with what the file of each held.
         """
         for path in self.folder.glob("[!.]*.json"):
-            if time.time() - path.stat().st_mtime > 86_400 * days and path.stem not in self.items:
+            if time.time() - path.stat().st_mtime > 86_400 * days:
+                self.items.pop(path.stem, None)
+                self._alive.pop(path.stem, None)
                 saved = self.read(path.stem)
                 if saved is not None:
                     forget(saved)

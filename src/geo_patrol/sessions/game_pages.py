@@ -49,6 +49,84 @@ def aim_tab(game: Game) -> Tab:
     return Tab("Aim", tuple(lines))
 
 
+class PupilRules:
+    """The rules of a game in short sentences and whole numbers, with the values of this game.
+
+    Args:
+        game: the game.
+
+    Attributes:
+        aim: what wins.
+        moves: the first phase.
+        attacks: the second phase.
+        engagements: for each kind what it costs, and with which rolls it succeeds, in the same and the next sector.
+        points: what is counted.
+        drift: how a turn ends.
+    """
+
+    def __init__(self, game: Game) -> None:
+        rules = _rules(game)
+        moves = [[f"{cost}" for cost in rules["move_cost"][i]] for i in range(len(SIDES))]
+        ahead, back, inward, outward = (_both([side[code] for side in moves], "{} fuel") for code in _MOVE_CODES)
+        rounds = [_count(ammo, "round") for _, ammo in rules["initial_ammo"]]
+        self.aim = (
+            "Keep your HVA, the piece with an H, in the goal of your color, and hit the HVA of the other side.",
+            (
+                f"The game ends after {_count(rules['turn_limit'], 'turn')}, when a side has {_both(rules['win_score'], '{}')} "
+                "points, or when an HVA is lost. Who has more points wins."
+            ),
+        )
+        self.moves = (
+            "Both write orders in secret, then show them. Each piece may go to one of the sectors with an arrow, or stay.",
+            f"Ahead, counterclockwise: {ahead}. Back: {back}. In: {inward}. Out: {outward}.",
+        )
+        self.attacks = (
+            (
+                "Again in secret; then show and pay. Only in the same sector or the next one, which touches it (gold, above). "
+                "Roll two ten-sided dice, tens and units; 00 is 100."
+            ),
+            (
+                f"First guards, then all shots, then rams. A Patrol has {_both(rounds, '{}')} for shots. A ram that hits "
+                "destroys both. A guard takes attacks on its HVA upon itself: the first with this number, the next with half of "
+                "it, and so on."
+            ),
+        )
+        kinds = {"shoot": state.SHOT, "ram": state.COLLISION, "guard": state.GUARDING}
+        self.engagements = {name: _whole_engagement(rules, kind) for name, kind in kinds.items()}
+        self.points = (
+            (
+                f"Your HVA in its goal: {_both(rules['goal_points'], '{}')} points. Next to it: "
+                f"{_both(rules['adjacent_points'], '{}')}. These add up, turn after turn."
+            ),
+            f"Fuel that is left counts too: {_whole_weights(rules, 0, 'the HVA')}, {_whole_weights(rules, 1, 'Patrols')}.",
+        )
+        self.drift = (
+            "Everything goes one sector counterclockwise, the goals as well. Inner rings are shorter: pieces there get ahead.",
+            f"Each piece that has fuel pays {_both(rules['station_keeping_cost'], '{}')}. Without fuel a piece does nothing any more.",
+        )
+
+
+_MOVE_CODES = tuple(MOVES.index(name) for name in ("prograde", "retrograde", "radial_in", "radial_out"))
+
+
+def _whole_engagement(rules: dict[str, Any], kind: int) -> list[str]:
+    """Return what an engagement costs and up to which roll it succeeds, in the same sector and the next one."""
+    texts = []
+    for distance in range(len(_DISTANCES)):
+        sides = zip(rules["engagement_cost"], rules["engagement_odds"], strict=True)
+        values = [f"{cost[kind][distance]} fuel, {100 * odds[kind][distance]:.0f} or less" for cost, odds in sides]
+        texts.append(_both(values, "{}"))
+    return texts
+
+
+def _whole_weights(rules: dict[str, Any], kind: int, owner: str) -> str:
+    """Return how many points how much fuel is worth."""
+    weights = zip(rules["weight_numerator"], rules["weight_denominator"], strict=True)
+    fractions = [Fraction(numerator[kind], denominator[kind]) for numerator, denominator in weights]
+    texts = [f"{_count(one.numerator, 'point')} for each {one.denominator} of {owner}" for one in fractions]
+    return _both([text.replace("each 1 of", "each unit of") for text in texts], "{}")
+
+
 def _rules(game: Game) -> dict[str, Any]:
     """Return the fields of a game's rules as plain values and lists, alpha's and bravo's side by side."""
     rules = game.as_games().state.rules

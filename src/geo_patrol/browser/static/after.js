@@ -189,5 +189,11 @@ class AfterPage {
   }
 }
 
-const page = new AfterPage(new URLSearchParams(location.hash.slice(1)).get("table") ?? "");
+const parameters = new URLSearchParams(location.hash.slice(1));
+const page = new AfterPage(parameters.get("table") ?? "");
+if (parameters.has("class")) {
+  byId("class").href = pageAddress("class", { class: parameters.get("class") });
+  byId("class").hidden = false;
+  followClass(parameters.get("class"), page.table);
+}
 window.addEventListener("hashchange", () => location.reload());

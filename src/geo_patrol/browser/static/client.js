@@ -14,7 +14,7 @@ async function request(path, body, signal) {
     throw new Error("The server does not answer. Try again in a moment.");
   });
   const answer = await response.json().catch(() => ({ text: `The server answers ${response.status}.` }));
-  if (!response.ok) throw new Error(answer.text);
+  if (!response.ok) throw Object.assign(new Error(answer.text), { code: answer.code });
   return answer;
 }
 
@@ -74,6 +74,23 @@ class OwnGames {
   static seat({ table, secret, second }) {
     return pageAddress("table", { table, secret, ...(second ? { second } : {}) });
   }
+}
+
+/** Covers the page while a teacher has paused it: nothing below can be pressed, and whatever was open is closed. */
+function showPause(isPaused) {
+  const old = document.querySelector("dialog.pause");
+  if (isPaused === (old !== null)) return;
+  if (!isPaused) {
+    old.close(); // the focus goes back to where it was
+    return void old.remove();
+  }
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+  const words = [create("h2", { id: "pause-title" }, "Paused"), create("p", {}, "Your teacher has stopped the game. It goes on when they say so.")];
+  const cover = create("dialog", { class: "pause", "aria-labelledby": "pause-title" }, ...words);
+  cover.addEventListener("cancel", (event) => event.preventDefault());
+  cover.addEventListener("keydown", (event) => event.key === "Escape" && event.preventDefault());
+  document.body.append(cover);
+  cover.showModal();
 }
 
 const MAX_ASKED = 50; // games about which the server is asked at once

@@ -91,5 +91,7 @@ class Lesson {
   }
 }
 
+const followed = new URLSearchParams(location.hash.slice(1)).get("class"); // of a pupil who waits for a partner
+if (followed !== null) followClass(followed, null);
 const lesson = new Lesson();
 lesson.open();

@@ -25,7 +25,7 @@ class StartPage {
     document.querySelector("[data-open=watch]").addEventListener("click", () => attempt(() => this.#listTables(), this.notice));
     byId("same-screen").addEventListener("click", () => this.#run(byId("pair").querySelector(".notice"), () => this.#playHere()));
     byId("by-link").addEventListener("click", () => this.#run(byId("pair").querySelector(".notice"), () => this.#playByLink()));
-    for (const [id, open] of [["watch", () => this.#watch()], ["host", () => this.#host()]])
+    for (const [id, open] of [["watch", () => this.#watch()], ["host", () => this.#host()], ["join", () => this.#join()]])
       byId(`${id}-form`).addEventListener("submit", (event) => {
         event.preventDefault();
         this.#run(event.target.querySelector(".notice"), open);
@@ -147,6 +147,12 @@ class StartPage {
     const { title, pairs, agent } = byId("host-form");
     const { class: name, secret } = await request("/api/classes", { ...this.#game, title: title.value, agent: agent.value, pairs: pairs.value === "yes" });
     location.href = pageAddress("class", { class: name, teacher: secret });
+  }
+
+  async #join() {
+    const code = byId("join-form").code.value.replace(/\s/g, "");
+    const { class: name } = await request(`/api/classes/${encodeURIComponent(code)}`);
+    location.href = pageAddress("class", { class: name });
   }
 
   async #listTables() {

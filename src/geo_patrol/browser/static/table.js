@@ -78,7 +78,8 @@ class SeatLine {
         page.error(message);
         break;
       case "left":
-        page.end("You left this seat, or somebody else has it now.");
+        if (page.schoolClass !== null) page.toClass();
+        else page.end("You left this seat, or somebody else has it now.");
     }
   }
 
@@ -231,6 +232,7 @@ class TablePage {
       this.playback.pauseAt(moments.length - 1);
       document.querySelector(".rules").replaceChildren(...rulesOf(scene.rules));
       this.ending = events.find(({ event }) => event.kind === "end")?.event ?? null;
+      this.#followClass();
     } else {
       for (const event of events) this.event(event);
     }
@@ -239,11 +241,19 @@ class TablePage {
     if (document.getElementById("watching").childElementCount === 0) document.getElementById("watching").append(linkField("A link for those who want to watch", watchAddress(this.table)));
   }
 
+  /** Waits for a pupil's next game when this one is over. */
+  #followClass() {
+    if (this.schoolClass === null || this.ending === null || this.isFollowing) return;
+    this.isFollowing = true;
+    followClass(this.schoolClass, this.table);
+  }
+
   /** Adds more of the past, which comes in pages and is not played back. */
   history({ events }) {
     const { moments } = this.playback.record;
     for (const event of events) this.#add(event, moments);
     this.ending = events.find(({ event }) => event.kind === "end")?.event ?? this.ending;
+    this.#followClass();
     this.playback.pauseAt(moments.length - 1);
     this.refresh();
   }
@@ -261,6 +271,7 @@ class TablePage {
     this.#add(message);
     if (event.kind === "end") {
       this.ending = event;
+      this.#followClass();
       this.sounds.play("end");
     } else {
       for (const line of this.lines) line.turn = null;
@@ -286,16 +297,26 @@ class TablePage {
     const key = `${texts} ${this.you}`;
     if (this.castKey === key) return;
     this.castKey = key;
+    if (this.schoolClass !== null && this.you) {
+      if (this.calledYou !== undefined && this.calledYou !== names[this.you]) this.notify(`Your teacher calls you ${names[this.you]} now.`);
+      this.calledYou = names[this.you];
+    }
     this.playback.record.names = texts;
     this.cast = new Cast(texts, this.you);
     this.shownFleets = null;
     this.refresh();
   }
 
+  /** Goes to the page of the class, which knows why this seat is nobody's any more. */
+  toClass() {
+    location.replace(pageAddress("class", { class: this.schoolClass, left: this.table }));
+  }
+
   error({ code, text }) {
-    if (["no_table", "wrong_secret", "closed"].includes(code)) this.end(text);
+    if (code === "wrong_secret" && this.schoolClass !== null) this.toClass();
+    else if (["no_table", "wrong_secret", "closed"].includes(code)) this.end(text);
     else {
-      this.#notice(text);
+      this.notify(text);
       this.refresh();
     }
   }
@@ -317,7 +338,8 @@ class TablePage {
     this.refresh();
   }
 
-  #notice(text) {
+  /** Says something for a moment. */
+  notify(text) {
     this.notice = text;
     queueMicrotask(() => this.refresh());
     clearTimeout(this.noticeTimer);
@@ -418,7 +440,7 @@ class TablePage {
     paragraph.textContent = text;
     document.getElementById("yes").onclick = () => {
       this.sure.close();
-      if (!this.line.connection.send(message)) this.#notice("There is no connection: nothing has changed.");
+      if (!this.line.connection.send(message)) this.notify("There is no connection: nothing has changed.");
     };
     this.sure.showModal();
   }
@@ -426,7 +448,7 @@ class TablePage {
   #offerDraw() {
     this.menu.close();
     this.line.connection.send({ type: "draw", offer: true });
-    this.#notice("You offered a draw.");
+    this.notify("You offered a draw.");
     this.refresh();
   }
 
@@ -434,7 +456,7 @@ class TablePage {
 
   #goOn() {
     if (this.state?.phase === "drift" && this.ending !== null) {
-      location.href = pageAddress("after", { table: this.table });
+      location.href = pageAddress("after", { table: this.table, ...(this.schoolClass ? { class: this.schoolClass } : {}) });
       return;
     }
     const hadFocus = document.activeElement === this.next;
@@ -504,7 +526,7 @@ class TablePage {
     if (entry.choices !== null && entry.key === key) return;
     Object.assign(this, { danger: null, asked: null });
     entry.showFleets(this.playback.record.moments.at(-1), this.#castOf(line), line.side);
-    if (entry.load(turn.scene, key)) this.#notice("The orders that you had planned are still here; they are not committed yet.");
+    if (entry.load(turn.scene, key)) this.notify("The orders that you had planned are still here; they are not committed yet.");
     this.hasHints = turn.scene.hints;
     this.sounds.play("turn");
   }
@@ -601,7 +623,7 @@ class TablePage {
     const enemy = SIDES[1 - own];
     const [, sector, , , , state] = fleets[own][0];
     const { winScore } = this.playback.record;
-    if (this.lines[0].side === null) return say(this.aim, `${cast.name("alpha")} (blue) against ${cast.name("bravo")} (gold)`);
+    if (this.lines[0].side === null) return say(this.aim, `${this.state?.paused && this.ending === null ? "Paused. " : ""}${cast.name("alpha")} (blue) against ${cast.name("bravo")} (gold)`);
     const keep = state !== "" ? "Your HVA is lost." : sector === goals[own] ? `Keep your HVA in sector ${goals[own]}` : `Bring your HVA to sector ${goals[own]}`;
     if (this.ending !== null) return say(this.aim, "The game is over.");
     const key = `${keep} ${cast.owner(enemy)} ${winScore[own]}`;
@@ -638,11 +660,10 @@ class TablePage {
       ? [this.closed]
       : this.isLost
         ? ["No connection", `Trying again${this.retry > Date.now() ? ` in ${Math.ceil((this.retry - Date.now()) / 1000)} s` : ""}. Your orders are kept.`]
-        : this.state?.paused
-          ? ["Paused", "Your teacher has stopped this game. It goes on when they say so."]
-          : this.isCurtain && !this.isReading
-            ? [`${this.cast.name(this.line.side)} gives orders`, `${this.cast.name(SIDES[1 - SIDES.indexOf(this.line.side)])}, look away.`]
-            : [];
+        : this.isCurtain && !this.isReading
+          ? [`${this.cast.name(this.line.side)} gives orders`, `${this.cast.name(SIDES[1 - SIDES.indexOf(this.line.side)])}, look away.`]
+          : [];
+    if (this.ending === null) showPause(!this.closed && this.lines[0].side !== null && Boolean(this.state?.paused));
     this.over.hidden = lines.length === 0;
     const key = lines.join("|");
     if (this.overKey === key) return;
@@ -667,7 +688,7 @@ class TablePage {
     say(this["offer-draw"], offered.length ? "Accept the draw" : "Offer a draw");
     if (offered.length && isPlaying && this.drawSeen !== status.turn) {
       this.drawSeen = status.turn;
-      this.#notice(`${this.cast.name(offered[0])} offers a draw: the menu ☰ accepts it.`);
+      this.notify(`${this.cast.name(offered[0])} offers a draw: the menu ☰ accepts it.`);
     }
     const there = status ? SIDES.filter((one) => !status.connected.includes(one) && !this.lines.some((line) => line.side === one)).map((one) => `${this.cast.name(one)} is not connected`) : [];
     const watching = status?.watching ? [`${status.watching} watching`] : [];
@@ -691,4 +712,5 @@ if (parameters.has("class")) {
   back.href = pageAddress("class", { class: parameters.get("class") });
   back.lastElementChild.textContent = "\u00a0The class";
   back.setAttribute("aria-label", "‹ The class");
+  if (parameters.has("moved")) page.notify("Your teacher has given you this game.");
 }

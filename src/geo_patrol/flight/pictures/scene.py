@@ -143,10 +143,10 @@ def blank_map(mission: Mission) -> Drawing:
     add_map(drawing, layout)
     drawing.add(*(Circle(layout.at(point), layout.cell * 0.1, PAPER, INK) for point in mission.launch_points))
     hints = (
-        "planet: circle, shaded with strong gravity    H: home    small circles: where turn 1 ends    diamond: station    "
-        "strokes: where gravity shifts you"
+        "planet: circle, shaded with strong gravity    H: home    small circles: where turn 1 ends",
+        "strokes: where gravity shifts you    diamond: station",
     )
-    drawing.add(Text((MARGIN, layout.bottom + 54), hints, 12, GREY))
+    drawing.add(*(Text((MARGIN, layout.bottom + 50 + 22 * i), hint, 16, GREY) for i, hint in enumerate(hints)))
     return drawing
 
 
@@ -164,7 +164,7 @@ def score_sheet(mission: Mission) -> Drawing:
     """Return an empty flight log and score sheet, a row for each turn."""
     drawing = Drawing(1060.0, 130 + _LOG_ROW * (mission.turns + 2), PAPER)
     add_heading(drawing, mission)
-    drawing.add(Text((MARGIN, 76), "name ______________________________     score ____________", 14, INK))
+    drawing.add(Text((MARGIN, 76), "name ______________________________     score ____________", 16, INK))
     columns = [*_LOG_COLUMNS, *((line, 88.0) for line in score_lines(mission)), ("sum", 74.0)]
     scale = (drawing.width - 2 * MARGIN) / sum(size for _, size in columns)
     _add_table(drawing, [(name, size * scale) for name, size in columns], mission.turns)
@@ -178,13 +178,14 @@ def _add_table(drawing: Drawing, columns: list[tuple[str, float]], turns: int) -
     x = MARGIN
     for name, size in columns:
         drawing.add(Polyline(((x, top), (x, rows[-1])), GREY))
-        drawing.add(Text((x + size / 2, top + _LOG_ROW / 2), name, 12, INK, "center"))
+        fitting = min(16.0, size / (0.58 * len(name)))
+        drawing.add(Text((x + size / 2, top + _LOG_ROW / 2), name, fitting, INK, "center"))
         x += size
     drawing.add(Polyline(((x, top), (x, rows[-1])), GREY))
     middle = MARGIN + columns[0][1] / 2
     for turn in range(1, turns + 1):
-        drawing.add(Text((middle, top + (turn + 0.5) * _LOG_ROW), str(turn), 12, GREY, "center"))
-    drawing.add(Text((middle, top + (turns + 1.5) * _LOG_ROW), "total", 12, INK, "center"))
+        drawing.add(Text((middle, top + (turn + 0.5) * _LOG_ROW), str(turn), 16, GREY, "center"))
+    drawing.add(Text((middle, top + (turns + 1.5) * _LOG_ROW), "total", 14, INK, "center"))
 
 
 def add_rules(drawing: Drawing, rows: Iterable[float], left: float, right: float, strong: Iterable[int]) -> None:
@@ -244,7 +245,8 @@ def flight_drawing(flight: Flight, *, steps: int = FLOWN) -> Drawing:
     return drawing
 
 
-def _line(kind: str, start: Pixel, end: Pixel) -> list[Shape]:
+def flown_line(kind: str, start: Pixel, end: Pixel) -> list[Shape]:
+    """Draw a line of a flight: "launch", "path", "coast", "gravity" or "engines"."""
     color, width = _LINES[kind]
     line = Polyline((start, end), color, width, dashed=kind == "coast")
     return [line, arrowhead(start, end, color, 2 * width + 4)] if kind in ("gravity", "engines") else [line]
@@ -254,7 +256,7 @@ def add_legend(drawing: Drawing, layout: MapLayout) -> None:
     """Draw the kinds of lines and their names, 50 pixels beneath the map."""
     x, y = MARGIN, layout.bottom + 50
     for kind in _LINES:
-        drawing.add(*_line(kind, (x, y), (x + 34, y)), Text((x + 42, y), kind, 12, INK))
+        drawing.add(*flown_line(kind, (x, y), (x + 34, y)), Text((x + 42, y), kind, 12, INK))
         x += 108
     marks = "planet: circle, shaded with strong gravity   station: diamond"
     drawing.add(Text((x, y), marks, 12, GREY))
@@ -280,7 +282,7 @@ def _add_turn(drawing: Drawing, layout: MapLayout, turn: Turn, steps: int = FLOW
         return  # the ship has stayed where it is
 
     def add(kind: str, start: Point, end: Point) -> None:
-        drawing.add(*_line(kind, layout.at(start), layout.at(end)))
+        drawing.add(*flown_line(kind, layout.at(start), layout.at(end)))
 
     pulled = _moved(turn.coasted, turn.gravity)
     if not turn.is_launch and turn.coasted != turn.start and (is_last or turn.coasted != turn.end):
@@ -361,9 +363,9 @@ def add_outlook(drawing: Drawing, layout: MapLayout, flight: Flight) -> None:
     """Draw where the ship will coast in its next turn, and what gravity will do there."""
     coasted = _moved(flight.position, flight.move)
     pulled = flight.end_of(COAST)
-    drawing.add(*_line("coast", layout.at(flight.position), layout.at(coasted)))
+    drawing.add(*flown_line("coast", layout.at(flight.position), layout.at(coasted)))
     if pulled != coasted:
-        drawing.add(*_line("gravity", layout.at(coasted), layout.at(pulled)))
+        drawing.add(*flown_line("gravity", layout.at(coasted), layout.at(pulled)))
 
 
 def order_label(flight: Flight, code: int) -> str:

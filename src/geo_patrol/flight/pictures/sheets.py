@@ -2,11 +2,22 @@
 
 from geo_patrol.flight.flight import goals_text
 from geo_patrol.flight.mission import Mission
-from geo_patrol.flight.pictures.scene import blank_map, flight_drawing, score_lines, score_sheet
+from geo_patrol.flight.pictures.scene import (
+    FAINT,
+    GREY,
+    INK,
+    PAPER,
+    SHADE,
+    blank_map,
+    flight_drawing,
+    flown_line,
+    score_lines,
+    score_sheet,
+)
 from geo_patrol.flight.rules import ENGINES_COST, EXPLORE_POINTS, LANDING_POINTS, LAUNCH_COST, RETURN_POINTS, SURVEY_CAP
 from geo_patrol.flight.solver import Solution
-from geo_patrol.scenes.shapes import Drawing
-from geo_patrol.scenes.sheets import add_tab, new_sheet
+from geo_patrol.scenes.shapes import Circle, Drawing, Polyline, Text, placed
+from geo_patrol.scenes.sheets import HEIGHT, TEXT, WIDTH, add_tabs, new_sheet
 from geo_patrol.sessions.pages import PageLine, Tab
 
 _SCORING = {
@@ -38,10 +49,53 @@ def mission_sheets(mission: Mission, solution: Solution) -> dict[str, Drawing]:
 def handout(mission: Mission) -> Drawing:
     """Return a page with the task, the steps of a turn and the scoring of a mission."""
     drawing = new_sheet(mission.title, f"{mission.game_title}, {mission.turns} turns")
-    top = 90.0
-    for tab in (_task(mission), *rules_tabs(mission)):
-        top = add_tab(drawing, tab, top) + 26
+    picture = _turn_picture(has_engines=not mission.is_probe)
+    bottom = add_tabs(drawing, (_task(mission), *rules_tabs(mission)), 90)
+    if bottom + picture.height <= HEIGHT - 20:
+        drawing.add(*placed(picture.shapes, (20, bottom + 20)))
     return drawing
+
+
+_GRID = 60.0
+"""Units between the points of the picture of a turn."""
+
+
+def _turn_picture(*, has_engines: bool) -> Drawing:
+    """Draw three turns: the launch, a coast that gravity bends, and one with engines if the ship has them."""
+    drawing = Drawing(WIDTH - 40, 3.8 * _GRID, PAPER)
+
+    def at(column: float, row: float) -> tuple[float, float]:
+        return (column + 0.4) * _GRID, (row + 0.4) * _GRID
+
+    drawing.add(*(Polyline((at(column, 0), at(column, 3)), FAINT) for column in range(12)))
+    drawing.add(*(Polyline((at(0, row), at(11, row)), FAINT) for row in range(4)))
+    drawing.add(
+        *(Polyline((at(column, row), at(column + right, row + down)), GREY, 2) for column, row, right, down in _STROKES)
+    )
+    end = at(10, 2) if has_engines else at(9, 1)
+    lines = {
+        "launch": (at(0, 2), at(3, 1), "1 launch", at(0.5, 1.3)),
+        "coast": (at(3, 1), at(6, 0), "2 coast", at(3.3, 0.3)),
+        "gravity": (at(6, 0), at(6, 1), "gravity", at(6.15, 0.5)),
+        "path": (at(6, 1), end, "3", at(7.8, 1.75 if has_engines else 1.3)),
+    }
+    if has_engines:
+        drawing.add(*flown_line("coast", at(6, 1), at(9, 1)), Text(at(7.9, 0.7), "coast", TEXT, INK))
+        lines["engines"] = (at(9, 1), at(10, 2), "engines", at(9.7, 1.4))
+    drawing.add(*flown_line("path", at(3, 1), at(6, 1)), Text(at(4.6, 1.3), "2", TEXT, INK))
+    for kind, (start, finish, text, place) in lines.items():
+        drawing.add(*flown_line(kind, start, finish), Text(place, text, TEXT, INK))
+    drawing.add(*(Circle(at(*point), 16, fill, INK, 2) for point, fill in (((0, 2), PAPER), ((6, 2), SHADE))))
+    drawing.add(Text(at(0, 2), "H", TEXT, INK, "center"), Text(at(6.35, 2.3), "planet, with its well", TEXT, INK))
+    return drawing
+
+
+_STROKES = (
+    *((5, 0, 0, 0.34), (6, 0, 0, 0.34), (7, 0, 0, 0.34), (4, 1, 0.34, 0), (8, 1, -0.34, 0), (5, 1, 0.24, 0.24)),
+    *((6, 1, 0, 0.34), (7, 1, -0.24, 0.24), (4, 2, 0.34, 0), (5, 2, 0.34, 0), (7, 2, -0.34, 0), (8, 2, -0.34, 0)),
+    *((4, 3, 0.34, 0), (5, 3, 0.24, -0.24), (6, 3, 0, -0.34), (7, 3, -0.24, -0.24), (8, 3, -0.34, 0)),
+)
+"""Of the picture's well: where each begins, and where it points."""
 
 
 def rules_tabs(mission: Mission) -> tuple[Tab, ...]:
