@@ -361,13 +361,12 @@ class Games:
 
     def set_up_again(self) -> None:
         """Set up all games from their setup keys, which decide what the configuration leaves to chance."""
-        rules = self.state.rules
-        words = setup.as_words(rules)
-        for i in range(len(self)):
-            row = i if len(rules) > 1 else 0
-            if self.is_randomized:
-                setup.sample_rules(self.state.games[i], self.scenario, rules[row], words[row])
-            setup.set_up_game(self.state.games[i], rules[row])
+        if self.is_randomized:
+            rules = self.state.rules
+            words = setup.as_words(rules)
+            for i in range(len(self)):
+                setup.sample_rules(self.state.games[i], self.scenario, rules[i], words[i])
+        _compiled_reset()(self._rows, self.state, steps.NO_EPISODES, steps.NO_OPPONENTS, False)
 
     def describe(self) -> None:
         """Find the legal orders of the positions as they are."""
