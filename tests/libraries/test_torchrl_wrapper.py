@@ -69,7 +69,7 @@ def test_seeds():
 
 @pytest.mark.parametrize("mask_in", ["obs", "info"])
 def test_satellites_are_grouped_by_team(mask_in):
-    env = geo_patrol_satellites_v0.parallel_env(mask_in=mask_in, overrides={"both.odds.shoot": [1.0, 1.0]})
+    env = geo_patrol_satellites_v0.parallel_env("case1", mask_in=mask_in, overrides={"both.odds.shoot": [1.0, 1.0]})
     teams = {side: [agent for agent in env.possible_agents if agent.startswith(side)] for side in ("alpha", "bravo")}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PettingZoo in TorchRL is tested using version", UserWarning)
@@ -80,9 +80,8 @@ def test_satellites_are_grouped_by_team(mask_in):
         played = wrapped.rollout(200)
         assert played["next", "done"][-1].item()
         for side in ("alpha", "bravo"):
-            alive = played[side, "mask"]
-            assert is_legal(played, side)[..., 0][alive].all()
-            lost += (~alive).sum().item()
+            assert is_legal(played, side)[..., 0][played[side, "mask"]].all()
+            lost += (~played["next", side, "mask"]).sum().item()
     assert lost > 0
 
 
