@@ -281,8 +281,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         rows = np.flatnonzero(mask)
         self._episodes.reset(rows, self._opponents.choices, start=start)
         if start is not None:
-            seeded = [row for row in rows if seeds[row] is not None]
-            self._episodes.games.seed_streams([seeds[row] or 0 for row in seeded], np.array(seeded, np.int64))
+            seeded = {row: seed for row in rows if (seed := seeds[row]) is not None}
+            self._episodes.games.seed_streams(list(seeded.values()), np.array(list(seeded), np.int64))
         self._num_over = int(np.count_nonzero(self._episodes.records["is_over"]))
         self._describe()
         before, self._sampled = self._sampled, None
