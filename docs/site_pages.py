@@ -61,10 +61,11 @@ EXTRAS = [
 ]
 """Packages that the documentation is built without."""
 CLASSES_OF_ENVIRONMENTS = {
-    "geo_patrol.envs.parallel": "ParallelGeoPatrol",
-    "geo_patrol.envs.aec": "AecGeoPatrol",
-    "geo_patrol.envs.solo": "SoloGeoPatrol",
-    "geo_patrol.envs.vector": "VectorGeoPatrol",
+    "geo_patrol.envs.parallel": ["ParallelGeoPatrol"],
+    "geo_patrol.envs.aec": ["AecGeoPatrol"],
+    "geo_patrol.envs.satellites": ["SatellitesGeoPatrol"],
+    "geo_patrol.envs.solo": ["SoloGeoPatrol"],
+    "geo_patrol.envs.vector": ["VectorGeoPatrol", "VectorSatellites"],
 }
 
 
@@ -106,7 +107,7 @@ def api_pages() -> dict[str, str]:
 def _public_names(package: str) -> dict[str, list[str]]:
     """Return the public names of a package by the module that they are imported from."""
     if package == "geo_patrol.envs":
-        return {module: [name] for module, name in CLASSES_OF_ENVIRONMENTS.items()}
+        return CLASSES_OF_ENVIRONMENTS
     with mock(EXTRAS):
         return {package: list(importlib.import_module(package).__all__)}
 

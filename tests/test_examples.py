@@ -24,6 +24,7 @@ SHOWN = {
 NEED_LIBRARIES = {
     "agilerl_ppo.py",
     "export_onnx.py",
+    "mappo_satellites.py",
     "ppo_geo_patrol.py",
     "pufferlib_ppo.py",
     "record_video.py",

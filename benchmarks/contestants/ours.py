@@ -10,14 +10,14 @@ BATCH, QUICK_BATCH = 1024, 32
 SIDES = 2
 
 
-def make_vector(batch: int, observation: Literal["onehot", "tokens"], threads: int, *, copy: bool) -> Workload:
+def make_vector(batch: int, observation: Literal["onehot", "tokens"], **options: Any) -> Workload:
     """Create the vector environment with both seats of every game and random legal orders."""
     import geo_patrol
 
-    envs = geo_patrol.make_vec(
-        "geo_patrol", batch, seats="both", observation=observation, threads=threads, mask_in="info", copy=copy
-    )
+    envs = geo_patrol.make_vec("geo_patrol", batch, seats="both", observation=observation, mask_in="info", **options)
     observations, infos = envs.reset(seed=0)
+    if isinstance(observations, dict):  # of satellites
+        observations = observations["team"]
 
     def step() -> Any:
         return envs.step(envs.sample_actions())
@@ -47,18 +47,22 @@ def make_parallel(batch: int) -> Workload:  # noqa: ARG001 - always one game
     return Workload(step, SIDES, 1)
 
 
-def _vector(observation: Literal["onehot", "tokens"], threads: int, *, copy: bool = False) -> Contestant:
+def _vector(
+    observation: Literal["onehot", "tokens"], threads: int, *, copy: bool = False, satellites: bool = False
+) -> Contestant:
     plural = "threads" if threads > 1 else "thread"
+    agents: dict[str, Any] = {"agents": "satellites"} if satellites else {}
+    what = f"vector{' of satellites' if satellites else ''}, {observation}, {threads} {plural}"
     return Contestant(
-        name=f"{observation}-{threads}{'-copy' if copy else ''}",
-        title=f"geo_patrol vector, {observation}, {threads} {plural}{', new arrays' if copy else ''}",
+        name=f"{observation}-{threads}{'-copy' if copy else ''}{'-satellites' if satellites else ''}",
+        title=f"geo_patrol {what}{', new arrays' if copy else ''}",
         process=f"geo_patrol-{threads}",
         packages=("numpy", "numba", "gymnasium"),
         batch=BATCH,
         quick_batch=QUICK_BATCH,
         includes="legal sampling, rules, masks and observations of both sides, auto-reset"
         + (", new arrays every step (the default)" if copy else ", the same arrays every step (copy=False)"),
-        make=lambda batch: make_vector(batch, observation, threads, copy=copy),
+        make=lambda batch: make_vector(batch, observation, threads=threads, copy=copy, **agents),
         threads=threads,
         is_peer=False,
     )
@@ -67,6 +71,7 @@ def _vector(observation: Literal["onehot", "tokens"], threads: int, *, copy: boo
 CONTESTANTS = [
     *(_vector(observation, threads) for threads in (1, 2) for observation in ("tokens", "onehot")),
     *(_vector(observation, 1, copy=True) for observation in ("tokens", "onehot")),
+    *(_vector(observation, 1, satellites=True) for observation in ("tokens", "onehot")),
     Contestant(
         name="parallel",
         title="geo_patrol parallel_env",

@@ -350,15 +350,23 @@ class Games:
             setup.sample_rules_of_games(rows, self.state.games, rules, setup.as_words(rules), self.scenario)
         _compiled_reset()(rows, self.state, episodes, opponents, not self.is_randomized)
 
+    def put(self, rows: NDArray[np.int64], games: "Games") -> None:
+        """Put games of the same configuration in the places of those at ``rows``, with their random streams."""
+        self.state.games[rows] = games.state.games
+        self.state.choices[rows] = games.state.choices
+        if self.is_randomized:
+            self.state.rules[rows] = games.state.rules
+        if len(self) == 1:  # the outcomes of a batch are those of the game that was played last
+            self.state.outcomes[:] = games.state.outcomes
+
     def set_up_again(self) -> None:
         """Set up all games from their setup keys, which decide what the configuration leaves to chance."""
-        rules = self.state.rules
-        words = setup.as_words(rules)
-        for i in range(len(self)):
-            row = i if len(rules) > 1 else 0
-            if self.is_randomized:
-                setup.sample_rules(self.state.games[i], self.scenario, rules[row], words[row])
-            setup.set_up_game(self.state.games[i], rules[row])
+        if self.is_randomized:
+            rules = self.state.rules
+            words = setup.as_words(rules)
+            for i in range(len(self)):
+                setup.sample_rules(self.state.games[i], self.scenario, rules[i], words[i])
+        _compiled_reset()(self._rows, self.state, steps.NO_EPISODES, steps.NO_OPPONENTS, False)
 
     def describe(self) -> None:
         """Find the legal orders of the positions as they are."""

@@ -4,7 +4,7 @@ Everything here comes from outside the program at times, so it is validated befo
 model, what is possible on a board when a position is written to a game.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from geo_patrol.board import EARTH, azimuth_of, ring_of, sector_at
 from geo_patrol.config.presets import read_saved_config
-from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT
+from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import RecordingError
 from geo_patrol.games import Games
@@ -184,12 +184,17 @@ class _RandomStreams(_Data):
     setup_key: _UInt64
 
 
-class _SavedGame(_Data):
+class SavedState(_Data):
+    """A saved game without its configuration, as ``save_state`` writes it."""
+
+    chance: _RandomStreams
+    position: Position
+
+
+class _SavedGame(SavedState):
     format: Literal["geo_patrol game"]
     version: Annotated[int, Field(ge=VERSION, le=VERSION)]
     config: dict[str, Any]
-    chance: _RandomStreams
-    position: Position
 
 
 def save_game(games: Games, index: int = 0) -> dict[str, Any]:
@@ -197,11 +202,13 @@ def save_game(games: Games, index: int = 0) -> dict[str, Any]:
 
     Sampled values of the configuration are not saved: they are sampled again from the stream of the game's setup.
     """
+    return {"format": FORMAT, "version": VERSION, "config": games.config.to_dict(), **save_state(games, index)}
+
+
+def save_state(games: Games, index: int = 0) -> dict[str, Any]:
+    """Return one game of a batch as ``save_game`` does, without its configuration."""
     game = games.state.games[index]
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "config": games.config.to_dict(),
         "chance": {
             "key": int(game.rng_key),
             "counter": int(game.rng_counter),
@@ -219,13 +226,29 @@ def restore_game(saved: Any) -> Games:
         ConfigError: its configuration is invalid.
     """
     data = check_saved(_SavedGame, _with_position(saved), "saved game")
-    games = Games.unseeded(read_saved_config(data.config), 1)
-    game = games.state.games[0]
-    game.setup_key = np.uint64(data.chance.setup_key)
-    games.set_up_again()
-    data.position.write(games, "saved game")
-    game.rng_key, game.rng_counter = np.uint64(data.chance.key), np.uint64(data.chance.counter)
+    return _restore_state(Games.unseeded(read_saved_config(data.config), 1), data, "saved game")
+
+
+def restore_states(config: GameConfig, states: Sequence[SavedState], where: str) -> Games:
+    """Restore saved games of one configuration as a batch.
+
+    Raises:
+        RecordingError: a position is impossible with the configuration.
+    """
+    games, single = Games.unseeded(config, len(states)), Games.unseeded(config, 1)
+    for i, saved in enumerate(states):
+        games.put(np.array([i]), _restore_state(single, saved, f"{where}.{i}"))
     return games
+
+
+def _restore_state(single: Games, saved: SavedState, where: str) -> Games:
+    """Return a batch of one after it was set to a saved game."""
+    game, chance = single.state.games[0], saved.chance
+    game.setup_key = np.uint64(chance.setup_key)
+    single.set_up_again()
+    saved.position.write(single, where)
+    game.rng_key, game.rng_counter = np.uint64(chance.key), np.uint64(chance.counter)
+    return single
 
 
 def _with_position(saved: Any) -> Any:

@@ -194,7 +194,7 @@ def test_resets_of_some_games_with_and_without_seeds(mode):
                 if seed_argument is None
                 else (seeds if isinstance(seed_argument, (list, tuple)) else range(step, step + 6))
             )
-            returned = envs.reset(seed=seed_argument, options={"reset_mask": mask.repeat(2), "unknown": 1})
+            returned = envs.reset(seed=seed_argument, options={"reset_mask": mask.repeat(2)})
             expected = singles.reset(used, mask)
             for row in np.flatnonzero(mask.repeat(2)):
                 assert_same(returned[0][row], expected[0][row])

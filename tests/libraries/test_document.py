@@ -32,6 +32,7 @@ def test_snippets(title):
         assert names["model"].num_timesteps == 2_048
     if title == "TorchRL":
         assert names["batch"]["next", "illegal_orders"].sum() == 0
+        assert names["orders"].shape == names["alive"].shape == (len(names["played"]), 11)
     if title == "AgileRL":
         assert names["scores"]
     if title == "SuperSuit":

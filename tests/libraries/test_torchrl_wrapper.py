@@ -12,7 +12,7 @@ from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.envs.utils import check_env_specs
 from torchrl.modules import MaskedCategorical
 
-from geo_patrol import geo_patrol_v0
+from geo_patrol import geo_patrol_satellites_v0, geo_patrol_v0
 
 OPTIONS = [
     {},
@@ -65,6 +65,24 @@ def test_a_policy_samples_from_the_masks():
 def test_seeds():
     rollouts = [wrap(config="case1").rollout(6, noops) for _ in range(2)]
     assert (rollouts[0] == rollouts[1]).all()
+
+
+@pytest.mark.parametrize("mask_in", ["obs", "info"])
+def test_satellites_are_grouped_by_team(mask_in):
+    env = geo_patrol_satellites_v0.parallel_env("case1", mask_in=mask_in, overrides={"both.odds.shoot": [1.0, 1.0]})
+    teams = {side: [agent for agent in env.possible_agents if agent.startswith(side)] for side in ("alpha", "bravo")}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PettingZoo in TorchRL is tested using version", UserWarning)
+        wrapped = PettingZooWrapper(env=env, group_map=teams, use_mask=True, seed=3)
+    check_env_specs(wrapped)
+    lost = 0
+    for _ in range(5):
+        played = wrapped.rollout(200)
+        assert played["next", "done"][-1].item()
+        for side in ("alpha", "bravo"):
+            assert is_legal(played, side)[..., 0][played[side, "mask"]].all()
+            lost += (~played["next", side, "mask"]).sum().item()
+    assert lost > 0
 
 
 def is_legal(played, side):

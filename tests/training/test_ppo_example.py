@@ -1,6 +1,7 @@
-"""The single-file PPO example runs, and its agent plays by its name."""
+"""The single-file examples of PPO run, and their agents play by their names."""
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "ppo_geo_patrol.py"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLE, SATELLITES = EXAMPLES / "ppo_geo_patrol.py", EXAMPLES / "mappo_satellites.py"
+SMALL = ["--num-envs", "16", "--num-steps", "8", "--eval-games", "2", "--device", "cpu", "--config", "case1"]
 
 
 def run(*command, folder):
@@ -19,8 +22,7 @@ def run(*command, folder):
 
 
 def test_a_short_training(tmp_path):
-    small = ["--minutes", "0.05", "--num-envs", "16", "--num-steps", "8", "--eval-games", "2", "--device", "cpu"]
-    output = run(EXAMPLE, *small, "--config", "case1", folder=tmp_path)
+    output = run(EXAMPLE, *SMALL, "--minutes", "0.05", folder=tmp_path)
     assert "saved runs/ppo_geo_patrol/agent.pt" in output
     for opponent in ("random", "raider", "scripted"):
         assert f"final evaluation: 2 games against {opponent}" in output
@@ -28,7 +30,29 @@ def test_a_short_training(tmp_path):
     assert "ppo" in run(*match, folder=tmp_path)
 
 
-def test_it_imports_only_public_names():
-    tree = ast.parse(EXAMPLE.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("method", ["mappo", "joint"])
+def test_a_short_training_of_satellites(method, tmp_path):
+    output = run(SATELLITES, *SMALL, "--method", method, "--minutes", "0.03", folder=tmp_path)
+    for opponent in ("random", "raider", "scripted"):
+        assert f"2 games against {opponent}: win rate" in output
+
+
+def test_a_training_of_satellites_continues_by_its_method(tmp_path):
+    command = [SATELLITES, *SMALL, "--method", "ippo", "--minutes"]
+    run(*command, "0.03", folder=tmp_path)
+    result = tmp_path / "runs" / "mappo_satellites" / "result.json"
+    first = json.loads(result.read_text())
+    output = run(*command, f"{first['minutes'] + 0.02}", folder=tmp_path)
+    assert f"continues at global_step={first['steps']:,}" in output
+    assert json.loads(result.read_text())["steps"] > first["steps"]
+    other = [sys.executable, SATELLITES, *SMALL, "--method", "mappo"]
+    refused = subprocess.run(other, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "is a training by ippo: give another --out, or --method" in refused.stderr
+
+
+@pytest.mark.parametrize("example", [EXAMPLE, SATELLITES], ids=lambda path: path.name)
+def test_it_imports_only_public_names(example):
+    tree = ast.parse(example.read_text(encoding="utf-8"))
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not [module for module in modules if module.startswith("geo_patrol.")]

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import SATELLITES
-from geo_patrol.envs.arguments import GameOptions, MaskIn, check_orders
+from geo_patrol.envs.arguments import GameOptions, check_orders
 from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO
 from geo_patrol.envs.parallel import ParallelGeoPatrol
@@ -39,12 +39,6 @@ class _SavedAec(BaseModel):
     cumulative_rewards: _Numbers
 
 
-class Options(GameOptions, total=False):
-    """Keyword arguments of ``ParallelGeoPatrol``, which describes them."""
-
-    mask_in: MaskIn
-
-
 class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
     """``ParallelGeoPatrol`` with the agents taking turns; spaces, rewards and infos are the same.
 
@@ -57,7 +51,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
 
     metadata: ClassVar[dict[str, Any]] = ParallelGeoPatrol.metadata
 
-    def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[Options]) -> None:
+    def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
         EzPickle.__init__(self, config, **options)
         self._game = ParallelGeoPatrol(config, **options)
         self.render_mode = self._game.render_mode
@@ -79,11 +73,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         return self._game.action_space(agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start a new game; reseeds only when a seed is given.
-
-        Raises:
-            ValueError: the seed is negative or not an integer.
-        """
+        """Start a new game, or ``options["game"]``, as ``ParallelGeoPatrol.reset`` does."""
         self._observations, self.infos = self._game.reset(seed, options)
         self.agents = list(self.possible_agents)
         self.agent_selection = ALPHA
@@ -214,11 +204,11 @@ class OrderEnforced(OrderEnforcingWrapper[str, Any, NDArray[np.int64]]):  # type
         self._has_reset = True
 
 
-def raw_env(config: ConfigSource = "geo_patrol", **options: Unpack[Options]) -> AecGeoPatrol:
+def raw_env(config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> AecGeoPatrol:
     """Make the AEC environment; arguments are those of ``ParallelGeoPatrol``."""
     return AecGeoPatrol(config, **options)
 
 
-def env(config: ConfigSource = "geo_patrol", **options: Unpack[Options]) -> OrderEnforced:
+def env(config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> OrderEnforced:
     """Make the AEC environment with PettingZoo's check of the order of calls; arguments as for ``raw_env``."""
     return OrderEnforced(raw_env(config, **options))

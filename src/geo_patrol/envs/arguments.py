@@ -8,10 +8,11 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from geo_patrol.config.presets import Overrides
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import show, suggest
-from geo_patrol.games import check_seed
+from geo_patrol.games import Games, check_seed
 
 Reward: TypeAlias = Literal["score", "outcome"]
 MaskIn: TypeAlias = Literal["obs", "info", "none"]
@@ -23,6 +24,7 @@ class GameOptions(TypedDict, total=False):
 
     overrides: Overrides | None
     observation: Encoding
+    mask_in: MaskIn
     reward: Reward
     max_cycles: int | None
     render_mode: str | None
@@ -38,14 +40,47 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}")
 
 
-def check_names(options: Mapping[str, Any], kind: type[Any]) -> None:
-    """Raise TypeError for options that a ``TypedDict`` does not have."""
+def check_names(options: Mapping[str, Any], kind: type[Any], *others: str) -> None:
+    """Raise ValueError for keyword arguments that a ``TypedDict`` does not have; ``others`` are listed before its names."""
+    known = (*others, *kind.__annotations__)
     for name in options:
         if name not in kind.__annotations__:
-            known = ", ".join(kind.__annotations__)
-            raise TypeError(
-                f"unexpected keyword argument {name!r}{suggest(name, kind.__annotations__)}; there are {known}"
+            raise ValueError(
+                f"unexpected keyword argument {name!r}{suggest(name, known)}; there are {', '.join(known)}"
             )
+
+
+def read_options(options: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return the options of a reset; the one named "options", which PettingZoo's conformance tests pass, has no effect.
+
+    Raises:
+        ValueError: they are no dict, or one is not known.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ValueError(f"options must be a dict, such as {{{known[0]!r}: ..}}, got {show(options)}")
+    for name in options:
+        if name not in (*known, "options"):
+            hint = suggest(name, known) if isinstance(name, str) else ""
+            raise ValueError(f"there is no option {show(name)} of reset{hint}; there are {', '.join(known)}")
+    return options
+
+
+def check_start(option: str, games: Games, config: GameConfig) -> Games:
+    """Return the positions from which episodes are to start.
+
+    Raises:
+        ValueError: they have another configuration, or are over.
+    """
+    if games.config != config:
+        raise ValueError(
+            f"{option} must have the configuration of the environment, {config.title!r}, and its overrides, got "
+            f"{games.config.title!r}, or other values"
+        )
+    if games.is_over.any():
+        raise ValueError(f"{option} must go on: game {int(games.is_over.argmax())} is over")
+    return games
 
 
 def check_options(mask_in: Any, reward: Any, max_cycles: Any) -> None:
@@ -70,6 +105,27 @@ def check_orders(actions: Any, agent: str) -> NDArray[np.int64]:
     if not _is_integral(orders):
         raise ValueError(f"action of {agent} must be integers, got {str(actions)[:80]} of {orders.dtype}")
     return _to_codes(orders)
+
+
+def check_agent_orders(actions: Any, agents: Sequence[str]) -> NDArray[np.int64]:
+    """Return the orders of single satellites by agent as (len(agents),) int64, in the order of ``agents``.
+
+    Raises:
+        ValueError: an agent is missing or unknown, or its order is not an integer.
+    """
+    if not isinstance(actions, Mapping):
+        raise ValueError(f"actions must be a dict with an order for each of agents, got {show(actions)}")
+    for agent in agents:
+        if agent not in actions:
+            raise ValueError(f"actions must have an order for each of agents: {agent} has none")
+    if len(actions) != len(agents):
+        unknown = next(agent for agent in actions if agent not in agents)
+        raise ValueError(f"actions has an order for {show(unknown)}, which is not among agents")
+    orders = [np.asarray(actions[agent]) for agent in agents]
+    for agent, order in zip(agents, orders, strict=True):
+        if order.shape != () or order.dtype.kind not in "iu":
+            raise ValueError(f"action of {agent} must be an integer, an order code, got {show(actions[agent])}")
+    return np.array([_to_codes(order) for order in orders], np.int64)
 
 
 def _is_integral(orders: NDArray[Any]) -> bool:

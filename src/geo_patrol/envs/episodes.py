@@ -17,8 +17,8 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import rng, state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
-from geo_patrol.envs.arguments import MaskIn, Reward, check_options
-from geo_patrol.errors import RecordingError
+from geo_patrol.envs.arguments import MaskIn, Reward, check_options, check_start, read_options
+from geo_patrol.errors import RecordingError, show
 from geo_patrol.game import Game
 from geo_patrol.games import Games, check_seed, compiled_step, fresh_seed, make_outputs
 from geo_patrol.position import check_saved, restore_game, save_game
@@ -125,9 +125,27 @@ class Episodes:
         self.records["opponent_stream"][rows, 1] = 0
         self.records["next_seat"][rows] = (settings.first_seat + settings.alternates * rows) % state.NUM_SIDES
 
-    def reset(self, rows: NDArray[np.int64] | None = None, opponents: Opponents = steps.NO_OPPONENTS) -> None:
-        """Start new episodes of the games at ``rows``, or of all; their random streams go on."""
+    def reset(
+        self,
+        rows: NDArray[np.int64] | None = None,
+        opponents: Opponents = steps.NO_OPPONENTS,
+        *,
+        start: Games | None = None,
+    ) -> None:
+        """Start new episodes of the games at ``rows``, or of all; their random streams go on.
+
+        Args:
+            rows: indices of the games.
+            opponents: the opponents to choose from.
+            start: positions to start from, one for each row, whose random streams replace those of the games.
+        """
         self.games.set_up(rows, self.bookkeeping, opponents)
+        if start is not None:
+            rows = np.arange(len(self)) if rows is None else rows
+            self.games.put(rows, start)
+            # Rewards are those of the same phases in a whole game, which counts the difference from 0 at its start.
+            is_begun = (start.turn > 1) | (start.phase > 0)
+            self.records["score_difference"][rows] = is_begun * (start.scores[:, 0] - start.scores[:, 1])
 
     def step(self, actions: NDArray[np.int64], outputs: Outputs, shard: "Shard | None" = None) -> int:
         """Play one decision phase, and write everything that follows from it.
@@ -235,8 +253,25 @@ class SingleGame:
         self.is_seeded = False
         self._sampled: NDArray[np.int64] | None = None  # actions for the next phase: a step samples them at little cost
 
-    def reset(self, seed: int | None) -> View:
+    def read_start(self, options: Any) -> Games | None:
+        """Return the position from which a reset with these options starts; None for a new game.
+
+        Raises:
+            ValueError: an option is not known, or its value is no ``Game`` that the environment can go on with.
+        """
+        game = read_options(options, ("game",)).get("game")
+        if game is None:
+            return None
+        if not isinstance(game, Game):
+            raise ValueError(f"option 'game' must be a geo_patrol.Game, got {show(game)}")
+        return check_start("option 'game'", game.as_games(), self.config)
+
+    def reset(self, seed: int | None, start: Games | None = None) -> View:
         """Start a new game; without a seed, the random streams of the game before go on.
+
+        Args:
+            seed: of all random streams.
+            start: the position to start from, as ``read_start`` returns it. Without a seed its random stream goes on.
 
         Raises:
             ValueError: the seed is negative or not an integer.
@@ -244,7 +279,9 @@ class SingleGame:
         if seed is not None or not self.is_seeded:
             self.episodes.seed([fresh_seed() if seed is None else check_seed(seed)])
             self.is_seeded = True
-        self.episodes.reset()
+        self.episodes.reset(start=start)
+        if start is not None and seed is not None:
+            self.episodes.games.seed_streams([seed])
         self._sampled = None
         return self.view()
 

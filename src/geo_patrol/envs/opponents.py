@@ -70,6 +70,10 @@ class OpponentTable:
         """The opponents' names by their indices."""
         return tuple(self._names)
 
+    def is_in_play(self, index: int) -> bool:
+        """Return whether there is an opponent at an index, and it was not released."""
+        return 0 <= index < len(self._agents) and self._agents[index] is not None
+
     def set(self, mixture: Mixture) -> None:
         """Let episodes that start from now on choose from a mixture.
 

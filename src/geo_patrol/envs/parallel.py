@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -10,11 +10,10 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from geo_patrol.config.presets import ConfigSource, Overrides
+from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
-from geo_patrol.envs.arguments import MaskIn, Reward, check_choice, check_orders
+from geo_patrol.envs.arguments import GameOptions, check_choice, check_names, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame
 from geo_patrol.envs.spaces import OrderSpace, box, masked
@@ -74,34 +73,22 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         "is_parallelizable": True,
     }
 
-    def __init__(
-        self,
-        config: ConfigSource = "geo_patrol",
-        *,
-        overrides: Overrides | None = None,
-        observation: Encoding = "onehot",
-        mask_in: MaskIn = "obs",
-        reward: Reward = "score",
-        max_cycles: int | None = None,
-        render_mode: str | None = None,
-        render_size: tuple[int, int] = RENDER_SIZE,
-    ) -> None:
-        EzPickle.__init__(
-            self,
+    def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
+        EzPickle.__init__(self, config, **options)
+        check_names(options, GameOptions, "config")
+        observation, mask_in = options.get("observation", "onehot"), options.get("mask_in", "obs")
+        self.render_mode = options.get("render_mode")
+        self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
+        self.single = SingleGame(
             config,
-            overrides=overrides,
-            observation=observation,
-            mask_in=mask_in,
-            reward=reward,
-            max_cycles=max_cycles,
-            render_mode=render_mode,
-            render_size=render_size,
+            options.get("overrides"),
+            observation,
+            options.get("reward", "score"),
+            mask_in,
+            options.get("max_cycles"),
         )
-        self._display = Display(render_mode, render_size)
-        self.single = SingleGame(config, overrides, observation, reward, mask_in, max_cycles)
         self._orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
         self._orders_of_alpha, self._orders_of_bravo = self._orders
-        self.render_mode = render_mode
         self.possible_agents = list(_AGENTS)
         self.agents: list[str] = []
         vector = box(self.config, observation)
@@ -126,20 +113,26 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
     def reset(
         self,
         seed: int | None = None,
-        options: Mapping[str, Any] | None = None,  # noqa: ARG002 - unknown options are ignored, and all are unknown
+        options: Mapping[str, Any] | None = None,
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Start a new game; reseeds only when a seed is given.
 
+        Args:
+            seed: of all random streams.
+            options: ``{"game": game}`` starts from a position instead, a ``Game`` of the same configuration, which is
+                not changed. Its random stream goes on; with a seed, a new one starts. ``max_cycles`` counts from there.
+
         Raises:
-            ValueError: the seed is negative or not an integer.
+            ValueError: the seed is negative or not an integer, an option is not known, or the game has another
+                configuration or is over; nothing has changed then.
         """
-        view = self.single.reset(seed)
+        view = self.single.reset(seed, self.single.read_start(options))
         self.agents = list(_AGENTS)
         if self.render_mode is not None:
             self._display.reset(self.single)
-        return self._pack(*view, view[2].item(0))
+        return self.pack(*view, view[2].item(0))
 
-    def _pack(
+    def pack(
         self, observations: NDArray[Any], masks: NDArray[np.int8], results: NDArray[np.void], alpha: Any
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return the observations and infos of both agents; ``alpha``: the first of the results as a tuple."""
@@ -201,7 +194,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             self.agents = []
         if self.render_mode is not None:
             self._display.step(self.single)
-        packed, infos = self._pack(observations, masks, results, alpha)
+        packed, infos = self.pack(observations, masks, results, alpha)
         return (
             packed,
             {ALPHA: reward, BRAVO: 0.0 - reward},
@@ -270,7 +263,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
     def view(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return observations and infos of both agents as the game is now."""
         view = self.single.view()
-        return self._pack(*view, view[2].item(0))
+        return self.pack(*view, view[2].item(0))
 
     def render(self) -> Rendered:
         """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").

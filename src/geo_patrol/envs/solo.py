@@ -14,7 +14,7 @@ from geo_patrol.agents.protocol import SeededAgent, call_agent, check_agent, com
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
-from geo_patrol.envs.arguments import GameOptions, MaskIn, check_choice, check_names, check_orders
+from geo_patrol.envs.arguments import GameOptions, check_choice, check_names, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, View
 from geo_patrol.envs.spaces import OrderSpace, box, masked
@@ -77,12 +77,11 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         *,
         opponent: str | Agent = "random",
         seat: Seat = "alpha",
-        mask_in: MaskIn = "info",
         **options: Unpack[GameOptions],
     ) -> None:
-        EzPickle.__init__(self, config, opponent=opponent, seat=seat, mask_in=mask_in, **options)
-        check_names(options, GameOptions)
-        observation = options.get("observation", "onehot")
+        EzPickle.__init__(self, config, opponent=opponent, seat=seat, **options)
+        check_names(options, GameOptions, "config", "opponent", "seat")
+        observation, mask_in = options.get("observation", "onehot"), options.get("mask_in", "info")
         self.render_mode = options.get("render_mode")
         self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
         check_choice("seat", seat, get_args(Seat))
@@ -115,16 +114,23 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a new game; reseeds only when a seed is given.
 
+        Args:
+            seed: of all random streams.
+            options: ``{"game": game}`` starts from a position instead, a ``Game`` of the same configuration, which is
+                not changed. Its random stream goes on; with a seed, a new one starts. ``max_cycles`` counts from there.
+
         Raises:
-            ValueError: the seed is negative or not an integer.
+            ValueError: the seed is negative or not an integer, an option is not known, or the game has another
+                configuration or is over; nothing has changed then.
         """
+        start = self._single.read_start(options)
         super().reset(seed=None if seed is None else check_seed(seed), options=options)
         self._seat = (
             int(self.np_random.integers(2)) if self._seat_choice == "random" else _SEATS.index(self._seat_choice)
         )
         self.opponent.reset(np.ones(1, np.bool_))
         self._is_over = False
-        view = self._single.reset(seed)
+        view = self._single.reset(seed, start)
         self._display.reset(self._single)
         return self._pack(view)
 

@@ -86,7 +86,7 @@ def box(config: GameConfig, encoding: Encoding) -> spaces.Box:
     return spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
 
 
-def masked(observation: spaces.Space[Any]) -> spaces.Dict:
+def masked(observation: spaces.Space[Any], mask_shape: tuple[int, ...] = MASK_SHAPE) -> spaces.Dict:
     """Return the space of observations together with their action mask."""
-    mask = spaces.Box(0, 1, MASK_SHAPE, np.int8)
+    mask = spaces.Box(0, 1, mask_shape, np.int8)
     return spaces.Dict({"observation": observation, "action_mask": mask})

@@ -1,7 +1,7 @@
 """The native vector environment: many games, one call into the engine."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Annotated, Any, Literal, TypeAlias, Unpack, get_args
 
 import numpy as np
 from gymnasium import spaces
@@ -9,32 +9,79 @@ from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from geo_patrol.config.presets import ConfigSource, load_config
+from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
 from geo_patrol.engine.observe import check_encoding
-from geo_patrol.engine.state import NUM_SIDES, SATELLITES
+from geo_patrol.engine.state import NUM_SIDES, ORDERS, SATELLITES
 from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.arguments import (
     MAX_THREADS,
     MaskIn,
     check_actions,
+    check_choice,
     check_count,
     check_names,
     check_options,
     check_seats,
+    check_start,
     read_autoreset,
+    read_options,
     read_reset_mask,
     read_seeds,
 )
 from geo_patrol.envs.episodes import Episodes
 from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions
+from geo_patrol.envs.satellites import living_satellites, own_features
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.threads import WorkerPool, split
-from geo_patrol.errors import show
+from geo_patrol.errors import RecordingError, show
 from geo_patrol.game import Game
-from geo_patrol.games import MAX_GAMES, fresh_seed
+from geo_patrol.games import MAX_GAMES, Games, fresh_seed
+from geo_patrol.position import SavedGenerator, SavedState, check_saved, restore_states, save_state
+
+Agents: TypeAlias = Literal["sides", "satellites"]
+
+_Stream = Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
+_Code = Annotated[int, Field(ge=0, lt=ORDERS)]
+_Orders = Annotated[list[_Code], Field(min_length=SATELLITES, max_length=SATELLITES)]
+_Count = Annotated[int, Field(ge=0, lt=2**62)]
+
+
+class _SavedEpisode(BaseModel):
+    """The fields of ``engine.steps.EPISODE`` that outlast a step, and the stream of sampled actions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    sampler: _Stream
+    opponent_stream: _Stream
+    total_reward: FiniteFloat
+    length: _Count
+    score_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)]
+    illegal_orders: Annotated[list[_Count], Field(min_length=2, max_length=2)]
+    seat: Literal[0, 1]
+    next_seat: Literal[0, 1]
+    opponent: Annotated[int, Field(ge=-1, lt=2**31)]
+    is_over: Literal[0, 1]
+
+
+_EPISODE_FIELDS = tuple(name for name in _SavedEpisode.model_fields if name != "sampler")
+
+
+class _SavedVector(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal["geo_patrol vector environment"]
+    version: Annotated[int, Field(ge=1, le=1)]
+    config: dict[str, Any]
+    opponents: list[str]
+    games: Annotated[list[SavedState], Field(max_length=MAX_GAMES)]
+    episodes: Annotated[list[_SavedEpisode], Field(max_length=MAX_GAMES)]
+    sampled: list[_Orders] | None
+    generator: SavedGenerator
+
 
 _FIRST_SEAT = {"both": 0, "alpha": 0, "bravo": 1, "alternate": 0}
 
@@ -82,7 +129,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         ConfigError: the configuration is invalid.
         ValueError: another argument is invalid.
 
-    A pickled or copied environment is one that has not been reset.
+    A pickled or copied environment is one that has not been reset; ``save`` and ``restore`` carry the games over.
 
     Version history: v0, first release.
     """
@@ -95,7 +142,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     ) -> None:
         self.closed = True  # until it is complete: Gymnasium closes incomplete environments as well
         EzPickle.__init__(self, config, num_games, **options)
-        check_names(options, VectorOptions)
+        check_names(options, VectorOptions, "config", "num_games")
         observation, opponent = options.get("observation", "onehot"), options.get("opponent")
         reward, max_cycles = options.get("reward", "score"), options.get("max_cycles")
         mask_in, self._copy = options.get("mask_in", "info"), options.get("copy", True)
@@ -208,16 +255,18 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         Args:
             seed: an integer s (game i gets s + i), or one for each game (None leaves a game's streams as they are);
                 None goes on with all streams.
-            options: ``reset_mask``: (num_envs,) bool, the same for both sides of a game. Other options are ignored.
+            options: ``reset_mask``: (num_envs,) bool, the same for both sides of a game. ``games``: positions to start
+                from instead, ``Games`` of the same configuration with one for each game that is selected, in their
+                order. Their random streams go on; with a seed, a new one starts. ``max_cycles`` counts from there.
 
         Raises:
-            ValueError: a seed or the mask is wrong; nothing has changed then.
+            ValueError: a seed or an option is wrong, or an option is not known; nothing has changed then.
         """
         if self.closed:
             raise RuntimeError("the environment is closed")
-        if options is not None and not isinstance(options, Mapping):
-            raise ValueError(f"options must be a dict, such as {{'reset_mask': ..}}, got {show(options)}")
-        mask = read_reset_mask((options or {}).get("reset_mask"), self.num_games, self._sides)
+        read = read_options(options, ("reset_mask", "games"))
+        mask = read_reset_mask(read.get("reset_mask"), self.num_games, self._sides)
+        start = self._read_start(read.get("games"), int(np.count_nonzero(mask)))
         was_started, resets_all = self._is_started, bool(mask.all())
         if not was_started and not resets_all:
             raise ValueError("reset_mask: the first reset starts all games: select every environment")
@@ -229,12 +278,13 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         if first_seed is not None:
             super().reset(seed=first_seed % 2**63)
         self._new_games |= mask
-        self._episodes.reset(np.flatnonzero(mask), self._opponents.choices)
+        rows = np.flatnonzero(mask)
+        self._episodes.reset(rows, self._opponents.choices, start=start)
+        if start is not None:
+            seeded = {row: seed for row in rows if (seed := seeds[row]) is not None}
+            self._episodes.games.seed_streams(list(seeded.values()), np.array(list(seeded), np.int64))
         self._num_over = int(np.count_nonzero(self._episodes.records["is_over"]))
-        outputs = self._new_outputs()
-        for array in (outputs.results, outputs.statistics):
-            array.view(np.uint8)[:] = 0
-        self._episodes.describe(outputs)
+        self._describe()
         before, self._sampled = self._sampled, None
         if self._samples and (resets_all or before is not None):
             sampled = self._episodes.sample_actions(mask)
@@ -243,7 +293,120 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
                 sampled[rows] = before[rows]
             self._sampled = sampled
         self._is_started = True
-        return self._packer.observations(outputs), self._packer.infos(outputs)
+        return self._pack()
+
+    def _read_start(self, games: Any, count: int) -> Games | None:
+        if games is None:
+            return None
+        if not isinstance(games, Games) or len(games) != count:
+            found = f"Games of {len(games)}" if isinstance(games, Games) else show(games)
+            raise ValueError(f"option 'games' must be a geo_patrol.Games of {count}, the selected games, got {found}")
+        return check_start("option 'games'", games, self._config)
+
+    def _describe(self) -> None:
+        """Write the outputs of all games as they are; no episode has finished in them."""
+        outputs = self._new_outputs()
+        for array in (outputs.results, outputs.statistics):
+            array.view(np.uint8)[:] = 0
+        self._episodes.describe(outputs)
+
+    def _pack(self) -> tuple[Any, dict[str, Any]]:
+        return self._packer.observations(self._episodes.outputs), self._packer.infos(self._episodes.outputs)
+
+    def view(self) -> tuple[Any, dict[str, Any]]:
+        """Return observations and infos as the games are now, as after ``restore``."""
+        self._check_started()
+        self._describe()
+        return self._pack()
+
+    def state(self) -> NDArray[np.float32]:
+        """Return the whole positions for a centralised critic, (num_games, size): alpha's observations as "onehot"."""
+        self._check_started()
+        outputs = self._episodes.outputs.onehot
+        if self._sides == NUM_SIDES and len(outputs) > 0:
+            return outputs[::NUM_SIDES]
+        state: NDArray[np.float32] = self._episodes.games.observe("onehot")[:, 0]
+        return state
+
+    def save(self) -> dict[str, Any]:
+        """Return all games, random streams included, as plain data that ``json.dumps`` takes.
+
+        An opponent's memory is not saved; the agents of this package have none.
+
+        Raises:
+            RecordingError: ``reset`` was not called.
+        """
+        if not self._is_started:
+            raise RecordingError("nothing to save: reset must be called first")
+        games, records = self._episodes.games, self._episodes.records
+        columns = {"sampler": games.state.choices["stream"].tolist()}
+        columns |= {name: records[name].tolist() for name in _EPISODE_FIELDS}
+        episodes = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return {
+            "format": "geo_patrol vector environment",
+            "version": 1,
+            "config": self._config.to_dict(),
+            "opponents": list(self.opponent_names),
+            "games": [save_state(games, i) for i in range(self.num_games)],
+            "episodes": episodes,
+            "sampled": None if self._sampled is None else self._sampled.tolist(),
+            "generator": self.np_random.bit_generator.state,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Resume games that were saved with the same configuration, number of games, seats and opponents.
+
+        On an error nothing changes.
+
+        Raises:
+            RecordingError: the data are damaged, or of another configuration.
+        """
+        if self.closed:
+            raise RuntimeError("the environment is closed")
+        data = check_saved(_SavedVector, saved, "saved environment")
+        if read_saved_config(data.config) != self._config:
+            raise RecordingError("saved environment: it was saved with another configuration")
+        if len(data.games) != self.num_games or len(data.episodes) != self.num_games:
+            raise RecordingError(f"saved environment: games and episodes must be those of {self.num_games} games")
+        if tuple(data.opponents) != self.opponent_names:
+            names = ", ".join(map(repr, data.opponents)) or "none"
+            raise RecordingError(
+                f"saved environment: it has the opponents {names}, but there are {show(self.opponent_names)}"
+            )
+        if data.sampled is not None and len(data.sampled) != self.num_envs:
+            raise RecordingError(f"saved environment: sampled must have {self.num_envs} rows, got {len(data.sampled)}")
+        games = restore_states(self._config, data.games, "saved environment: games")
+        for i, episode in enumerate(data.episodes):
+            fault = self._find_fault(episode, is_done=bool(games.is_over[i]))
+            if fault is not None:
+                raise RecordingError(f"saved environment: episodes.{i}.{fault}")
+        generator = data.generator.restore()
+
+        self._is_started = False  # until all is done
+        self._pool.wait()
+        self._episodes.games.put(np.arange(self.num_games), games)
+        self._episodes.games.state.choices["stream"] = [episode.sampler for episode in data.episodes]
+        records = self._episodes.records
+        for name in _EPISODE_FIELDS:
+            records[name] = [getattr(episode, name) for episode in data.episodes]
+        records["is_new"] = 0
+        self._num_over = int(np.count_nonzero(records["is_over"]))
+        self._sampled = None if data.sampled is None else np.array(data.sampled, np.int64)
+        self.np_random = generator
+        self._is_seeded[:] = True
+        self._new_games[:] = True
+        self._describe()
+        self._is_started = True
+
+    def _find_fault(self, episode: "_SavedEpisode", *, is_done: bool) -> str | None:
+        """Return what is impossible in a saved episode, None if nothing is."""
+        if is_done and not episode.is_over:
+            return "is_over = 0: the game is over"
+        if self._sides == NUM_SIDES and episode.opponent >= 0:
+            return f"opponent = {episode.opponent}: both sides are played"
+        if self._sides == 1 and not self._opponents.is_in_play(episode.opponent):
+            return f"opponent = {episode.opponent}: this opponent is not in play"
+        return None
 
     def _new_outputs(self, *, samples: bool = False) -> Outputs:
         """Return the arrays that the next step writes: new ones, or with ``copy=False`` the same every time."""
@@ -328,14 +491,89 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         return f"<{type(self).__name__} {self._config.title!r}: {self.num_games} games, {self.num_envs} environments>"
 
 
+class VectorSatellites(VectorGeoPatrol):
+    """A ``VectorGeoPatrol`` whose agents are satellites: rows are teams, and their satellites the axis after it.
+
+    A row is one side of a game, as in ``VectorGeoPatrol``, and so are actions, rewards, endings, autoreset and
+    opponents: an action is eleven orders, one for each agent, and the reward is shared. What differs:
+
+    - observations are dicts: ``own``, (num_envs, 11, features), the features of each satellite, and ``team``,
+      (num_envs, size), what its side sees, with ``action_mask`` for ``mask_in="obs"``. ``own`` is a view of ``team``.
+    - infos have ``agents``, (num_envs, 11) bool: the satellites that the side has, and that were not destroyed.
+
+    Number, ``own`` and ``team`` side by side are what ``SatellitesGeoPatrol`` returns for a satellite.
+    """
+
+    def __init__(
+        self, config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Unpack[VectorOptions]
+    ) -> None:
+        super().__init__(config, num_games, **options)
+        self._final_agents = np.zeros((self.num_envs, SATELLITES), np.bool_)
+        space = self.single_observation_space
+        masks = {"action_mask": space["action_mask"]} if isinstance(space, spaces.Dict) else {}
+        team = space["observation"] if isinstance(space, spaces.Dict) else space
+        assert isinstance(team, spaces.Box)
+        low, high = (own_features(bound[None])[0].copy() for bound in (team.low, team.high))
+        own = spaces.Box(low, high, dtype=high.dtype.type)
+        self.single_observation_space = spaces.Dict({"own": own, "team": team, **masks})
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start new episodes, see ``VectorGeoPatrol.reset``."""
+        return self._by_satellite(*super().reset(seed=seed, options=options))
+
+    def step(
+        self, actions: NDArray[Any]
+    ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Play one decision phase of every game, see ``VectorGeoPatrol.step``."""
+        observations, rewards, terminations, truncations, infos = super().step(actions)
+        observations, infos = self._by_satellite(observations, infos)
+        return observations, rewards, terminations, truncations, infos
+
+    def view(self) -> tuple[Any, dict[str, Any]]:
+        """Return observations and infos as the games are now, as after ``restore``."""
+        return self._by_satellite(*super().view())
+
+    def _by_satellite(self, observations: Any, infos: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        infos["agents"], infos["_agents"] = self._agents(), infos["_seat"]
+        if "final_obs" in infos:
+            infos["final_obs"] = _split(infos["final_obs"])
+            finished = infos["_final_info"]
+            infos["final_info"] |= {"agents": self._final_agents & finished[:, None], "_agents": finished}
+        return _split(observations), infos
+
+    def _agents(self) -> NDArray[np.bool_]:
+        living = living_satellites(self._episodes.games)
+        if self._sides == 1:
+            living = living[np.arange(self.num_games), self._episodes.records["seat"]]
+        return living.reshape(self.num_envs, SATELLITES)
+
+    def _reset_over(self, *, is_new: bool) -> NDArray[np.bool_]:
+        self._final_agents = self._agents()
+        return super()._reset_over(is_new=is_new)
+
+
+def _split(observations: Any) -> dict[str, NDArray[Any]]:
+    """Return the observations of satellites from those of sides."""
+    if isinstance(observations, dict):
+        return _split(observations["observation"]) | {"action_mask": observations["action_mask"]}
+    return {"own": own_features(observations), "team": observations}
+
+
 def make_vec(
-    config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Unpack[VectorOptions]
+    config: ConfigSource = "geo_patrol",
+    num_games: int = 1,
+    *,
+    agents: Agents = "sides",
+    **options: Unpack[VectorOptions],
 ) -> VectorGeoPatrol:
     """Create a vector environment.
 
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
         num_games: how many games, 1 to 1,048,576.
+        agents: "sides", or "satellites" for ``VectorSatellites``, where each satellite is an agent.
         **options: the other arguments of ``VectorGeoPatrol``: ``overrides``, ``opponent``, ``seats``, ``threads``,
             ``autoreset``, ``mask_in``, ``observation``, ``reward``, ``max_cycles``, ``copy``.
 
@@ -348,7 +586,10 @@ def make_vec(
     >>> observations.shape, infos["action_mask"].shape
     ((512, 249), (512, 11, 28))
     """
-    return VectorGeoPatrol(config, num_games, **options)
+    check_names(options, VectorOptions, "config", "num_games", "agents")
+    check_choice("agents", agents, get_args(Agents))
+    kind = VectorSatellites if agents == "satellites" else VectorGeoPatrol
+    return kind(config, num_games, **options)
 
 
 def make_gymnasium_vec(*, num_envs: int, opponent: Mixture | None = "random", **arguments: Any) -> VectorGeoPatrol:
@@ -362,7 +603,7 @@ def make_gymnasium_vec(*, num_envs: int, opponent: Mixture | None = "random", **
         if games % NUM_SIDES:
             raise ValueError(f"num_envs must be even in self-play, where a game has two environments, got {num_envs}")
         games //= NUM_SIDES
-    return VectorGeoPatrol(num_games=games, opponent=opponent, **arguments)
+    return make_vec(num_games=games, opponent=opponent, **arguments)
 
 
 class _Packer:

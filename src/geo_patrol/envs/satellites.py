@@ -1,0 +1,251 @@
+"""One agent for each satellite: the PettingZoo parallel environment, and what a satellite sees."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar, Unpack
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import EzPickle
+from numpy.typing import NDArray
+from pettingzoo import ParallelEnv
+
+from geo_patrol.config.presets import ConfigSource
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine.observe import NUM_GAME_FEATURES, OBSERVED_SATELLITES, Encoding
+from geo_patrol.engine.state import NOOP, NUM_SIDES, ORDERS, SATELLITES
+from geo_patrol.envs.arguments import GameOptions, check_agent_orders, check_choice
+from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, Rendered
+from geo_patrol.envs.episodes import ALPHA, BRAVO
+from geo_patrol.envs.parallel import ParallelGeoPatrol
+from geo_patrol.envs.spaces import box, masked
+from geo_patrol.game import Game
+from geo_patrol.games import Games
+
+_SIDES = (ALPHA, BRAVO)
+_AGENTS = tuple(f"{side}_{number}" for side in _SIDES for number in range(SATELLITES))
+_SIDE_OF = {agent: index // SATELLITES for index, agent in enumerate(_AGENTS)}
+_NUMBER_OF = {agent: index % SATELLITES for index, agent in enumerate(_AGENTS)}
+
+
+def own_features(observations: NDArray[Any]) -> NDArray[Any]:
+    """Return the part of sides' observations that describes their own satellites, (n, 11, features): a view."""
+    width = (observations.shape[1] - NUM_GAME_FEATURES) // OBSERVED_SATELLITES
+    return observations[:, : SATELLITES * width].reshape(len(observations), SATELLITES, width)
+
+
+def living_satellites(games: Games) -> NDArray[np.bool_]:
+    """Return which satellites a side has that were not destroyed, (n, 2, 11)."""
+    exists = np.arange(SATELLITES) <= games.state.rules["patrol_count"][..., None]
+    living: NDArray[np.bool_] = (games.state.games["destroyed"] == 0) & exists
+    return living
+
+
+class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore[misc]
+    """Each satellite is an agent: ``alpha_0``, the HVA, ``alpha_1`` and so on to ``bravo_10``.
+
+    The games are those of ``ParallelGeoPatrol``, bit for bit. The satellites that a side does not have are not among the
+    agents. One that is destroyed is terminated in that step and leaves ``agents``; one without fuel stays, and noop is
+    its only legal order.
+
+    Action: ``Discrete(28)``, the satellite's order code. Illegal orders become noop.
+
+    Observation: a dict of ``observation``, 1-D, float32 ("onehot") or int16 ("tokens"), and ``action_mask``, (28,) int8;
+    with ``mask_in="info"`` or ``"none"`` only the vector. It has three parts: the satellite's number (one-hot, or as it
+    is in "tokens"), its own features (sector, fuel, ammo and so on), and the whole observation of its side, whose features
+    ``geo_patrol.observation_names`` lists.
+
+    Reward: that of the side, the same for all of its agents. Infos are those of the side.
+
+    Args:
+        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
+        **options: the other arguments of ``ParallelGeoPatrol``.
+
+    Raises:
+        ConfigError: the configuration is invalid.
+        ValueError: another argument is invalid.
+
+    A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
+
+    Version history: v0, first release.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "geo_patrol_satellites_v0",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": RENDER_FPS,
+        "is_parallelizable": True,
+    }
+
+    def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
+        EzPickle.__init__(self, config, **options)
+        self._game = ParallelGeoPatrol(config, **options)
+        self.render_mode = self._game.render_mode
+        games = self._game.single.episodes.games
+        fleets = [SATELLITES] * NUM_SIDES if games.is_randomized else 1 + games.state.rules["patrol_count"][0]
+        self.possible_agents = [agent for agent in _AGENTS if _NUMBER_OF[agent] < fleets[_SIDE_OF[agent]]]
+        self.agents: list[str] = []
+        encoding: Encoding = options.get("observation", "onehot")
+        team = box(self.config, encoding)
+        own = own_features(team.high[None])[0, 0]
+        if encoding == "onehot":
+            self._numbers = np.eye(SATELLITES, dtype=team.dtype)
+            highest = np.ones(SATELLITES, team.dtype)
+        else:
+            self._numbers = np.arange(SATELLITES, dtype=team.dtype)[:, None]
+            highest = np.array([SATELLITES - 1], team.dtype)
+        high = np.concatenate([highest, own, team.high])
+        vector = spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
+        space: spaces.Space[Any] = masked(vector, (ORDERS,)) if self._mask_in == "obs" else vector
+        self.observation_spaces = {
+            agent: copy.deepcopy(space) for agent in self.possible_agents
+        }  # seeded each by itself
+        self.action_spaces = {agent: spaces.Discrete(ORDERS) for agent in self.possible_agents}
+        self.state_space = self._game.state_space
+
+    @property
+    def config(self) -> GameConfig:
+        """The configuration, with the ranges that resets sample from."""
+        return self._game.config
+
+    @property
+    def _mask_in(self) -> str:
+        return self._game.single.mask_in
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's observations, the same object each time."""
+        return self.observation_spaces[self._check(agent)]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """Return the space of an agent's actions, the same object each time."""
+        return self.action_spaces[self._check(agent)]
+
+    def _check(self, agent: str) -> str:
+        check_choice("agent", agent, tuple(self.possible_agents))
+        return agent
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Start a new game, or ``options["game"]``, as ``ParallelGeoPatrol.reset`` does."""
+        self._game.reset(seed, options)
+        self.agents = self._living()
+        return self._pack()
+
+    def _living(self) -> list[str]:
+        living = living_satellites(self._game.single.episodes.games)[0]
+        return [agent for agent in self.possible_agents if living[_SIDE_OF[agent], _NUMBER_OF[agent]]]
+
+    def view(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return observations and infos of all agents as the game is now."""
+        self._game.single.view()
+        return self._pack()
+
+    def _pack(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return the observations and infos of ``agents`` from what the last step or reset wrote."""
+        episodes = self._game.single.episodes
+        results, masks = episodes.outputs.results, episodes.outputs.masks
+        teams = episodes.observations(episodes.outputs)
+        vectors = self._join(teams)
+        _, infos_of_sides = self._game.pack(teams, masks, results, results.item(0))
+        observations, infos = {}, {}
+        for agent in self.agents:
+            side, number = _SIDE_OF[agent], _NUMBER_OF[agent]
+            observations[agent], infos[agent] = vectors[side, number], dict(infos_of_sides[_SIDES[side]])
+            if self._mask_in == "obs":
+                observations[agent] = {"observation": vectors[side, number], "action_mask": masks[side, number]}
+            elif self._mask_in == "info":
+                infos[agent]["action_mask"] = masks[side, number]
+        return observations, infos
+
+    def _join(self, teams: NDArray[Any]) -> NDArray[Any]:
+        """Return what all satellites see, (2, 11, size), from the observations of both sides."""
+        own = own_features(teams)
+        start, stop = self._numbers.shape[1], self._numbers.shape[1] + own.shape[2]
+        vectors = np.empty((NUM_SIDES, SATELLITES, stop + teams.shape[1]), teams.dtype)
+        vectors[..., :start] = self._numbers
+        vectors[..., start:stop] = own
+        vectors[..., stop:] = teams[:, None]
+        return vectors
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Play one decision phase.
+
+        Args:
+            actions: an order code for each of ``agents``.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos of those that were agents before. After the last
+            step ``agents`` is empty, and a further step returns five empty dicts.
+
+        Raises:
+            ValueError: an agent is missing or unknown, or its order is not an integer.
+            RuntimeError: ``reset`` was never called.
+        """
+        if not self.agents:
+            self._game.single.check_reset()
+            return {}, {}, {}, {}, {}
+        orders = np.full((NUM_SIDES, SATELLITES), NOOP, np.int64)
+        sides, numbers = ([of[agent] for agent in self.agents] for of in (_SIDE_OF, _NUMBER_OF))
+        orders[sides, numbers] = check_agent_orders(actions, self.agents)
+        _, rewards, terminations, truncations, _ = self._game.step(dict(zip(_SIDES, orders, strict=True)))
+        observations, infos = self._pack()
+        played, living = self.agents, set(self._living())
+        self.agents = [agent for agent in played if agent in living] if self._game.agents else []
+        teams = {agent: _SIDES[_SIDE_OF[agent]] for agent in played}
+        return (
+            observations,
+            {agent: rewards[team] for agent, team in teams.items()},
+            {agent: terminations[team] or agent not in living for agent, team in teams.items()},
+            {agent: truncations[team] and agent in living for agent, team in teams.items()},
+            infos,
+        )
+
+    def action_masks(self, agent: str) -> NDArray[np.int8]:
+        """Return an agent's legal orders now: (28,) int8, 1 where legal."""
+        self._check(agent)
+        mask: NDArray[np.int8] = self._game.action_masks(_SIDES[_SIDE_OF[agent]])[_NUMBER_OF[agent]]
+        return mask
+
+    def sample_actions(self) -> dict[str, int]:
+        """Sample legal actions for all agents; the game's own random stream is not used."""
+        orders = self._game.single.sample_actions().tolist()
+        return {agent: orders[_SIDE_OF[agent]][_NUMBER_OF[agent]] for agent in self.agents}
+
+    def state(self) -> NDArray[np.float32]:
+        """Return the whole position for a centralised critic: alpha's observation, encoded as "onehot"."""
+        return self._game.state()
+
+    def game(self) -> Game:
+        """Return a copy of the game, to inspect, or to plan with after ``fork``."""
+        return self._game.game()
+
+    def save(self) -> dict[str, Any]:
+        """Return the game as plain data; ``ParallelGeoPatrol`` restores it, too."""
+        return self._game.save()
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Resume a saved game of the same configuration; on an error nothing changes.
+
+        Raises:
+            RecordingError: the data are damaged, or of another configuration.
+        """
+        self._game.restore(saved)
+        self.agents = self._living() if self._game.agents else []
+
+    def render(self) -> Rendered:
+        """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
+
+        Raises:
+            RuntimeError: ``reset`` was never called.
+        """
+        return self._game.render()
+
+    def close(self) -> None:
+        """Close the window, if one is open."""
+        self._game.close()
+
+    def __str__(self) -> str:
+        return "geo_patrol_satellites_v0"
