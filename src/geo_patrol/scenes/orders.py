@@ -63,9 +63,10 @@ def cost_shapes(
     for option in options:
         if option.target is None:
             assert option.sector is not None
-            labels.setdefault(option.sector, {})[f"-{option.cost} fuel"] = None
+            labels.setdefault(option.sector, {})[f"\u2212{option.cost} fuel"] = None
         else:
-            text = f"{option.order.action} {option.probability:.0%} -{option.cost}"
+            deed = "ram" if option.order.action == "collide" else option.order.action
+            text = f"{deed} {option.probability:.0%} \u2212{option.cost}"
             labels.setdefault(sectors[option.target], {})[text] = None
     occupied = []
     for anchor in anchors.values():

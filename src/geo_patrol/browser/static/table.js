@@ -373,7 +373,7 @@ class TablePage {
     this["close-hint"].focus();
     const patience = setTimeout(() => say(text, "Hints are still being prepared, which takes a minute the first time. You can cancel, and play on."), HINT_SECONDS * 1000);
     try {
-      const answer = await request(`${this.#path}/hint`, { secret: this.line.secret }, control.signal);
+      const answer = await request(`${this.#path}/hint`, { secret: this.line.secret, screen: screenKind() }, control.signal);
       if (choices !== this.entry.choices || control.signal.aborted) return;
       this.hinted = answer;
       say(text, `${this.#hintText(answer.orders)}: wins ${answer.percent} % of ${answer.games.toLocaleString("en")} games played on from here.`);
@@ -677,14 +677,15 @@ class TablePage {
 
 /** Returns what can happen to the own HVA with the planned orders, and who guards it. */
 function dangerText({ attackers, lost, guarding, able, phase }) {
-  const who = listed(attackers.map(short));
+  const isLong = NARROW.matches && attackers.length > 3;
+  const who = isLong ? COUNTS[attackers.length] : listed(attackers.map(short));
   const could = able.length ? `${COUNTS[able.length]} can guard.` : "Nobody can guard.";
   if (phase === "movement") return `${who} can reach your HVA: lost in ${lost} % without guards. ${could}`;
   return `${who} can attack your HVA. ${manyDo(guarding.length, "guard")}: lost in ${lost} %.${guarding.length ? "" : ` ${could}`}`;
 }
 
 const parameters = new URLSearchParams(location.hash.slice(1)); // which the browser keeps to itself
-window.addEventListener("hashchange", () => location.reload());
+for (const [target, type] of [[window, "hashchange"], [NARROW, "change"]]) target.addEventListener(type, () => location.reload()); // orders outlive it
 const page = new TablePage(parameters);
 if (parameters.has("class")) {
   const back = document.getElementById("back");
