@@ -266,7 +266,7 @@ class TablePage {
       for (const line of this.lines) line.turn = null;
       this.entry.clear();
       this.#closeHint();
-      this.isReading = scene.moment.engaged;
+      this.isReading = scene.moment.engaged && scene.moment.phase !== "over"; // the end follows at once
       if (scene.moment.engaged) this.sounds.play("hit");
       say(this.said, this.#summary(scene.moment));
     }
