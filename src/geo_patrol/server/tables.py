@@ -692,6 +692,8 @@ class TableStore(Store[SavedTable, Table]):
         folder: folder of all files; created if necessary. One server uses it at a time.
         max_tables: how many games may be in progress at once; half as many of an address.
         own_agents: see ``make_seat_agent``.
+        is_guest: whether the folder is that of a server which is running: new games are added to it, of which it hears
+            when somebody opens them, and no others are touched.
 
     Attributes:
         max_tables: how many games may be in progress at once.
@@ -702,15 +704,24 @@ class TableStore(Store[SavedTable, Table]):
         GeoPatrolError: another server uses the folder.
     """
 
-    def __init__(self, folder: Path, max_tables: int = 200, own_agents: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        max_tables: int = 200,
+        own_agents: frozenset[str] = frozenset(),
+        *,
+        is_guest: bool = False,
+    ) -> None:
         super().__init__(folder, SavedTable, self._restore_table, "table", max_tables + MAX_FINISHED)
+        self.max_tables, self.own_agents = max_tables, own_agents
+        self.observers: list[Callable[[Table], None]] = []
         self._lock = FileLock(folder / ".lock", mode=0o600, thread_local=False)
+        if is_guest:
+            return
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
             raise GeoPatrolError(f"{folder} is in use by another server: end it, or use another folder") from None
-        self.max_tables, self.own_agents = max_tables, own_agents
-        self.observers: list[Callable[[Table], None]] = []
         saved = self.read_all()
         for is_over, count in ((True, MAX_FINISHED), (False, max_tables)):  # others when somebody opens them
             for name in [name for name, one in saved.items() if (one.is_over or one.is_stopped) == is_over][-count:]:
