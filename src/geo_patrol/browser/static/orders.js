@@ -236,8 +236,8 @@ class OrderPanel {
       const line = options.filter((one) => one.action === action).sort((one, other) => other.odds - one.odds);
       if (line.length === 0) return [];
       const [deed] = DEEDS[action];
-      const costs = [...new Set(line.map(({ cost }) => `−${cost}`))];
-      const head = create("span", { "aria-hidden": "true" }, deed, create("small", { class: "soft" }, costs.length > 1 ? costs.join(" or ") : `${costs[0]} fuel`));
+      const costs = [...new Set(line.map(({ cost }) => cost))];
+      const head = create("span", { "aria-hidden": "true" }, deed, create("small", { class: "soft" }, `−${costs.join(" or ")}${costs.length > 1 ? "" : " fuel"}`));
       const ways = line.map((one) => this.#way(one, short(one.target), `${one.odds} %`, `${deed} ${short(one.target)}, ${one.odds} percent, ${one.cost} fuel`));
       return [create("div", { class: "line" }, head, ...ways)];
     });
@@ -263,7 +263,8 @@ class OrderPanel {
       return create("li", {}, chip);
     });
     chips.replaceChildren(...all);
-    say(this.sofar.querySelector("h2"), this.choices === null ? "" : `Ordered: ${this.pending.size}${cost ? `, −${cost} fuel` : ""}`);
+    const fuel = cost ? [create("span", { class: "wide" }, `, −${cost} fuel`)] : [];
+    this.sofar.querySelector("h2").replaceChildren(...(this.choices === null ? [] : [`Ordered: ${this.pending.size}`, ...fuel]));
     if (focused >= 0) (chips.children[Math.min(focused, all.length - 1)]?.firstChild ?? this.yours.querySelector(":checked"))?.focus();
   }
 

@@ -680,7 +680,8 @@ function dangerText({ attackers, lost, guarding, able, phase }) {
   const isLong = NARROW.matches && attackers.length > 3;
   const who = isLong ? COUNTS[attackers.length] : listed(attackers.map(short));
   const could = able.length ? `${COUNTS[able.length]} can guard.` : "Nobody can guard.";
-  if (phase === "movement") return `${who} can reach your HVA: lost in ${lost} % without guards. ${could}`;
+  if (phase === "movement") return `${who} can reach your HVA: lost in ${lost} %${NARROW.matches ? "" : " without guards"}. ${could}`;
+  if (NARROW.matches && !guarding.length) return `${who} can attack your HVA: lost in ${lost} %. ${could}`;
   return `${who} can attack your HVA. ${manyDo(guarding.length, "guard")}: lost in ${lost} %.${guarding.length ? "" : ` ${could}`}`;
 }
 
