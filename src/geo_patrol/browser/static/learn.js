@@ -84,6 +84,7 @@ class Lesson {
     this.text.textContent = isDone ? "" : card.text;
     this.task.textContent = isDone ? card.text : card.task;
     this.wrong.textContent = card.hint;
+    if (card.hint) this.wrong.scrollIntoView({ block: "nearest" });
     this.back.disabled = this.number === 1;
     this.isDone = isDone;
     this.entry.commit.hidden = isDone;

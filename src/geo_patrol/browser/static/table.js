@@ -145,6 +145,7 @@ class TablePage {
       this.#openPast();
     });
     on(this.present, () => this.#toPresent());
+    on(this.entry.commit, () => this.#isPlayedBack && this.#toPresent());
     on(this["ask-hint"], () => this.#askHint());
     on(this["take-hint"], () => {
       this.entry.giveAll(this.hinted.orders);
@@ -493,7 +494,7 @@ class TablePage {
     const { line, entry } = this;
     const { turn } = line;
     this.isCurtain = this.lines.length > 1 && line.isWanted && this.curtainFor !== line.side;
-    const key = line.isWanted && !this.isCurtain ? ["orders", turn.game, line.side, turn.turn, turn.phase].join(":") : null;
+    const key = line.isWanted && !this.isCurtain && !this.isReading ? ["orders", turn.game, line.side, turn.turn, turn.phase].join(":") : null;
     if (key === null) {
       if (entry.choices !== null && !line.isWanted) {
         entry.clear();
@@ -540,8 +541,10 @@ class TablePage {
     this.next.disabled = line.side === null && isPresent && !isOver && !isPast;
     this["look-again"].disabled = playback.record.moments.length < 2;
     this["ask-hint"].disabled = entry.choices === null || this.hasHints === false;
-    if (entry.choices === null) say(entry.commit, this.#waitText());
-    else entry.commit.disabled = Boolean(this.state?.paused);
+    if (entry.choices === null) {
+      entry.commit.disabled = !this.#isPlayedBack;
+      say(entry.commit, this.#isPlayedBack ? "Skip" : this.#waitText());
+    } else entry.commit.disabled = Boolean(this.state?.paused);
     this.controls.update();
     document.body.dataset.state = isOver ? "over" : isReading ? "played" : entry.choices !== null ? entry.choices.phase : "waiting";
     this.#showScore(shown, cast, side);
@@ -551,7 +554,13 @@ class TablePage {
     this.#showOver();
     this.#showMenu(isOver);
     const title = this.title ?? "GEO Patrol";
-    document.title = isOver ? `Over: ${title}` : entry.choices !== null ? `Your turn: ${title}` : title;
+    document.title = isOver ? `Over: ${title}` : line.isWanted ? `Your turn: ${title}` : title;
+  }
+
+  /** Whether an engagement is being shown that has not been read yet. */
+  get #isPlayedBack() {
+    const { playback } = this;
+    return this.isReading && this.steps.hidden && !(playback.isAtEnd && playback.hasArrived);
   }
 
   #waitText() {
