@@ -38,7 +38,9 @@ def pending_order_shapes(
     else:
         end = layout.geometry.point(anchors[option.target].position)
     distance = math.dist(start, end)
-    reach = 0.0 if option.target is None else anchors[option.target].radius  # the arrow must not hide the target's number
+    reach = (
+        0.0 if option.target is None else anchors[option.target].radius
+    )  # the arrow must not hide the target's number
     if distance <= anchor.radius + reach:
         return
     start, end = (shapes.between(start, end, part / distance) for part in (anchor.radius, distance - reach))
