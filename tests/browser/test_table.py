@@ -407,6 +407,25 @@ def test_a_stack_on_a_phone_opens_and_each_satellite_can_be_chosen(address, open
     assert page.evaluate("page.entry.orders") == ["P3 prograde"]
 
 
+def test_an_engagement_is_skipped_or_read_before_the_next_orders(address, open_page):
+    near = 'extends = "geo_patrol"\nturn_limit = 3\n[bravo.patrols]\nformation = [[7, 4]]\n'
+    _, alpha, _, _ = open_table(address, scenario=near, seed=5, alpha="link", bravo="idle")
+    page = open_page(alpha, reduced_motion="no-preference")
+    until(page, "page.entry.choices?.phase === 'movement'")
+    page.evaluate("page.playback.speed = 0.01")
+    commit(page)
+    until(page, "page.entry.choices?.phase === 'engagement'")
+    give_first(page)
+    commit(page)
+    page.locator(".commit:enabled", has_text="Skip").wait_for()
+    assert page.evaluate("page.entry.choices") is None
+    assert page.title().startswith("Your turn: ")
+    page.click(".commit")
+    assert page.evaluate("document.body.dataset.state") == "played"
+    page.click("#next")
+    until(page, "page.entry.choices?.phase === 'movement'")
+
+
 def test_a_phone_gets_larger_satellites_and_another_width_other_ones(table, open_page):
     diameter = "page.entry.choices.areas[page.entry.choices.satellites[1].area].hit.at(-1)"
     page = open_page(table[1], (390, 844), reduced_motion="reduce")
