@@ -44,7 +44,7 @@ $(VENV)/browser: $(VENV)/dev
 	$(RUN) pip install --quiet --disable-pip-version-check -e ".[browser-test]"
 	touch $@
 
-test-browser: $(VENV)/browser  ## test pages in a real browser, Chromium
+test-browser: $(VENV)/browser  ## test pages in a real browser, Chromium, and in Firefox where it is installed
 	@command -v chromium chromium-browser google-chrome > /dev/null \
 		|| { echo "Chromium is missing. On Debian or Ubuntu: sudo apt install chromium" >&2; exit 1; }
 	$(RUN) pytest -n 0 tests/browser

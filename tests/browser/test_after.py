@@ -3,6 +3,8 @@
 import pytest
 from driving import check_page, commit, open_table, ordering, until
 
+from geo_patrol.server import protocol
+
 SHORT = 'extends = "geo_patrol"\nturn_limit = 3\n'
 
 
@@ -43,6 +45,18 @@ def test_the_result_its_curve_and_its_moments_are_told(played):
         played.locator(".moment").nth(number).click()
         assert played.evaluate("page.playback.index") == moment["index"]
         assert played.evaluate("page.playback.board.overlay.childElementCount") == len(moment["shapes"])
+
+
+def test_the_past_of_a_longer_game_comes_in_pages(address, open_page, monkeypatch):
+    monkeypatch.setattr(protocol, "PAGE", 2)
+    _, alpha, _, _ = open_table(address, scenario=SHORT, seed=3, alpha="link", bravo="scripted")
+    page = open_page(alpha, reduced_motion="reduce")
+    while ordering(page):
+        commit(page)
+    page.click("#next")
+    page.wait_for_url("**/after.html#*")
+    page.locator("#verdict", has_text="in turn 3").wait_for()
+    assert page.evaluate("page.playback.moment.phase") == "over"
 
 
 def test_a_game_is_stepped_through_and_played_on_from_a_moment(played):

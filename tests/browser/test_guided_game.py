@@ -84,7 +84,7 @@ def test_a_server_refuses_other_steps_and_other_bodies(address, open_page):
     page.locator("#progress", has_text="Step 1 of").wait_for()
     page.evaluate("lesson.back.disabled = false")
     page.click("#back")
-    page.locator("#wrong", has_text="step must be 1 to 10, got 0").wait_for()
+    page.locator("#wrong", has_text="step must be 1 to 6, got 0").wait_for()
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])

@@ -389,6 +389,56 @@ def test_a_game_is_played_on_a_phone(address, open_page):
     assert "in turn 3" in page.text_content(".losses")
 
 
+def test_a_stack_on_a_phone_opens_and_each_satellite_can_be_chosen(address, open_page):
+    crowded = 'extends = "geo_patrol"\n[both.patrols]\nformation = [[0, 6], [1, 4]]\n'
+    _, alpha, _, _ = open_table(address, scenario=crowded, seed=5, alpha="link", bravo="link")
+    page = open_page(alpha, (390, 844), has_touch=True, is_mobile=True, reduced_motion="reduce")
+    assert ordering(page)
+    page.touchscreen.tap(*point_of(page, "alpha:P6"))
+    tokens = page.locator(".menu .sat")
+    assert tokens.count() == 7
+    assert min(tokens.evaluate_all("all => all.flatMap((one) => [one.offsetWidth, one.offsetHeight])")) >= 40
+    check_page(page, (390, 844))
+    page.get_by_role("button", name="your 3, ").tap()
+    assert page.evaluate("page.entry.selected") == "P3"
+    assert page.locator(".menu").is_hidden()
+    page.touchscreen.tap(*point_of(page, "alpha:P10"))  # in the sector ahead
+    page.locator(".menu button", has_text="Ahead to ").tap()
+    assert page.evaluate("page.entry.orders") == ["P3 prograde"]
+
+
+def test_an_engagement_is_skipped_or_read_before_the_next_orders(address, open_page):
+    near = 'extends = "geo_patrol"\nturn_limit = 3\n[bravo.patrols]\nformation = [[7, 4]]\n'
+    _, alpha, _, _ = open_table(address, scenario=near, seed=5, alpha="link", bravo="idle")
+    page = open_page(alpha, reduced_motion="no-preference")
+    until(page, "page.entry.choices?.phase === 'movement'")
+    page.evaluate("page.playback.speed = 0.01")
+    commit(page)
+    until(page, "page.entry.choices?.phase === 'engagement'")
+    give_first(page)
+    commit(page)
+    page.locator(".commit:enabled", has_text="Skip").wait_for()
+    assert page.evaluate("page.entry.choices") is None
+    assert page.title().startswith("Your turn: ")
+    page.click(".commit")
+    assert page.evaluate("document.body.dataset.state") == "played"
+    page.click("#next")
+    until(page, "page.entry.choices?.phase === 'movement'")
+
+
+def test_a_phone_gets_larger_satellites_and_another_width_other_ones(table, open_page):
+    diameter = "page.entry.choices.areas[page.entry.choices.satellites[1].area].hit.at(-1)"
+    page = open_page(table[1], (390, 844), reduced_motion="reduce")
+    assert ordering(page)
+    orders = give_first(page)
+    on_phone = page.evaluate(diameter)
+    with page.expect_navigation():
+        page.set_viewport_size({"width": 1280, "height": 800})
+    assert ordering(page)
+    assert on_phone > 1.3 * page.evaluate(diameter)
+    assert page.evaluate("page.entry.orders") == orders
+
+
 def test_a_hint_can_be_taken_or_cancelled(address, open_page):
     _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
     page = open_page(alpha, reduced_motion="reduce")

@@ -72,7 +72,7 @@ def tables(request, tmp_path):
 
 def events_of(table):
     """Return what has happened at a table."""
-    return [table.event(number, scene=False).event for number in range(1, table.num_events + 1)]
+    return [table.event(number).event for number in range(1, table.num_events + 1)]
 
 
 def address_of(tables):

@@ -1,8 +1,10 @@
 """The page of one person: who has the key comes in, games are prepared behind it, and it ends by itself."""
 
 import contextlib
+import json
 import os
 import re
+import stat
 import subprocess
 import sys
 import threading
@@ -25,7 +27,7 @@ from typer.testing import CliRunner
 from geo_patrol.cli.app import app
 from geo_patrol.cli.play import GameSaver, start_game
 from geo_patrol.server.app import Server
-from geo_patrol.server.local import LocalPage
+from geo_patrol.server.local import LocalPage, running_address
 from geo_patrol.server.tables import TableStore
 
 
@@ -136,6 +138,51 @@ def test_the_command_opens_a_game_and_keeps_it(tmp_path):
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(base)
     assert (tmp_path / "geo_patrol" / "games" / f"{found[1]}.json").exists()
+
+
+def test_a_second_command_opens_its_game_on_the_page_that_is_open(tmp_path):
+    file = tmp_path / "geo_patrol" / "games" / ".page"
+    with playing("-c", "duel", "--against", "idle", home=tmp_path) as (first, address, _):
+        assert file.read_text() == address
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        with playing("-c", "duel", "--against", "idle", "--as", "bravo", home=tmp_path) as (second, another, _):
+            assert second.wait(60) == 0
+        assert another.startswith(f"{address}&page=/static/table.html%23table%3D")
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+        with opener.open(another) as answer:
+            table = re.search(r"/static/table\.html#table=(\w+)&secret=\S{20}", answer.geturl())[1]
+        base = address.partition("?")[0]
+        for _ in range(600):
+            with opener.open(f"{base}api/ready") as answer:
+                if '"ready":true' in answer.read().decode():
+                    break
+            time.sleep(0.1)
+        with opener.open(f"{base}api/tables/{table}") as answer:
+            assert json.load(answer)["seats"]["alpha"]["name"] == "idle"
+        first.kill()
+        first.wait(20)
+    assert file.exists()  # of the page that has crashed
+    with playing(home=tmp_path) as (_, third, _):
+        assert third != address
+        assert file.read_text() == third
+
+
+@pytest.mark.parametrize(
+    "page", ["https://example.org/", "//example.org", "/static/../x.html", "/static/a.html\r\nx: y"]
+)
+def test_nobody_is_led_elsewhere(page):
+    local = LocalPage([], lambda: (games(), None))
+    with TestClient(local, follow_redirects=False) as client:
+        entered = client.get("/", params={"key": local.key, "page": page})
+        assert entered.headers["location"] == "/static/start.html#open"
+        good = client.get("/", params={"key": local.key, "page": "/static/learn.html"})
+        assert good.headers["location"] == "/static/learn.html"
+
+
+@pytest.mark.parametrize("content", ["", "http://127.0.0.1:9/?key=a", "http://example.org/?key=a", "x" * 500])
+def test_an_address_at_which_no_page_answers_is_none(tmp_path, content):
+    (tmp_path / ".page").write_text(content)
+    assert running_address(tmp_path) is None
 
 
 def test_an_interrupted_game_of_a_file_goes_on_at_a_table(tmp_path):

@@ -37,7 +37,7 @@ def client(tmp_path):
 
 def events_of(table):
     """Return what has happened at a table."""
-    return [table.event(number, scene=False).event for number in range(1, table.num_events + 1)]
+    return [table.event(number).event for number in range(1, table.num_events + 1)]
 
 
 def open_table(client, **setup):
@@ -472,11 +472,11 @@ def test_browsers_get_a_phase_when_it_is_complete(client, monkeypatch):
     table.close_phase()
     table.play()  # in a thread: another one that draws must not touch the phase
     numbers = []
-    monkeypatch.setattr(table.scenes, "moment", numbers.append)
-    table.draw_page(0)
+    monkeypatch.setattr(table.scenes["wide"], "moment", numbers.append)
+    table.draw_page(0, "wide")
     assert numbers == [0]
     table.finish_phase()
-    table.draw_page(0)
+    table.draw_page(0, "wide")
     assert numbers == [0, *range(len(table.live.timeline))]
 
 
@@ -499,7 +499,7 @@ def test_a_full_page_is_smaller_than_what_libraries_accept_by_default(client):
     table, _ = client.tables.open_table(NewTable(alpha="link", bravo="link"))
     for _ in range(PAGE):
         play_phase_of(table)
-    assert len(table.welcome(None, 0, scene=True).model_dump_json()) < 1 << 20
+    assert len(table.welcome(None, 0, "wide").model_dump_json()) < 1 << 20
 
 
 def test_orders_are_refused_while_the_game_is_paused(client):

@@ -111,6 +111,6 @@ def test_a_step_says_what_the_window_says(client):
         shown = client.get(f"/api/lesson/{number}").json()["card"]
         assert (shown["title"], shown["text"], shown["task"]) == (card.title, card.text, card.task)
     for bad in (0, 11):
-        assert client.get(f"/api/lesson/{bad}").json()["text"] == f"step must be 1 to 10, got {bad}"
+        assert client.get(f"/api/lesson/{bad}").json()["text"] == f"step must be 1 to 6, got {bad}"
     assert client.post("/api/lesson/2", json={"orders": ["P3 nonsense"]}).status_code == 400
     assert client.post("/api/lesson/2", json={"orders": [], "more": 1}).status_code == 400

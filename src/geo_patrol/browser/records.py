@@ -324,8 +324,14 @@ def hint_record(game: Game, side: Side, layout: Layout, hint: Hint) -> dict[str,
     }
 
 
-def analysis_record(timeline: Timeline, side: Side, analysis: Analysis) -> dict[str, Any]:
+def analysis_record(timeline: Timeline, side: Side, analysis: Analysis, layout: Layout) -> dict[str, Any]:
     """Return what decided a game for a side.
+
+    Args:
+        timeline: the game.
+        side: the side.
+        analysis: the analysis of the game, as far as it has come.
+        layout: layout of the board, as in ``SceneEncoder.layout``.
 
     Returns:
         ``done`` of ``total`` steps of the analysis; ``chances`` of the side in percent, by moment; ``moments``, each with its
@@ -336,7 +342,7 @@ def analysis_record(timeline: Timeline, side: Side, analysis: Analysis) -> dict[
     moments = []
     for moment in analysis.moments:
         game = timeline[moment.position]
-        encoder = _ChoiceEncoder(game, side, SceneEncoder(game.config).layout)
+        encoder = _ChoiceEncoder(game, side, layout)
         is_move = moment.better.action != "noop"
         shapes = hint_shapes(encoder.layout, encoder.anchors, encoder.entry, [moment.better] if is_move else [])
         moments.append(
@@ -446,11 +452,12 @@ def num_steps() -> int:
 
 
 @cache
-def step_record(index: int) -> dict[str, Any]:
+def step_record(index: int, *, is_narrow: bool = False) -> dict[str, Any]:
     """Return a step as it begins.
 
     Args:
         index: index of the step, from 0.
+        is_narrow: whether the board is shown on a phone.
 
     Returns:
         ``title`` of the lesson; ``steps``, their number; ``card``, what the player reads; ``selects``, whether a satellite is to be selected and
@@ -463,18 +470,19 @@ def step_record(index: int) -> dict[str, Any]:
         "steps": len(session.lesson.steps),
         "card": asdict(session.card),
         "selects": session.lesson.step.select is not None,
-        "record": game_record(session.live.timeline, session.lesson.title),
-        "choices": choices_record(game, PLAYER, SceneEncoder(game.config).layout),
+        "record": game_record(session.live.timeline, session.lesson.title, is_narrow=is_narrow),
+        "choices": choices_record(game, PLAYER, SceneEncoder(game.config, is_narrow=is_narrow).layout),
     }
 
 
-def attempt_record(index: int, select: str | None, orders: Sequence[str]) -> dict[str, Any]:
+def attempt_record(index: int, select: str | None, orders: Sequence[str], *, is_narrow: bool = False) -> dict[str, Any]:
     """Return what becomes of the player's attempt at a step.
 
     Args:
         index: index of the step, from 0.
         select: the name of the satellite that was selected; None if orders were committed.
         orders: the orders.
+        is_narrow: whether the board is shown on a phone.
 
     Returns:
         ``done``, whether it is what the step requires; ``card``, what the player reads then; ``record``, the phases that
@@ -499,7 +507,7 @@ def attempt_record(index: int, select: str | None, orders: Sequence[str]) -> dic
     return {
         "done": session.lesson.is_done,
         "card": asdict(session.card),
-        "record": game_record(timeline, session.lesson.title) if len(timeline) > 1 else None,
+        "record": game_record(timeline, session.lesson.title, is_narrow=is_narrow) if len(timeline) > 1 else None,
     }
 
 

@@ -421,8 +421,8 @@ def learn(
 ) -> None:
     """Learn the rules in a guided first game, in the browser.
 
-    Ten short steps (six of the flight game), in each of which you do something: move, pay for it, drift, shoot, guard,
-    collide, score. The positions are prepared, the rules are the real ones.
+    Six steps, about three minutes, in each of which you do something: look at fuel, move, shoot, guard, score, win; six of
+    the flight game as well. The positions are prepared, the rules are the real ones.
     """
     if game not in _GAMES:
         raise InputError(f"there is no lesson {game!r}{suggest(game, _GAMES) or f'; lessons are {_GAMES_TEXT}'}")

@@ -121,6 +121,8 @@ def open_page(
 ) -> None:
     """Serve the pages to the person at this computer until Ctrl-C, or some time after the last page was closed.
 
+    Where they are served already, from the same folder, another page is opened there.
+
     Args:
         open_first: returns the page to begin with, None for the start page; called when games can be played.
         pieces: what else is prepared, in words, and what prepares it.
@@ -133,7 +135,7 @@ def open_page(
         GeoPatrolError: what is to be opened first is wrong.
     """
     from geo_patrol.server.app import Server
-    from geo_patrol.server.local import LocalPage
+    from geo_patrol.server.local import LocalPage, open_browser, page_address, running_address
     from geo_patrol.server.tables import TableStore
     from geo_patrol.warmup import (
         compile_flight_games,
@@ -146,6 +148,24 @@ def open_page(
     with ExitStack() as stack:
         data = _games_folder(folder, stack)
 
+        def tell(address: str) -> None:
+            typer.echo(address, err=True)
+            if has_browser:
+                open_browser(address)
+
+        running = running_address(data)
+        if running is not None:
+            if own_agents:
+                raise InputError(
+                    f"your page is open already, without {', '.join(own_agents)}: end it first, with Ctrl-C"
+                )
+            guest = Server(TableStore(data, _MAX_OWN_TABLES, is_guest=True), _LOCAL)
+            page_opened = open_first(guest)
+            guest.tables.close()
+            typer.echo("Your page is open already; this is one more:", err=True)
+            tell(page_address(running, page_opened))
+            return
+
         def make_app() -> tuple[Any, str | None]:
             server = Server(TableStore(data, _MAX_OWN_TABLES, own_agents), _LOCAL)
             for fault in server.damaged:
@@ -156,17 +176,12 @@ def open_page(
         later = (("hints", compile_search), ("flights", compile_flight_games))  # which games need not wait for
         page = LocalPage((*first, *pieces), make_app, later)
         with suppress(KeyboardInterrupt):
-            page.run(_web_server(page, "127.0.0.1", port), _tell_address, has_browser=has_browser)
+            typer.echo("Your page is at this address. Ctrl-C ends it; so does closing it, ten minutes later.", err=True)
+            page.run(_web_server(page, "127.0.0.1", port), data, tell)
     if isinstance(page.failure, GeoPatrolError | ValueError | OSError):
         raise InputError(str(page.failure))
     if page.failure is not None:
         raise page.failure
-
-
-def _tell_address(address: str) -> None:
-    typer.echo(
-        f"{address}\nYour page is at this address. Ctrl-C ends it; so does closing it, ten minutes later.", err=True
-    )
 
 
 def _games_folder(folder: Path | None, stack: ExitStack) -> Path:

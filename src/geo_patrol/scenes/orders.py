@@ -38,9 +38,12 @@ def pending_order_shapes(
     else:
         end = layout.geometry.point(anchors[option.target].position)
     distance = math.dist(start, end)
-    if distance <= anchor.radius:
+    reach = (
+        0.0 if option.target is None else anchors[option.target].radius
+    )  # the arrow must not hide the target's number
+    if distance <= anchor.radius + reach:
         return
-    start = shapes.between(start, end, anchor.radius / distance)
+    start, end = (shapes.between(start, end, part / distance) for part in (anchor.radius, distance - reach))
     offset = 1.3 * width if option.order.action == "collide" else 0.0
     yield from shapes.arrow(start, end, color, width, 4.5 * width, offset, dashed=dashed)
 
@@ -63,9 +66,10 @@ def cost_shapes(
     for option in options:
         if option.target is None:
             assert option.sector is not None
-            labels.setdefault(option.sector, {})[f"-{option.cost} fuel"] = None
+            labels.setdefault(option.sector, {})[f"\u2212{option.cost} fuel"] = None
         else:
-            text = f"{option.order.action} {option.probability:.0%} -{option.cost}"
+            deed = "ram" if option.order.action == "collide" else option.order.action
+            text = f"{deed} {option.probability:.0%} \u2212{option.cost}"
             labels.setdefault(sectors[option.target], {})[text] = None
     occupied = []
     for anchor in anchors.values():

@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StringConstraints
 from starlette.requests import Request
@@ -26,7 +26,7 @@ from geo_patrol.errors import show
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, short_name
 from geo_patrol.server import requests
-from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.server.protocol import ProtocolError, Screen
 from geo_patrol.server.tables import Table, TableStore
 from geo_patrol.sessions.advice import Hint, find_hint, hva_threat, loss_probability
 from geo_patrol.sessions.analysis import analyse
@@ -50,6 +50,7 @@ class Attempt(requests.Body):
 
     select: Annotated[str, StringConstraints(max_length=4)] | None = None
     orders: _OrderTexts = Field(default=[])
+    screen: Screen = "wide"
 
 
 class HintRequest(requests.SecretBody):
@@ -60,6 +61,8 @@ class HintRequest(requests.SecretBody):
     turn: int | None = None
     """Of these orders, like ``phase``; None: the present one."""
     phase: Literal["movement", "engagement"] | None = None
+    screen: Screen = "wide"
+    """On which a hint is drawn."""
 
 
 class HintRoutes:
@@ -77,7 +80,7 @@ class HintRoutes:
     ) -> None:
         self._tables, self._limits, self._quick, self._slow = tables, limits, quick, slow
         self._hints: OrderedDict[tuple[str, Side], tuple[int, Hint]] = OrderedDict()
-        self._analyses: OrderedDict[tuple[str, Side], dict[str, Any] | None] = OrderedDict()
+        self._analyses: OrderedDict[tuple[str, Side], dict[Screen, dict[str, Any]] | None] = OrderedDict()
         self._asked: dict[tuple[str, Side], float] = {}
         self._running: set[asyncio.Task[None]] = set()
 
@@ -114,15 +117,18 @@ class HintRoutes:
     # The guided first game
 
     async def _step(self, request: Request) -> Response:
-        index, site = requests.step_index(request, num_steps()), requests.client_site(request)
+        index, screen = requests.step_index(request, num_steps()), _screen(request)
+        site = requests.client_site(request)
         self._limits.take("views", site)
-        return JSONResponse(await self._quick.run(site, lambda: step_record(index)))
+        return JSONResponse(await self._quick.run(site, lambda: step_record(index, is_narrow=screen == "narrow")))
 
     async def _attempt(self, request: Request) -> Response:
         index, attempt = requests.step_index(request, num_steps()), await requests.read_body(request, Attempt)
         site = requests.client_site(request)
         self._limits.take("views", site)
-        return JSONResponse(await self._quick.run(site, lambda: attempt_record(index, attempt.select, attempt.orders)))
+        is_narrow = attempt.screen == "narrow"
+        run = partial(attempt_record, index, attempt.select, attempt.orders, is_narrow=is_narrow)
+        return JSONResponse(await self._quick.run(site, run))
 
     # Tables
 
@@ -137,7 +143,7 @@ class HintRoutes:
         return JSONResponse(await self._quick.run(site, lambda: _danger_record(game, side, orders)))
 
     async def _hint(self, request: Request) -> Response:
-        table, side, _ = await self._read(request)
+        table, side, asked = await self._read(request)
         if _has_ordered(table, side):
             raise ProtocolError("too_late", f"{side} has nothing to order now")
         if not table.saved.hints:
@@ -149,11 +155,12 @@ class HintRoutes:
             self._hints[table.id, side] = known
             if len(self._hints) > _MAX_HINTS:
                 self._hints.popitem(last=False)
-        return JSONResponse(hint_record(game, side, table.scenes.layout, known[1]))
+        return JSONResponse(hint_record(game, side, table.scenes[asked.screen].layout, known[1]))
 
     async def _analysis(self, request: Request) -> Response:
         """Return the analysis of a game that is over as far as it has come; the first request begins it."""
         site, name, side = requests.client_site(request), request.path_params["table"], request.path_params["side"]
+        screen = _screen(request)
         self._limits.take("views", site)
         table = self._tables.items.get(name) or await self._slow.run(site, partial(self._tables.load, name))
         if table is None:
@@ -173,7 +180,7 @@ class HintRoutes:
             job.add_done_callback(self._running.discard)
         found = self._analyses[key]
         return JSONResponse(
-            {"done": 0, "total": 1, "chances": [], "moments": [], "luck": None} if found is None else found
+            {"done": 0, "total": 1, "chances": [], "moments": [], "luck": None} if found is None else found[screen]
         )
 
     async def _analyse(self, key: tuple[str, Side], table: Table, site: str) -> None:
@@ -184,7 +191,10 @@ class HintRoutes:
                 if time.monotonic() - self._asked.get(key, 0.0) > _ANALYSIS_PATIENCE:  # whoever asked has gone
                     self._analyses.pop(key, None)
                     return
-                self._analyses[key] = analysis_record(timeline, key[1], analysis)
+                self._analyses[key] = {
+                    screen: analysis_record(timeline, key[1], analysis, table.scenes[screen].layout)
+                    for screen in get_args(Screen)
+                }
 
         try:
             await self._slow.run(site, run)
@@ -213,6 +223,15 @@ def _demo_content() -> bytes:
     while not live.is_over:
         live.advance()
     return gzip.compress(json.dumps(game_record(live.timeline, live.title), separators=(",", ":")).encode())
+
+
+def _screen(request: Request) -> Screen:
+    """Return for which screen a request asks for drawings; the wide one by default."""
+    screen = request.query_params.get("screen", "wide")
+    for known in get_args(Screen):
+        if screen == known:
+            return known  # type: ignore[no-any-return]
+    raise ProtocolError("bad_message", f"screen must be wide or narrow, got {show(screen)}")
 
 
 def _has_ordered(table: Table, side: Side) -> bool:

@@ -2,15 +2,20 @@
 
 import asyncio
 import hmac
+import re
 import secrets
 import socket
 import time
+import urllib.request
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from http.client import HTTPException
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import uvicorn
 from starlette.applications import Starlette
@@ -20,6 +25,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from geo_patrol.files import atomic_write, read_limited
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.requests import SafeHeaders
 
@@ -27,6 +33,11 @@ IDLE_SECONDS = 600.0
 """Without a page, after which the server ends; pages ask for something every minute."""
 Piece = tuple[str, Callable[[], object]]
 """What is prepared, in words, and what prepares it."""
+_ADDRESS_FILE = ".page"
+"""In the folder of the games: the address of the page that was opened last, with its key; nobody else may read it."""
+_ADDRESS = re.compile(rb"http://127\.0\.0\.1:[0-9]{1,5}/\?key=[A-Za-z0-9_-]{1,80}")
+_PAGE = re.compile(r"/static/[a-z]+\.html(#[A-Za-z0-9_.~&=%-]*)?")
+_PROBE_SECONDS = 5.0
 _FORBIDDEN = "This page is somebody's on this computer. Open the address that geo-patrol printed when it started."
 
 
@@ -102,7 +113,10 @@ class LocalPage:
             return RedirectResponse("/static/start.html")
         if key is None or not hmac.compare_digest(key.encode(), self.key.encode()):
             return PlainTextResponse(_FORBIDDEN, 403)
-        response = RedirectResponse("/static/start.html#open", 303)
+        page = request.query_params.get("page")
+        if page is None or not _PAGE.fullmatch(page):
+            page = "/static/start.html#open"
+        response = RedirectResponse(page, 303)
         response.set_cookie(self._cookie, self.key, httponly=True, samesite="lax")
         return response
 
@@ -156,21 +170,21 @@ class LocalPage:
         finally:
             thread.shutdown(wait=False)
 
-    def run(self, config: uvicorn.Config, tell: Callable[[str], None], *, has_browser: bool) -> None:
+    def run(self, config: uvicorn.Config, folder: Path, tell: Callable[[str], None]) -> None:
         """Serve until the process is interrupted, or nobody has been there for ten minutes.
 
         Args:
             config: where to listen; its application is this object's.
+            folder: in which the address is noted, for commands that open another page here; see ``running_address``.
             tell: is told the address.
-            has_browser: whether a browser is opened.
         """
         bound = bind(config)
         bound.listen()  # whoever comes before the server runs waits for it
         address = f"http://{config.host}:{bound.getsockname()[1]}/?key={self.key}"
+        with suppress(OSError), atomic_write(folder / _ADDRESS_FILE) as stream:
+            Path(stream.name).chmod(0o600)
+            stream.write(address)
         tell(address)
-        if has_browser:
-            with suppress(webbrowser.Error):
-                webbrowser.open(address)
         asyncio.run(self._run(uvicorn.Server(config), [bound]))
 
     async def _run(self, server: uvicorn.Server, sockets: list[Any]) -> None:
@@ -185,6 +199,44 @@ class LocalPage:
             await server.serve(sockets)
         finally:
             watching.cancel()
+
+
+def running_address(folder: Path) -> str | None:
+    """Return the address of the page that is open for a folder of games; None if there is none, or it has crashed."""
+    try:
+        found = _ADDRESS.fullmatch(read_limited(folder / _ADDRESS_FILE, 200))
+    except OSError:
+        return None
+    if found is None:
+        return None
+    address = found[0].decode()
+    try:
+        with _ANSWERS.open(address, timeout=_PROBE_SECONDS) as answer:
+            is_ours = "geo_patrol_" in answer.headers.get("set-cookie", "")
+    except (OSError, HTTPException):
+        return None
+    return address if is_ours else None
+
+
+def page_address(address: str, page: str | None) -> str:
+    """Return the address at which somebody with the key enters at a page, the first one by default."""
+    return f"{address}&page={quote(page or '/static/start.html', safe='/')}"
+
+
+def open_browser(address: str) -> None:
+    """Open a browser, if there is one."""
+    with suppress(webbrowser.Error):
+        webbrowser.open(address)
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def http_error_303(self, _request: Any, answer: Any, *_: Any) -> Any:
+        """Return the answer itself, which has the cookie."""
+        return answer
+
+
+_ANSWERS = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects())
+"""Asks this computer, without a proxy."""
 
 
 def bind(config: uvicorn.Config) -> socket.socket:

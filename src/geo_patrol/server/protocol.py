@@ -111,6 +111,9 @@ PAGE = 20
 MAX_MESSAGE_BYTES = 1 << 14
 """Largest size of a message to the server."""
 
+Screen: TypeAlias = Literal["wide", "narrow"]
+"""What a browser draws on: a phone's is narrow, and so are quarters of other screens."""
+
 _Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 _Secret = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,80}$")]
 _OrderText = Annotated[str, StringConstraints(max_length=60)]
@@ -135,6 +138,8 @@ class Hello(Message):
     """The number of the last event that the client has; the welcome brings those after it."""
     scene: bool = False
     """Whether messages bring drawings for a browser, too."""
+    screen: Screen = "wide"
+    """For which these are: on a narrow one satellites are larger, and stacks where they would not be large enough."""
     text: bool = False
     """Whether ``YourTurn`` brings a prompt for a language model, too."""
 
@@ -557,17 +562,18 @@ class TableScenes:
 
     Args:
         timeline: timeline of the game.
+        screen: what they are drawn on.
     """
 
-    def __init__(self, timeline: Timeline) -> None:
-        self._timeline = timeline
+    def __init__(self, timeline: Timeline, screen: Screen) -> None:
+        self._timeline, self._screen = timeline, screen
         self._moments: dict[int, bytes] = {}
         self._names: dict[int, frozenset[str]] = {}
 
     @property
     def layout(self) -> Layout:
         """The layout of the board."""
-        return SceneEncoder(self._timeline[0].config).layout
+        return self._encoder().layout
 
     def moment(self, index: int) -> dict[str, Any]:
         """Return a moment: with its shapes, the symbols that the one before lacks, and the board if it is the first."""
@@ -592,8 +598,11 @@ class TableScenes:
             scene |= board_record(self._timeline, encoder)
         return scene
 
+    def _encoder(self) -> SceneEncoder:
+        return SceneEncoder(self._timeline[0].config, is_narrow=self._screen == "narrow")
+
     def _encode(self, index: int) -> tuple[SceneEncoder, dict[str, Any]]:
-        encoder = SceneEncoder(self._timeline[0].config)
+        encoder = self._encoder()
         moment = moment_record(self._timeline, index, encoder)
         self._names[index] = frozenset(encoder.symbols)
         return encoder, moment

@@ -30,7 +30,7 @@ class Connection:
 
     Args:
         side: whose seat it has; None watches.
-        scene: whether it is a browser that draws.
+        screen: what it draws on if it is a browser that draws.
         text: whether it plays by text.
 
     Attributes:
@@ -39,8 +39,8 @@ class Connection:
         task: sends it the past.
     """
 
-    def __init__(self, side: Side | None, *, scene: bool, text: bool) -> None:
-        self.side, self.scene, self.text = side, scene, text
+    def __init__(self, side: Side | None, screen: protocol.Screen | None, *, text: bool) -> None:
+        self.side, self.screen, self.text = side, screen, text
         self.queue: asyncio.Queue[str | None] = asyncio.Queue(MAX_QUEUED)
         self.is_open = self.is_behind = True
         self.task: asyncio.Task[None] | None = None
@@ -107,7 +107,7 @@ class TableServer:
             table.rename(side, hello.name)
             self._end_seat(side)
             table.connected.add(side)
-        connection = Connection(side, scene=hello.scene, text=hello.text)
+        connection = Connection(side, hello.screen if hello.scene else None, text=hello.text)
         self.connections.append(connection)
         self._note_attendance()
         self.notify()
@@ -131,13 +131,13 @@ class TableServer:
         table, last = self.table, self.table.num_known(last_event)
         message: protocol.Welcome | protocol.History | None = None
         while message is None or last < table.num_events:
-            if connection.scene:
+            if connection.screen is not None:
                 async with self._drawing:
-                    await self._draw(partial(table.draw_page, last))
+                    await self._draw(partial(table.draw_page, last, connection.screen))
             if message is None:
-                message = table.welcome(connection.side, last_event, scene=connection.scene)
+                message = table.welcome(connection.side, last_event, connection.screen)
             else:
-                message = protocol.History(events=table.history(last + 1, scene=connection.scene))
+                message = protocol.History(events=table.history(last + 1, connection.screen))
             last += len(message.events)
             connection.send(message)
             if last < table.num_events:
@@ -271,7 +271,7 @@ class TableServer:
     def _send_turn(self, connection: Connection) -> None:
         if connection.side is None or connection.is_behind or self.table.is_over:
             return
-        turn = self.table.your_turn(connection.side, self._now(), scene=connection.scene)
+        turn = self.table.your_turn(connection.side, self._now(), connection.screen)
         if connection.text:
             turn = turn.model_copy(update={"text": prompt_text(self.table.game, connection.side)})
         connection.send(turn)
@@ -335,8 +335,10 @@ class TableServer:
     def _send_events(self, first: int) -> None:
         """Send the events from a number on to everybody."""
         for number in range(first, self.table.num_events + 1):
-            texts: dict[bool, str] = {}  # encoded once for all browsers, and once for all others
+            texts: dict[
+                protocol.Screen | None, str
+            ] = {}  # encoded once for all that draw alike, and once for all others
             for connection in [one for one in self.connections if not one.is_behind]:
-                if connection.scene not in texts:
-                    texts[connection.scene] = self.table.event(number, scene=connection.scene).model_dump_json()
-                connection.send(texts[connection.scene])
+                if connection.screen not in texts:
+                    texts[connection.screen] = self.table.event(number, connection.screen).model_dump_json()
+                connection.send(texts[connection.screen])

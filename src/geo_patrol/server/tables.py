@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -224,7 +224,7 @@ class Table(TableFile):
     Attributes:
         num_events: how many events clients know: the phases that are complete, and the end.
         submitted: the orders that are in for the current phase.
-        scenes: its moments for browsers.
+        scenes: its moments for each screen of browsers.
         connected: sides of people with a connection.
         draw_offered: sides that offer a draw.
         is_attended: whether anybody is there. Without anybody, clocks stand still and agents do not play each other.
@@ -254,7 +254,7 @@ class Table(TableFile):
         self.live = LiveGame(self.config, self._agents, self.saved.seed)
         self.num_events = 0
         self._entries: dict[Side, OrderEntry] = {}  # what people may order now
-        self.scenes = protocol.TableScenes(self.live.timeline)
+        self.scenes = {screen: protocol.TableScenes(self.live.timeline, screen) for screen in get_args(protocol.Screen)}
         self._past: Replay | None = None  # to append to, as far as it was restored
         self._begin_phase()
         self.live.observers.append(self._record)
@@ -560,17 +560,17 @@ class Table(TableFile):
 
     # Messages
 
-    def event(self, number: int, *, scene: bool) -> protocol.Event:
-        """Return an event, with its scene instead of the position for browsers; the end has none."""
+    def event(self, number: int, screen: protocol.Screen | None = None) -> protocol.Event:
+        """Return an event, with its scene instead of the position for a browser's screen; the end has none."""
         phases = self.live.timeline.phases
         if number > len(phases):
             return protocol.Event(
                 number=number, event=protocol.ended(self.live.game, self.saved.seed, self.saved.settled)
             )
-        event = protocol.played(phases[number - 1], has_position=not scene)
-        return protocol.Event(number=number, event=event, scene=self.scenes.moment(number) if scene else None)
+        event = protocol.played(phases[number - 1], has_position=screen is None)
+        return protocol.Event(number=number, event=event, scene=screen and self.scenes[screen].moment(number))
 
-    def welcome(self, side: Side | None, last_event: int, *, scene: bool) -> protocol.Welcome:
+    def welcome(self, side: Side | None, last_event: int, screen: protocol.Screen | None = None) -> protocol.Welcome:
         """Return the game after an event, all of it if there is no such event; see ``history`` for what it leaves out."""
         first = self.num_known(last_event) + 1
         return protocol.Welcome(
@@ -581,33 +581,34 @@ class Table(TableFile):
             config=self.saved.config,
             clock=self.saved.clock,
             on_timeout=self.saved.on_timeout,
-            start=None if scene else protocol.position_state(self.live.timeline[0]),
+            start=protocol.position_state(self.live.timeline[0]) if screen is None else None,
             first_event=first,
             last_event=self.num_events,
-            events=self.history(first, scene=scene),
-            scene=self.scenes.moment(0) if scene and first == 1 else None,
+            events=self.history(first, screen),
+            scene=self.scenes[screen].moment(0) if screen is not None and first == 1 else None,
         )
 
-    def history(self, first: int, *, scene: bool) -> list[protocol.Event]:
+    def history(self, first: int, screen: protocol.Screen | None = None) -> list[protocol.Event]:
         """Return the events from a number on, as many as a message holds."""
         last = min(first + protocol.PAGE - 1, self.num_events)
-        return [self.event(number, scene=scene) for number in range(first, last + 1)]
+        return [self.event(number, screen) for number in range(first, last + 1)]
 
     def num_known(self, last_event: int) -> int:
         """Return how many events a client has whose last one is given: none if there is no such event."""
         return last_event if last_event <= self.num_events else 0
 
-    def draw_page(self, last_event: int) -> None:
-        """Draw the page of phases after an event for browsers; this may run in a thread, also while a phase is played."""
+    def draw_page(self, last_event: int, screen: protocol.Screen) -> None:
+        """Draw the page of phases after an event for a screen; this may run in a thread, also while a phase is played."""
         complete = min(self.num_events + 1, len(self.live.timeline), last_event + protocol.PAGE + 1)
         for number in range(last_event, complete):
-            self.scenes.moment(number)
+            self.scenes[screen].moment(number)
 
-    def your_turn(self, side: Side, now: float, *, scene: bool) -> protocol.YourTurn:
+    def your_turn(self, side: Side, now: float, screen: protocol.Screen | None = None) -> protocol.YourTurn:
         """Return what a side may order now."""
         phase = self.game.phase
         assert phase != "drift"
         orders = self.submitted.get(side)
+        choices = screen and self.scenes[screen].choices(self.game, side) | {"hints": self.saved.hints}
         return protocol.YourTurn(
             game=self.id,
             turn=self.game.turn,
@@ -615,7 +616,7 @@ class Table(TableFile):
             seconds_left=self.seconds_left(now),
             options=protocol.option_states(self.game, self._entries[side]),
             submitted=None if orders is None else [str(order) for order in orders],
-            scene=self.scenes.choices(self.game, side) | {"hints": self.saved.hints} if scene else None,
+            scene=choices,
         )
 
     def seconds_left(self, now: float) -> float | None:
@@ -691,6 +692,8 @@ class TableStore(Store[SavedTable, Table]):
         folder: folder of all files; created if necessary. One server uses it at a time.
         max_tables: how many games may be in progress at once; half as many of an address.
         own_agents: see ``make_seat_agent``.
+        is_guest: whether the folder is that of a server which is running: new games are added to it, of which it hears
+            when somebody opens them, and no others are touched.
 
     Attributes:
         max_tables: how many games may be in progress at once.
@@ -701,15 +704,24 @@ class TableStore(Store[SavedTable, Table]):
         GeoPatrolError: another server uses the folder.
     """
 
-    def __init__(self, folder: Path, max_tables: int = 200, own_agents: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        max_tables: int = 200,
+        own_agents: frozenset[str] = frozenset(),
+        *,
+        is_guest: bool = False,
+    ) -> None:
         super().__init__(folder, SavedTable, self._restore_table, "table", max_tables + MAX_FINISHED)
+        self.max_tables, self.own_agents = max_tables, own_agents
+        self.observers: list[Callable[[Table], None]] = []
         self._lock = FileLock(folder / ".lock", mode=0o600, thread_local=False)
+        if is_guest:
+            return
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
             raise GeoPatrolError(f"{folder} is in use by another server: end it, or use another folder") from None
-        self.max_tables, self.own_agents = max_tables, own_agents
-        self.observers: list[Callable[[Table], None]] = []
         saved = self.read_all()
         for is_over, count in ((True, MAX_FINISHED), (False, max_tables)):  # others when somebody opens them
             for name in [name for name, one in saved.items() if (one.is_over or one.is_stopped) == is_over][-count:]:

@@ -1,7 +1,7 @@
 "use strict";
 
 const ASK_SECONDS = 1; // between questions how far the analysis has come
-const NARROW = window.matchMedia("(max-width: 48rem)");
+const ONE_COLUMN = window.matchMedia("(max-width: 48rem)");
 const byId = (id) => document.getElementById(id);
 
 /** A game that is over: how it ended, what decided it, every moment of it, and the next one. */
@@ -27,11 +27,15 @@ class AfterPage {
 
   #receive(message) {
     if (message.type === "error") this.notice.textContent = message.text;
-    if (message.type !== "welcome") return;
-    const ending = message.events.find(({ event }) => event.kind === "end");
-    if (ending === undefined) return void location.replace(pageAddress("table", { table: this.table }));
+    if (message.type === "welcome") this.welcome = message;
+    else if (message.type === "history") this.welcome.events.push(...message.events);
+    else return;
+    const { events, last_event } = this.welcome;
+    if ((events.at(-1)?.number ?? 0) < last_event) return; // the rest follows
+    const ending = events.at(-1)?.event;
+    if (ending?.kind !== "end") return void location.replace(pageAddress("table", { table: this.table }));
     this.connection.close();
-    this.#load(message, ending.event);
+    this.#load(this.welcome, ending);
     attempt(() => this.#rate(), this.notice);
     attempt(() => this.#analyse(), this.notice);
   }
@@ -96,7 +100,7 @@ class AfterPage {
   async #analyse() {
     const side = this.side ?? "alpha";
     for (;;) {
-      this.analysis = await request(`/api/tables/${encodeURIComponent(this.table)}/analysis/${side}`);
+      this.analysis = await request(`/api/tables/${encodeURIComponent(this.table)}/analysis/${side}?screen=${screenKind()}`);
       const { done, total } = this.analysis;
       byId("analysing").querySelector("progress").value = done / total;
       if (this.analysis.chances.length > 0) this.#drawCurve(side);
@@ -154,7 +158,7 @@ class AfterPage {
     this.chosen = number;
     byId("list").querySelectorAll("input")[number].checked = true;
     this.#showMoment();
-    if (NARROW.matches) document.querySelector(".board").scrollIntoView({ block: "nearest" });
+    if (ONE_COLUMN.matches) document.querySelector(".board").scrollIntoView({ block: "nearest" });
   }
 
   #showMoment() {
@@ -196,4 +200,4 @@ if (parameters.has("class")) {
   byId("class").hidden = false;
   followClass(parameters.get("class"), page.table);
 }
-window.addEventListener("hashchange", () => location.reload());
+for (const [target, type] of [[window, "hashchange"], [NARROW, "change"]]) target.addEventListener(type, () => location.reload());

@@ -246,7 +246,7 @@ class Connection {
     this.heard = Date.now();
     socket.addEventListener("open", () => {
       const { table, secret, name, lastEvent } = this;
-      this.send({ type: "hello", version: 1, table, secret, name, last_event: lastEvent, scene: true });
+      this.send({ type: "hello", version: 1, table, secret, name, last_event: lastEvent, scene: true, screen: screenKind() });
     });
     socket.addEventListener("message", ({ data }) => this.#read(JSON.parse(data)));
     socket.addEventListener("close", () => {

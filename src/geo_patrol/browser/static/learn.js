@@ -11,6 +11,7 @@ class Lesson {
     this.back.addEventListener("click", () => this.#go(this.number - 1));
     this.next.addEventListener("click", () => this.#go(this.number + 1));
     window.addEventListener("hashchange", () => this.open());
+    NARROW.addEventListener("change", () => this.open());
   }
 
   /** Begins the step that the address names. */
@@ -69,7 +70,8 @@ class Lesson {
 
   async #ask(body) {
     try {
-      return await request(`/api/lesson/${this.number}`, body);
+      const screen = screenKind();
+      return await request(...(body ? [`/api/lesson/${this.number}`, { ...body, screen }] : [`/api/lesson/${this.number}?screen=${screen}`]));
     } catch (error) {
       this.wrong.textContent = error.message;
       return null;
@@ -82,6 +84,7 @@ class Lesson {
     this.text.textContent = isDone ? "" : card.text;
     this.task.textContent = isDone ? card.text : card.task;
     this.wrong.textContent = card.hint;
+    if (card.hint) this.wrong.scrollIntoView({ block: "nearest" });
     this.back.disabled = this.number === 1;
     this.isDone = isDone;
     this.entry.commit.hidden = isDone;

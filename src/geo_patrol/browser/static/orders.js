@@ -1,6 +1,7 @@
 "use strict";
 
 const FINGER = 22; // pixels around a finger or pointer within which a satellite is meant
+const TOUCH = 20; // pixels around a satellite that are its own where fingers choose: two that share them are told apart in a menu
 const DRAG = 12; // pixels after which a press becomes a drag
 const SETTLE = 500; // milliseconds after new choices in which a press on Commit is meant for the old ones
 
@@ -35,6 +36,7 @@ class OrderPanel {
     const own = SIDES.indexOf(side);
     this.tokens = fleetTokens(fleets[own]);
     this.states = new Map(fleets[own].map((state) => [state[0], state]));
+    this.fleets = fleets;
     if (this.yours.dataset.names !== `${side} ${[...this.states.keys()]}`) this.#addFleet(`${side} ${[...this.states.keys()]}`);
     this.tokens.forEach(({ classes, label, parts, isActive }, i) => {
       const [input, ...old] = this.yours.querySelectorAll(".sat")[i].children;
@@ -234,8 +236,8 @@ class OrderPanel {
       const line = options.filter((one) => one.action === action).sort((one, other) => other.odds - one.odds);
       if (line.length === 0) return [];
       const [deed] = DEEDS[action];
-      const costs = [...new Set(line.map(({ cost }) => `−${cost}`))];
-      const head = create("span", { "aria-hidden": "true" }, deed, create("small", { class: "soft" }, costs.length > 1 ? costs.join(" or ") : `${costs[0]} fuel`));
+      const costs = [...new Set(line.map(({ cost }) => cost))];
+      const head = create("span", { "aria-hidden": "true" }, deed, create("small", { class: "soft" }, `−${costs.join(" or ")}${costs.length > 1 ? "" : " fuel"}`));
       const ways = line.map((one) => this.#way(one, short(one.target), `${one.odds} %`, `${deed} ${short(one.target)}, ${one.odds} percent, ${one.cost} fuel`));
       return [create("div", { class: "line" }, head, ...ways)];
     });
@@ -254,13 +256,15 @@ class OrderPanel {
     const guards = [...this.pending].filter(([, { action }]) => action === "guard").map(([name]) => name);
     const others = [...this.pending].filter(([, { action }]) => action !== "guard").map(([name, option]) => [[name], `${short(name)} ${orderText(option)}`]);
     const guarding = guards.length ? [[guards, `${guards.map(short).join(", ")} guard${guards.length === 1 ? "s" : ""} your HVA`]] : [];
+    const cost = [...this.pending.values()].reduce((sum, option) => sum + option.cost, 0);
     const all = [...guarding, ...others].map(([names, text]) => {
       const chip = create("button", { type: "button", class: "chip", "aria-label": `Take back: ${text}` }, text, create("span", { "aria-hidden": "true" }, "✕"));
       chip.addEventListener("click", () => this.#change(new Map([...this.pending].filter(([name]) => !names.includes(name)))));
       return create("li", {}, chip);
     });
     chips.replaceChildren(...all);
-    say(this.sofar.querySelector("h2"), this.choices === null ? "" : `Ordered: ${this.pending.size}`);
+    const fuel = cost ? [create("span", { class: "wide" }, `, −${cost} fuel`)] : [];
+    this.sofar.querySelector("h2").replaceChildren(...(this.choices === null ? [] : [`Ordered: ${this.pending.size}`, ...fuel]));
     if (focused >= 0) (chips.children[Math.min(focused, all.length - 1)]?.firstChild ?? this.yours.querySelector(":checked"))?.focus();
   }
 
@@ -279,7 +283,7 @@ class OrderPanel {
     const shapes = [...lit].flatMap((area) => areas[area].lit);
     shapes.push(...this.suggestion, ...[...this.pending.values()].flatMap(({ arrow }) => arrow));
     for (const satellite of satellites) if (!this.pending.has(satellite.name)) shapes.push(...satellite.ring);
-    if (selected !== undefined) shapes.push(...areas[selected.area].lit, ...selected.costs);
+    if (selected !== undefined) shapes.push(...areas[selected.area].lit, ...(NARROW.matches ? [] : selected.costs)); // which hide the board there
     const hits = [...new Set([...lit, ...satellites.map(({ area }) => area)])].sort((one, other) => one.includes(":") - other.includes(":"));
     overlay.replaceChildren(...shapes.map(drawShape), ...hits.map((area) => this.#hit(area)));
   }
@@ -298,7 +302,8 @@ class OrderPanel {
     svg.addEventListener("pointerdown", (event) => {
       const area = this.#areaAt(event);
       start = { area, x: event.clientX, y: event.clientY };
-      const satellite = this.#ownAt(area);
+      const here = this.#alike(area).map((one) => this.#ownAt(one)).filter((one) => one !== undefined);
+      const satellite = here.find(({ name }) => name === this.selected) ?? here[0];
       if (satellite !== undefined && !this.#meant(area).length) {
         start.satellite = satellite;
         svg.setPointerCapture(event.pointerId);
@@ -334,6 +339,25 @@ class OrderPanel {
     });
   }
 
+  /** Returns the areas of satellites that are drawn where this one is, as a stack, itself among them. */
+  #alike(area) {
+    const { areas } = this.choices ?? {};
+    if (!area?.includes(":")) return [area];
+    return this.#satelliteHits().map(({ dataset }) => dataset.area).filter((one) => String(areas[one].hit) === String(areas[area].hit));
+  }
+
+  /** Returns the areas of satellites on the board that take clicks. */
+  #satelliteHits() {
+    return [...this.view.overlay.querySelectorAll('.hit[data-area*=":"]')];
+  }
+
+  /** Returns whether a press may mean more than one satellite: a stack, or neighbours under a finger. */
+  #isAmbiguous(area, event) {
+    if (!area?.includes(":")) return false;
+    if (this.#alike(area).length > 1) return true;
+    return event.pointerType === "touch" && this.#distances(event).filter(([distance, , radius]) => distance + radius <= TOUCH).length > 1;
+  }
+
   #ownAt(area) {
     return this.choices?.satellites.find((one) => one.area === area);
   }
@@ -345,7 +369,8 @@ class OrderPanel {
   #click(area, event) {
     const meant = this.#meant(area);
     const own = this.#ownAt(area);
-    if (meant.length > 0) this.#choose(meant, event);
+    if (this.#isAmbiguous(area, event)) this.#openSector(this.choices.areas[area].sector, event);
+    else if (meant.length > 0) this.#choose(meant, event);
     else if (own !== undefined) this.select(own.name);
     else this.menu.hidden = true;
   }
@@ -354,7 +379,8 @@ class OrderPanel {
   #drop(area, event) {
     const targets = this.#meant(area);
     const sector = this.choices.areas[area]?.sector;
-    this.#choose(targets.length > 0 ? targets : this.#choiceOf(this.selected).options.filter((one) => sector !== undefined && one.sector === sector), event);
+    if (targets.length > 0 && this.#isAmbiguous(area, event)) this.#openSector(sector, event, false);
+    else this.#choose(targets.length > 0 ? targets : this.#choiceOf(this.selected).options.filter((one) => sector !== undefined && one.sector === sector), event);
   }
 
   #choose(options, event) {
@@ -362,13 +388,38 @@ class OrderPanel {
     else if (options.length > 1) this.#openMenu(options, event);
   }
 
-  #openMenu(options, { clientX, clientY }) {
-    const buttons = options.map((option) => {
-      const button = create("button", { type: "button" }, `${DEEDS[option.action][0]} ${short(option.target)}, ${option.odds} %, −${option.cost}`);
-      button.addEventListener("click", () => this.give(this.selected, option));
-      return button;
-    });
-    this.menu.replaceChildren(...buttons);
+  #openMenu(options, event) {
+    this.#showMenu(options.map((option) => this.#orderButton(option)), event);
+  }
+
+  #orderButton(option) {
+    const deed = option.action in MOVES ? `${capitalized(MOVES[option.action])} to ${option.sector}` : `${DEEDS[option.action][0]} ${short(option.target)}, ${option.odds} %`;
+    const button = create("button", { type: "button" }, `${deed}, −${option.cost} fuel`);
+    button.addEventListener("click", () => this.give(this.selected, option));
+    return button;
+  }
+
+  /** Shows the satellites of a sector one by one, those that can be chosen or are targets, and the move that leads there. */
+  #openSector(sector, event, hasOwn = true) {
+    const { areas } = this.choices;
+    const here = this.#satelliteHits().map(({ dataset }) => dataset.area).filter((area) => areas[area].sector === sector);
+    const tokens = here.filter((area) => hasOwn || this.#meant(area).length > 0).map((area) => this.#tokenButton(area, event));
+    const moves = hasOwn ? this.#meant(String(sector)).map((option) => this.#orderButton(option)) : [];
+    this.#showMenu([create("div", { class: "row" }, ...tokens), ...moves], event);
+  }
+
+  #tokenButton(area, event) {
+    const [side, name] = area.split(":");
+    const { label, classes, parts } = fleetTokens(this.fleets[SIDES.indexOf(side)]).find((one) => one.name === name);
+    const button = create("button", { type: "button", class: `${classes} ${side}`, "aria-label": `${this.cast.owner(side)} ${label}` }, ...parts);
+    button.toggleAttribute("data-ordered", side === this.side && this.pending.has(name));
+    const meant = this.#meant(area);
+    button.addEventListener("click", () => (meant.length > 0 ? this.#choose(meant, event) : this.select(name)));
+    return button;
+  }
+
+  #showMenu(content, { clientX, clientY }) {
+    this.menu.replaceChildren(...content);
     this.menu.hidden = false;
     const around = this.menu.parentElement.getBoundingClientRect();
     this.menu.style.left = `${Math.max(Math.min(clientX - around.left, around.width - this.menu.offsetWidth), 0)}px`;
@@ -376,16 +427,21 @@ class OrderPanel {
   }
 
   /** Returns the area that a pointer means: of satellites that lie close together the nearest. */
-  #areaAt({ clientX, clientY }) {
-    const hits = [...this.view.overlay.querySelectorAll(".hit")];
-    const distances = hits.filter(({ dataset }) => dataset.area.includes(":")).map((hit) => {
-      const { left, top, width, height } = hit.getBoundingClientRect();
-      return [Math.hypot(clientX - left - width / 2, clientY - top - height / 2) - width / 2, hit.dataset.area];
-    });
-    const [distance, nearest] = distances.sort(([one], [other]) => one - other)[0] ?? [Infinity];
+  #areaAt(event) {
+    const { clientX, clientY } = event;
+    const [distance, nearest] = this.#distances(event)[0] ?? [Infinity];
     if (distance <= 0) return nearest;
     const below = document.elementsFromPoint(clientX, clientY).find((element) => element.dataset?.area !== undefined);
     if (below !== undefined) return below.dataset.area;
     return distance <= FINGER ? nearest : undefined;
+  }
+
+  /** Returns the satellites on the board, the nearest first, each with the distance of its edge, its area and its radius. */
+  #distances({ clientX, clientY }) {
+    const distances = this.#satelliteHits().map((hit) => {
+      const { left, top, width, height } = hit.getBoundingClientRect();
+      return [Math.hypot(clientX - left - width / 2, clientY - top - height / 2) - width / 2, hit.dataset.area, width / 2];
+    });
+    return distances.sort(([one], [other]) => one - other);
   }
 }

@@ -3,6 +3,8 @@
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 const PAUSE_SECONDS = 0.3; // for which a position stands still before the next phase
 const REDUCED_MOTION = window.matchMedia("(prefers-reduced-motion: reduce)");
+const NARROW = window.matchMedia("(max-width: 40rem), (max-height: 30rem)"); // the board gets larger satellites, in stacks where needed
+const screenKind = () => (NARROW.matches ? "narrow" : "wide"); // as the server calls it
 
 /** Shows the moments of a game on a board, and moves between them. */
 class Playback {

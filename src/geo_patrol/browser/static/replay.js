@@ -2,9 +2,7 @@
 
 /** Returns a game's record, which the page holds compressed, twice: phones get larger satellites, in stacks where needed. */
 async function readGame(index) {
-  const isNarrow = window.matchMedia("(max-width: 40rem)").matches;
-  document.getElementById("board").classList.toggle("narrow", isNarrow);
-  const text = document.getElementById(`${isNarrow ? "narrow" : "game"}-${index}`).textContent;
+  const text = document.getElementById(`${NARROW.matches ? "narrow" : "game"}-${index}`).textContent;
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).json();

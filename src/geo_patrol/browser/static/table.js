@@ -146,6 +146,7 @@ class TablePage {
       this.#openPast();
     });
     on(this.present, () => this.#toPresent());
+    on(this.entry.commit, () => this.#isPlayedBack && this.#toPresent());
     on(this["ask-hint"], () => this.#askHint());
     on(this["take-hint"], () => {
       this.entry.giveAll(this.hinted.orders);
@@ -277,7 +278,7 @@ class TablePage {
       for (const line of this.lines) line.turn = null;
       this.entry.clear();
       this.#closeHint();
-      this.isReading = scene.moment.engaged;
+      this.isReading = scene.moment.engaged && scene.moment.phase !== "over"; // the end follows at once
       if (scene.moment.engaged) this.sounds.play("hit");
       say(this.said, this.#summary(scene.moment));
     }
@@ -395,7 +396,7 @@ class TablePage {
     this["close-hint"].focus();
     const patience = setTimeout(() => say(text, "Hints are still being prepared, which takes a minute the first time. You can cancel, and play on."), HINT_SECONDS * 1000);
     try {
-      const answer = await request(`${this.#path}/hint`, { secret: this.line.secret }, control.signal);
+      const answer = await request(`${this.#path}/hint`, { secret: this.line.secret, screen: screenKind() }, control.signal);
       if (choices !== this.entry.choices || control.signal.aborted) return;
       this.hinted = answer;
       say(text, `${this.#hintText(answer.orders)}: wins ${answer.percent} % of ${answer.games.toLocaleString("en")} games played on from here.`);
@@ -515,7 +516,7 @@ class TablePage {
     const { line, entry } = this;
     const { turn } = line;
     this.isCurtain = this.lines.length > 1 && line.isWanted && this.curtainFor !== line.side;
-    const key = line.isWanted && !this.isCurtain ? ["orders", turn.game, line.side, turn.turn, turn.phase].join(":") : null;
+    const key = line.isWanted && !this.isCurtain && !this.isReading ? ["orders", turn.game, line.side, turn.turn, turn.phase].join(":") : null;
     if (key === null) {
       if (entry.choices !== null && !line.isWanted) {
         entry.clear();
@@ -562,8 +563,10 @@ class TablePage {
     this.next.disabled = line.side === null && isPresent && !isOver && !isPast;
     this["look-again"].disabled = playback.record.moments.length < 2;
     this["ask-hint"].disabled = entry.choices === null || this.hasHints === false;
-    if (entry.choices === null) say(entry.commit, this.#waitText());
-    else entry.commit.disabled = Boolean(this.state?.paused);
+    if (entry.choices === null) {
+      entry.commit.disabled = !this.#isPlayedBack;
+      say(entry.commit, this.#isPlayedBack ? "Skip" : this.#waitText());
+    } else entry.commit.disabled = Boolean(this.state?.paused);
     this.controls.update();
     document.body.dataset.state = isOver ? "over" : isReading ? "played" : entry.choices !== null ? entry.choices.phase : "waiting";
     this.#showScore(shown, cast, side);
@@ -573,7 +576,13 @@ class TablePage {
     this.#showOver();
     this.#showMenu(isOver);
     const title = this.title ?? "GEO Patrol";
-    document.title = isOver ? `Over: ${title}` : entry.choices !== null ? `Your turn: ${title}` : title;
+    document.title = isOver ? `Over: ${title}` : line.isWanted ? `Your turn: ${title}` : title;
+  }
+
+  /** Whether an engagement is being shown that has not been read yet. */
+  get #isPlayedBack() {
+    const { playback } = this;
+    return this.isReading && this.steps.hidden && !(playback.isAtEnd && playback.hasArrived);
   }
 
   #waitText() {
@@ -698,14 +707,16 @@ class TablePage {
 
 /** Returns what can happen to the own HVA with the planned orders, and who guards it. */
 function dangerText({ attackers, lost, guarding, able, phase }) {
-  const who = listed(attackers.map(short));
+  const isLong = NARROW.matches && attackers.length > 3;
+  const who = isLong ? COUNTS[attackers.length] : listed(attackers.map(short));
   const could = able.length ? `${COUNTS[able.length]} can guard.` : "Nobody can guard.";
-  if (phase === "movement") return `${who} can reach your HVA: lost in ${lost} % without guards. ${could}`;
+  if (phase === "movement") return `${who} can reach your HVA: lost in ${lost} %${NARROW.matches ? "" : " without guards"}. ${could}`;
+  if (NARROW.matches && !guarding.length) return `${who} can attack your HVA: lost in ${lost} %. ${could}`;
   return `${who} can attack your HVA. ${manyDo(guarding.length, "guard")}: lost in ${lost} %.${guarding.length ? "" : ` ${could}`}`;
 }
 
 const parameters = new URLSearchParams(location.hash.slice(1)); // which the browser keeps to itself
-window.addEventListener("hashchange", () => location.reload());
+for (const [target, type] of [[window, "hashchange"], [NARROW, "change"]]) target.addEventListener(type, () => location.reload()); // orders outlive it
 const page = new TablePage(parameters);
 if (parameters.has("class")) {
   const back = document.getElementById("back");
