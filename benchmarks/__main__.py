@@ -14,6 +14,7 @@ from benchmarks.plot import draw
 from benchmarks.publish import DOCUMENT, PLOT, PUBLISHED, document
 from benchmarks.report import (
     comparison_table,
+    forward_model_table,
     goals_table,
     machine_lines,
     missing_list,
@@ -74,7 +75,13 @@ def write(results: Results, out: Path) -> None:
 def show(results: Results, out: Path) -> None:
     """Print the main tables."""
     console = Console(width=2000, soft_wrap=True, highlight=False, markup=False)
-    tables = (comparison_table(results), missing_list(results), goals_table(results), sweep_table(results))
+    tables = (
+        comparison_table(results),
+        forward_model_table(results),
+        missing_list(results),
+        goals_table(results),
+        sweep_table(results),
+    )
     for table in (machine_lines(results), *tables):
         if table:
             console.print(table, end="\n\n")

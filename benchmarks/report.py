@@ -80,7 +80,7 @@ def startup_lines(results: Results) -> str:
 
 
 def comparison_table(results: Results) -> str:
-    """Return the table of all contestants."""
+    """Return the table of all contestants that step environments."""
     columns = (
         "contestant",
         "batch",
@@ -95,7 +95,27 @@ def comparison_table(results: Results) -> str:
         "agent steps per core second",
         "ended per step",
     )
-    return markdown_table(columns, [_comparison_row(results, point) for point in _compared(results)])
+    return markdown_table(columns, [_comparison_row(results, point) for point in _compared(results) if not point.unit])
+
+
+def forward_model_table(results: Results) -> str:
+    """Return the table of what searches do with games; empty if it was not measured."""
+    rows = [
+        [
+            point.title,
+            point.unit,
+            format_quantity((speed := summarize(env_steps_per_second(point))).median),
+            format_spread(speed),
+            f"{1e6 / speed.median:,.2f}",
+        ]
+        for point in _compared(results)
+        if point.unit and point.steps_per_second
+    ]
+    return (
+        markdown_table(("forward model, 1 thread", "what", "a second (median)", "spread", "µs each"), rows)
+        if rows
+        else ""
+    )
 
 
 def _comparison_row(results: Results, point: Point) -> list[str]:
@@ -202,6 +222,7 @@ def report(results: Results) -> str:
         startup_lines(results),
         "### Contestants",
         comparison_table(results),
+        forward_model_table(results),
         missing_list(results),
         "What a step includes:",
         included_list(results),

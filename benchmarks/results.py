@@ -30,6 +30,7 @@ class Point(BaseModel):
     threads: int
     includes: str
     is_peer: bool
+    unit: str = ""
     missing: str | None = None
     agent_steps: int = 0
     env_steps: int = 0

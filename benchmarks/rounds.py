@@ -67,6 +67,7 @@ def _point(contestant: Contestant, batch: int) -> Point:
         threads=contestant.threads,
         includes=contestant.includes,
         is_peer=contestant.is_peer,
+        unit=contestant.unit,
     )
 
 

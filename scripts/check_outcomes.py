@@ -69,8 +69,8 @@ def p_value(expected: dict[int, float], counts: Counter[int]) -> float:
 def check_board(seed: int, draws: int) -> tuple[float, float, int]:
     """Return the p-value of a board, by how much its probabilities miss 1, and its number of results."""
     game, orders = crowded_board(seed)
-    positions, probabilities = game.outcome_distribution(*orders)
-    flags = positions["destroyed"].reshape(len(positions), -1).astype(np.int64)
+    games, probabilities = game.outcome_distribution(*orders)
+    flags = games.destroyed.reshape(len(games), -1).astype(np.int64)
     expected: dict[int, float] = Counter()
     for bits, probability in zip((flags @ (1 << np.arange(22))).tolist(), probabilities.tolist(), strict=True):
         expected[bits] += probability * draws

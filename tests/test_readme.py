@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from geo_patrol import game, load_config
+from geo_patrol import game, games, load_config
 from geo_patrol.cli.app import app
 from geo_patrol.envs import vector
 
@@ -38,8 +38,9 @@ def test_examples_of_make_vec():
     assert result.failed == 0
 
 
-def test_examples_of_game():
-    result = doctest.testmod(game)
+@pytest.mark.parametrize("module", [game, games])
+def test_examples_of_game(module):
+    result = doctest.testmod(module)
     assert result.attempted > 2
     assert result.failed == 0
 

@@ -14,7 +14,7 @@ class Workload:
     agent_steps: int = 0
     """Decisions of agents per step: two per game where both sides act simultaneously."""
     env_steps: int = 0
-    """Steps of single environments per step: for ours, phases of games."""
+    """Steps of single environments per step: for ours, phases of games; of a contestant with a unit, how many of it."""
     payload: int = 0
     """Bytes of observations and action masks per step (for the copy: the bytes copied)."""
     fraction_ended: Callable[[Any], float] | None = None
@@ -46,3 +46,5 @@ class Contestant:
     """Environment variables of its process."""
     is_peer: bool = True
     """Whether it is another library, which need not be installed."""
+    unit: str = ""
+    """What it does, if that is not stepping environments: ``env_steps`` counts these."""

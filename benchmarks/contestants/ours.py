@@ -1,5 +1,6 @@
 """The environments of geo_patrol."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -47,6 +48,61 @@ def make_parallel(batch: int) -> Workload:  # noqa: ARG001 - always one game
     return Workload(step, SIDES, 1)
 
 
+def make_play_outs(batch: int) -> Workload:
+    """Play copies of one position out at random, each with random streams of its own."""
+    import geo_patrol
+
+    game = geo_patrol.Game("geo_patrol", seed=7)
+    return Workload(lambda: game.repeat(batch).reseed(1).play_out(), env_steps=batch)
+
+
+def make_game_play_out(batch: int) -> Workload:  # noqa: ARG001 - always one game
+    """Play a copy of one position out at random, step by step and with orders as values."""
+    import random
+
+    import geo_patrol
+
+    game, choose = geo_patrol.Game("geo_patrol", seed=7), random.Random(0).choice
+
+    def play_out() -> None:
+        copy = game.copy()
+        while not copy.is_over:
+            alpha, bravo = ([*map(choose, copy.legal_orders(side).values())] for side in ("alpha", "bravo"))
+            copy.step(alpha, bravo)
+
+    return Workload(play_out, env_steps=1)
+
+
+def make_game_call(method: Literal["copy", "legal_orders", "step"]) -> Workload:
+    """Call a method of a game in its first position."""
+    import geo_patrol
+
+    game = geo_patrol.Game("geo_patrol", seed=7)
+    calls: dict[str, Callable[[], Any]] = {
+        "copy": game.copy,
+        "legal_orders": lambda: game.legal_orders("alpha"),
+        "step": lambda: game.copy().step(),
+    }
+    return Workload(calls[method], env_steps=1)
+
+
+def _game(
+    name: str, title: str, unit: str, includes: str, make: Callable[[int], Workload], batch: int = 1
+) -> Contestant:
+    return Contestant(
+        name=name,
+        title=title,
+        process="geo_patrol-game",
+        packages=(),
+        batch=batch,
+        quick_batch=min(batch, QUICK_BATCH),
+        includes=includes,
+        make=make,
+        is_peer=False,
+        unit=unit,
+    )
+
+
 def _vector(
     observation: Literal["onehot", "tokens"], threads: int, *, copy: bool = False, satellites: bool = False
 ) -> Contestant:
@@ -82,5 +138,31 @@ CONTESTANTS = [
         includes="legal sampling, rules, masks and one-hot observations of both sides, reset",
         make=make_parallel,
         is_peer=False,
+    ),
+    _game(
+        "play-outs",
+        "Games.play_out, random",
+        "play-outs",
+        "copies of the first position, random streams, legal sampling and rules to the end of all games",
+        make_play_outs,
+        BATCH,
+    ),
+    _game(
+        "game-play-outs",
+        "Game, random play-out",
+        "play-outs",
+        "a copy of the first position, legal_orders, random.choice and step to the end of the game",
+        make_game_play_out,
+    ),
+    _game("game-copy", "Game.copy", "calls", "a copy of a position", lambda _: make_game_call("copy")),
+    _game(
+        "game-legal_orders", "Game.legal_orders", "calls", "those of one side", lambda _: make_game_call("legal_orders")
+    ),
+    _game(
+        "game-step",
+        "Game.step",
+        "calls",
+        "a copy, and a movement phase without orders, with the phase that was played",
+        lambda _: make_game_call("step"),
     ),
 ]

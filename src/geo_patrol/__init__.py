@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         SolvingError,
     )
     from geo_patrol.evaluation import MatchResult, play_match
-    from geo_patrol.game import Game, Phase
+    from geo_patrol.game import Game, OutcomeDistribution, Phase
     from geo_patrol.games import Games
     from geo_patrol.notation import EndReason, Order, Outcome, Satellite, SatelliteId, read_reasons
     from geo_patrol.replays import Recorder, Replay, ReplayReader, read_replay
@@ -48,6 +48,7 @@ __all__ = [
     "Order",
     "OrderError",
     "Outcome",
+    "OutcomeDistribution",
     "Phase",
     "PolicyError",
     "Recorder",
@@ -86,7 +87,7 @@ _MODULES = {
         "RecordingError",
         "SolvingError",
     ),
-    "geo_patrol.game": ("Game", "Phase"),
+    "geo_patrol.game": ("Game", "OutcomeDistribution", "Phase"),
     "geo_patrol.games": ("Games",),
     "geo_patrol.notation": ("EndReason", "Order", "Outcome", "Satellite", "SatelliteId", "read_reasons"),
     "geo_patrol.replays": ("Recorder", "Replay", "ReplayReader", "read_replay"),

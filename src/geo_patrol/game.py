@@ -1,6 +1,5 @@
 """``Game``: one position, with satellites, orders and outcomes as values; ``Phase``: a phase that was played."""
 
-import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -13,7 +12,7 @@ from geo_patrol.board_text import outcomes_text, position_text
 from geo_patrol.config.presets import ConfigSource, Overrides
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state, steps
-from geo_patrol.engine.distribution import OutcomeDistribution, outcome_distribution
+from geo_patrol.engine.distribution import outcome_distribution
 from geo_patrol.engine.engagement import attack_probability, engagement_cost, guard_probability
 from geo_patrol.engine.legal import to_masks
 from geo_patrol.engine.observe import Encoding
@@ -42,6 +41,18 @@ class Phase(NamedTuple):
     after: "Game"
 
 
+class OutcomeDistribution(NamedTuple):
+    """All that an engagement phase can lead to.
+
+    The games are as after ``Game.step``, drift included, no two of them in the same position. They have the random streams of
+    the game that they follow, as copies have; ``Games.reseed`` gives each its own.
+    """
+
+    games: Games
+    probabilities: NDArray[np.float64]
+    """(n,), above 0; they sum to 1."""
+
+
 class Game:
     """One game of GEO Patrol, or of whatever its configuration says.
 
@@ -57,6 +68,7 @@ class Game:
         seed: seed of the random stream, a non-negative integer, taken modulo 2^64; None takes one from the operating
             system.
         overrides: single values of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
+        keep_history: whether the game, and its copies, keep their ``history``.
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -64,17 +76,24 @@ class Game:
     """
 
     def __init__(
-        self, config: ConfigSource = "geo_patrol", *, seed: int | None = None, overrides: Overrides | None = None
+        self,
+        config: ConfigSource = "geo_patrol",
+        *,
+        seed: int | None = None,
+        overrides: Overrides | None = None,
+        keep_history: bool = False,
     ) -> None:
         self._games = Games(config, 1, seed=seed, overrides=overrides)
         self._outcomes: tuple[notation.Outcome, ...] | None = ()
         self._allowed: NDArray[np.int32] | None = None
+        self._history: tuple[Phase, ...] | None = () if keep_history else None
 
     @classmethod
-    def from_games(cls, games: Games) -> Self:
+    def from_games(cls, games: Games, *, keep_history: bool = False) -> Self:
         """Return the game of a batch of one, which must not be stepped any more."""
         game = object.__new__(cls)
         game._games, game._outcomes, game._allowed = games, None, None
+        game._history = () if keep_history else None
         return game
 
     @property
@@ -84,6 +103,10 @@ class Game:
     @property
     def _rules(self) -> state.Record:
         return self._games.state.rules[0]
+
+    def _value(self, field: str) -> Any:
+        """Return a field of the game; as an attribute of its record it would take twenty times as long."""
+        return self._games.state.games[field][0]
 
     # Properties
 
@@ -95,23 +118,23 @@ class Game:
     @property
     def turn(self) -> int:
         """The number of the turn being played, from 1; of a finished game, of its last turn."""
-        return int(self._game.turn) + 1
+        return int(self._value("turn")) + 1
 
     @property
     def phase(self) -> notation.PhaseName:
         """What is to be ordered now, "movement" or "engagement"; "drift" when the game is over."""
-        phase: notation.PhaseName = notation.PHASES[self._game.phase]
+        phase: notation.PhaseName = notation.PHASES[self._value("phase")]
         return phase
 
     @property
     def is_over(self) -> bool:
         """Whether the game has ended."""
-        return bool(self._game.done)
+        return bool(self._value("done"))
 
     @property
     def reasons(self) -> tuple[notation.EndReason, ...]:
         """Why the game ended; empty while it goes on. Several reasons may hold at once."""
-        return notation.read_reasons(int(self._game.reasons))
+        return notation.read_reasons(int(self._value("reasons")))
 
     @property
     def winner(self) -> Side | None:
@@ -123,25 +146,53 @@ class Game:
         return winners.get(int(self._games.winner[0]))
 
     @property
+    def returns(self) -> dict[Side, int]:
+        """Outcome of the game for each side: 1 won, -1 lost, 0 drawn or not finished (see ``is_over``)."""
+        return dict(zip(SIDES, self._games.returns[0].tolist(), strict=True))
+
+    @property
+    def key(self) -> bytes:
+        """A hashable key of the position, for dictionaries of positions; it stays what it is when the game goes on.
+
+        Keys are equal where positions, with what their configuration sampled for them, are equal, whatever their random
+        streams; they are the same in every process.
+        """
+        return self._games.position_keys()[0]
+
+    @property
+    def history(self) -> "tuple[Phase, ...]":
+        """The phases that were played since the game was created, the oldest first.
+
+        Raises:
+            AttributeError: the game does not keep them: create it with ``keep_history=True``.
+        """
+        if self._history is None:
+            raise AttributeError("this game keeps no history: create it with keep_history=True")
+        return self._history
+
+    @property
     def scores(self) -> dict[Side, int]:
         """Points of each side when they were last counted: goal points so far and fuel points."""
-        return dict(zip(SIDES, self._game.score.tolist(), strict=True))
+        return dict(zip(SIDES, self._value("score").tolist(), strict=True))
 
     @property
     def goal_points(self) -> dict[Side, int]:
         """Goal points of each side so far."""
-        return dict(zip(SIDES, self._game.goal_points.tolist(), strict=True))
+        return dict(zip(SIDES, self._value("goal_points").tolist(), strict=True))
 
     @property
     def goals(self) -> dict[Side, int]:
         """The goal sector of each side now."""
-        return dict(zip(SIDES, self._game.goal.tolist(), strict=True))
+        return dict(zip(SIDES, self._value("goal").tolist(), strict=True))
 
     @property
     def outcomes(self) -> tuple[notation.Outcome, ...]:
-        """Outcomes of the last phase in the order in which they happened; empty after a movement."""
+        """Outcomes of the last phase in the order in which they happened; empty after a movement.
+
+        Also empty in a game that was taken out of several, which do not keep them.
+        """
         if self._outcomes is None:
-            self._outcomes = notation.read_outcomes(self._games.state.outcomes, int(self._game.outcome_count))
+            self._outcomes = notation.read_outcomes(self._games.state.outcomes, int(self._value("outcome_count")))
         return self._outcomes
 
     def satellites(self, side: Side) -> tuple[notation.Satellite, ...]:
@@ -189,12 +240,18 @@ class Game:
 
     def legal_orders(self, side: Side) -> dict[int, tuple[notation.Order, ...]]:
         """Return the legal orders of each of a side's satellites by number; noop is always among them."""
-        mask = self.action_mask(side)
-        fleet = len(self.satellites(side))
-        return {
-            number: tuple(_order(number, code) for code in np.flatnonzero(mask[number]).tolist())
-            for number in range(fleet)
-        }
+        index = _side_index(side)
+        fleet = 1 + int(self._games.state.rules["patrol_count"][0, index])
+        legal = self._games.state.choices["legal"][0, index, :fleet].tolist()
+        return {number: notation.orders_in(number, codes) for number, codes in enumerate(legal)}
+
+    def legal_actions(self, side: Side) -> tuple[tuple[int, ...], ...]:
+        """Return the legal order codes of each of a side's eleven satellites; noop, 0, is always among them.
+
+        ``itertools.product(*game.legal_actions(side))`` are all joint actions of the side.
+        """
+        legal = self._games.state.choices["legal"][0, _side_index(side)].tolist()
+        return tuple(map(notation.codes_in, legal))
 
     def is_legal(self, side: Side, order: notation.Order | str) -> bool:
         """Return whether a side may give an order now: the phase, range and fuel allow it."""
@@ -247,13 +304,18 @@ class Game:
         return float(attack_probability(self._game, self._rules, index, order.satellite, order.code))
 
     def outcome_distribution(self, alpha: notation.Orders = None, bravo: notation.Orders = None) -> OutcomeDistribution:
-        """Return every position to which an engagement can lead, before the drift, with its exact probability.
+        """Return all that an engagement phase can lead to, as games to go on from, with exact probabilities.
 
         Raises:
             OrderError: this is no engagement phase, an order is not legal, or there are over 1,000,000 random branches.
         """
-        orders = np.array([self.check_orders("alpha", alpha), self.check_orders("bravo", bravo)])
-        return outcome_distribution(self._game, self._rules, orders)
+        positions, probabilities = outcome_distribution(self._game, self._rules, self._check_both(alpha, bravo))
+        games = self.repeat(len(positions))
+        for stream in ("rng_key", "rng_counter", "setup_key"):
+            positions[stream] = games.state.games[stream]
+        games.state = games.state._replace(games=positions)
+        games.step(np.zeros((len(games), len(SIDES), state.SATELLITES), np.int64))  # all have acted: the drift
+        return OutcomeDistribution(games, probabilities)
 
     def _why_illegal(self, side: int, order: notation.Order) -> str:
         """Return why an order of a side is not legal now."""
@@ -304,7 +366,10 @@ class Game:
         """
         if self.is_over:
             raise OrderError(f"the game is over: {', '.join(map(str, self.reasons))}")
-        return self.step_actions(np.array([self.check_orders("alpha", alpha), self.check_orders("bravo", bravo)]))
+        return self.step_actions(self._check_both(alpha, bravo))
+
+    def _check_both(self, alpha: notation.Orders, bravo: notation.Orders) -> NDArray[np.int64]:
+        return np.array([self.check_orders("alpha", alpha), self.check_orders("bravo", bravo)], np.int64)
 
     def check_orders(self, side: Side, orders: notation.Orders) -> list[int]:
         """Return the order codes of a side's satellites, (11,), for orders that it may give now.
@@ -313,9 +378,10 @@ class Game:
             OrderError: an order cannot be read or is not legal; the message says why.
         """
         codes = notation.order_codes(orders, side)
-        legal, index = self._games.state.choices["legal"][0], _side_index(side)
+        index = _side_index(side)
+        legal = self._games.state.choices["legal"][0, index].tolist()
         for number, code in enumerate(codes):
-            if not legal[index, number] >> code & 1:
+            if code != state.NOOP and not legal[number] >> code & 1:
                 order = notation.Order.from_code(number, code)
                 raise OrderError(f"{side} {order}: {self._why_illegal(index, order)}")
         return codes
@@ -333,25 +399,30 @@ class Game:
         Returns:
             The phase that was played.
         """
-        before = self.copy()
+        before, codes = self.copy(), np.asarray(actions)
+        (alpha, bravo), legal = codes.tolist(), self._games.state.choices["legal"][0].tolist()
         self._games = self._games.copy()
         if outcomes is None:
-            self._games.run(steps.PLAY, actions=np.asarray(actions))
+            self._games.run(steps.PLAY, actions=codes)
         else:
-            self._games.play_recorded(np.asarray(actions), notation.outcome_records(outcomes))
+            self._games.play_recorded(codes, notation.outcome_records(outcomes))
         self._outcomes = self._allowed = None
-        legal = before._games.legal_actions(actions)[0]
-        illegal = self._game.illegal_orders
-        return Phase(
+        phase = Phase(
             turn=before.turn,
             name=before.phase,
-            orders=(notation.orders_from_codes(legal[0]), notation.orders_from_codes(legal[1])),
-            actions=np.array(actions, np.int8),
-            illegal_orders=(int(illegal[0]), int(illegal[1])),
+            orders=(
+                notation.legal_orders_from_codes(alpha, legal[0]),
+                notation.legal_orders_from_codes(bravo, legal[1]),
+            ),
+            actions=codes.astype(np.int8),
+            illegal_orders=tuple(self._value("illegal_orders").tolist()),
             outcomes=self.outcomes,
             before=before,
             after=self.copy(),
         )
+        if self._history is not None:
+            self._history = phase.after._history = (*self._history, phase)
+        return phase
 
     # Copies
 
@@ -359,6 +430,7 @@ class Game:
         """Return an independent copy with the same random stream: given the same orders, it plays the same."""
         twin = object.__new__(type(self))
         twin._games, twin._outcomes, twin._allowed = self._games, self._outcomes, self._allowed
+        twin._history = self._history
         return twin
 
     def fork(self, seed: int | None = None) -> Self:
@@ -392,6 +464,7 @@ class Game:
         *,
         seed: int | None = None,
         overrides: Overrides | None = None,
+        keep_history: bool = False,
     ) -> Self:
         """Return a game in a position.
 
@@ -400,6 +473,7 @@ class Game:
             config: configuration of the game, see ``Game``; values that it leaves to chance are sampled from the seed.
             seed: seed of the random stream; None takes one from the operating system.
             overrides: single values of the configuration.
+            keep_history: whether the game keeps its ``history`` from here on.
 
         Raises:
             RecordingError: the position is impossible with the configuration.
@@ -407,39 +481,36 @@ class Game:
         """
         games = Games(config, 1, seed=seed, overrides=overrides)
         Position.parse(position).write(games)
-        return cls.from_games(games)
+        return cls.from_games(games, keep_history=keep_history)
 
     def save(self) -> dict[str, Any]:
         """Return the game as plain data that ``json.dumps`` takes, random stream included, at any phase of a turn."""
         return save_game(self._games)
 
     @classmethod
-    def restore(cls, saved: Mapping[str, Any]) -> Self:
+    def restore(cls, saved: Mapping[str, Any], *, keep_history: bool = False) -> Self:
         """Rebuild a saved game; it goes on exactly as the original would. The last outcomes are not saved.
+
+        Args:
+            saved: what ``save`` returned.
+            keep_history: whether the game keeps its ``history`` from here on.
 
         Raises:
             RecordingError: the data are not a saved game, or damaged.
             ConfigError: the configuration in it is invalid.
         """
-        return cls.from_games(restore_game(saved))
+        return cls.from_games(restore_game(saved), keep_history=keep_history)
 
     def is_same_position(self, other: "Game") -> bool:
-        """Return whether another game is in the same position, whatever its random stream."""
-        return self.config == other.config and self._position_bytes() == other._position_bytes()
-
-    def _position_bytes(self) -> tuple[bytes, bytes]:
-        """Return the game and its rules without the random stream and the bookkeeping of the last phase."""
-        games = self._games.state.games.copy()
-        for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders", "outcome_count"):
-            games[field] = 0
-        return games.tobytes(), self._games.state.rules.tobytes()
+        """Return whether another game is in the same position by the same rules, whatever its random stream."""
+        return self.key == other.key
 
     def __eq__(self, other: object) -> bool:
         """Two games are equal if position and random stream are the same."""
         if not isinstance(other, Game):
             return NotImplemented
-        streams = [(game._game.rng_key, game._game.rng_counter) for game in (self, other)]
-        return streams[0] == streams[1] and self.is_same_position(other)
+        streams = [(game._value("rng_key"), game._value("rng_counter")) for game in (self, other)]
+        return streams[0] == streams[1] and self.key == other.key
 
     __hash__ = None  # type: ignore[assignment]  # games change
 
@@ -483,9 +554,6 @@ def replay_orders(config: GameConfig, seed: int, orders: Iterable[NDArray[np.int
     game = Game(config, seed=seed)
     for codes in orders:
         yield game.step_actions(codes)
-
-
-_order = functools.cache(notation.Order.from_code)  # there are 308 of them
 
 
 def _side_index(side: str) -> int:

@@ -1,8 +1,10 @@
 """``Games``: positions of one configuration side by side, each with random streams of its own."""
 
 import functools
+import hashlib
 import operator
 import secrets
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -17,12 +19,22 @@ from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
 from geo_patrol.jit import resolve
 
 if TYPE_CHECKING:
+    from geo_patrol.agents.protocol import Agent
     from geo_patrol.game import Game
 
 MAX_GAMES = 1 << 20
 
 _ACTION_TYPE = np.dtype(np.int64)
 _NO_ACTIONS = np.empty((0, state.SATELLITES), np.int64)
+_NOT_IN_KEYS = ("rng_key", "rng_counter", "setup_key", "illegal_orders", "outcome_count")
+"""The fields of a game that say nothing about its position: streams, and the bookkeeping of the last phase."""
+_KEY_BYTES = np.concatenate(
+    [
+        np.arange(offset, offset + layout.itemsize)
+        for name, (layout, offset, *_) in (state.GAME.fields or {}).items()
+        if name not in _NOT_IN_KEYS
+    ]
+)
 
 
 def fresh_seed() -> int:
@@ -127,6 +139,7 @@ class Games:
         self.config = config
         self.scenario = setup.make_scenario(config)
         self.is_randomized = config.is_randomized  # a walk through the whole configuration
+        self._rules_digest: bytes | None = None
         self.state = state.make_state(n, n if self.is_randomized else 1)
         self._rows, self._all = np.arange(n), np.ones(n, np.bool_)
         if not self.is_randomized:
@@ -148,12 +161,18 @@ class Games:
             ValueError: there are no games, or they have different configurations.
         """
         singles = [game.as_games() for game in games]
-        if not singles or any(single.config != singles[0].config for single in singles):
+        if not singles:
+            raise ValueError("games must be one or more games of the same configuration, got none")
+        first = singles[0]
+        if any(single.config is not first.config and single.config != first.config for single in singles):
             raise ValueError("games must be one or more games of the same configuration")
-        joined = singles[0]._take(np.zeros(len(singles), np.int64))
-        for field in ("games", "choices", *(["rules"] if len(joined.state.rules) > 1 else [])):
-            getattr(joined.state, field)[:] = np.concatenate([getattr(single.state, field) for single in singles])
-        return joined
+
+        def join(field: str) -> state.Records:
+            return state.join_records([getattr(single.state, field) for single in singles])
+
+        rules = join("rules") if first.is_randomized else first.state.rules
+        outcomes = state.records(state.OUTCOME, state.MAX_OUTCOMES)
+        return first._twin(state.State(join("games"), rules, join("choices"), outcomes))
 
     # What the positions are
 
@@ -184,7 +203,7 @@ class Games:
 
     @property
     def returns(self) -> NDArray[np.int64]:
-        """(n, 2) outcome of each game for both sides: 1 won, -1 lost, 0 drawn or not finished."""
+        """(n, 2) outcome of each game for both sides: 1 won, -1 lost, 0 drawn or not finished (see ``is_over``)."""
         alpha = np.choose(self.winner + 1, (0, 1, -1))
         return np.stack([alpha, -alpha], axis=1)
 
@@ -222,6 +241,21 @@ class Games:
     def destroyed(self) -> NDArray[np.int8]:
         """(n, 2, 11) 1 where a satellite was shot or collided."""
         return self._field("destroyed")
+
+    def position_keys(self) -> list[bytes]:
+        """Return a hashable key of each position.
+
+        Keys are equal where positions, with what their configuration sampled for them, are equal, whatever their random
+        streams; they are the same in every process.
+        """
+        as_bytes = self.state.games.view(np.uint8).reshape(len(self), -1).take(_KEY_BYTES, axis=1)
+        positions = as_bytes.view(f"V{len(_KEY_BYTES)}")[:, 0].tolist()
+        rules = self.state.rules
+        if len(rules) > 1:
+            return [key + _digest(rules[i : i + 1]) for i, key in enumerate(positions)]
+        if self._rules_digest is None or self.is_randomized:
+            self._rules_digest = _digest(rules)
+        return [key + self._rules_digest for key in positions]
 
     def _field(self, name: str) -> NDArray[Any]:
         view: NDArray[Any] = self.state.games[name].view()
@@ -272,12 +306,59 @@ class Games:
             )
         self.run(steps.PLAY, actions=codes.reshape(-1, state.SATELLITES))
 
-    def legal_actions(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return actions, (n, 2, 11), with illegal orders replaced by noop."""
+    def replace_illegal(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return actions, (n, 2, 11), with illegal orders replaced by noop, as ``step`` plays them."""
         codes = np.asarray(actions, np.int64)
         is_code = (codes >= 0) & (codes < state.ORDERS)
         is_legal = is_code & (self.state.choices["legal"] >> np.where(is_code, codes, 0) & 1 != 0)
         return np.where(is_legal, codes, state.NOOP)
+
+    def play_out(
+        self, alpha: "str | Agent" = "random", bravo: "str | Agent" = "random", max_phases: int | None = None
+    ) -> Self:
+        """Let two agents play the games to their end, and return the games themselves.
+
+        >>> Games("geo_patrol", 1000, seed=7).play_out("raider", "random").returns.mean(axis=0)
+        array([ 0.998, -0.998])
+
+        All randomness comes from the games' own streams, so equal games are played out equally. ``"random"`` on both sides
+        is compiled as a whole, the same orders as those of ``sample_actions`` before every step. With agents that have
+        ``act_seeded``, as nearly all of the package, a game is played out alike in a batch of any size; others draw from one
+        generator for all games, which starts from the streams of all.
+
+        Args:
+            alpha: the agent of alpha, by its name, see ``agent_names``, or itself. Agents are reset first.
+            bravo: the agent of bravo; another object, unless the agent is stateless.
+            max_phases: the number of decision phases to play at most; None plays all games to their end.
+
+        Raises:
+            AgentError: an agent raised an exception, or returned something else than orders; the phases before were played.
+            ValueError: an argument is wrong.
+        """
+        if max_phases is not None and (
+            isinstance(max_phases, bool) or not isinstance(max_phases, (int, np.integer)) or max_phases < 0
+        ):
+            raise ValueError(f"max_phases must be a non-negative integer or None, got {max_phases!r}")
+        limit = sys.maxsize if max_phases is None else int(max_phases)
+        if isinstance(alpha, str) and alpha == bravo == "random":
+            self.play_randomly(limit)
+        else:
+            from geo_patrol.agents.playing import play_out  # noqa: PLC0415 - agents are above the games that they play
+
+            play_out(self, alpha, bravo, limit)
+        return self
+
+    def play_randomly(self, max_phases: int) -> None:
+        """Play at most so many phases with sampled actions: a compiled call plays a phase and samples for the next one."""
+        sampled = np.empty((2 * len(self), state.SATELLITES), np.int64)
+        sampling, running, played = _NO_OUTPUTS._replace(sampled=sampled), ~self.is_over, 0
+        if max_phases > 0:
+            compiled_step()(steps.DESCRIBE, 0, len(self), running, self.state, steps.NO_EPISODES, _NO_ACTIONS, sampling)
+        while played < max_phases and running.any():
+            played += 1
+            outputs = sampling if played < max_phases else _NO_OUTPUTS  # no number of a stream is drawn in vain
+            compiled_step()(steps.PLAY, 0, len(self), running, self.state, steps.NO_EPISODES, sampled, outputs)
+            running = ~self.is_over
 
     # Copies
 
@@ -292,36 +373,59 @@ class Games:
         if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
             from geo_patrol.game import Game  # noqa: PLC0415 - a game is made of games
 
-            return Game.from_games(self._take(np.array([range(len(self))[rows]])))
+            game = self._take(np.array([range(len(self))[rows]]))
+            if len(self) > 1:
+                game.state.games["outcome_count"] = 0  # outcomes are only kept of single games
+            return Game.from_games(game)
         return self._take(np.arange(len(self))[rows])
 
     def _take(self, rows: NDArray[np.int64]) -> Self:
-        twin = object.__new__(type(self))
-        twin.config, twin.scenario, twin.is_randomized = self.config, self.scenario, self.is_randomized
         games, rules, choices, outcomes = self.state
-        selected_rules = rules[rows] if len(rules) > 1 else rules.copy()
-        twin.state = state.State(games[rows], selected_rules, choices[rows], outcomes.copy())
-        twin._rows, twin._all = np.arange(len(rows)), np.ones(len(rows), np.bool_)
-        return twin
+        return self._twin(
+            state.State(
+                state.copy_records(games, rows),
+                state.copy_records(rules, rows) if len(rules) > 1 else self._own(rules),
+                state.copy_records(choices, rows),
+                state.copy_records(outcomes),
+            )
+        )
 
     def copy(self) -> Self:
         """Return independent copies with the same random streams: given the same orders, they play the same."""
+        games, rules, choices, outcomes = self.state
+        return self._twin(
+            state.State(
+                state.copy_records(games),
+                self._own(rules),
+                state.copy_records(choices),
+                state.copy_records(outcomes),
+            )
+        )
+
+    def _own(self, rules: state.Records) -> state.Records:
+        """Return the rules for a copy: the same ones, unless a reset of games samples them anew in place."""
+        return state.copy_records(rules) if self.is_randomized else rules
+
+    def _twin(self, arrays: state.State) -> Self:
+        """Return other games of the same configuration."""
         twin = object.__new__(type(self))
         twin.config, twin.scenario, twin.is_randomized = self.config, self.scenario, self.is_randomized
-        twin._rows, twin._all = self._rows, self._all
-        games, rules, choices, outcomes = self.state
-        # Rules only change in a reset, which replaces them.
-        twin.state = state.State(games.copy(), rules, choices.copy(), outcomes.copy())
+        twin._rules_digest, twin.state = self._rules_digest, arrays
+        n = len(arrays.games)
+        is_as_long = n == len(self._rows)
+        twin._rows, twin._all = (self._rows, self._all) if is_as_long else (np.arange(n), np.ones(n, np.bool_))
         return twin
 
     def reseed(self, seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None) -> Self:
-        """Give the games new random streams, so that their chance is sampled anew; return self.
+        """Give the games new random streams, for chance and for ``sample_actions``; return the games themselves.
 
         Args:
             seed: an integer s (game i gets s + i), or one for each game; None takes seeds from the operating system.
         """
         keys = rng.fork_keys(np.array([number % 2**64 for number in read_seeds(seed, len(self))], np.uint64))
         self.state.games["rng_key"], self.state.games["rng_counter"] = keys, 0
+        streams = self.state.choices["stream"]
+        streams[:, 0], streams[:, 1] = rng.stream_keys(keys, rng.ACTION_STREAM), 0
         return self
 
     # For environments and agents inside the package
@@ -400,6 +504,10 @@ class Games:
         games, rules, choices, found = self.state
         turn.play_orders(games[0], rules[0], choices["legal"][0], np.array(orders, np.int64), outcomes, found)
         self.describe()
+
+
+def _digest(rules: state.Records) -> bytes:
+    return hashlib.blake2b(rules.tobytes(), digest_size=16).digest()
 
 
 def read_seeds(seed: Any, n: int) -> list[int]:

@@ -4,6 +4,7 @@ Names are short within a side (``"P3 shoot HVA"``, ``"P4 prograde"``, ``"P1 guar
 (``"alpha:Patrol:3"``, ``"bravo:HVA:0"``). Parsing ignores case.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -143,7 +144,7 @@ class Order:
         target = "" if self.target is None else f" {short_name(self.target)}"
         return f"{short_name(self.satellite)} {self.action}{target}"
 
-    @property
+    @functools.cached_property
     def code(self) -> int:
         """The order code, 0 to 27, as in the action space."""
         if self.action == "guard":
@@ -347,7 +348,7 @@ def read_orders(orders: Orders) -> Sequence[Order]:
     if isinstance(orders, np.ndarray):
         if orders.shape != (state.SATELLITES,) or orders.dtype.kind not in "iu":
             raise OrderError(f"orders must be {state.SATELLITES} integers, got shape {orders.shape} of {orders.dtype}")
-        return [Order.from_code(number, int(code)) for number, code in enumerate(orders) if code != state.NOOP]
+        return [_order_of_code(number, code) for number, code in enumerate(orders.tolist()) if code != state.NOOP]
     try:
         listed = list(orders)
     except TypeError:
@@ -361,17 +362,36 @@ def order_codes(orders: Orders, side: Side) -> list[int]:
     Raises:
         OrderError: one cannot be read, or a satellite has two.
     """
-    codes: dict[int, int] = {}
+    codes, given = [state.NOOP] * state.SATELLITES, 0
     for order in read_orders(orders):
-        if order.satellite in codes:
+        if given >> order.satellite & 1:
             raise OrderError(f"{side} {order}: {short_name(order.satellite)} has an order already")
+        given |= 1 << order.satellite
         codes[order.satellite] = order.code
-    return [codes.get(number, state.NOOP) for number in range(state.SATELLITES)]
+    return codes
 
 
-_ORDERS = [[Order.from_code(number, code) for code in range(state.ORDERS)] for number in range(state.SATELLITES)]
+_order_of_code = functools.cache(Order.from_code)  # there are 308 of them
 
 
-def orders_from_codes(codes: NDArray[np.integer[Any]]) -> tuple[Order, ...]:
-    """Return eleven order codes as orders, without noops."""
-    return tuple(_ORDERS[number][code] for number, code in enumerate(codes.tolist()) if code != state.NOOP)
+def legal_orders_from_codes(codes: Sequence[int], legal: Sequence[int]) -> tuple[Order, ...]:
+    """Return the legal ones among the order codes of a side's satellites as orders, without noops.
+
+    Args:
+        codes: any integers.
+        legal: the set of legal orders of each satellite, see ``codes_in``.
+    """
+    given = enumerate(codes)
+    return tuple([_order_of_code(i, code) for i, code in given if 0 < code < state.ORDERS and legal[i] >> code & 1])
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def codes_in(legal: int) -> tuple[int, ...]:
+    """Return the order codes in a set of legal orders, an integer with bit k for code k."""
+    return tuple(code for code in range(state.ORDERS) if legal >> code & 1)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def orders_in(number: int, legal: int) -> tuple[Order, ...]:
+    """Return the orders of a satellite in its set of legal ones."""
+    return tuple(_order_of_code(number, code) for code in codes_in(legal))

@@ -100,7 +100,7 @@ def count_outcomes(recorded: PublishedOdds, seed: int = _SEED) -> tuple[Counter[
     games = Games(published.read_published_config(recorded.config), seed=seed)
     _write_state(games, recorded.state)
     game, rules = games.state.games[0], games.state.rules[0]
-    orders = games.legal_actions(published.order_codes(recorded.orders))[0]
+    orders = games.replace_illegal(published.order_codes(recorded.orders))[0]
     pay_for_engagements(game, rules, orders)
     destroyed, kinds = Counter[str](), Counter[str]()
     for start in range(0, recorded.draws, _CHUNK):

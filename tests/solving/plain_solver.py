@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from geo_patrol import Game
-from geo_patrol.engine.state import MOVEMENT, NOOP, NUM_SIDES, SATELLITES
+from geo_patrol.engine.state import MOVEMENT, NUM_SIDES
 from geo_patrol.games import Games
 from geo_patrol.solving.transitions import encode_side, write_positions
 
@@ -49,8 +49,8 @@ class PlainSolver:
     def values(self, game):
         if game.is_over:
             difference = game.scores["alpha"] - game.scores["bravo"]
-            return np.array([difference, {"alpha": 1, "bravo": -1, None: 0}[game.winner]], float)
-        key = repr(game.position)
+            return np.array([difference, game.returns["alpha"]], float)
+        key = game.key
         if key not in self.known:
             follow = self.after_moves if game.phase == "movement" else self.after_engagements
             payoffs = [
@@ -66,11 +66,7 @@ class PlainSolver:
         return self.values(following)
 
     def after_engagements(self, game, first, second):
-        positions, probabilities = game.outcome_distribution(first, second)
-        games = game.repeat(len(positions))
-        games.state.games[:] = positions
-        games.describe()
-        games.step(np.full((len(games), NUM_SIDES, SATELLITES), NOOP))  # nobody engages any more: the drift
+        games, probabilities = game.outcome_distribution(first, second)
         return sum(probability * self.values(games[i]) for i, probability in enumerate(probabilities))
 
 

@@ -9,7 +9,7 @@ from geo_patrol.agents.levels import LevelAgent
 from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.networks import is_network, load_network
 from geo_patrol.agents.policy import read_policy
-from geo_patrol.agents.protocol import Agent
+from geo_patrol.agents.protocol import Agent, check_agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, ScriptedStyle, TurtleAgent, make_raider
 from geo_patrol.agents.scripted.script import read_parameters
 from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent, read_search
@@ -77,6 +77,19 @@ def make_agent(name: str) -> Agent:
     if not is_builtin(name) and split_location(name):
         return load_agent(name, agent_names())
     return _make_builtin(name)
+
+
+def as_agent(agent: str | Agent, what: str) -> Agent:
+    """Return an agent that is given by its name, or as it is.
+
+    Args:
+        agent: its name, see ``make_agent``, or the agent.
+        what: how messages refer to it.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    return check_agent(make_agent(agent) if isinstance(agent, str) else agent, what)
 
 
 def _make_builtin(name: str) -> Agent:

@@ -15,8 +15,7 @@ from geo_patrol.sides import SIDES
 from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
-    from geo_patrol.engine.distribution import OutcomeDistribution
-    from geo_patrol.game import Game
+    from geo_patrol.game import Game, OutcomeDistribution
     from geo_patrol.notation import Orders
     from geo_patrol.solving import GameSolution
 
@@ -185,7 +184,7 @@ def _read_replay(file: Path, number: int, turn: int | None) -> "tuple[Game, tupl
 def _summarize(position: "Game", distribution: "OutcomeDistribution") -> dict[str, Any]:
     """Return the probability that each satellite is destroyed, and that of each set of destroyed satellites."""
     before = position.as_games().destroyed[0]
-    flags = (distribution.positions["destroyed"] != 0) & (before == 0)
+    flags = (distribution.games.destroyed != 0) & (before == 0)
     names = [[str(satellite.id) for satellite in position.satellites(side)] for side in SIDES]
     single = {
         name: float(distribution.probabilities[flags[:, side, number]].sum())

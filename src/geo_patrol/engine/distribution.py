@@ -33,6 +33,7 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
     Records,
+    copy_records,
     records,
 )
 from geo_patrol.errors import OrderError
@@ -42,15 +43,6 @@ MAX_BRANCHES = 1_000_000
 
 Aims: TypeAlias = tuple[tuple[int, int], ...]
 """The target, 0 to 21, of each attacker, 0 to 21: (attacker, target) in the order of the attackers."""
-
-
-class OutcomeDistribution(NamedTuple):
-    """Every position to which an engagement can lead, with its probability."""
-
-    positions: Records
-    """(n,) distinct records of the layout ``GAME``, after the engagement and before the drift, without random streams."""
-    probabilities: NDArray[np.float64]
-    """(n,), above 0; they sum to 1."""
 
 
 class _CollisionState(NamedTuple):
@@ -92,13 +84,17 @@ class _Attempts:
         return tuple((s, (1 - side) * SATELLITES + target_of(self.orders[s])) for s in sorted(attackers))
 
 
-def outcome_distribution(game: Record, rules: Record, orders: IntArray) -> OutcomeDistribution:
+def outcome_distribution(game: Record, rules: Record, orders: IntArray) -> tuple[Records, NDArray[np.float64]]:
     """Return the exact distribution of the positions after an engagement.
 
     Args:
         game: the position before paying; it stays as it is.
         rules: rules of the game.
         orders: (2, 11) legal orders; they stay as they are.
+
+    Returns:
+        Distinct records of the layout ``GAME``, (n,), after the engagement and before the drift, without random streams;
+        and their probabilities, (n,), above 0, which sum to 1.
 
     Raises:
         OrderError: this is no engagement phase, or there are more than ``MAX_BRANCHES`` random branches.
@@ -251,22 +247,24 @@ def _collide(
     return [(end, likelihood) for end, likelihood in ends if likelihood]
 
 
-def _write_positions(paid: Records, ends: dict[_CollisionState, float]) -> OutcomeDistribution:
+def _write_positions(paid: Records, ends: dict[_CollisionState, float]) -> tuple[Records, NDArray[np.float64]]:
     """Carry out every end in a copy of the position, and merge equal positions."""
-    positions = np.repeat(paid, len(ends))
+    positions = copy_records(paid, np.zeros(len(ends), np.int64))
     for field in ("rng_key", "rng_counter", "setup_key", "outcome_count"):
         positions[field] = 0
-    position: Record
-    for position, end in zip(positions, ends, strict=True):
+    sectors = positions["sector"].reshape(len(ends), -1)
+    for i, end in enumerate(ends):
         for satellite, sector in end.moved:
-            position.sector[divmod(satellite, SATELLITES)] = sector
-        for satellite in range(NUM_SIDES * SATELLITES):
-            if end.destroyed >> satellite & 1:
-                destroy(position, *divmod(satellite, SATELLITES))
+            sectors[i, satellite] = sector
+        if end.destroyed:
+            position = positions[i]
+            for satellite in range(NUM_SIDES * SATELLITES):
+                if end.destroyed >> satellite & 1:
+                    destroy(position, *divmod(satellite, SATELLITES))
     keys = positions.view(f"V{positions.dtype.itemsize}")
     first: dict[bytes, int] = {}
     groups = [first.setdefault(bytes(key), len(first)) for key in keys]
     probabilities = np.zeros(len(first))
     np.add.at(probabilities, groups, list(ends.values()))
     chosen = np.unique(groups, return_index=True)[1]
-    return OutcomeDistribution(positions[chosen], probabilities)
+    return copy_records(positions, chosen), probabilities

@@ -73,6 +73,13 @@ def fork_keys(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return keys
 
 
+def next_keys(streams: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the next number of each stream, (n, 2) keys and counters, as ``next_key`` does of one."""
+    streams[:, 1] += _ONE
+    keys: NDArray[np.uint64] = _mix_arrays(streams[:, 0] + streams[:, 1] * _GAMMA)
+    return keys
+
+
 @jitable
 def random_bits(game: Record) -> np.uint64:
     """Return the next 64 random bits of a game's stream."""

@@ -7,6 +7,7 @@ Compiled functions take many arrays. They are grouped in NamedTuples, whose fiel
 cost: ``State`` for the games, ``Workspace`` for temporary arrays.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -146,6 +147,24 @@ def records(layout: np.dtype[Any], count: int) -> Records:
     They are a plain array of ``np.record``: unpacking a ``np.recarray`` for compiled code takes far longer.
     """
     return np.zeros(count, np.dtype((np.record, layout)))
+
+
+def copy_records(source: Records, rows: NDArray[np.int64] | None = None) -> Records:
+    """Return a copy of records, or of those at some rows.
+
+    NumPy copies records field by field; as plain bytes they are copied up to thirty times faster.
+    """
+    if rows is None:
+        copied: Records = np.frombuffer(bytearray(source.tobytes()), source.dtype)
+        return copied
+    taken: Records = source.view(f"V{source.dtype.itemsize}").take(rows).view(source.dtype)
+    return taken
+
+
+def join_records(parts: Sequence[Records]) -> Records:
+    """Return records of the same layout one after the other, copied as bytes too."""
+    joined: Records = np.frombuffer(bytearray(b"".join(part.tobytes() for part in parts)), parts[0].dtype)
+    return joined
 
 
 class State(NamedTuple):

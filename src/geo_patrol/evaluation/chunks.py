@@ -25,14 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from geo_patrol.agents.protocol import Agent, compute_actions, copy_games, reset_agent
+from geo_patrol.agents.playing import SeatedAgent, Table
+from geo_patrol.agents.protocol import Agent
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine import steps
 from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, NUM_SIDES, SATELLITES
 from geo_patrol.errors import AgentError
 from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult
-from geo_patrol.games import Games, make_outputs
+from geo_patrol.games import Games
 
 CHUNK_PAIRS = 128
 """Pairs of a chunk. The agents' random streams depend on it, so it is not an option."""
@@ -211,25 +211,13 @@ def play_chunk(
 
     for seeds, seating in zip(zip(*chunk.seeds, strict=True), SEATINGS, strict=True):
         players = [
-            _SeatedAgent(
-                agents[i], chunk.names[i], side, agent_generator(chunk.seed, chunk.index, side, chunk.names[i])
-            )
+            SeatedAgent(agents[i], chunk.names[i], side, agent_generator(chunk.seed, chunk.index, side, chunk.names[i]))
             for side, i in enumerate(seating)
         ]
-        games = _BatchOfGames(chunk.config, seeds, players, keeps_orders=keeps_orders)
-        results.append(games.play(on_failure, report))
+        games = Games(chunk.config, len(seeds), seed=seeds)
+        results.append(_play_batch(games, players, on_failure, report, keeps_orders=keeps_orders))
     orders = [result.orders for result in results] if keeps_orders else []
     return PlayedChunk(_to_match_result(chunk, time.perf_counter() - start, results), orders)
-
-
-@dataclass(frozen=True)
-class _SeatedAgent:
-    """An agent on one side of a batch of games."""
-
-    agent: Agent
-    name: str
-    side: int
-    generator: np.random.Generator
 
 
 @dataclass
@@ -266,89 +254,47 @@ class _BatchResult:
             self.scores[running, side] = 0
 
 
-class _BatchOfGames:
-    """Games of two agents that are played side by side; finished ones stay as they are, so that rows do not move."""
-
-    def __init__(
-        self, config: GameConfig, seeds: Sequence[int], players: list[_SeatedAgent], *, keeps_orders: bool
-    ) -> None:
-        self._players, self._keeps_orders = players, keeps_orders
-        self._games = Games(config, len(seeds), seed=seeds)
-        rows, outer_ring = NUM_SIDES * len(seeds), config.board.outer_ring
-        self._outputs = {  # written in every phase, so that they are allocated once
-            encoding: make_outputs(rows, encoding, outer_ring, masks=True)
-            for encoding in {player.agent.observation for player in players}
-        }
-
-    def play(self, on_failure: OnFailure, progress: Callable[[int], None]) -> _BatchResult:
-        """Play all games to the end."""
-        games, count, first_game_phases = self._games, len(self._games), 0
-        running, illegal_orders = np.ones(count, np.bool_), np.zeros((count, NUM_SIDES), np.int64)
-        log: list[NDArray[np.int8]] = []
-        errors = self._reset_agents()
-        while running.any():
-            if not errors:
-                orders, errors = self._compute_orders()
-            if errors:
-                break
-            first_game_phases += bool(running[0])
-            if self._keeps_orders or running[0]:
-                log.append((orders if self._keeps_orders else orders[:1]).astype(np.int8))
-            games.step(orders)
-            illegal_orders += games.state.games["illegal_orders"] * running[:, None]
-            running = ~games.is_over
-            progress(count - int(running.sum()))
-        if errors and on_failure == "raise":
-            raise next(iter(errors.values()))
-        first_game = np.array([orders[0] for orders in log[:first_game_phases]], np.int64)
-        result = _BatchResult(
-            scores=games.scores.astype(np.int64),
-            turns=games.turn.astype(np.int64),
-            reasons=games.reasons.astype(np.int64),
-            winner=games.winner,
-            illegal_orders=illegal_orders,
-            orders=log,
-            first_game=first_game.reshape(-1, NUM_SIDES, SATELLITES),  # without a phase if an agent fails at once
-        )
+def _play_batch(
+    games: Games,
+    players: Sequence[SeatedAgent],
+    on_failure: OnFailure,
+    progress: Callable[[int], None],
+    *,
+    keeps_orders: bool,
+) -> _BatchResult:
+    """Play games side by side to their end."""
+    table, count, first_game_phases = Table(games, players), len(games), 0
+    running, illegal_orders = np.ones(count, np.bool_), np.zeros((count, NUM_SIDES), np.int64)
+    log: list[NDArray[np.int8]] = []
+    errors = table.reset_agents()
+    while running.any():
+        if not errors:
+            orders, errors = table.compute_orders()
         if errors:
-            result.forfeit(running, errors)
-            progress(count)
-        return result
-
-    def _reset_agents(self) -> dict[int, AgentError]:
-        """Reset both agents for new games; return the errors by side."""
-        errors = {}
-        for player in self._players:
-            try:
-                reset_agent(player.agent, player.name, np.ones(len(self._games), np.bool_))
-            except AgentError as error:
-                errors[player.side] = error
-        return errors
-
-    def _compute_orders(self) -> tuple[NDArray[np.int64], dict[int, AgentError]]:
-        """Return the orders of both sides, (n, 2, 11), and the errors by side. Agents may keep the arrays they get."""
-        orders, errors = np.zeros((len(self._games), NUM_SIDES, SATELLITES), np.int64), {}
-        for outputs in self._outputs.values():
-            self._games.run(steps.OBSERVE, outputs=outputs)
-        for player in self._players:
-            encoding, side = player.agent.observation, player.side
-            outputs = self._outputs[encoding]
-            both_sides = outputs.tokens if encoding == "tokens" else outputs.onehot
-            observations = both_sides.reshape(len(orders), NUM_SIDES, -1)[:, side].copy()
-            masks = outputs.masks.reshape(-1, NUM_SIDES, *outputs.masks.shape[1:])[:, side].copy()
-            try:
-                orders[:, side] = compute_actions(
-                    player.agent,
-                    player.name,
-                    observations,
-                    masks,
-                    player.generator,
-                    lambda: copy_games(self._games),
-                    side,
-                )
-            except AgentError as error:
-                errors[side] = error
-        return orders, errors
+            break
+        first_game_phases += bool(running[0])
+        if keeps_orders or running[0]:
+            log.append((orders if keeps_orders else orders[:1]).astype(np.int8))
+        games.step(orders)
+        illegal_orders += games.state.games["illegal_orders"] * running[:, None]
+        running = ~games.is_over
+        progress(count - int(running.sum()))
+    if errors and on_failure == "raise":
+        raise next(iter(errors.values()))
+    first_game = np.array([orders[0] for orders in log[:first_game_phases]], np.int64)
+    result = _BatchResult(
+        scores=games.scores.astype(np.int64),
+        turns=games.turn.astype(np.int64),
+        reasons=games.reasons.astype(np.int64),
+        winner=games.winner,
+        illegal_orders=illegal_orders,
+        orders=log,
+        first_game=first_game.reshape(-1, NUM_SIDES, SATELLITES),  # without a phase if an agent fails at once
+    )
+    if errors:
+        result.forfeit(running, errors)
+        progress(count)
+    return result
 
 
 def _to_match_result(chunk: Chunk, seconds: float, batches: list[_BatchResult]) -> MatchResult:

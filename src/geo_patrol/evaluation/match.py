@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.isolation.agent import MOVE_TIME, IsolatedAgent, check_agent_name, is_user_defined
-from geo_patrol.agents.protocol import Agent, check_agent
-from geo_patrol.agents.registry import make_agent
+from geo_patrol.agents.protocol import Agent
+from geo_patrol.agents.registry import as_agent, make_agent
 from geo_patrol.agents.search import Searcher
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
@@ -101,7 +101,7 @@ def play_match(
 
 def _here(first: str | Agent, second: str | Agent, config: GameConfig) -> PlannedMatch:
     """Return a match of two agents that play in this process."""
-    agents = _check_agent(first, "first"), _check_agent(second, "second")
+    agents = as_agent(first, "first"), as_agent(second, "second")
     if agents[0] is agents[1]:
         raise ValueError(f"first and second must be two objects, got agent {agents[0].name!r} twice")
     return PlannedMatch(agents, config, names=(agents[0].name, agents[1].name))
@@ -153,10 +153,6 @@ def check_games(games: Any) -> int:
             f"games must be an even number of at least 2, got {games!r}; every second game swaps the sides"
         )
     return int(games)
-
-
-def _check_agent(agent: str | Agent, parameter: str) -> Agent:
-    return check_agent(make_agent(agent) if isinstance(agent, str) else agent, parameter)
 
 
 @contextmanager

@@ -106,7 +106,7 @@ def check(replay: Replay) -> str | None:
 def _before_drift(phase: Phase, recorded: RecordedPhase) -> Position:
     """Return the position between an engagement that was played and its drift."""
     games = phase.before.repeat(1)
-    orders, arrays = games.legal_actions(recorded.codes)[0], games.state
+    orders, arrays = games.replace_illegal(recorded.codes)[0], games.state
     outcomes = outcome_records(recorded.outcomes)
     play_engagement(arrays.games[0], arrays.rules[0], orders, outcomes, arrays.outcomes)
     return Position.of(games)

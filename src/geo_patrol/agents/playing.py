@@ -1,0 +1,125 @@
+"""Two agents at the sides of a batch of games: asking both for their orders, and playing the games out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.agents.basic import RandomAgent
+from geo_patrol.agents.protocol import (
+    Agent,
+    SeededAgent,
+    call_agent,
+    compute_actions,
+    copy_games,
+    is_planner,
+    is_stateless,
+    reset_agent,
+)
+from geo_patrol.agents.registry import as_agent
+from geo_patrol.engine import rng, steps
+from geo_patrol.engine.state import NUM_SIDES, SATELLITES
+from geo_patrol.errors import AgentError
+from geo_patrol.games import Games, make_outputs
+from geo_patrol.sides import SIDES
+
+
+@dataclass(frozen=True)
+class SeatedAgent:
+    """An agent on one side of a batch of games.
+
+    Attributes:
+        agent: the agent.
+        name: what messages call it.
+        side: 0 alpha, 1 bravo.
+        generator: the source of its randomness; None for a ``SeededAgent`` that draws from the games' own streams.
+    """
+
+    agent: Agent
+    name: str
+    side: int
+    generator: np.random.Generator | None
+
+
+class Table:
+    """A batch of games with the agents that play them; finished games stay as they are, so that rows do not move."""
+
+    def __init__(self, games: Games, players: Sequence[SeatedAgent]) -> None:
+        self._games, self._players = games, players
+        rows, outer_ring = NUM_SIDES * len(games), games.config.board.outer_ring
+        self._outputs = {  # written in every phase, so that they are allocated once
+            encoding: make_outputs(rows, encoding, outer_ring, masks=True)
+            for encoding in {player.agent.observation for player in players}
+        }
+
+    def reset_agents(self) -> dict[int, AgentError]:
+        """Reset all agents for new games; return the errors by side."""
+        errors = {}
+        for player in self._players:
+            try:
+                reset_agent(player.agent, player.name, np.ones(len(self._games), np.bool_))
+            except AgentError as error:
+                errors[player.side] = error
+        return errors
+
+    def compute_orders(self) -> tuple[NDArray[np.int64], dict[int, AgentError]]:
+        """Return the orders of both sides, (n, 2, 11), and the errors by side. Agents may keep the arrays they get."""
+        orders, errors = np.zeros((len(self._games), NUM_SIDES, SATELLITES), np.int64), {}
+        for outputs in self._outputs.values():
+            self._games.run(steps.OBSERVE, outputs=outputs)
+        for player in self._players:
+            try:
+                orders[:, player.side] = self._compute_orders_of(player)
+            except AgentError as error:
+                errors[player.side] = error
+        return orders, errors
+
+    def _compute_orders_of(self, player: SeatedAgent) -> NDArray[np.int64]:
+        """Return the orders of one side, (n, 11)."""
+        agent, name, n = player.agent, player.name, len(self._games)
+        outputs = self._outputs[agent.observation]
+        both_sides = outputs.tokens if agent.observation == "tokens" else outputs.onehot
+        observations = both_sides.reshape(n, NUM_SIDES, -1)[:, player.side].copy()
+        masks = outputs.masks.reshape(n, NUM_SIDES, *outputs.masks.shape[1:])[:, player.side].copy()
+        if player.generator is None:
+            keys = rng.next_keys(self._games.state.choices["stream"])
+            return call_agent(agent, name, "act_seeded", n, observations, masks, keys)
+        return compute_actions(
+            agent, name, observations, masks, player.generator, lambda: copy_games(self._games), player.side
+        )
+
+
+def play_out(games: Games, alpha: str | Agent, bravo: str | Agent, max_phases: int) -> None:
+    """Let two agents play at most so many phases of games, see ``Games.play_out``."""
+    agents = as_agent(alpha, "alpha"), as_agent(bravo, "bravo")
+    if agents[0] is agents[1] and not is_stateless(agents[0]):
+        raise ValueError(
+            f"alpha and bravo must be two objects, got agent {agents[0].name!r}, which keeps a state, twice"
+        )
+    if all(type(agent) is RandomAgent for agent in agents):
+        games.play_randomly(max_phases)
+        return
+    streams = games.state.choices["stream"]
+    table = Table(
+        games,
+        [
+            SeatedAgent(
+                agent,
+                f"{agent.name} ({SIDES[side]})",
+                side,
+                None
+                if isinstance(agent, SeededAgent) and not is_planner(agent)
+                else np.random.default_rng(rng.next_keys(streams)),
+            )
+            for side, agent in enumerate(agents)
+        ],
+    )
+    errors, played = table.reset_agents(), 0
+    while not errors and played < max_phases and not games.is_over.all():
+        orders, errors = table.compute_orders()
+        if not errors:
+            games.step(orders)
+            played += 1
+    if errors:
+        raise next(iter(errors.values()))
