@@ -36,6 +36,8 @@ from geo_patrol.replays.replay import AgentNames, EndLine, Replay
 from geo_patrol.sides import SIDES
 from geo_patrol.validation import parse_model
 
+__all__ = ["RecordedGame", "ReplayDataset", "Samples"]
+
 Reward: TypeAlias = Literal["score", "outcome"]
 OnDamage: TypeAlias = Literal["raise", "skip"]
 
