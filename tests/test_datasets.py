@@ -1,6 +1,7 @@
 """Replays become arrays: what a side saw, was allowed, ordered and received, game by game."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -216,6 +217,15 @@ def test_games_that_break_the_rules_are_named(change, separators, tmp_path):
     assert (samples.observations[samples.games == 0] == samples.observations[samples.games == 1]).all()
     assert dataset.fault_count == 1
     assert "game 1" in dataset.faults[0]
+
+
+@pytest.mark.parametrize("orders", [b",", b'"P1 prograde",', b'"P1 prograde","P1 prograde"', b'"P1"', b"1"])
+def test_orders_that_cannot_be_read_are_named(orders, tmp_path):
+    path = tmp_path / "game.jsonl"
+    record(path, "case1", phases=1)
+    path.write_bytes(re.sub(rb'"alpha":\[[^]]*\],"bravo"', b'"alpha":[' + orders + b'],"bravo"', path.read_bytes()))
+    with pytest.raises(RecordingError, match=r"game\.jsonl: line 2"):
+        ReplayDataset(path).read()
 
 
 def test_damaged_files_are_named(games, tmp_path):

@@ -579,16 +579,15 @@ def _recording(
         _OtherForm: something in it is written in another form, or invalid.
     """
     names, seed, text = header.groups()
-    orders, counts = [], []
+    turns, kinds, alpha, bravo, after = zip(*(phase.groups() for phase in phases), strict=True) if phases else [()] * 5
+    written = [orders for both in zip(alpha, bravo, strict=True) for orders in both]
+    counts = [orders.count(b",") + 1 if orders else 0 for orders in written]
     try:
         agents = parse_model(AgentNames, names, "agents")
         config = _read_config(text[:-1])  # without the brace that ends the line
         end_line = None if end is None else parse_model(EndLine, end, "end")
-        for phase in phases:
-            for written in phase.group(3, 4):
-                texts = written.split(b",") if written else ()
-                counts.append(len(texts))
-                orders += [_ORDERS[text] for text in texts]
+        joined = b",".join(filter(None, written))
+        orders = [_ORDERS[order] for order in joined.split(b",")] if joined else []
     except (GeoPatrolError, ValueError, KeyError):
         raise _OtherForm from None
     codes = np.zeros((len(counts), state.SATELLITES), np.int8)
@@ -597,13 +596,13 @@ def _recording(
     if np.count_nonzero(codes) != len(orders) or int(seed) >= _MAX_SEED:
         raise _OtherForm
     replay = Replay(number, 0, config, int(seed), (agents.alpha, agents.bravo))  # which makes the names printable
-    numbers = b",".join([phase[5] for phase in phases]).translate(None, _NOT_NUMBERS)
+    numbers = b",".join(after).translate(None, _NOT_NUMBERS)
     return _Recording(
         RecordedGame(path, number, replay.agents, int(seed)),
         config,
         codes.reshape(-1, 2, state.SATELLITES),
-        turns=np.array([int(phase[1]) for phase in phases], np.int64),
-        phases=np.array([phase[2] == b"engagement" for phase in phases], np.int64),
+        turns=np.array(list(map(int, turns)), np.int64),
+        phases=np.array([kind == b"engagement" for kind in kinds], np.int64),
         after=np.fromstring(numbers.decode(), np.int64, sep=",") if phases else np.empty(0, np.int64),
         end=end_line,
     )
