@@ -182,7 +182,8 @@ class ReplayDataset:
 
         Raises:
             MissingPackageError: Minari is not installed.
-            RecordingError, ConfigError: as for ``batches``.
+            RecordingError: as for ``batches``; or there are no games.
+            ConfigError: games have different configurations.
             ValueError: the data set exists already, or Minari refuses an argument.
         """
         with optional_import("minari"):
