@@ -258,3 +258,10 @@ def test_arguments(games, tmp_path):
         ReplayDataset(tmp_path / "missing")
     with pytest.raises(RecordingError, match="there is no replay file in this folder"):
         ReplayDataset(tmp_path)
+
+
+def test_the_snippet_of_the_document_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[1] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    exec(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], {})
+    assert "agents=('scripted', 'raider')" in capsys.readouterr().out
