@@ -68,12 +68,14 @@ $(VENV)/libraries/pufferlib/installed: pyproject.toml
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[pufferlib]" hypothesis pytest pytest-xdist
 	touch $@
 
-$(VENV)/libraries/moviepy/installed: pyproject.toml
+# These need no PyTorch.
+SMALL := minari moviepy openspiel
+$(SMALL:%=$(VENV)/libraries/%/installed): $(VENV)/libraries/%/installed: pyproject.toml
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[moviepy]" hypothesis pytest pytest-xdist
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[$*]" hypothesis pytest pytest-xdist
 	touch $@
 
-test-libraries: $(LIBRARIES:%=test-library-%) test-library-moviepy  ## test the adapters for training libraries (a gigabyte for each)
+test-libraries: $(LIBRARIES:%=test-library-%) $(SMALL:%=test-library-%)  ## test the adapters for training libraries (a gigabyte for each)
 
 test-rllib: $(VENV)/libraries/rllib/installed  ## test the adapter for RLlib and self-play on it
 	OMP_NUM_THREADS=1 $(VENV)/libraries/rllib/bin/python -m pytest -n 0 tests/rllib

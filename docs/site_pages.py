@@ -43,6 +43,7 @@ PACKAGES = {
     "geo_patrol.evaluation": "Matches, tournaments, sequential tests, sweeps and ratings.",
     "geo_patrol.solving": "Exact solutions of small games.",
     "geo_patrol.replays": "Recording, reading and checking games.",
+    "geo_patrol.datasets": "Replays as arrays.",
     "geo_patrol.rendering": "Pictures of positions.",
     "geo_patrol.report": "A report on an agent.",
     "geo_patrol.training": "Training with PyTorch.",
@@ -56,6 +57,8 @@ EXTRAS = [
     "tensordict",
     "tianshou",
     "pufferlib",
+    "pyspiel",
+    "minari",
     "ray",
     "onnxruntime",
 ]

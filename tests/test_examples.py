@@ -23,6 +23,7 @@ SHOWN = {
 }
 NEED_LIBRARIES = {
     "agilerl_ppo.py",
+    "behavior_cloning.py",
     "export_onnx.py",
     "mappo_satellites.py",
     "ppo_geo_patrol.py",

@@ -14,12 +14,14 @@ LIBRARIES = {
     "TorchRL": "torchrl",
     "Tianshou": "tianshou",
     "PufferLib": "pufferlib",
+    "OpenSpiel": "pyspiel",
 }
 
 
 @pytest.mark.parametrize("title", LIBRARIES)
-def test_snippets(title):
+def test_snippets(title, tmp_path, monkeypatch):
     pytest.importorskip(LIBRARIES[title])
+    monkeypatch.chdir(tmp_path)
     section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", TEXT, re.DOTALL | re.MULTILINE)[1]
     snippets = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     assert snippets
@@ -40,6 +42,9 @@ def test_snippets(title):
         assert sum(info["illegal_orders"] for info in names["infos"]) == 0
     if title == "Tianshou":
         assert names["statistics"].train_step == 1024
+    if title == "OpenSpiel":
+        assert names["solver"].average_policy() is not None
+        assert names["state"].current_player() == 0
     if title == "PufferLib":
         assert names["episodes"]
         assert sum(episode["illegal_orders"] for episode in names["episodes"]) == 0

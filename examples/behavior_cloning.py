@@ -1,0 +1,44 @@
+"""Behaviour cloning: train a network to order what an agent ordered in recorded games, and let it play matches.
+
+geo-patrol match policy:base scripted --games 1200 --seed 1 --save games/
+python examples/behavior_cloning.py games/ policy:base 8  # epochs
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+from geo_patrol import play_match
+from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
+from geo_patrol.datasets import ReplayDataset
+
+
+def clone(folder, agent, epochs, seed=0):
+    """Return a network that maps observations (n, 1591) to the logits of orders, (n, 308)."""
+    torch.manual_seed(seed)
+    network = nn.Sequential(nn.Linear(1591, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 308))
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
+    schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.75)
+    dataset = ReplayDataset(folder, agent=agent)
+    for epoch in range(epochs):
+        for samples in dataset.batches(16_384):
+            observations, actions = torch.as_tensor(samples.observations), torch.as_tensor(samples.actions)
+            masks = torch.as_tensor(samples.action_masks).bool()
+            for rows in torch.randperm(len(actions)).split(512):
+                logits = network(observations[rows]).view(-1, 11, 28).masked_fill(~masks[rows], -1e9)
+                loss = nn.functional.cross_entropy(logits.flatten(0, 1), actions[rows].flatten())
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+        schedule.step()
+        print(f"epoch {epoch + 1}: {len(dataset.games)} games, loss {loss.item():.3f}")
+    return network
+
+
+if __name__ == "__main__":
+    folder, agent, epochs = sys.argv[1:]
+    network = clone(folder, agent, int(epochs))
+    cloned = NetworkAgent("cloned", TorchNetwork(lambda onehot: network(onehot)))
+    for opponent in ("random", "scripted"):
+        print(play_match(cloned, opponent, games=1000, seed=0))
