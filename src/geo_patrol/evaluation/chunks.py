@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from geo_patrol.agents.protocol import Agent, compute_actions, copy_games, reset_agent
+from geo_patrol.agents.protocol import Agent, agent_name, compute_actions, copy_games, reset_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
 from geo_patrol.engine.rng import mix, stream_number
@@ -158,11 +158,6 @@ class Chunks(Sequence[Chunk]):
             num_pairs=self.games_of(number) // 2,
             move_time=self.move_time,
         )
-
-
-def agent_name(agent: str | Agent) -> str:
-    """Return how results call an agent: its name, or as it was given by name."""
-    return agent if isinstance(agent, str) else agent.name
 
 
 class PlayedChunk(NamedTuple):

@@ -10,12 +10,12 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.protocol import Agent
+from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.evaluation.campaign import CampaignOptions, check_options, describe_plan, play_matches, read_seed
-from geo_patrol.evaluation.chunks import PlannedMatch, agent_name
+from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.match import check_games, check_pair
 from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate, to_frame
 from geo_patrol.evaluation.statistics import Equilibrium, Ratings, equilibrium, fit_ratings
