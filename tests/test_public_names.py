@@ -15,6 +15,10 @@ def test_every_public_name_exists(name):
     assert name in dir(geo_patrol)
 
 
+def test_dir_lists_public_names_alone():
+    assert dir(geo_patrol) == sorted(geo_patrol.__all__)
+
+
 def test_every_lazy_name_is_public():
     lazy = {name for names in geo_patrol._MODULES.values() for name in names}
     assert lazy - {"make_sb3_vec"} | {"__version__", "environment_id"} == set(geo_patrol.__all__)
