@@ -1,27 +1,27 @@
-"""Train MaskablePPO of sb3-contrib against a mixture of agents, and let the trained network play a match.
+"""Train MaskablePPO of sb3-contrib against a mixture of agents, save its network, and let it play a match.
 
-pip install "geo_patrol[sb3]"
-python examples/sb3_ppo.py 5  # minutes
+    pip install "geo_patrol[sb3]"
+    python examples/sb3_ppo.py 5  # minutes
+    geo-patrol match torch:sb3_ppo.pt scripted
 
 ``train_maskable_ppo.py`` also changes opponents while it trains, evaluates, and plots the learning curve.
 """
 
-import sys
+import argparse
 import time
-
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.vec_env import VecNormalize
-from torch import nn
-
-from geo_patrol import play_match
-from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
-from geo_patrol.envs.adapters.sb3 import OrderPolicy, make_sb3_vec
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
 
 
 def train(minutes, num_games=128, seed=0):
     """Return a network that maps observations (n, 1591) to the logits of orders, (n, 308)."""
+    # Imported here, so that --help needs none of them.
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.vec_env import VecNormalize
+    from torch import nn
+
+    from geo_patrol.envs.adapters.sb3 import OrderPolicy, make_sb3_vec
+
     env = make_sb3_vec("geo_patrol", num_games, opponent=OPPONENTS, seats="alternate", reward="score")
     model = MaskablePPO(
         OrderPolicy,
@@ -38,6 +38,7 @@ def train(minutes, num_games=128, seed=0):
     end = time.monotonic() + 60 * minutes
     while True:
         model.learn(32 * num_games, reset_num_timesteps=False)
+        print(f"{model.num_timesteps:,} steps, {max(end - time.monotonic(), 0) / 60:.1f} minutes left", flush=True)
         if time.monotonic() > end:
             break
     env.close()
@@ -45,6 +46,27 @@ def train(minutes, num_games=128, seed=0):
 
 
 if __name__ == "__main__":
-    network = train(minutes=float(sys.argv[1]))
-    agent = NetworkAgent("MaskablePPO", TorchNetwork(lambda onehot: network(onehot)))
-    print(play_match(agent, "scripted", games=200, seed=0))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("minutes", nargs="?", type=float, default=5.0, help="training time in minutes (default 5)")
+    parser.add_argument("--out", default="sb3_ppo.pt", help="file of the network (default sb3_ppo.pt)")
+    arguments = parser.parse_args()
+    network = train(arguments.minutes)
+
+    import torch
+
+    from geo_patrol import play_match
+    from geo_patrol.agents.networks import NetworkAgent, load_torch_network
+
+    class Policy(torch.nn.Module):
+        """Its parameter has the name of the encoding that it reads."""
+
+        def __init__(self):
+            super().__init__()
+            self.network = network
+
+        def forward(self, onehot: torch.Tensor):
+            return self.network(onehot)
+
+    torch.jit.script(Policy().eval()).save(arguments.out)
+    print(f"saved {arguments.out}")
+    print(play_match(NetworkAgent("MaskablePPO", load_torch_network(arguments.out)), "scripted", games=200, seed=0))

@@ -8,7 +8,6 @@ for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 import pytest
-from executors import InlineExecutor
 from hypothesis import HealthCheck, settings
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"  # no real windows; tests of real ones reset it
@@ -35,4 +34,4 @@ def _own_state_folder(tmp_path_factory):
 @pytest.fixture
 def without_workers(monkeypatch):
     """Play the matches of tournaments in this process: a worker takes a second to start, and changes no game."""
-    monkeypatch.setattr("geo_patrol.evaluation.campaign.ProcessExecutor", InlineExecutor)
+    monkeypatch.setattr("geo_patrol.evaluation.executors.usable_cores", lambda: 1)

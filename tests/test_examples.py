@@ -51,6 +51,13 @@ def test_example_runs(example, tmp_path):
     assert SHOWN[example] in result.stdout
 
 
+def test_the_help_of_an_example_needs_no_library():
+    program = [sys.executable, "-S", EXAMPLES / "sb3_ppo.py", "--help"]  # -S: without installed packages
+    result = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "training time in minutes" in result.stdout
+
+
 def test_films_need_moviepy(tmp_path):
     path = EXAMPLES / "record_video.py"
     program = f"import runpy, sys; sys.modules['moviepy'] = None; runpy.run_path({str(path)!r})"

@@ -13,7 +13,7 @@ import pytest
 
 from geo_patrol import load_config
 from geo_patrol.evaluation.campaign import GAMES, FolderError, Journal, describe_plan
-from geo_patrol.evaluation.chunks import ChunkRecord, Chunks, PlannedMatch
+from geo_patrol.evaluation.chunks import Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker
 from geo_patrol.files import atomic_write
 from geo_patrol.replays import ReplayReader
@@ -90,9 +90,13 @@ def test_atomic_writes_name_the_file(tmp_path):
 
 @pytest.fixture
 def finished():
-    """Return the chunks of a plan, and the record of each."""
+    """Return the chunks of a plan, and each with its games."""
     chunks = Chunks([PlannedMatch(("idle", "random"), load_config("case1"))], 300, 1, 1.0)
-    return chunks, [ChunkRecord.of(chunk, play_in_worker(chunk).result) for chunk in chunks]
+    return chunks, [(chunk, play_in_worker(chunk).result) for chunk in chunks]
+
+
+def contents(results):
+    return [(chunk.number, result.games.tobytes()) for chunk, result in results]
 
 
 def open_journal(folder, chunks):
@@ -102,17 +106,17 @@ def open_journal(folder, chunks):
 def test_a_journal_holds_whole_lines_only(finished, tmp_path):
     chunks, (first, *rest) = finished
     journal = open_journal(tmp_path, chunks)
-    journal.append(first)
+    journal.append(*first)
     before = (tmp_path / GAMES).read_bytes()
     with largest_file(len(before) + 100), pytest.raises(OSError, match="File too large") as caught:
-        journal.append(rest[0])
+        journal.append(*rest[0])
     assert Path(caught.value.filename) == tmp_path / GAMES
     assert (tmp_path / GAMES).read_bytes() == before
-    assert list(journal.read()) == [first]
+    assert contents(journal.read()) == contents([first])
     for record in rest:
-        journal.append(record)
+        journal.append(*record)
     journal.close()
-    assert list(open_journal(tmp_path, chunks).read()) == [first, *rest]
+    assert contents(open_journal(tmp_path, chunks).read()) == contents([first, *rest])
 
 
 def test_a_folder_is_used_by_one_process_at_a_time(finished, tmp_path):
@@ -120,6 +124,6 @@ def test_a_folder_is_used_by_one_process_at_a_time(finished, tmp_path):
     journal = open_journal(tmp_path, chunks)
     with pytest.raises(FolderError, match=f"{tmp_path} is in use by another process: wait until it ends"):
         open_journal(tmp_path, chunks)
-    journal.append(records[0])
+    journal.append(*records[0])
     journal.close()
-    assert list(open_journal(tmp_path, chunks).read()) == [records[0]]
+    assert contents(open_journal(tmp_path, chunks).read()) == contents(records[:1])

@@ -3,16 +3,23 @@
 import importlib.util
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 import geo_patrol
+from geo_patrol import jit
+from geo_patrol.engine import setup, steps
 
 
 @pytest.mark.parametrize("name", geo_patrol.__all__)
 def test_every_public_name_exists(name):
     assert getattr(geo_patrol, name) is not None
     assert name in dir(geo_patrol)
+
+
+def test_dir_lists_public_names_alone():
+    assert dir(geo_patrol) == sorted(geo_patrol.__all__)
 
 
 def test_every_lazy_name_is_public():
@@ -39,6 +46,19 @@ def test_importing_the_package_compiles_nothing_and_registers_the_environments()
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["False", "True"]
+
+
+def test_pieces_that_are_compiled_later_are_announced_by_their_names(capsys):
+    announcer = jit._Announcer()
+    for function in (setup.sample_rules_of_games, steps.step_games, steps.choose_opponent_actions):
+        event = SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=getattr(function, "py_func", function))})
+        announcer.on_start(event)
+        announcer.on_end(event)
+    pieces = [
+        line.removeprefix("geo_patrol: compiling ").partition(" for this machine")[0]
+        for line in capsys.readouterr().err.splitlines()
+    ]
+    assert pieces == ["sampled scenarios", "the game engine", "built-in opponents"]
 
 
 def test_a_cold_compile_is_announced_once_and_a_warm_start_is_silent(tmp_path):

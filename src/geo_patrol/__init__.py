@@ -28,19 +28,34 @@ if TYPE_CHECKING:
         RecordingError,
         SolvingError,
     )
-    from geo_patrol.evaluation import MatchResult, play_match
+    from geo_patrol.evaluation import (
+        ExactBoard,
+        MatchResult,
+        SprtResult,
+        Sweep,
+        Tournament,
+        play_match,
+        play_sprt,
+        play_sweep,
+        play_tournament,
+    )
     from geo_patrol.game import Game, OutcomeDistribution, Phase
     from geo_patrol.games import Games
     from geo_patrol.notation import EndReason, Order, Outcome, Satellite, SatelliteId, read_reasons
     from geo_patrol.replays import Recorder, Replay, ReplayReader, read_replay
+    from geo_patrol.responses import ExploitResult, exploit
+    from geo_patrol.solving import GameSolution, solve
 
 __all__ = [
     "Agent",
     "AgentError",
     "ConfigError",
     "EndReason",
+    "ExactBoard",
+    "ExploitResult",
     "Game",
     "GameConfig",
+    "GameSolution",
     "Games",
     "GeoPatrolError",
     "MatchResult",
@@ -58,17 +73,25 @@ __all__ = [
     "Satellite",
     "SatelliteId",
     "SolvingError",
+    "SprtResult",
+    "Sweep",
+    "Tournament",
     "__version__",
     "agent_names",
     "environment_id",
+    "exploit",
     "load_config",
     "make_agent",
     "make_vec",
     "observation_names",
     "play_match",
+    "play_sprt",
+    "play_sweep",
+    "play_tournament",
     "preset_names",
     "read_reasons",
     "read_replay",
+    "solve",
 ]
 
 _MODULES = {
@@ -76,7 +99,17 @@ _MODULES = {
     "geo_patrol.config.schema": ("GameConfig",),
     "geo_patrol.engine.observe": ("observation_names",),
     "geo_patrol.envs.vector": ("make_vec",),
-    "geo_patrol.evaluation": ("MatchResult", "play_match"),
+    "geo_patrol.evaluation": (
+        "ExactBoard",
+        "MatchResult",
+        "SprtResult",
+        "Sweep",
+        "Tournament",
+        "play_match",
+        "play_sprt",
+        "play_sweep",
+        "play_tournament",
+    ),
     "geo_patrol.errors": (
         "AgentError",
         "ConfigError",
@@ -91,6 +124,8 @@ _MODULES = {
     "geo_patrol.games": ("Games",),
     "geo_patrol.notation": ("EndReason", "Order", "Outcome", "Satellite", "SatelliteId", "read_reasons"),
     "geo_patrol.replays": ("Recorder", "Replay", "ReplayReader", "read_replay"),
+    "geo_patrol.responses": ("ExploitResult", "exploit"),
+    "geo_patrol.solving": ("GameSolution", "solve"),
     "geo_patrol.config.presets": ("load_config", "preset_names"),
     "geo_patrol.envs.adapters.sb3": ("make_sb3_vec",),  # not in __all__: needs an extra
 }
@@ -106,7 +141,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 register_environments()

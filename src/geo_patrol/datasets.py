@@ -333,7 +333,7 @@ class ReplayDataset:
         samples = Samples(
             observations=outputs.tokens if self.encoding == "tokens" else outputs.onehot,
             action_masks=outputs.masks,
-            actions=decisions.legal_actions(played.codes).reshape(-1, state.SATELLITES),
+            actions=decisions.replace_illegal(played.codes).reshape(-1, state.SATELLITES),
             rewards=values.rewards.reshape(-1),
             returns=values.returns.reshape(-1),
             outcomes=values.outcomes[game_of].reshape(-1),
@@ -370,7 +370,7 @@ class ReplayDataset:
         """Yield episodes as arguments of Minari's ``EpisodeBuffer``."""
         positions, num, values = played.positions, played.num_decisions, self._values(played)
         observations = positions.observe(self.encoding)
-        masks, actions = positions.action_masks(), positions[:num].legal_actions(played.codes)
+        masks, actions = positions.action_masks(), positions[:num].replace_illegal(played.codes)
         is_by = played.is_by(self.agent)
         for game in np.flatnonzero(played.numbers >= 0).tolist():
             rows = np.flatnonzero(played.game_of == game)

@@ -59,11 +59,16 @@ def jitable_call(function: _Function) -> _Function:
 
 
 _PIECES = {
+    "geo_patrol.engine.distribution": "exact odds",
+    "geo_patrol.engine.legal.sample": "the sampling of actions",
+    "geo_patrol.engine.setup.sample": "sampled scenarios",
+    "geo_patrol.engine.steps.choose_opponent": "built-in opponents",
     "geo_patrol.agents.scripted": "the scripted agents",
     "geo_patrol.agents.search": "the searching agents",
     "geo_patrol.flight": "the flight games",
     "geo_patrol.solving": "the exact solver",
 }
+"""What is announced, by the beginning of the name of the function that Python calls; anything else is the game engine."""
 
 
 class _Announcer(numba.core.event.Listener):
@@ -75,16 +80,18 @@ class _Announcer(numba.core.event.Listener):
     def __init__(self) -> None:
         self._depth = 0
         self._functions = 0
+        self._piece = ""
         self._announced: set[str] = set()
 
     def on_start(self, event: numba.core.event.Event) -> None:
         function = event.data["dispatcher"].py_func
         if self._depth > 0 or function.__module__.startswith("geo_patrol."):
             self._depth += 1
-            piece = next(
-                (name for module, name in _PIECES.items() if function.__module__.startswith(module)), "the game engine"
-            )
-            self._report(piece)
+            if self._depth == 1:
+                name = f"{function.__module__}.{function.__qualname__}"
+                known = (piece for start, piece in _PIECES.items() if name.startswith(start))
+                self._piece = next(known, "the game engine")
+            self._report(self._piece)
 
     def on_end(self, event: numba.core.event.Event) -> None:  # noqa: ARG002 - numba's signature
         if self._depth > 0:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from geo_patrol import AgentError, PolicyError, make_agent, make_vec, play_match
-from geo_patrol.agents.isolation.agent import is_user_defined
 from geo_patrol.agents.networks import NetworkAgent
+from geo_patrol.agents.registry import is_user_defined
 from geo_patrol.evaluation.plots import short_names
 
 

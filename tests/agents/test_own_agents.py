@@ -13,11 +13,12 @@ import pytest
 
 from geo_patrol import AgentError, make_agent, play_match
 from geo_patrol.agents.isolation import agent as isolation
-from geo_patrol.agents.isolation.agent import IsolatedAgent, is_user_defined, make_match_agent
+from geo_patrol.agents.isolation.agent import IsolatedAgent, make_match_agent
 from geo_patrol.agents.loading import load_agent
+from geo_patrol.agents.registry import is_user_defined
 from geo_patrol.engine.observe import observation_size
 from geo_patrol.engine.state import FORFEIT
-from geo_patrol.evaluation.results import DRAW, FIRST, PER_GAME, SECOND
+from geo_patrol.evaluation.results import DRAW, FIRST, SECOND
 from geo_patrol.replays import ReplayReader, check
 
 OWN = Path(__file__).with_name("own_agents.py")
@@ -100,8 +101,7 @@ def test_an_isolated_agent_plays_the_same_orders_and_prints_to_standard_error(gu
     assert "thinking ..." in errors
     here = load_agent(own("Polite"))
     here.name = agent.name  # its random stream depends on it
-    for field in PER_GAME:
-        np.testing.assert_array_equal(getattr(there, field), getattr(play_match(here, "idle", games=20, seed=5), field))
+    np.testing.assert_array_equal(there.games, play_match(here, "idle", games=20, seed=5).games)
     assert there.failures == ()
 
 

@@ -283,3 +283,15 @@ def test_scenarios_to_train_on_are_the_presets(rings):
     assert len(named) == {"four": 6, "five": 2}[rings]
     for preset in named:
         assert {row.tobytes() for row in make_vec(preset, 1, observation="tokens").reset(seed=1)[0]} <= sampled, preset
+
+
+def test_the_same_weights_give_the_same_bytes_in_every_process(tmp_path):
+    """The order of several keys of metadata changes from process to process."""
+    program = (
+        "import sys; from geo_patrol.agents.policy import PolicyAgent, write_weights; "
+        "write_weights(sys.argv[1], PolicyAgent('base').weights, {'steps': '1', 'seed': '2', 'begun_with': 'nothing'})"
+    )
+    files = [tmp_path / f"{number}.safetensors" for number in range(4)]
+    for file in files:
+        subprocess.run([sys.executable, "-c", program, file], check=True)
+    assert len({file.read_bytes() for file in files}) == 1

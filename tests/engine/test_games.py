@@ -106,7 +106,7 @@ def test_faulty_arguments_of_play_outs():
     for limit in (-1, 1.5, True):
         with pytest.raises(ValueError, match=f"max_phases must be a non-negative integer or None, got {limit}"):
             batch.play_out(max_phases=limit)
-    with pytest.raises(ValueError, match="must be two objects, got agent 'idle', which keeps a state, twice"):
+    with pytest.raises(ValueError, match="agent 'idle' keeps a state between calls, so it cannot play both sides"):
         batch.play_out(agent, agent)
     with pytest.raises(ValueError, match="bravo must be an agent's name or an Agent, got 3"):
         batch.play_out("random", 3)

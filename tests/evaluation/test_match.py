@@ -12,17 +12,14 @@ from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS, PROGRADE
 from geo_patrol.errors import AgentError
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, Chunks, PlannedMatch, agent_generator, game_seed
 from geo_patrol.evaluation.match import play_match
-from geo_patrol.evaluation.results import DRAW, FIRST, REASONS, SECOND, MatchResult
+from geo_patrol.evaluation.results import DRAW, FIRST, GAME_RESULT, REASONS, SECOND, MatchResult
 from geo_patrol.evaluation.statistics import clustered_interval, student_quantile, wilson_interval
 from geo_patrol.game import replay_orders
 from geo_patrol.notation import read_reasons
 
-PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "illegal_orders")
-
 
 def assert_same_games(one, other, games=slice(None)):
-    for field in PER_GAME:
-        np.testing.assert_array_equal(getattr(one, field)[games], getattr(other, field)[games], err_msg=field)
+    np.testing.assert_array_equal(one.games[games], other.games[games])
 
 
 class Scribe(RandomAgent):
@@ -315,14 +312,14 @@ def test_invalid_seeds(seed):
 def test_invalid_agents():
     odd = IdleAgent()
     odd.observation = "pixels"
-    same = make_agent("random")
+    same = make_agent("mixed")
     with pytest.raises(ValueError, match="no agent 'scriptd'; did you mean 'scripted'"):
         play_match("scriptd", "idle", games=2)
     with pytest.raises(ValueError, match="second must be an agent's name or an Agent, got 3"):
         play_match("idle", 3, games=2)
     with pytest.raises(ValueError, match="agent 'idle' has observation = 'pixels': it must be 'onehot' or 'tokens'"):
         play_match(odd, "idle", games=2)
-    with pytest.raises(ValueError, match="first and second must be two objects, got agent 'random' twice"):
+    with pytest.raises(ValueError, match="agent 'mixed' keeps a state between calls, so it cannot play both sides"):
         play_match(same, same, games=2)
     with pytest.raises(ConfigError, match="no preset 'case9'"):
         play_match("idle", "idle", config="case9", games=2)
@@ -364,14 +361,10 @@ def test_summary_agrees_with_the_games():
 
 
 def result_of(reasons, winner):
-    count = len(reasons)
-    first_side = np.arange(count) % 2
-    zeros = np.zeros(count, np.int64)
-    none = np.zeros((count, 2), np.int64)
-    config = load_config("geo_patrol")
-    return MatchResult(
-        ("a", "b"), config, 1, 0.0, zeros, first_side, none, zeros, np.array(reasons), np.array(winner), none, none
-    )
+    games = np.zeros(len(reasons), GAME_RESULT)
+    games["first_side"] = np.arange(len(reasons)) % 2
+    games["reasons"], games["winner"] = reasons, winner
+    return MatchResult(("a", "b"), load_config("geo_patrol"), 1, 0.0, games, np.zeros((0, 2, 11), np.int64))
 
 
 def test_endings_are_counted_for_agents_not_sides():

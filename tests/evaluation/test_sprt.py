@@ -5,12 +5,12 @@ import math
 import numpy as np
 
 from geo_patrol import play_match
-from geo_patrol.evaluation import Sprt, play_sprt
+from geo_patrol.evaluation import play_sprt
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 
 
 def test_a_sequential_test_stops_at_the_same_game_whatever_the_processes():
-    results = [play_sprt("random", "random", Sprt(0, 100), seed=2, processes=count) for count in (1, 2)]
+    results = [play_sprt("random", "random", elo1=100, seed=2, processes=count) for count in (1, 2)]
     one, two = results
     assert one.to_dict() == two.to_dict()
     assert one.verdict == "elo0"
@@ -26,7 +26,7 @@ def test_a_sequential_test_stops_at_the_same_game_whatever_the_processes():
 
 
 def test_a_sequential_test_ends_without_a_result_after_its_last_game(without_workers):
-    result = play_sprt("random", "random", Sprt(0, 2), max_games=40, seed=1, processes=1)
+    result = play_sprt("random", "random", elo1=2, max_games=40, seed=1, processes=1)
     assert result.verdict is None
     assert len(result.match) == 40
     assert result.to_dict()["accepted"] is None

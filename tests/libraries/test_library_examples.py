@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from geo_patrol import play_match
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LIBRARIES = {
     "sb3": "MaskablePPO",
@@ -23,6 +25,12 @@ def test_example_trains_and_plays(library, tmp_path):
     result = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert f"<MatchResult {LIBRARIES[library]} against scripted, GEO Patrol, 200 games" in result.stdout
+
+
+def test_the_network_of_sb3_is_saved_and_plays_by_name(tmp_path):
+    pytest.importorskip("sb3_contrib")
+    subprocess.run([sys.executable, EXAMPLES / "sb3_ppo.py", "0", "--out", "net.pt"], cwd=tmp_path, check=True)
+    assert play_match(f"torch:{tmp_path}/net.pt", "random", config="case1", games=2, seed=0).agents[1] == "random"
 
 
 def test_films_of_episodes(tmp_path):

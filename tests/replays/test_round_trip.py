@@ -182,7 +182,9 @@ def test_the_recorder_refuses_phases_out_of_step_and_invalid_arguments(tmp_path)
         recorder.record(alpha="P3 prograde", bravo={4: "radial_in"})
         game.step(alpha="P3 prograde", bravo={4: "radial_in"})
         assert recorder.game == game
-    with pytest.raises(FileExistsError):
+    with pytest.raises(
+        FileExistsError, match="no game is written over: choose another name, or delete this file first"
+    ):
         Recorder(path, game.config)
     replay = read_replay(path)
     assert [len(name) for name in replay.agents] == [200, 1]

@@ -15,9 +15,11 @@ torch = pytest.importorskip("torch")
 from rich.console import Console
 from safetensors import safe_open
 
+from geo_patrol import make_agent
+from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.policy import Widths, read_weights, shapes
-from geo_patrol.errors import PolicyError
-from geo_patrol.training import selfplay, train, train_best_response
+from geo_patrol.errors import ConfigError, PolicyError
+from geo_patrol.training import selfplay, train, train_best_response, train_runs
 from geo_patrol.training.selfplay import ScalarWriter
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "train_selfplay.py"
@@ -33,7 +35,7 @@ def test_a_training_writes_a_policy_and_can_be_resumed(small_config):
     curve = train(config, Console(quiet=True))
     assert read_weights(config.out / "policy.safetensors").keys() == shapes(Widths()).keys()
     with safe_open(config.out / "policy.safetensors", "np") as file:
-        metadata = file.metadata()
+        metadata = json.loads(file.metadata()["geo_patrol"])
     assert (metadata["configs"], metadata["begun_with"], metadata["seed"]) == ("case1, od2d", "random weights", "0")
     rows = read_csv(config.out / "curve.csv")
     assert list(rows[0]) == ["minutes", "steps", "random", "random low", "random high"]
@@ -125,6 +127,28 @@ def test_a_best_response_plays_only_the_agent(small_config):
     curve = train_best_response("idle", small_config(total_timesteps=40 * 16 * 64), Console(quiet=True))
     assert curve[-1].win_rates.keys() == {"idle"}
     assert curve[-1].win_rates["idle"].estimate > 0.5
+
+
+def test_a_best_response_to_an_object(small_config):
+    agent = RandomAgent()
+    agent.name = "mine"
+    curve = train_best_response(agent, small_config(), Console(quiet=True))
+    assert curve[-1].win_rates.keys() == {"mine"}
+
+
+def test_an_opponent_that_is_an_object_must_be_stateless_and_have_its_own_name(small_config):
+    with pytest.raises(
+        ConfigError, match=r"agent 'mixed' keeps a state between calls: give its name, such as file\.py:Name"
+    ):
+        train_best_response(make_agent("mixed"), small_config())
+    with pytest.raises(ConfigError, match="two opponents are called 'idle': give them different names"):
+        train_best_response({IdleAgent(): 1, IdleAgent(): 1}, small_config())
+    with pytest.raises(
+        ConfigError, match="an opponent must be an agent's name or an Agent, got the PyTorch module Linear"
+    ):
+        train_best_response(torch.nn.Linear(2, 2), small_config())
+    with pytest.raises(ConfigError, match="opponents of runs in other processes must be names, got <"):
+        train_runs([small_config(opponents=(IdleAgent(),))])
 
 
 def test_scalars_are_written_to_tensorboard_if_it_is_installed(small_config, monkeypatch):

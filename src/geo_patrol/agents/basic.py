@@ -73,16 +73,15 @@ class IdleAgent(StatelessAgent):
     name = "idle"
 
     def act(
-        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+        self,
+        observations: NDArray[Any],
+        action_masks: NDArray[np.int8],
+        generator: Any,
     ) -> NDArray[np.int64]:
-        """Return noop for every satellite."""
+        """Return noop for every satellite, whatever the source of randomness."""
         return np.zeros(action_masks.shape[:2], np.int64)
 
-    def act_seeded(
-        self, observations: NDArray[Any], action_masks: NDArray[np.int8], keys: NDArray[np.uint64]
-    ) -> NDArray[np.int64]:
-        """Return noop for every satellite."""
-        return np.zeros(action_masks.shape[:2], np.int64)
+    act_seeded = act
 
     def order_probabilities(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8]

@@ -42,7 +42,7 @@ class SeatedAgent:
     generator: np.random.Generator | None
 
 
-class Table:
+class AgentPair:
     """A batch of games with the agents that play them; finished games stay as they are, so that rows do not move."""
 
     def __init__(self, games: Games, players: Sequence[SeatedAgent]) -> None:
@@ -53,7 +53,7 @@ class Table:
             for encoding in {player.agent.observation for player in players}
         }
 
-    def reset_agents(self) -> dict[int, AgentError]:
+    def reset(self) -> dict[int, AgentError]:
         """Reset all agents for new games; return the errors by side."""
         errors = {}
         for player in self._players:
@@ -90,18 +90,27 @@ class Table:
         )
 
 
+def check_pair(first: str | Agent, second: str | Agent) -> None:
+    """Check that an object which plays against itself keeps no state between calls.
+
+    Raises:
+        ValueError: it does.
+    """
+    if first is second and not isinstance(first, str) and not is_stateless(first):
+        raise ValueError(
+            f"agent {first.name!r} keeps a state between calls, so it cannot play both sides: give another object, or its name"
+        )
+
+
 def play_out(games: Games, alpha: str | Agent, bravo: str | Agent, max_phases: int) -> None:
     """Let two agents play at most so many phases of games, see ``Games.play_out``."""
     agents = as_agent(alpha, "alpha"), as_agent(bravo, "bravo")
-    if agents[0] is agents[1] and not is_stateless(agents[0]):
-        raise ValueError(
-            f"alpha and bravo must be two objects, got agent {agents[0].name!r}, which keeps a state, twice"
-        )
+    check_pair(*agents)
     if all(type(agent) is RandomAgent for agent in agents):
         games.play_randomly(max_phases)
         return
     streams = games.state.choices["stream"]
-    table = Table(
+    pair = AgentPair(
         games,
         [
             SeatedAgent(
@@ -115,9 +124,9 @@ def play_out(games: Games, alpha: str | Agent, bravo: str | Agent, max_phases: i
             for side, agent in enumerate(agents)
         ],
     )
-    errors, played = table.reset_agents(), 0
+    errors, played = pair.reset(), 0
     while not errors and played < max_phases and not games.is_over.all():
-        orders, errors = table.compute_orders()
+        orders, errors = pair.compute_orders()
         if not errors:
             games.step(orders)
             played += 1

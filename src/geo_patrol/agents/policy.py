@@ -4,6 +4,7 @@ One small network is applied to every satellite: its embedding and a context, wh
 the logits of its orders. The chapters: files of weights, the network, the agent and its mixtures.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from operator import itemgetter
@@ -107,7 +108,12 @@ def write_weights(path: str | Path, weights: Weights, metadata: Mapping[str, str
     check_weights(weights, str(path))
     arrays = {name: np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
     with atomic_path(path) as temporary:
-        temporary.write_bytes(save(arrays, {**(metadata or {}), "format": FORMAT}))
+        temporary.write_bytes(save(arrays, _header(FORMAT, metadata)))
+
+
+def _header(kind: str, metadata: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the metadata of a file under a single key: safetensors writes several in an order that changes from run to run."""
+    return {"geo_patrol": json.dumps({"format": kind, **(metadata or {})}, sort_keys=True)}
 
 
 def write_mixture(path: str | Path, policies: Sequence[tuple[Weights, float]]) -> None:
@@ -125,7 +131,7 @@ def write_mixture(path: str | Path, policies: Sequence[tuple[Weights, float]]) -
     for number, (weights, _) in enumerate(policies):
         check_weights(weights, str(path))
         arrays |= {f"{number}/{name}": np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
-    content = save(arrays, {"format": MIXTURE_FORMAT})
+    content = save(arrays, _header(MIXTURE_FORMAT))
     parse_policies(content, str(path))
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)

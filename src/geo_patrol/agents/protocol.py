@@ -1,5 +1,6 @@
 """The agent protocols, and the functions through which the package calls agents."""
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.engine.observe import ENCODINGS, Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
-from geo_patrol.errors import AgentError
+from geo_patrol.errors import AgentError, show
 from geo_patrol.game import Game
 from geo_patrol.games import Games
 
@@ -131,6 +132,11 @@ def is_stateless(agent: Agent) -> bool:
     return isinstance(agent, SeededAgent) or bool(getattr(agent, "stateless", False))
 
 
+def agent_name(agent: str | Agent) -> str:
+    """Return how results call an agent: the name by which it was given, or that of the object."""
+    return agent if isinstance(agent, str) else agent.name
+
+
 def check_agent(agent: Any, what: str) -> Agent:
     """Return ``agent`` if it is one.
 
@@ -142,7 +148,13 @@ def check_agent(agent: Any, what: str) -> Agent:
         ValueError: it does not implement ``Agent``, or its encoding does not exist.
     """
     if not isinstance(agent, Agent) or isinstance(agent, type):
-        raise ValueError(f"{what} must be an agent's name or an Agent, got {agent!r}")
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(agent, torch.nn.Module):
+            raise ValueError(
+                f"{what} must be an agent's name or an Agent, got the PyTorch module {type(agent).__name__}: it plays as "
+                "NetworkAgent('my network', TorchNetwork(module)), both from geo_patrol.agents.networks"
+            )
+        raise ValueError(f"{what} must be an agent's name or an Agent, got {show(agent)}")
     if agent.observation not in ENCODINGS:
         known = " or ".join(map(repr, ENCODINGS))
         raise ValueError(f"{what}: agent {agent.name!r} has observation = {agent.observation!r}: it must be {known}")

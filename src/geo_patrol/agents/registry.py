@@ -61,6 +61,11 @@ def is_builtin(name: str) -> bool:
     return name.partition(":")[0] in _ENTRIES
 
 
+def is_user_defined(name: str) -> bool:
+    """Tell whether a name leads to a user's file or module, a network's included. A name that is wrong may be neither."""
+    return is_network(name) or (split_location(name) is not None and not is_builtin(name))
+
+
 def make_agent(name: str) -> Agent:
     """Make an agent from its name, such as ``random``, or from name and parameters, such as ``raider:defenders=2``.
 
@@ -72,11 +77,9 @@ def make_agent(name: str) -> Agent:
         ValueError: there is no agent of that name, or a parameter is wrong.
     """
     name = local_name(str(name))
-    if is_network(name):
-        return load_network(name)
-    if not is_builtin(name) and split_location(name):
-        return load_agent(name, agent_names())
-    return _make_builtin(name)
+    if not is_user_defined(name):
+        return _make_builtin(name)
+    return load_network(name) if is_network(name) else load_agent(name, agent_names())
 
 
 def as_agent(agent: str | Agent, what: str) -> Agent:

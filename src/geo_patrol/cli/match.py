@@ -1,9 +1,7 @@
 """``geo-patrol match``: play two agents against each other."""
 
-import csv as csv_format
 import os
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,11 +13,11 @@ from geo_patrol.cli.output import (
     InputError,
     bad_input,
     check_output,
-    output_stream,
     percent_interval,
     plain_errors,
     plain_table,
     print_heading,
+    write_csv,
     write_json,
 )
 from geo_patrol.versions import versions
@@ -32,20 +30,6 @@ if TYPE_CHECKING:
     from geo_patrol.config.schema import GameConfig
     from geo_patrol.evaluation.results import EndingCount, MatchResult, Summary, Tally
 
-_CSV_COLUMNS = (
-    "game",
-    "pair",
-    "seed",
-    "alpha",
-    "bravo",
-    "winner",
-    "alpha_score",
-    "bravo_score",
-    "turns",
-    "reasons",
-    "alpha_illegal_orders",
-    "bravo_illegal_orders",
-)
 _ENDINGS = {
     "hva_destroyed": "HVA destroyed",
     "hva_out_of_fuel": "HVA out of fuel",
@@ -149,43 +133,13 @@ def _play(campaign: MatchOptions, config: "GameConfig", replay_file: "Path | Non
 
 def _write_json(target: str, result: "MatchResult", campaign: MatchOptions) -> None:
     """Write agents, configuration, seed, versions and summary."""
-    data = {
-        "format": "geo_patrol match",
-        "version": 1,
-        "versions": versions(),
-        "agents": {"first": result.agents[0], "second": result.agents[1]},
-        "games": len(result),
-        "seed": result.seed,
-        "config": campaign.config_data(),
-        "summary": result.summary().to_dict(),
-        "failures": [asdict(failure) for failure in result.failures],
-    }
-    write_json(target, data)
+    data = {"format": "geo_patrol match", "version": 1, "versions": versions(), "config": campaign.config_data()}
+    write_json(target, data | result.to_dict())
 
 
 def _write_csv(target: str, result: "MatchResult", _campaign: MatchOptions) -> None:
-    """Write a row per game; the winner is an agent's name, or empty for a draw."""
-    from geo_patrol.notation import read_reasons
-
-    with output_stream(target) as stream:
-        writer = csv_format.writer(stream, lineterminator="\n")
-        writer.writerow(_CSV_COLUMNS)
-        for game, first_side in enumerate(result.first_side.tolist()):
-            by_side = [first_side, 1 - first_side]  # the agents that play alpha and bravo
-            winner = int(result.winner[game])
-            writer.writerow(
-                [
-                    game,
-                    game // 2,
-                    result.seeds[game],
-                    *(result.agents[agent] for agent in by_side),
-                    result.agents[winner] if winner >= 0 else "",
-                    *result.scores[game, by_side],
-                    result.turns[game],
-                    "; ".join(map(str, read_reasons(int(result.reasons[game])))),
-                    *result.illegal_orders[game, by_side],
-                ]
-            )
+    """Write a row per game."""
+    write_csv(target, result.columns())
 
 
 def _print_first_game(result: "MatchResult") -> None:

@@ -171,23 +171,23 @@ class MatchOptions:
         title: str,
         play: Callable[..., Any],
         print_tables: Callable[[Any, str], None],
-        write_files: Callable[[Path, Any, dict[str, Any]], None] | None = None,
+        write_files: Callable[[Path, Any], None] | None = None,
     ) -> Any:
         """Play with a progress bar, output the result, and return it.
 
         Args:
             name: the command.
             title: the title of the progress bar.
-            play: returns the result; takes the keyword arguments of ``evaluation.campaign.WorkerOptions``.
+            play: returns the result; takes the keyword arguments of ``evaluation.executors.WorkerOptions``.
             print_tables: prints the result; takes it and the source of the configuration.
-            write_files: writes files beside the JSON file in ``out``; takes the folder, the result and the JSON data.
+            write_files: writes files beside the JSON file in ``out``; takes the folder and the result.
         """
-        from geo_patrol.evaluation.campaign import check_agents
+        from geo_patrol.evaluation.campaign import check_options
         from geo_patrol.evaluation.match import warm_up
 
         config = self.resolved
         with bad_input():
-            check_agents(self.agents, self.move_time)
+            check_options(self.agents, move_time=self.move_time)
         warm_up(self.agents, config)  # before the progress bar is drawn
         try:
             with open_workers(title, self.ray, self.agents, quiet=self.quiet) as (executor, progress):
@@ -200,7 +200,7 @@ class MatchOptions:
         data = {"format": f"geo_patrol {name}", "version": 1, "config": self.config_data(), **result.to_dict()}
         if self.out is not None and write_files is not None:
             write_json(str(self.out / f"{name}.json"), data)
-            write_files(self.out, result, data)
+            write_files(self.out, result)
         write_json(self.json, data)
         if not self.quiet and self.json != STDOUT:
             print_tables(result, self.source)

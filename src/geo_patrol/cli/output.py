@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -173,12 +173,13 @@ def write_json(target: str | None, data: Mapping[str, Any]) -> None:
         stream.write("\n")
 
 
-def write_csv(target: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write a table as CSV; its columns are the keys of every row."""
-    with output_file(target) as stream:
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+def write_csv(target: str, table: Sequence[Mapping[str, Any]] | Mapping[str, Iterable[Any]]) -> None:
+    """Write a table, given as rows or as columns by their names, as CSV to the file of an option."""
+    columns = table if isinstance(table, Mapping) else {name: [row[name] for row in table] for name in table[0]}
+    with output_stream(target) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def check_parquet() -> None:
@@ -199,14 +200,6 @@ def write_parquet(target: str, rows: Sequence[Mapping[str, Any]]) -> None:
     table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
     with atomic_path(target) as temporary:
         pq.write_table(table, temporary)
-
-
-def win_rate_columns(prefix: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a ``WinRate``, which is provided as plain data."""
-    low, high = record["win_interval"]
-    columns = {name: record[name] for name in ("games", "wins", "draws", "losses", "win_rate")}
-    columns |= {"win_rate_low": low, "win_rate_high": high, "score": record["score"]}
-    return {f"{prefix}{name}": value for name, value in columns.items()}
 
 
 def plain_table(*headings: str, numbers: Sequence[str] = ()) -> "Table":

@@ -174,7 +174,7 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
     Raises:
         InputError: it does not exist, or would take too long.
     """
-    from geo_patrol.agents.isolation.agent import is_user_defined
+    from geo_patrol.agents.registry import is_user_defined
     from geo_patrol.agents.search import Searcher, read_budget
 
     if name == PERSON:
@@ -284,7 +284,7 @@ def _check_new(side: str, against: str, config: str, overrides: list[str] | None
 
 
 def _is_own(agent: str) -> bool:
-    from geo_patrol.agents.isolation.agent import is_user_defined
+    from geo_patrol.agents.registry import is_user_defined
 
     return agent != PERSON and is_user_defined(agent)
 

@@ -75,9 +75,7 @@ def _report(solution: "GameSolution", seconds: float) -> dict[str, Any]:
         "format": "geo_patrol solve",
         "version": 1,
         "versions": versions(),
-        "value": solution.value,
-        "states": solution.num_positions,
-        "certified_gap": solution.certified_gap,
+        **solution.to_dict(),
         "seconds": seconds,
     }
 

@@ -1,7 +1,6 @@
 """``geo-patrol tournament``: play a round robin."""
 
 import math
-from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -73,33 +72,13 @@ def tournament(
     campaign.run("tournament", "tournament", play, print_tournament, write_tournament_files)
 
 
-def write_tournament_files(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
+def write_tournament_files(out: Path, result: "Tournament") -> None:
     """Write the tables as CSV, and plots."""
     from geo_patrol.evaluation.plots import tournament_figure
 
-    output.write_csv(str(out / "ratings.csv"), [_rating_row(entry) for entry in data["ratings"]])
-    output.write_csv(str(out / "pairings.csv"), [_pairing_row(entry) for entry in data["pairings"]])
+    output.write_csv(str(out / "ratings.csv"), result.rows("ratings"))
+    output.write_csv(str(out / "pairings.csv"), result.rows("pairings"))
     write_plots(out / "tournament", tournament_figure, result)
-
-
-def _rating_row(entry: dict[str, Any]) -> dict[str, Any]:
-    low, high = entry["elo_interval"]
-    row = {"agent": entry["agent"], "elo": entry["elo"], "elo_low": low, "elo_high": high}
-    return (
-        row
-        | output.win_rate_columns("", entry["total"])
-        | output.win_rate_columns("alpha_", entry["as_alpha"])
-        | output.win_rate_columns("bravo_", entry["as_bravo"])
-    )
-
-
-def _pairing_row(entry: dict[str, Any]) -> dict[str, Any]:
-    low, high = entry["elo_difference_interval"]
-    row = {"first": entry["first"], "second": entry["second"]}
-    row |= output.win_rate_columns("", entry["total"])
-    row |= output.win_rate_columns("first_as_alpha_", entry["first_as_alpha"])
-    row |= output.win_rate_columns("first_as_bravo_", entry["first_as_bravo"])
-    return row | {"elo_difference": entry["elo_difference"], "elo_difference_low": low, "elo_difference_high": high}
 
 
 def print_tournament(result: "Tournament", source: str) -> None:
@@ -290,45 +269,17 @@ def _check_tables(csv: str | None, parquet: str | None) -> None:
 
 def _write_tables(result: "Sweep", csv: str | None, parquet: str | None) -> None:
     if csv is not None:
-        output.write_csv(csv, _rows(result))
+        output.write_csv(csv, result.rows())
     if parquet is not None:
-        output.write_parquet(parquet, _rows(result))
+        output.write_parquet(parquet, result.rows())
 
 
-def write_sweep_files(out: Path, result: "Sweep", _data: dict[str, Any]) -> None:
+def write_sweep_files(out: Path, result: "Sweep") -> None:
     """Write the table as CSV, and plots."""
     from geo_patrol.evaluation.plots import sweep_figure
 
-    output.write_csv(str(out / "sweep.csv"), _rows(result))
+    output.write_csv(str(out / "sweep.csv"), result.rows())
     write_plots(out / "sweep", sweep_figure, result)
-
-
-def _rows(result: "Sweep") -> list[dict[str, Any]]:
-    """Return a row for every cell: the varied values, two win rates, and what else was counted."""
-    prefixes = SIDES if result.agents[0] == result.agents[1] else [f"first_as_{side}" for side in SIDES]
-    columns = [_parse_column(variation.values) for variation in result.variations]
-    return [
-        {
-            **{v.key: column[value] for v, column, value in zip(result.variations, columns, cell, strict=True)},
-            **output.win_rate_columns(f"{prefixes[0]}_", asdict(summary.win_rates[0])),
-            **output.win_rate_columns(f"{prefixes[1]}_", asdict(summary.win_rates[1])),
-            "draw_rate": summary.draw_rate,
-            "mean_turns": summary.mean_turns,
-            "first_illegal_orders": summary.illegal_orders[0],
-            "second_illegal_orders": summary.illegal_orders[1],
-            "failures": len(summary.failures),
-            "games_lost_by_failures": sum(failure.games for failure in summary.failures),
-        }
-        for cell, summary in zip(result.cells, result.results, strict=True)
-    ]
-
-
-def _parse_column(values: tuple[str, ...]) -> dict[str, Any]:
-    """Return a variation's values by their texts: as numbers if all of them are."""
-    for number in (int, float):
-        with suppress(ValueError):
-            return {value: number(value) for value in values}
-    return {value: value for value in values}
 
 
 def print_sweep(result: "Sweep", source: str) -> None:
@@ -416,7 +367,7 @@ def sprt(
         json=json,
         quiet=quiet,
     )
-    play = partial(play_sprt, first, second, test, config=campaign.resolved, max_games=max_games, seed=seed)
+    play = partial(play_sprt, first, second, **asdict(test), config=campaign.resolved, max_games=max_games, seed=seed)
     campaign.run("sprt", f"{first} against {second}", play, print_sprt)
 
 

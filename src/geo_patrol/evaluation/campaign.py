@@ -8,24 +8,24 @@ opened again.
 import hashlib
 import json
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass
+from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Unpack
 
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from geo_patrol.agents.files import mentioned_files
 from geo_patrol.agents.isolation.agent import MOVE_TIME, check_agent_name, check_move_time
+from geo_patrol.agents.protocol import Agent, check_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.evaluation.chunks import Chunk, ChunkRecord, Chunks, PlannedMatch
-from geo_patrol.evaluation.executors import ProcessExecutor, check_processes, play_chunks
-from geo_patrol.evaluation.match import Progress, new_seed, warm_up
+from geo_patrol.evaluation.executors import Progress, WorkerOptions, check_processes, play_chunks
+from geo_patrol.evaluation.match import new_seed, warm_up
 from geo_patrol.evaluation.results import MatchResult, join_results
 from geo_patrol.files import atomic_write, named_errors
 from geo_patrol.games import check_seed
@@ -72,13 +72,13 @@ class Journal:
             with atomic_write(folder / PLAN) as file:
                 file.write(json.dumps(expected, indent=2) + "\n")
 
-    def append(self, record: ChunkRecord) -> None:
+    def append(self, chunk: Chunk, result: MatchResult) -> None:
         """Store a finished chunk.
 
         Raises:
             OSError: it cannot be written; what was stored before stays as it is.
         """
-        line = record.model_dump_json().encode() + b"\n"
+        line = ChunkRecord.of(chunk, result).model_dump_json().encode() + b"\n"
         with named_errors(self._path), self._path.open("ab", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
             try:
@@ -98,8 +98,8 @@ class Journal:
     def _path(self) -> Path:
         return self._folder / GAMES
 
-    def read(self) -> Iterator[ChunkRecord]:
-        """Yield the record of every chunk that is finished, once.
+    def read(self) -> Iterator[tuple[Chunk, MatchResult]]:
+        """Yield every chunk that is finished, once, with its games.
 
         Raises:
             FolderError: a line does not belong to this plan.
@@ -112,22 +112,26 @@ class Journal:
                 if not line.endswith(b"\n"):
                     file.truncate(file.seek(-len(line), os.SEEK_END))
                     return
-                record = self._parse(line)
-                if record is None:
+                parsed = self._parse(line)
+                if parsed is None:
                     message = f"{self._path} is damaged in line {number}: delete that line to play its games again"
                     raise FolderError(message)
-                if record.chunk not in finished:
-                    finished.add(record.chunk)
-                    yield record
+                chunk, result = parsed
+                if chunk.number not in finished:
+                    finished.add(chunk.number)
+                    yield chunk, result
 
-    def _parse(self, line: bytes) -> ChunkRecord | None:
+    def _parse(self, line: bytes) -> tuple[Chunk, MatchResult] | None:
         """Parse a line; None if it does not belong to this plan."""
         try:
             record = ChunkRecord.model_validate_json(line)
         except ValidationError:
             return None
-        belongs = 0 <= record.chunk < len(self._chunks) and record.fits(self._chunks.games_of(record.chunk))
-        return record if belongs else None
+        if not 0 <= record.chunk < len(self._chunks):
+            return None
+        chunk = self._chunks[record.chunk]
+        result = record.to_result(chunk)
+        return None if result is None else (chunk, result)
 
 
 def read_plan(folder: Path) -> dict[str, Any] | None:
@@ -172,149 +176,106 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class WorkerOptions(TypedDict, total=False):
-    """Keyword arguments of functions that play on an executor, by default in worker processes.
-
-    These import the main module anew: a script that calls such a function keeps its own work under
-    ``if __name__ == "__main__":``.
-    """
-
-    move_time: float
-    """Seconds for a decision in one game, for user-defined agents, see ``make_match_agent``."""
-    processes: int | None
-    """Number of worker processes; None for one per core. The games do not depend on it."""
-    executor: Executor | None
-    """Plays the games instead of new processes, for example on a cluster; it is not shut down. The games do not depend on
-    it either, if its workers have the same version of the package, and the files of user-defined agents."""
-    progress: Progress | None
-    """Called several times a second with the number of finished games and of all games."""
-
-
 class CampaignOptions(WorkerOptions, total=False):
     """Keyword arguments of tournaments and sweeps."""
 
     folder: Path | str | None
-    """Stores finished games, so that a campaign that was killed can be resumed; None stores nothing."""
+    """Stores finished games, so that a campaign that was killed can be resumed; None stores nothing. Its agents are given by
+    name."""
 
 
-@dataclass(frozen=True)
-class Workers:
-    """Workers of an executor; the fields are those of ``WorkerOptions``.
+def check_options(agents: Sequence[str | Agent], **options: Unpack[CampaignOptions]) -> CampaignOptions:
+    """Check agents and options before anything is played; return the options with the right number of processes.
+
+    Every agent that is given by name is made once, a user-defined one in a process of its own.
 
     Raises:
-        ValueError: an option is invalid.
+        AgentError: a user-defined agent cannot be made.
+        ValueError: there is no such built-in agent, an object is no agent, or an option is wrong.
     """
-
-    move_time: float = MOVE_TIME
-    processes: int | None = None
-    executor: Executor | None = None
-    progress: Progress | None = None
-
-    def __post_init__(self) -> None:
-        check_move_time(self.move_time)
-        check_processes(self.processes)
-        if self.processes is not None and self.executor is not None:
-            raise ValueError(f"processes = {self.processes}: an executor has its own number of workers, leave it out")
-
-    def play_chunks(
-        self, chunks: Chunks, finished: AbstractSet[int] = frozenset()
-    ) -> Generator[tuple[Chunk, MatchResult], None, None]:
-        """Play all chunks but the finished ones, whose games count as progress. See ``executors.play_chunks``."""
-        finished_games = sum(map(chunks.games_of, finished))
-
-        def report(games: int) -> None:
-            if self.progress is not None:
-                self.progress(finished_games + games, chunks.games)
-
-        if len(finished) < len(chunks):
-            missing = (chunks[number] for number in range(len(chunks)) if number not in finished)
-            with self._open_executor() as executor, closing(play_chunks(missing, executor, report)) as played:
-                for chunk, (result, _orders) in played:
-                    yield chunk, result
-        report(chunks.games - finished_games)
-
-    def _open_executor(self) -> AbstractContextManager[Executor]:
-        """Return a context of the given executor, or of new processes that end with it."""
-        return ProcessExecutor(check_processes(self.processes)) if self.executor is None else nullcontext(self.executor)
+    executor, processes = options.get("executor"), options.get("processes")
+    move_time = check_move_time(options.get("move_time", MOVE_TIME))
+    check_processes(processes)
+    if processes is not None and executor is not None:
+        raise ValueError(f"processes = {processes}: an executor has its own number of workers, leave it out")
+    objects = [agent for agent in agents if not isinstance(agent, str)]
+    for agent in agents:
+        if isinstance(agent, str):
+            check_agent_name(agent, move_time)
+        else:
+            check_agent(agent, "agent")
+    if not objects:
+        return options
+    if executor is not None or (processes or 1) > 1:
+        raise ValueError(
+            f"agents must be names where worker processes or an executor make them, got {show(objects[0])}"
+        )
+    if options.get("folder") is not None:
+        raise ValueError(
+            f"agents must be names where a folder stores their games, got {show(objects[0])}: a name says whether it is the "
+            "same agent when they are resumed"
+        )
+    return {**options, "processes": 1}
 
 
-@dataclass(frozen=True)
-class Campaign(Workers):
-    """A set of matches; the fields are those of ``CampaignOptions``."""
+def play_matches(
+    agents: Sequence[str | Agent],
+    matches: Sequence[PlannedMatch],
+    pairs: int,
+    seed: int,
+    plan: Mapping[str, Any],
+    *,
+    folder: Path | str | None = None,
+    move_time: float = MOVE_TIME,
+    processes: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[int, MatchResult]]:
+    """Play matches, or those of their games that a folder does not hold yet.
 
-    folder: Path | str | None = None
+    Agents that fail lose games, which ``MatchResult.failures`` lists.
 
-    def resolve_seed(self, seed: int | None) -> int:
-        """Return the given seed; or that of the plan in the folder, to resume it; or a new one.
+    Args:
+        agents: all agents of the matches.
+        matches: what to play, between the same agents in the same configurations whenever an item is asked for.
+        pairs: number of pairs of games of every match.
+        seed: seed of every match.
+        plan: plain data that identifies this set of matches, without the agents' files and the move time.
+        folder: see ``CampaignOptions``.
+        move_time: see ``CampaignOptions``.
+        processes: see ``CampaignOptions``.
+        executor: see ``CampaignOptions``.
+        progress: see ``CampaignOptions``.
 
-        Raises:
-            ValueError: the seed is invalid.
-            FolderError: the folder's plan cannot be read.
-        """
-        if seed is not None:
-            return check_seed(seed)
-        plan = None if self.folder is None else read_plan(Path(self.folder))
-        if plan is None:
-            return new_seed()
-        try:
-            return check_seed(plan.get("seed"))
-        except ValueError as error:
-            raise FolderError(f"{self.folder} holds a damaged plan: {error}") from None
+    Yields:
+        The index and the result of every match as it is finished; only unfinished matches are kept.
+    """
+    chunks = Chunks(matches, pairs, seed, move_time)
+    full_plan = {**plan, "move_time": move_time, "files": digest_files(plan["agents"])}
+    unfinished: defaultdict[int, dict[int, MatchResult]] = defaultdict(dict)
 
-    def play(
-        self, matches: Sequence[PlannedMatch], pairs: int, seed: int, plan: Mapping[str, Any]
-    ) -> Iterator[tuple[int, MatchResult]]:
-        """Play matches, or those of their games that the folder does not hold yet.
-
-        Agents that fail lose games, which ``MatchResult.failures`` lists.
-
-        Args:
-            matches: what to play, between the same agents in the same configurations whenever an item is asked for.
-            pairs: number of pairs of games of every match.
-            seed: seed of every match.
-            plan: plain data that identifies this set of matches, without the agents' files and the move time.
-
-        Yields:
-            The index and the result of every match as it is finished; only unfinished matches are kept.
-        """
-        chunks = Chunks(matches, pairs, seed, self.move_time)
-        names: list[str] = plan["agents"]
-        full_plan = {**plan, "move_time": self.move_time, "files": digest_files(names)}
-        journal = None if self.folder is None else Journal(Path(self.folder), full_plan, chunks)
-        unfinished = _UnfinishedMatches(chunks.chunks_per_match)
-        finished: set[int] = set()
-        try:
-            for record in () if journal is None else journal.read():
-                finished.add(record.chunk)
-                chunk = chunks[record.chunk]
-                yield from unfinished.add(chunk, record.to_result(chunk))
-            if len(finished) < len(chunks):
-                warm_up(names, matches[0].config)
-            with closing(self.play_chunks(chunks, finished)) as played:
-                for chunk, result in played:
-                    if journal is not None:
-                        journal.append(ChunkRecord.of(chunk, result))
-                    yield from unfinished.add(chunk, result)
-        finally:
-            if journal is not None:
-                journal.close()
-
-
-class _UnfinishedMatches:
-    """The chunks of matches until the last of a match comes."""
-
-    def __init__(self, chunks_per_match: int) -> None:
-        self._chunks_per_match = chunks_per_match
-        self._results: dict[int, dict[int, MatchResult]] = {}
-
-    def add(self, chunk: Chunk, result: MatchResult) -> Iterator[tuple[int, MatchResult]]:
-        """Add a chunk; yield the index and the result of its match if that was the last one."""
-        match_index = chunk.number // self._chunks_per_match
-        results = self._results.setdefault(match_index, {})
+    def join(chunk: Chunk, result: MatchResult) -> Iterator[tuple[int, MatchResult]]:
+        """Yield the match of a chunk if all others are there."""
+        index = chunk.number // chunks.chunks_per_match
+        results = unfinished[index]
         results[chunk.index] = result
-        if len(results) == self._chunks_per_match:
-            del self._results[match_index]
-            yield match_index, join_results([results[index] for index in sorted(results)])
+        if len(results) == chunks.chunks_per_match:
+            del unfinished[index]
+            yield index, join_results([results[i] for i in sorted(results)])
+
+    finished: set[int] = set()
+    with nullcontext() if folder is None else closing(Journal(Path(folder), full_plan, chunks)) as journal:
+        for chunk, result in () if journal is None else journal.read():
+            finished.add(chunk.number)
+            yield from join(chunk, result)
+        if len(finished) < len(chunks):
+            warm_up(agents, matches[0].config)
+        played = play_chunks(chunks, finished, processes=processes, executor=executor, progress=progress)
+        with closing(played):
+            for chunk, (result, _orders) in played:
+                if journal is not None:
+                    journal.append(chunk, result)
+                yield from join(chunk, result)
 
 
 def describe_plan(kind: str, agents: Sequence[str], config: GameConfig, games: int, seed: int) -> dict[str, Any]:
@@ -329,12 +290,19 @@ def describe_plan(kind: str, agents: Sequence[str], config: GameConfig, games: i
     }
 
 
-def check_agents(names: Sequence[str], move_time: float) -> None:
-    """Make every agent once, user-defined agents in processes of their own.
+def read_seed(seed: int | None, folder: Path | str | None = None) -> int:
+    """Return the given seed; or that of the plan in the folder, to resume it; or a new one.
 
     Raises:
-        ValueError: there is no such built-in agent, or a user-defined one cannot be made.
+        ValueError: the seed is invalid.
+        FolderError: the folder's plan cannot be read.
     """
-    check_move_time(move_time)
-    for name in names:
-        check_agent_name(name, move_time)
+    if seed is not None:
+        return check_seed(seed)
+    plan = None if folder is None else read_plan(Path(folder))
+    if plan is None:
+        return new_seed()
+    try:
+        return check_seed(plan.get("seed"))
+    except ValueError as error:
+        raise FolderError(f"{folder} holds a damaged plan: {error}") from None

@@ -18,20 +18,21 @@ chunk, the agent's side and its name (``agent_generator``). Hence
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from geo_patrol.agents.playing import SeatedAgent, Table
-from geo_patrol.agents.protocol import Agent
+from geo_patrol.agents.playing import AgentPair, SeatedAgent
+from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.rng import mix, stream_number
-from geo_patrol.engine.state import ALPHA, BRAVO, FORFEIT, NUM_SIDES, SATELLITES
+from geo_patrol.engine.state import FORFEIT, NUM_SIDES, SATELLITES
 from geo_patrol.errors import AgentError
-from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult
+from geo_patrol.evaluation.results import DRAW, FIRST, GAME_RESULT, SECOND, Failure, MatchResult
 from geo_patrol.games import Games
 
 CHUNK_PAIRS = 128
@@ -52,12 +53,12 @@ class PlannedMatch:
     """A match to be played.
 
     Attributes:
-        agents: the two agents, by name as ``make_agent`` takes them; or themselves, which only play in this process.
+        agents: each by name, as ``make_agent`` takes it, or itself; those only play in this process.
         config: configuration of the games.
         names: how the agents are called in results; by default as in ``agents``.
     """
 
-    agents: tuple[str, str] | tuple[Agent, Agent]
+    agents: tuple[str | Agent, str | Agent]
     config: GameConfig
     names: tuple[str, str] | None = None
 
@@ -80,7 +81,7 @@ class Chunk:
     """
 
     number: int
-    agents: tuple[str, str] | tuple[Agent, Agent]
+    agents: tuple[str | Agent, str | Agent]
     names: tuple[str, str]
     is_self_play: bool
     config: GameConfig
@@ -94,15 +95,15 @@ class Chunk:
         """The number of its games."""
         return 2 * self.num_pairs
 
-    @property
-    def seeds(self) -> list[tuple[int, int]]:
-        """The seeds of both games of each pair."""
-        first = CHUNK_PAIRS * self.index
-        swapped = _SWAPPED if self.is_self_play else 0
-        return [
-            (game_seed(self.seed, pair), game_seed(self.seed, pair + swapped))
-            for pair in range(first, first + self.num_pairs)
-        ]
+    def make_games(self) -> NDArray[np.void]:
+        """Return records of layout ``GAME_RESULT`` with the seeds and the sides of the games, and else zeros."""
+        games = np.zeros(self.games, GAME_RESULT)
+        pairs = range(CHUNK_PAIRS * self.index, CHUNK_PAIRS * self.index + self.num_pairs)
+        for number, seating in enumerate(SEATINGS):
+            offset = _SWAPPED * number if self.is_self_play else 0
+            games["seeds"][number::2] = [game_seed(self.seed, pair + offset) for pair in pairs]
+            games["first_side"][number::2] = seating[FIRST]
+        return games
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class Chunks(Sequence[Chunk]):
             raise IndexError(f"chunk {number} of {len(self)}")
         match_index, index = divmod(number, self.chunks_per_match)
         match = self.matches[match_index]
-        first, second = match.names or map(str, match.agents)
+        first, second = match.names or map(agent_name, match.agents)
         return Chunk(
             number=number,
             agents=match.agents,
@@ -194,7 +195,7 @@ def play_chunk(
     """Play one chunk of a match.
 
     Args:
-        agents: two different objects.
+        agents: the first and the second one; one object for both must be stateless.
         chunk: what to play.
         on_failure: see ``play_match``.
         progress: called after every phase with the number of the chunk's finished games.
@@ -204,175 +205,139 @@ def play_chunk(
         The games of this chunk, of which ``results.join_results`` makes a match, and their orders.
     """
     start = time.perf_counter()
-    results: list[_BatchResult] = []
+    games = chunk.make_games()
+    batches = []
+    for number, seating in enumerate(SEATINGS):
+        batch = _Batch(agents, chunk, seating, games[number::2], keeps_orders=keeps_orders)
+        batch.play(on_failure, partial(add_progress, progress, chunk.num_pairs * number))
+        batches.append(batch)
+    first_game = np.array(batches[0].first_game, np.int64).reshape(-1, NUM_SIDES, SATELLITES)  # perhaps without a phase
+    failures = tuple(failure for batch in batches for failure in batch.failures)
+    seconds = time.perf_counter() - start
+    result = MatchResult(chunk.names, chunk.config, chunk.seed, seconds, games, first_game, failures)
+    return PlayedChunk(result, [batch.orders for batch in batches])
 
-    def report(finished: int) -> None:
-        progress(chunk.num_pairs * len(results) + finished)
 
-    for seeds, seating in zip(zip(*chunk.seeds, strict=True), SEATINGS, strict=True):
+def add_progress(progress: Callable[[int], None], before: int, games: int) -> None:
+    """Report a number of finished games beside those that were finished before."""
+    progress(before + games)
+
+
+class _Batch:
+    """Games of two agents on the same sides, played side by side; finished ones stay as they are, so that rows do not move.
+
+    Args:
+        agents: the first and the second one.
+        chunk: what the games belong to.
+        seating: the agents that play alpha and bravo. As they are two, it also says on which sides the first and the second
+            agent play.
+        results: (n,) records of layout ``GAME_RESULT`` with the seeds of the games; the rest is written when they are over.
+        keeps_orders: whether to keep the orders of all games.
+
+    Attributes:
+        orders: for each phase (n, 2, 11), illegal orders included; empty if they are not kept.
+        first_game: for each phase of the first game its orders, (2, 11).
+        failures: failures of the agents.
+    """
+
+    def __init__(
+        self,
+        agents: tuple[Agent, Agent],
+        chunk: Chunk,
+        seating: tuple[int, int],
+        results: NDArray[np.void],
+        *,
+        keeps_orders: bool,
+    ) -> None:
+        self._seating, self._results, self._keeps_orders = seating, results, keeps_orders
+        self._games = Games(chunk.config, len(results), seed=results["seeds"])
         players = [
             SeatedAgent(agents[i], chunk.names[i], side, agent_generator(chunk.seed, chunk.index, side, chunk.names[i]))
             for side, i in enumerate(seating)
         ]
-        games = Games(chunk.config, len(seeds), seed=seeds)
-        results.append(_play_batch(games, players, on_failure, report, keeps_orders=keeps_orders))
-    orders = [result.orders for result in results] if keeps_orders else []
-    return PlayedChunk(_to_match_result(chunk, time.perf_counter() - start, results), orders)
+        self._players = AgentPair(self._games, players)
+        self.orders: list[NDArray[np.int8]] = []
+        self.first_game: list[NDArray[np.int8]] = []
+        self.failures: list[Failure] = []
 
+    def play(self, on_failure: OnFailure, progress: Callable[[int], None]) -> None:
+        """Play all games to the end."""
+        games, results, seating = self._games, self._results, list(self._seating)
+        running = np.ones(len(games), np.bool_)
+        errors = self._players.reset()
+        while running.any():
+            if not errors:
+                orders, errors = self._players.compute_orders()
+            if errors:
+                break
+            if self._keeps_orders:
+                self.orders.append(orders.astype(np.int8))
+            if running[0]:
+                self.first_game.append(orders[0].astype(np.int8))
+            games.step(orders)
+            results["illegal_orders"] += games.state.games["illegal_orders"][:, seating] * running[:, None]
+            running = ~games.is_over
+            progress(len(games) - int(running.sum()))
+        if errors and on_failure == "raise":
+            raise next(iter(errors.values()))
+        results["scores"] = games.scores[:, seating]
+        results["turns"] = games.turn
+        results["reasons"] = games.reasons
+        results["winner"] = np.where(games.winner == DRAW, DRAW, games.winner ^ results["first_side"])
+        if errors:
+            self._forfeit(running, errors)
+            progress(len(games))
 
-@dataclass
-class _BatchResult:
-    """A batch of finished games, by side."""
-
-    scores: NDArray[np.int64]
-    """(n, 2), final points."""
-    turns: NDArray[np.int64]
-    """(n,), turns played, the last one included."""
-    reasons: NDArray[np.int64]
-    """(n,), bits for ``notation.read_reasons``."""
-    winner: NDArray[np.int64]
-    """(n,), 0 alpha, 1 bravo, -1 a draw."""
-    illegal_orders: NDArray[np.int64]
-    """(n, 2), in the whole game."""
-    orders: list[NDArray[np.int8]]
-    """For each phase, (n, 2, 11), illegal orders included: of all games, or of game 0 while it runs."""
-    first_game: NDArray[np.int64]
-    """(phases, 2, 11), the orders of game 0."""
-    failures: dict[int, tuple[int, str]] = field(default_factory=dict)
-    """By side: the number of running games, and the message."""
-
-    def forfeit(self, running: NDArray[np.bool_], errors: dict[int, AgentError]) -> None:
+    def _forfeit(self, running: NDArray[np.bool_], errors: dict[int, AgentError]) -> None:
         """End the running games against the sides whose agents failed: they lose all their points, and the game.
 
         If both failed, the games are drawn.
         """
-        self.failures = {side: (int(running.sum()), str(error)) for side, error in errors.items()}
-        sides = list(errors)
-        self.reasons[running] = sum(FORFEIT << side for side in sides)
-        self.winner[running] = 1 - sides[0] if len(sides) == 1 else DRAW
-        for side in sides:
-            self.scores[running, side] = 0
-
-
-def _play_batch(
-    games: Games,
-    players: Sequence[SeatedAgent],
-    on_failure: OnFailure,
-    progress: Callable[[int], None],
-    *,
-    keeps_orders: bool,
-) -> _BatchResult:
-    """Play games side by side to their end."""
-    table, count, first_game_phases = Table(games, players), len(games), 0
-    running, illegal_orders = np.ones(count, np.bool_), np.zeros((count, NUM_SIDES), np.int64)
-    log: list[NDArray[np.int8]] = []
-    errors = table.reset_agents()
-    while running.any():
-        if not errors:
-            orders, errors = table.compute_orders()
-        if errors:
-            break
-        first_game_phases += bool(running[0])
-        if keeps_orders or running[0]:
-            log.append((orders if keeps_orders else orders[:1]).astype(np.int8))
-        games.step(orders)
-        illegal_orders += games.state.games["illegal_orders"] * running[:, None]
-        running = ~games.is_over
-        progress(count - int(running.sum()))
-    if errors and on_failure == "raise":
-        raise next(iter(errors.values()))
-    first_game = np.array([orders[0] for orders in log[:first_game_phases]], np.int64)
-    result = _BatchResult(
-        scores=games.scores.astype(np.int64),
-        turns=games.turn.astype(np.int64),
-        reasons=games.reasons.astype(np.int64),
-        winner=games.winner,
-        illegal_orders=illegal_orders,
-        orders=log,
-        first_game=first_game.reshape(-1, NUM_SIDES, SATELLITES),  # without a phase if an agent fails at once
-    )
-    if errors:
-        result.forfeit(running, errors)
-        progress(count)
-    return result
-
-
-def _to_match_result(chunk: Chunk, seconds: float, batches: list[_BatchResult]) -> MatchResult:
-    """Put the games of both batches in the order of the match, and the values by side in the order of the agents."""
-    first_side = np.tile(np.array([ALPHA, BRAVO]), chunk.num_pairs)
-    by_agent = np.stack([first_side, 1 - first_side], axis=1)  # (games, 2): the side of each agent
-    winner = _interleave([batch.winner for batch in batches])
-    scores = _interleave([batch.scores for batch in batches])
-    illegal_orders = _interleave([batch.illegal_orders for batch in batches])
-    return MatchResult(
-        agents=chunk.names,
-        config=chunk.config,
-        seed=chunk.seed,
-        seconds=seconds,
-        seeds=np.array(chunk.seeds, np.uint64).ravel(),
-        first_side=first_side,
-        scores=np.take_along_axis(scores, by_agent, axis=1),
-        turns=_interleave([batch.turns for batch in batches]),
-        reasons=_interleave([batch.reasons for batch in batches]),
-        winner=np.where(winner == DRAW, DRAW, winner ^ first_side),
-        illegal_orders=np.take_along_axis(illegal_orders, by_agent, axis=1),
-        first_game=batches[0].first_game,
-        failures=tuple(
-            Failure(seating[side], side, games, message)
-            for seating, batch in zip(SEATINGS, batches, strict=True)
-            for side, (games, message) in batch.failures.items()
-        ),
-    )
-
-
-def _interleave(batches: list[NDArray[Any]]) -> NDArray[Any]:
-    """Join the rows of two batches alternately."""
-    return np.stack(batches, axis=1).reshape(-1, *batches[0].shape[1:])
-
-
-_COLUMNS = ("scores", "turns", "reasons", "winner", "illegal_orders")
+        losers = [self._seating[side] for side in errors]
+        self._results["reasons"][running] = sum(FORFEIT << side for side in errors)
+        self._results["winner"][running] = 1 - losers[0] if len(losers) == 1 else DRAW
+        for side, error in errors.items():
+            self._results["scores"][running, self._seating[side]] = 0
+            self.failures.append(Failure(self._seating[side], side, int(running.sum()), str(error)))
 
 
 class ChunkRecord(BaseModel):
-    """The games of a chunk as plain data, in order; the columns are those of ``MatchResult``."""
+    """The games of a chunk as plain data: a line of a journal. Its further keys are the fields of ``GAME_RESULT``.
 
-    model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True, serialize_by_alias=True)
+    Those that follow from the chunk itself, the seeds and the sides, are left out.
+    """
+
+    model_config = ConfigDict(extra="allow", strict=True, populate_by_name=True, serialize_by_alias=True)
+    __pydantic_extra__: dict[str, list[int] | list[list[int]]]
 
     chunk: int = Field(alias="task")
     seconds: float
-    scores: list[list[int]]
-    turns: list[int]
-    reasons: list[int]
-    winner: list[int]
-    illegal_orders: list[list[int]]
     failures: list[Failure]
 
     @classmethod
     def of(cls, chunk: Chunk, result: MatchResult) -> Self:
         """Return the record of a chunk that was played."""
-        columns = {column: getattr(result, column).tolist() for column in _COLUMNS}
-        return cls(chunk=chunk.number, seconds=result.seconds, failures=list(result.failures), **columns)
+        fields: dict[str, Any] = {name: result.games[name].tolist() for name in _RECORDED}
+        return cls(chunk=chunk.number, seconds=result.seconds, failures=list(result.failures), **fields)
 
-    def fits(self, games: int) -> bool:
-        """Return whether the record holds that many games."""
-        by_agent = (self.scores, self.illegal_orders)
-        columns = (*by_agent, self.turns, self.reasons, self.winner)
-        return (
-            all(len(column) == games for column in columns)
-            and all(len(row) == NUM_SIDES for column in by_agent for row in column)
-            and all(-1 <= winner <= 1 for winner in self.winner)
-        )
+    def to_result(self, chunk: Chunk) -> MatchResult | None:
+        """Return the games of the chunk with this record; None if it is not that of as many games."""
+        games, fields = chunk.make_games(), self.__pydantic_extra__
+        if set(fields) != set(_RECORDED):
+            return None
+        try:
+            columns = {name: np.array(fields[name], np.int64) for name in _RECORDED}
+        except (ValueError, OverflowError):  # rows of different lengths, numbers that are too large
+            return None
+        if any(column.shape != games[name].shape for name, column in columns.items()):
+            return None
+        for name, column in columns.items():
+            games[name] = column
+        if not np.isin(games["winner"], (DRAW, FIRST, SECOND)).all():
+            return None
+        first_game = np.empty((0, NUM_SIDES, SATELLITES), np.int64)  # not recorded: the seed plays it again
+        failures = tuple(self.failures)
+        return MatchResult(chunk.names, chunk.config, chunk.seed, self.seconds, games, first_game, failures)
 
-    def to_result(self, chunk: Chunk) -> MatchResult:
-        """Return the games of the chunk with this record."""
-        return MatchResult(
-            agents=chunk.names,
-            config=chunk.config,
-            seed=chunk.seed,
-            seconds=self.seconds,
-            seeds=np.array(chunk.seeds, np.uint64).ravel(),
-            first_side=np.tile(np.array([ALPHA, BRAVO]), chunk.num_pairs),
-            first_game=np.empty((0, NUM_SIDES, SATELLITES), np.int64),  # not recorded: the seed plays it again
-            failures=tuple(self.failures),
-            **{column: np.array(getattr(self, column), np.int64) for column in _COLUMNS},
-        )
+
+_RECORDED = tuple(name for name in GAME_RESULT.names or () if name not in ("seeds", "first_side"))

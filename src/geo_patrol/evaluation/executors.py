@@ -1,10 +1,6 @@
-"""Executors: where chunks are played.
+"""Where chunks are played: in this process, in worker processes of this machine, or on any other executor.
 
-In this process, in worker processes of this machine, or on any other ``concurrent.futures.Executor``, for example that
-of a cluster.
-
-All of them play by the same two functions: ``play_chunks`` hands chunks to an executor, whose workers call
-``play_in_worker``.
+``play_chunks`` decides; an executor is a ``concurrent.futures.Executor``, for example that of a cluster.
 """
 
 import multiprocessing
@@ -13,23 +9,27 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
-from geo_patrol.agents.isolation.agent import IsolatedAgent, is_user_defined
+from geo_patrol.agents.isolation.agent import IsolatedAgent, without_main
 from geo_patrol.agents.isolation.worker import end_with_parent
 from geo_patrol.agents.protocol import Agent
-from geo_patrol.agents.registry import make_agent
+from geo_patrol.agents.registry import is_user_defined, make_agent
 from geo_patrol.errors import AgentError, GeoPatrolError
-from geo_patrol.evaluation.chunks import Chunk, OnFailure, PlayedChunk, play_chunk
+from geo_patrol.evaluation.chunks import Chunk, Chunks, OnFailure, PlayedChunk, add_progress, play_chunk
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the number of finished games and of all games."""
 
 MAX_PENDING = 1_000
 """Tasks that wait in an executor at the same time, unless it has an attribute ``max_pending``: enough for 500 workers."""
@@ -37,7 +37,7 @@ _POLL_SECONDS = 0.2
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
-# In the workers: processes, threads, the nodes of a cluster, or this process
+# In the workers: this process, others, threads, or the nodes of a cluster
 
 
 class AgentCache:
@@ -137,40 +137,12 @@ def check_processes(processes: Any) -> int:
     return processes
 
 
-class InProcessExecutor(Executor):
-    """Calls functions in this process, one after the other, when they are submitted.
-
-    Args:
-        progress: called after every phase with the number of games that have been finished.
-    """
-
-    max_pending = 1
-
-    def __init__(self, progress: Callable[[int], None] = _ignore) -> None:
-        self._progress = progress
-        self.finished_games = 0
-
-    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        """Call a function, and return a future that is done."""
-        future: Future[_T] = Future()
-        before, _worker.count = _worker.count, self._count
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        finally:
-            _worker.count = before
-        return future
-
-    def _count(self, games: int) -> None:
-        self.finished_games += games
-        self._progress(self.finished_games)
-
-
 class ProcessExecutor(ProcessPoolExecutor):
     """Worker processes of this machine that end with this process, however that happens, and count finished games.
 
-    Every worker has a single thread for linear algebra: its results must not depend on the number of workers.
+    Every worker has a single thread for linear algebra: its results must not depend on the number of workers. Workers do not
+    import the main module, so a script that starts them needs no ``if __name__ == "__main__":``; functions to call must be
+    those of other modules.
     Leaving a ``with`` block by an exception ends the tasks that are running.
     """
 
@@ -188,7 +160,7 @@ class ProcessExecutor(ProcessPoolExecutor):
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
         """Schedule a call; a process may be started for it."""
-        with _worker_environment():
+        with _worker_environment(), without_main():
             return super().submit(fn, *args, **kwargs)
 
     def __exit__(
@@ -234,40 +206,110 @@ def run_tasks(
                 future = finished.get(timeout=_POLL_SECONDS)
                 yield pending.pop(future), future.result()
     except (BrokenExecutor, CancelledError) as error:
-        raise WorkerError("a worker process was killed, or ran out of memory; finished games are stored") from error
+        message = "a worker process was killed, or ran out of memory; finished games are stored"
+        if isinstance(executor, ProcessPoolExecutor) and not isinstance(executor, ProcessExecutor):
+            message += '. Or the script that made the executor has no if __name__ == "__main__": around it'
+        raise WorkerError(message) from error
     finally:
         for future in pending:
             future.cancel()
 
 
+class WorkerOptions(TypedDict, total=False):
+    """Keyword arguments of functions that play many games."""
+
+    move_time: float
+    """Seconds for a decision in one game, for user-defined agents, see ``make_match_agent``."""
+    processes: int | None
+    """Number of worker processes; 1 plays in this process, and None takes one for each core if all agents are given by name. The
+    games do not depend on it."""
+    executor: Executor | None
+    """Plays the games instead of new processes, for example on a cluster; it is not shut down. The games do not depend on
+    it either, if its workers have the same version of the package, and the files of user-defined agents."""
+    progress: Progress | None
+    """Called several times a second with the number of finished games and of all games."""
+
+
 def play_chunks(
-    chunks: Iterable[Chunk],
-    executor: Executor,
-    progress: Callable[[int], None],
-    on_failure: OnFailure = "forfeit",
+    chunks: Chunks,
+    finished: AbstractSet[int] = frozenset(),
     *,
+    processes: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    on_failure: OnFailure = "forfeit",
     keeps_orders: bool = False,
 ) -> Generator[tuple[Chunk, PlayedChunk], None, None]:
-    """Play chunks on an executor, see ``run_tasks``.
+    """Play chunks in this process, in worker processes or on an executor. Close the generator to cancel the rest.
 
-    A user-defined agent has a process of its own beside the worker: it cannot be the reason for a ``WorkerError``.
+    A user-defined agent that is given by name has a process of its own: it cannot be the reason for a ``WorkerError``.
 
     Args:
         chunks: what to play.
-        executor: where to play.
-        progress: called several times a second with the number of finished games.
+        finished: the numbers of chunks that are not played; their games count as progress.
+        processes: see ``WorkerOptions``.
+        executor: see ``WorkerOptions``.
+        progress: see ``WorkerOptions``.
         on_failure: see ``play_match``.
         keeps_orders: see ``play_chunk``.
+
+    Yields:
+        Every other chunk with its games, as they are finished.
+
+    Raises:
+        WorkerError: a worker died, or the executor was shut down.
     """
+    numbers = [number for number in range(len(chunks)) if number not in finished]
+    missing = map(chunks.__getitem__, numbers)
+    finished_games = sum(map(chunks.games_of, finished))
+
+    def report(games: int) -> None:
+        if progress is not None:
+            progress(finished_games + games, chunks.games)
+
+    count = min(check_processes(processes), len(numbers))
+    if executor is not None:
+        yield from _play_on(executor, missing, report, on_failure, keeps_orders=keeps_orders)
+    elif count > 1:
+        with ProcessExecutor(count) as workers:
+            yield from _play_on(workers, missing, report, on_failure, keeps_orders=keeps_orders)
+    else:
+        yield from _play_here(missing, report, on_failure, keeps_orders=keeps_orders)
+    report(chunks.games - finished_games)
+
+
+def _play_here(
+    chunks: Iterable[Chunk], progress: Callable[[int], None], on_failure: OnFailure, *, keeps_orders: bool
+) -> Iterator[tuple[Chunk, PlayedChunk]]:
+    """Play chunks in this process."""
+    with closing(AgentCache()) as agents:
+        games = 0
+        for chunk in chunks:
+            pair = agents.pair(chunk)
+            report = partial(add_progress, progress, games)
+            yield chunk, play_chunk(pair, chunk, on_failure, report, keeps_orders=keeps_orders)
+            games += chunk.games
+
+
+def _play_on(
+    executor: Executor,
+    chunks: Iterable[Chunk],
+    progress: Callable[[int], None],
+    on_failure: OnFailure,
+    *,
+    keeps_orders: bool,
+) -> Iterator[tuple[Chunk, PlayedChunk]]:
+    """Play chunks on an executor."""
     games = 0
 
     def poll() -> None:
         progress(getattr(executor, "finished_games", games))
 
     function = partial(play_in_worker, on_failure=on_failure, keeps_orders=keeps_orders)
-    for chunk, played in run_tasks(executor, function, chunks, poll):
-        games += chunk.games
-        yield chunk, played
+    with closing(run_tasks(executor, function, chunks, poll)) as played:
+        for chunk, result in played:
+            games += chunk.games
+            yield chunk, result
 
 
 def in_order(finished: Iterable[tuple[Chunk, _R]]) -> Iterator[tuple[Chunk, _R]]:

@@ -4,27 +4,22 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from geo_patrol.agents.basic import RandomAgent
-from geo_patrol.agents.isolation.agent import MOVE_TIME, IsolatedAgent, check_agent_name, is_user_defined
+from geo_patrol.agents.isolation.agent import MOVE_TIME, IsolatedAgent, check_agent_name
+from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent
-from geo_patrol.agents.registry import as_agent, make_agent
+from geo_patrol.agents.registry import as_agent, is_user_defined, make_agent
 from geo_patrol.agents.search import Searcher
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import show
-from geo_patrol.evaluation.chunks import SEATINGS, Chunk, Chunks, OnFailure, PlannedMatch
-from geo_patrol.evaluation.executors import InProcessExecutor, in_order, play_chunks
+from geo_patrol.evaluation.chunks import SEATINGS, Chunks, OnFailure, PlannedMatch, PlayedChunk
+from geo_patrol.evaluation.executors import Progress, in_order, play_chunks
 from geo_patrol.evaluation.results import MatchResult, join_results
 from geo_patrol.game import replay_orders
 from geo_patrol.games import check_seed, fresh_seed
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of finished games and of all games."""
 
 
 def play_match(
@@ -45,8 +40,8 @@ def play_match(
 
     Args:
         first: an agent's name, see ``agent_names``, or an ``Agent``.
-        second: its opponent; another object, even if it is of the same kind. The two games of a pair share their seed,
-            unless the agents have the same name.
+        second: its opponent; an object that keeps a state between calls must be another one. The two games of a pair share
+            their seed, unless the agents have the same name.
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
         overrides: single values that replace those of the configuration, such as ``{"bravo.patrols.ammo": 3}``.
         games: number of games, even: half of them are played with the sides swapped.
@@ -77,34 +72,36 @@ def play_match(
         raise ValueError(f"on_failure must be 'raise' or 'forfeit', got {on_failure!r}")
     loaded, pairs = load_config(config, overrides), check_games(games) // 2
     seed = new_seed() if seed is None else check_seed(seed)
-
-    def report(finished: int) -> None:
-        if progress is not None:
-            progress(finished, 2 * pairs)
-
     if executor is None:
-        executor, match = InProcessExecutor(report), _here(first, second, loaded)
+        match = _here(first, second, loaded)
     else:
         match = _by_name(first, second, loaded, move_time)
     chunks, results = Chunks([match], pairs, seed, move_time), []
     with (
         _open_recorder(save, loaded) as record,
-        closing(play_chunks(chunks, executor, report, on_failure, keeps_orders=record is not None)) as played,
+        closing(
+            play_chunks(
+                chunks,
+                processes=1 if executor is None else None,
+                executor=executor,
+                progress=progress,
+                on_failure=on_failure,
+                keeps_orders=record is not None,
+            )
+        ) as played,
     ):
-        for chunk, (result, orders) in in_order(played):
-            results.append(result)
+        for _, chunk in in_order(played):
+            results.append(chunk.result)
             if record is not None:
-                record(chunk, orders)
-    report(2 * pairs)
+                record(chunk)
     return join_results(results)
 
 
 def _here(first: str | Agent, second: str | Agent, config: GameConfig) -> PlannedMatch:
     """Return a match of two agents that play in this process."""
     agents = as_agent(first, "first"), as_agent(second, "second")
-    if agents[0] is agents[1]:
-        raise ValueError(f"first and second must be two objects, got agent {agents[0].name!r} twice")
-    return PlannedMatch(agents, config, names=(agents[0].name, agents[1].name))
+    check_pair(*agents)
+    return PlannedMatch(agents, config)
 
 
 def _by_name(first: str | Agent, second: str | Agent, config: GameConfig, move_time: float) -> PlannedMatch:
@@ -123,18 +120,17 @@ def warm_up(agents: Iterable[str | Agent], config: GameConfig) -> None:
     Games of one turn call all of it. User-defined agents, which may be slow or keep a state, do not play in them.
     """
     one_turn = load_config(config, {"turn_limit": 1})
-    for name_or_agent in ["random", *filter(_is_built_in, agents)]:
-        agent = make_agent(name_or_agent) if isinstance(name_or_agent, str) else name_or_agent
+    for agent in ["random", *agents]:
+        if isinstance(agent, str):
+            if is_user_defined(agent):
+                continue
+            agent = make_agent(agent)  # noqa: PLW2901
+        if isinstance(agent, IsolatedAgent) or not type(agent).__module__.startswith("geo_patrol."):
+            continue
         if isinstance(agent, Searcher):
-            agent = agent.with_minimal_budget()  # the same code in less time
+            agent = agent.with_minimal_budget()  # noqa: PLW2901 - the same code in less time
         result = play_match(agent, RandomAgent(), config=one_turn, games=2, seed=0, on_failure="forfeit")
         list(replay_orders(one_turn, int(result.seeds[0]), result.first_game))
-
-
-def _is_built_in(agent: str | Agent) -> bool:
-    if isinstance(agent, str):
-        return not is_user_defined(agent)
-    return type(agent).__module__.startswith("geo_patrol.") and not isinstance(agent, IsolatedAgent)
 
 
 def new_seed() -> int:
@@ -156,9 +152,7 @@ def check_games(games: Any) -> int:
 
 
 @contextmanager
-def _open_recorder(
-    path: str | Path | None, config: GameConfig
-) -> Iterator[Callable[[Chunk, list[list[NDArray[np.int8]]]], None] | None]:
+def _open_recorder(path: str | Path | None, config: GameConfig) -> Iterator[Callable[[PlayedChunk], None] | None]:
     """Open a replay file and yield the function that writes a chunk to it; None without a path."""
     if path is None:
         yield None
@@ -167,14 +161,16 @@ def _open_recorder(
 
     with Recorder(path, config, sync=False) as recorder:
 
-        def record(chunk: Chunk, orders: list[list[NDArray[np.int8]]]) -> None:
-            for pair, seeds in enumerate(chunk.seeds):
-                for seed, (alpha, bravo), phases in zip(seeds, SEATINGS, orders, strict=True):
-                    recorder.begin(seed=seed, alpha=chunk.names[alpha], bravo=chunk.names[bravo])
-                    for phase in phases:
-                        if recorder.is_over:
-                            break
-                        recorder.record_codes(phase[pair])
+        def record(chunk: PlayedChunk) -> None:
+            names = chunk.result.agents
+            for game, seed in enumerate(chunk.result.seeds.tolist()):
+                pair, batch = divmod(game, 2)
+                alpha, bravo = SEATINGS[batch]
+                recorder.begin(seed=seed, alpha=names[alpha], bravo=names[bravo])
+                for phase in chunk.orders[batch]:
+                    if recorder.is_over:
+                        break
+                    recorder.record_codes(phase[pair])
             recorder.sync()
 
         yield record

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geo_patrol.agents.isolation.agent import is_user_defined
+from geo_patrol.agents.registry import is_user_defined
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.sweep import Sweep

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from geo_patrol.agents.files import AgentFiles, collect_files, unpack_files
-from geo_patrol.agents.isolation.agent import check_agent_name, is_user_defined
+from geo_patrol.agents.isolation.agent import check_agent_name
+from geo_patrol.agents.registry import is_user_defined
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.evaluation.executors import ONE_THREAD, WorkerError
 from geo_patrol.versions import __version__

@@ -1,7 +1,7 @@
 """Results of a match: every game, and their summary."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO, TURN_LIMIT
+from geo_patrol.errors import MissingPackageError
 from geo_patrol.evaluation.statistics import clustered_interval
 from geo_patrol.notation import read_reasons
 
@@ -98,6 +99,13 @@ class WinRate:
             **fields,
         )
 
+    def columns(self, prefix: str = "") -> dict[str, Any]:
+        """Return the columns of a table, with a prefix."""
+        low, high = self.win_interval
+        columns = {name: getattr(self, name) for name in ("games", "wins", "draws", "losses", "win_rate")}
+        columns |= {"win_rate_low": low, "win_rate_high": high, "score": self.score}
+        return {f"{prefix}{name}": value for name, value in columns.items()}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tally(WinRate):
@@ -131,6 +139,33 @@ class Summary:
         return asdict(self)
 
 
+GAME_RESULT = np.dtype(
+    [
+        ("seeds", np.uint64),  # the game's own seed for ``Game``
+        ("first_side", np.int64),  # the side of the first agent: 0 alpha, 1 bravo
+        ("scores", np.int64, 2),  # final points of the first and of the second agent
+        ("turns", np.int64),  # turns played, the last one included
+        ("reasons", np.int64),  # bits that ``notation.read_reasons`` reads, of alpha and bravo
+        ("winner", np.int64),  # 0 the first agent, 1 the second, -1 a draw
+        ("illegal_orders", np.int64, 2),  # of the first and of the second agent
+    ]
+)
+"""What is kept of a game of a match; its fields are attributes of ``MatchResult``."""
+
+
+def to_frame(columns: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Any:
+    """Return a table, given as columns or as rows, as a ``pandas.DataFrame``.
+
+    Raises:
+        MissingPackageError: pandas is not installed.
+    """
+    try:
+        import pandas as pd  # noqa: PLC0415 - optional
+    except ModuleNotFoundError as error:
+        raise MissingPackageError("to_frame needs pandas, which is not installed: pip install pandas") from error
+    return pd.DataFrame(columns)
+
+
 @dataclass(frozen=True, eq=False)
 class MatchResult:
     """A match, game by game; games 2 k and 2 k + 1 are pair k.
@@ -140,13 +175,8 @@ class MatchResult:
         config: configuration of the games.
         seed: seed of the match.
         seconds: wall time.
-        seeds: (games,) uint64, each game's own seed for ``Game``.
-        first_side: (games,) int64, the side of the first agent: 0 alpha, 1 bravo.
-        scores: (games, 2) int64, final points of the first and of the second agent.
-        turns: (games,) int64, turns played, the last one included.
-        reasons: (games,) int64, bits that ``notation.read_reasons`` reads, of alpha and bravo.
-        winner: (games,) int64, 0 the first agent, 1 the second, -1 a draw.
-        illegal_orders: (games, 2) int64, of the first and of the second agent.
+        games: (games,) records of layout ``GAME_RESULT``, whose fields are attributes of the match too:
+            ``seeds``, ``first_side``, ``scores``, ``turns``, ``reasons``, ``winner`` and ``illegal_orders``.
         first_game: (phases, 2, 11) int64, the orders of alpha and bravo in game 0; ``geo_patrol.game.replay_orders`` plays it.
         failures: failures of agents, where ``on_failure`` is "forfeit".
     """
@@ -155,18 +185,22 @@ class MatchResult:
     config: GameConfig
     seed: int
     seconds: float
-    seeds: NDArray[np.uint64]
-    first_side: NDArray[np.int64]
-    scores: NDArray[np.int64]
-    turns: NDArray[np.int64]
-    reasons: NDArray[np.int64]
-    winner: NDArray[np.int64]
-    illegal_orders: NDArray[np.int64]
+    games: NDArray[np.void]
     first_game: NDArray[np.int64]
     failures: tuple[Failure, ...] = ()
 
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        """Return a field of all games."""
+        if name in (GAME_RESULT.names or ()):
+            field: NDArray[Any] = self.games[name]
+            return field
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(GAME_RESULT.names or ())]
+
     def __len__(self) -> int:
-        return len(self.seeds)
+        return len(self.games)
 
     def __repr__(self) -> str:
         if not len(self):
@@ -189,6 +223,51 @@ class MatchResult:
             games_per_second=len(self) / max(self.seconds, 1e-9),
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary and all failures as plain data for JSON."""
+        return {
+            "agents": {"first": self.agents[0], "second": self.agents[1]},
+            "games": len(self),
+            "seed": self.seed,
+            "summary": self.summary().to_dict(),
+            "failures": [asdict(failure) for failure in self.failures],
+        }
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return a table with a row for every game, by the names of its columns; those by agent are given by side.
+
+        The winner is an agent's name, or empty for a draw; several reasons have semicolons between them.
+        """
+        games, numbers = self.games, np.arange(len(self))
+        names, sides = np.array(self.agents), games["first_side"]
+        by_side = [sides, 1 - sides]  # the agents that play alpha and bravo
+        bits, kinds = np.unique(games["reasons"], return_inverse=True)
+        reasons = np.array(["; ".join(map(str, read_reasons(value))) for value in bits.tolist()], np.str_)
+        alpha_score, bravo_score = (games["scores"][numbers, agent] for agent in by_side)
+        alpha_illegal, bravo_illegal = (games["illegal_orders"][numbers, agent] for agent in by_side)
+        return {
+            "game": numbers,
+            "pair": numbers // 2,
+            "seed": games["seeds"],
+            "alpha": names[by_side[ALPHA]],
+            "bravo": names[by_side[BRAVO]],
+            "winner": np.array([*self.agents, ""])[games["winner"]],
+            "alpha_score": alpha_score,
+            "bravo_score": bravo_score,
+            "turns": games["turns"],
+            "reasons": reasons[kinds],
+            "alpha_illegal_orders": alpha_illegal,
+            "bravo_illegal_orders": bravo_illegal,
+        }
+
+    def to_frame(self) -> Any:
+        """Return a row for every game as a ``pandas.DataFrame``, see ``columns``.
+
+        Raises:
+            MissingPackageError: pandas is not installed.
+        """
+        return to_frame(self.columns())
+
     def _tally(self, mask: NDArray[np.bool_]) -> Tally:
         """Summarise the games of a mask, (games,)."""
         winner, illegal = self.winner[mask], self.illegal_orders[mask].sum(axis=0)
@@ -203,18 +282,13 @@ class MatchResult:
         )
 
 
-PER_GAME = ("seeds", "first_side", "scores", "turns", "reasons", "winner", "illegal_orders")
-"""The fields of a ``MatchResult`` with a row for every game."""
-
-
 def join_results(results: Sequence[MatchResult]) -> MatchResult:
     """Concatenate the results of a match's chunks; agents, configuration and seed are those of the first."""
-    joined: dict[str, Any] = {name: np.concatenate([getattr(result, name) for result in results]) for name in PER_GAME}
     return replace(
         results[0],
         seconds=sum(result.seconds for result in results),
+        games=np.concatenate([result.games for result in results]),
         failures=tuple(failure for result in results for failure in result.failures),
-        **joined,
     )
 
 

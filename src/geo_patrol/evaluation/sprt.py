@@ -9,14 +9,16 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.isolation.agent import MOVE_TIME
+from geo_patrol.agents.playing import check_pair
+from geo_patrol.agents.protocol import Agent
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.evaluation import statistics
-from geo_patrol.evaluation.campaign import WorkerOptions, Workers, check_agents
+from geo_patrol.evaluation.campaign import check_options, read_seed
 from geo_patrol.evaluation.chunks import Chunks, PlannedMatch
-from geo_patrol.evaluation.executors import in_order
-from geo_patrol.evaluation.match import check_games, new_seed, warm_up
-from geo_patrol.evaluation.results import PER_GAME, MatchResult, join_results
-from geo_patrol.games import check_seed
+from geo_patrol.evaluation.executors import WorkerOptions, in_order, play_chunks
+from geo_patrol.evaluation.match import check_games, warm_up
+from geo_patrol.evaluation.results import MatchResult, join_results, to_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +82,24 @@ class SprtResult:
             "failures": [failure.message for failure in self.match.failures],
         }
 
+    def to_frame(self) -> Any:
+        """Return a row for every pair as a ``pandas.DataFrame``: the first agent's points, and the log likelihood ratio.
+
+        Raises:
+            MissingPackageError: pandas is not installed.
+        """
+        points = statistics.pair_scores(self.match.winner) / 2
+        return to_frame({"pair": np.arange(len(points)), "points": points, "log_likelihood_ratio": self.ratios})
+
 
 def play_sprt(
-    first: str,
-    second: str,
-    test: statistics.Sprt | None = None,
+    first: str | Agent,
+    second: str | Agent,
     *,
+    elo0: float = 0.0,
+    elo1: float = 20.0,
+    alpha: float = 0.05,
+    beta: float = 0.05,
     config: ConfigSource = "geo_patrol",
     overrides: Overrides | None = None,
     max_games: int = 20_000,
@@ -98,9 +112,12 @@ def play_sprt(
     it stops does not depend on the number of processes.
 
     Args:
-        first: the agent whose Elo difference is tested; a name as ``play_tournament`` takes them.
+        first: the agent whose Elo difference is tested; as ``play_tournament`` takes them.
         second: its opponent.
-        test: the hypotheses; 0 against 20 Elo with error probabilities of 5 % by default.
+        elo0: the Elo difference of the first agent over the second under the null hypothesis.
+        elo1: the larger one under the alternative.
+        alpha: the probability, at most, of accepting ``elo1`` where ``elo0`` is true.
+        beta: the probability, at most, of accepting ``elo0`` where ``elo1`` is true.
         config: see ``load_config``.
         overrides: see ``load_config``.
         max_games: after which the test gives up, an even number.
@@ -112,17 +129,22 @@ def play_sprt(
         AgentError: a user-defined agent cannot be made.
         ValueError: another argument is wrong.
     """
-    test = statistics.Sprt() if test is None else test
-    pairs = check_games(max_games) // 2
-    seed = new_seed() if seed is None else check_seed(seed)
+    test = statistics.Sprt(elo0, elo1, alpha, beta)
+    pairs, seed = check_games(max_games) // 2, read_seed(seed)
     resolved = load_config(config, overrides)
-    workers = Workers(**options)
-    check_agents([first, second], workers.move_time)
+    check_pair(first, second)
+    checked = check_options([first, second], **options)
     warm_up([first, second], resolved)
-    chunks = Chunks([PlannedMatch((first, second), resolved)], pairs, seed, workers.move_time)
+    chunks = Chunks([PlannedMatch((first, second), resolved)], pairs, seed, checked.get("move_time", MOVE_TIME))
+    played = play_chunks(
+        chunks,
+        processes=checked.get("processes"),
+        executor=checked.get("executor"),
+        progress=checked.get("progress"),
+    )
     results: list[MatchResult] = []
-    with closing(workers.play_chunks(chunks)) as played:
-        for _, result in in_order(played):
+    with closing(played):
+        for _, (result, _orders) in in_order(played):
             results.append(result)
             verdict, _, _ = test.run(statistics.pair_scores(np.concatenate([result.winner for result in results])))
             if verdict is not None:
@@ -134,5 +156,4 @@ def _to_result(test: statistics.Sprt, results: Sequence[MatchResult]) -> SprtRes
     """Return the result with the games up to the decision."""
     match = join_results(results)
     verdict, num_pairs, ratios = test.run(statistics.pair_scores(match.winner))
-    columns: dict[str, Any] = {name: getattr(match, name)[: 2 * num_pairs] for name in PER_GAME}
-    return SprtResult(test, replace(match, **columns), verdict, ratios)
+    return SprtResult(test, replace(match, games=match.games[: 2 * num_pairs]), verdict, ratios)

@@ -2,20 +2,24 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from itertools import product
 from math import prod
 from typing import Any, Self, Unpack
 
+from geo_patrol.agents.playing import check_pair
+from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
 from geo_patrol.errors import ConfigError, show
-from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
+from geo_patrol.evaluation.campaign import CampaignOptions, check_options, describe_plan, play_matches, read_seed
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.match import check_games
-from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult, WinRate
+from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, Failure, MatchResult, WinRate, to_frame
+from geo_patrol.sides import SIDES
 
 MAX_CELLS = 10_000
 _NUMBER = r"-?\d{1,9}(?:\.\d{1,9})?"
@@ -189,6 +193,41 @@ class Sweep:
             ],
         }
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for every cell, by the names of columns: the varied values, two win rates, and what else was counted."""
+        prefixes = SIDES if self.agents[0] == self.agents[1] else [f"first_as_{side}" for side in SIDES]
+        columns = [_parse_column(variation.values) for variation in self.variations]
+        return [
+            {
+                **{v.key: column[value] for v, column, value in zip(self.variations, columns, cell, strict=True)},
+                **result.win_rates[0].columns(f"{prefixes[0]}_"),
+                **result.win_rates[1].columns(f"{prefixes[1]}_"),
+                "draw_rate": result.draw_rate,
+                "mean_turns": result.mean_turns,
+                "first_illegal_orders": result.illegal_orders[0],
+                "second_illegal_orders": result.illegal_orders[1],
+                "failures": len(result.failures),
+                "games_lost_by_failures": sum(failure.games for failure in result.failures),
+            }
+            for cell, result in zip(self.cells, self.results, strict=True)
+        ]
+
+    def to_frame(self) -> Any:
+        """Return a row for every cell as a ``pandas.DataFrame``, see ``rows``.
+
+        Raises:
+            MissingPackageError: pandas is not installed.
+        """
+        return to_frame(self.rows())
+
+
+def _parse_column(values: tuple[str, ...]) -> dict[str, Any]:
+    """Return a variation's values by their texts: as numbers if all of them are."""
+    for number in (int, float):
+        with suppress(ValueError):
+            return {value: number(value) for value in values}
+    return {value: value for value in values}
+
 
 def _first_wins(match: MatchResult, side: int) -> WinRate:
     """Return the first agent's win rate on a side."""
@@ -211,7 +250,11 @@ class _PlannedCells(Sequence[PlannedMatch]):
     """The matches of all cells. Each is made when it is asked for: ten thousand configurations would fill the memory."""
 
     def __init__(
-        self, agents: tuple[str, str], base: GameConfig, keys: list[str], cells: Sequence[tuple[str, ...]]
+        self,
+        agents: tuple[str | Agent, str | Agent],
+        base: GameConfig,
+        keys: list[str],
+        cells: Sequence[tuple[str, ...]],
     ) -> None:
         self._agents, self._base, self._keys, self._cells = agents, base, keys, cells
 
@@ -224,8 +267,8 @@ class _PlannedCells(Sequence[PlannedMatch]):
 
 
 def play_sweep(
-    first: str,
-    second: str,
+    first: str | Agent,
+    second: str | Agent,
     vary: Sequence[str],
     *,
     config: ConfigSource = "geo_patrol",
@@ -254,23 +297,23 @@ def play_sweep(
     """
     variations = parse_variations(vary)
     pairs = check_games(games) // 2
-    campaign = Campaign(**options)
-    seed = campaign.resolve_seed(seed)
+    seed = read_seed(seed, options.get("folder"))
     base = load_config(config, overrides)
     cells = tuple(product(*(variation.values for variation in variations)))
-    matches = _PlannedCells((first, second), base, [variation.key for variation in variations], cells)
+    agents = (first, second)
+    matches = _PlannedCells(agents, base, [variation.key for variation in variations], cells)
     for _ in matches:  # a wrong value is an error before anything is played
         pass
-    check_agents([first, second], campaign.move_time)
+    check_pair(first, second)
+    checked = check_options(agents, **options)
+    names = agent_name(first), agent_name(second)
     plan = {
-        **describe_plan("sweep", [first, second], base, games, seed),
+        **describe_plan("sweep", names, base, games, seed),
         "vary": [asdict(variation) for variation in variations],
     }
-    played = campaign.play(matches, pairs, seed, plan)
-    results = {i: CellResult.of(match, mirror=first == second) for i, match in played}
-    return Sweep(
-        (first, second), base.title, seed, games, variations, cells, tuple(results[i] for i in range(len(cells)))
-    )
+    played = play_matches(agents, matches, pairs, seed, plan, **checked)
+    results = {i: CellResult.of(match, mirror=names[0] == names[1]) for i, match in played}
+    return Sweep(names, base.title, seed, games, variations, cells, tuple(results[i] for i in range(len(cells))))
 
 
 def parse_variations(vary: Sequence[str]) -> tuple[Variation, ...]:

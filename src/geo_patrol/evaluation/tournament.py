@@ -1,21 +1,24 @@
 """Round-robin tournaments."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.playing import check_pair
+from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
-from geo_patrol.evaluation.campaign import Campaign, CampaignOptions, check_agents, describe_plan
+from geo_patrol.evaluation.campaign import CampaignOptions, check_options, describe_plan, play_matches, read_seed
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.match import check_games
-from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate
+from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate, to_frame
 from geo_patrol.evaluation.statistics import Equilibrium, Ratings, equilibrium, fit_ratings
 
 MAX_AGENTS = 100
@@ -197,6 +200,42 @@ class Tournament:
             "troubles": [asdict(errors) for errors in self.agent_errors],
         }
 
+    def rows(self, table: Literal["ratings", "pairings"] = "ratings") -> list[dict[str, Any]]:
+        """Return a row for every agent, or for every pairing, by the names of columns."""
+        if table == "pairings":
+            return [self._pairing_row(*pairing) for pairing in _pairings(len(self.agents), mirror=False)]
+        if table != "ratings":
+            raise ValueError(f"table must be 'ratings' or 'pairings', got {table!r}")
+        elo, intervals = self.ratings.elo.tolist(), self.ratings.intervals.tolist()
+        return [
+            {"agent": name, "elo": elo[i], "elo_low": intervals[i][0], "elo_high": intervals[i][1]}
+            | self.record(i).columns()
+            | self.record(i, side=ALPHA).columns("alpha_")
+            | self.record(i, side=BRAVO).columns("bravo_")
+            for i, name in enumerate(self.agents)
+        ]
+
+    def to_frame(self, table: Literal["ratings", "pairings"] = "ratings") -> Any:
+        """Return a row for every agent, or for every pairing, as a ``pandas.DataFrame``, see ``rows``.
+
+        Raises:
+            MissingPackageError: pandas is not installed.
+        """
+        return to_frame(self.rows(table))
+
+    def _pairing_row(self, first: int, second: int) -> dict[str, Any]:
+        difference, low, high = self.ratings.difference(first, second)
+        return {
+            "first": self.agents[first],
+            "second": self.agents[second],
+            **self.record(first, second).columns(),
+            **self.record(first, second, ALPHA).columns("first_as_alpha_"),
+            **self.record(first, second, BRAVO).columns("first_as_bravo_"),
+            "elo_difference": difference,
+            "elo_difference_low": low,
+            "elo_difference_high": high,
+        }
+
     def _pairing(self, first: int, second: int) -> dict[str, Any]:
         gap, low, high = self.ratings.difference(first, second)
         return {
@@ -214,23 +253,29 @@ def _pairings(agents: int, mirror: bool) -> list[tuple[int, int]]:
     return [*combinations(range(agents), 2), *((agent, agent) for agent in range(agents) if mirror)]
 
 
-def check_names(agents: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of a tournament's agents.
+def check_names(agents: Sequence[str | Agent]) -> tuple[str, ...]:
+    """Return the names of a tournament's agents; of objects with the same name, the second is called "net (2)".
 
     Raises:
-        ValueError: they are fewer than two, too many, or not distinct.
+        ValueError: they are fewer than two, too many, or one is there twice.
     """
-    names = tuple(agents)
-    if not 2 <= len(names) <= MAX_AGENTS:
-        raise ValueError(f"a tournament has 2 to {MAX_AGENTS} agents, got {len(names)}")
-    for number, name in enumerate(names):
-        if name in names[:number]:
+    if not 2 <= len(agents) <= MAX_AGENTS:
+        raise ValueError(f"a tournament has 2 to {MAX_AGENTS} agents, got {len(agents)}")
+    names: list[str] = []
+    for i, agent in enumerate(agents):
+        name = agent_name(agent)
+        if any(agent is other or (isinstance(agent, str) and agent == other) for other in agents[:i]):
             raise ValueError(f"agent {name!r} is there twice")
-    return names
+        copies = itertools.count(2)
+        unique = name
+        while unique in names:
+            unique = f"{name} ({next(copies)})"
+        names.append(unique)
+    return tuple(names)
 
 
 def play_tournament(
-    agents: Sequence[str],
+    agents: Sequence[str | Agent],
     *,
     config: ConfigSource = "geo_patrol",
     overrides: Overrides | None = None,
@@ -239,16 +284,18 @@ def play_tournament(
     mirror: bool = False,
     **options: Unpack[CampaignOptions],
 ) -> Tournament:
-    """Play a round robin: every two agents play a match of side-swapped pairs of games, on an executor.
+    """Play a round robin: every two agents play a match of side-swapped pairs of games.
 
     Args:
-        agents: names of built-in agents, ``file.py:Name`` or ``module:Name``; two or more.
+        agents: two or more: names of built-in agents, ``file.py:Name`` or ``module:Name``, or objects. Objects play in this
+            process, and keep their state from match to match.
         config: see ``load_config``.
         overrides: see ``load_config``.
         games: number of games per pairing, even.
         seed: seed of every match; None takes that of ``folder``, or a new one. The same seed gives the same tournament,
             wherever it is played.
-        mirror: whether every agent also plays against itself, which the equilibrium between the sides needs.
+        mirror: whether every agent also plays against itself, which the equilibrium between the sides needs; objects must
+            be stateless then.
         **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``.
 
     Raises:
@@ -257,13 +304,18 @@ def play_tournament(
         FolderError: the folder holds something else.
         ValueError: another argument is wrong.
     """
+    checked = check_options(agents, **options)
     names = check_names(agents)
     pairs = check_games(games) // 2
-    campaign = Campaign(**options)
-    seed = campaign.resolve_seed(seed)
+    seed = read_seed(seed, options.get("folder"))
     resolved = load_config(config, overrides)
-    check_agents(names, campaign.move_time)
-    matches = [PlannedMatch((names[first], names[second]), resolved) for first, second in _pairings(len(names), mirror)]
+    pairings = _pairings(len(names), mirror)
+    for first, second in pairings:
+        check_pair(agents[first], agents[second])
+    matches = [
+        PlannedMatch((agents[first], agents[second]), resolved, (names[first], names[second]))
+        for first, second in pairings
+    ]
     plan = {**describe_plan("tournament", names, resolved, games, seed), "mirror": mirror}
-    played = dict(campaign.play(matches, pairs, seed, plan))
+    played = dict(play_matches(agents, matches, pairs, seed, plan, **checked))
     return Tournament(names, resolved, seed, games, mirror, tuple(played[i] for i in range(len(matches))))

@@ -4,6 +4,7 @@ The ending decides the compression of a new file, the first bytes how a file is 
 lines, and files that decompress to far more than recorded games do, are refused.
 """
 
+import errno
 import gzip
 import itertools
 import os
@@ -109,7 +110,11 @@ def open_stream(path: Path, mode: str) -> LineStream:
     Raises:
         OSError: it cannot be opened; ``FileExistsError`` if it exists already, with mode "x".
     """
-    file: BinaryIO = path.open(f"{mode}b")  # type: ignore[assignment]
+    try:
+        file: BinaryIO = path.open(f"{mode}b")  # type: ignore[assignment]
+    except FileExistsError:
+        message = "no game is written over: choose another name, or delete this file first"
+        raise FileExistsError(errno.EEXIST, message, str(path)) from None
     if path.suffix == ".gz":
         # Neither name nor time go into the file: the same games give the same bytes.
         return LineStream(file, path, gzip.GzipFile("", "wb", fileobj=file, mtime=0), zlib.Z_SYNC_FLUSH)

@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from geo_patrol.board import adjacent_sectors, are_adjacent, prograde, ring_of
-from geo_patrol.config.presets import read_saved_config
+from geo_patrol.config.presets import ConfigSource, Overrides, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import (
     ALPHA,
@@ -251,6 +251,10 @@ class GameSolution:
         """
         return dict(zip(REWARDS, self.phases[0].values[0].tolist(), strict=True))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the value and what is known of it as plain data for JSON."""
+        return {"value": self.value, "states": self.num_positions, "certified_gap": self.certified_gap}
+
     def strategy(self, game: Record, side: int, reward: Reward) -> Strategy:
         """Return an equilibrium strategy of a side in one position.
 
@@ -303,20 +307,22 @@ class GameSolution:
         return tuple(joints), matrix
 
 
-def solve(config: GameConfig, limits: Limits | None = None) -> GameSolution:
+def solve(config: ConfigSource, limits: Limits | None = None, *, overrides: Overrides | None = None) -> GameSolution:
     """Solve a game exactly, for both rewards.
 
     Every decision phase is a zero-sum matrix game over the joint orders of both sides. Its value depends on the values of
     what follows, so the last turn is solved first.
 
     Args:
-        config: the game.
+        config: the game: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
         limits: what it may take.
+        overrides: single values that replace those of the configuration.
 
     Raises:
+        ConfigError: the configuration is wrong.
         SolvingError: the game is too large, or its values are sampled at each reset.
     """
-    limits = limits or Limits()
+    config, limits = load_config(config, overrides), limits or Limits()
     expected = estimate(config)
     if expected.positions > limits.max_positions:
         raise SolvingError(

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError, model_validator
 
+from geo_patrol.agents.protocol import Agent
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import list_faults, refuse, wrong_key
 from geo_patrol.errors import ConfigError, GeoPatrolError, suggest
@@ -65,10 +66,10 @@ class TrainingConfig(BaseModel):
     self_play_fraction: float = Field(
         0.1, ge=0, le=1, description="fraction of the environments whose games are self-play"
     )
-    opponents: tuple[str, ...] = Field(
+    opponents: tuple[str | Agent, ...] = Field(
         SCRIPTED_OPPONENTS, min_length=1, description="agents in the league from the beginning"
     )
-    extra_opponents: tuple[str, ...] = Field((), description="more of them, such as policy:FILE")
+    extra_opponents: tuple[str | Agent, ...] = Field((), description="more of them, such as policy:FILE")
     opponent_weights: tuple[float, ...] = Field(
         (),
         description="fixed weights of all these opponents; by default those that are hard to beat are sampled more often",
@@ -105,7 +106,7 @@ class TrainingConfig(BaseModel):
     save_policies: StrictBool = Field(
         False, description="save the policy of every evaluation, as policies/STEPS.safetensors"
     )
-    eval_opponents: tuple[str, ...] = Field(
+    eval_opponents: tuple[str | Agent, ...] = Field(
         EVAL_OPPONENTS, min_length=1, description="agents to play against in evaluations"
     )
     eval_config: ConfigSource = Field("geo_patrol", description="preset or TOML file of the evaluations")

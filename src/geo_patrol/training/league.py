@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.protocol import agent_name
 from geo_patrol.config.presets import load_config
 from geo_patrol.engine.state import NUM_SIDES
 from geo_patrol.envs.vector import VectorGeoPatrol, make_vec
@@ -35,16 +36,16 @@ class League(Generic[Policy]):
     """Opponents, and the policy's results against each.
 
     Args:
-        opponents: names of agents that are there from the beginning and stay.
+        opponents: agents, by name or as objects, that are there from the beginning and stay.
         rng: samples past policies.
         weights: fixed weights of the opponents; by default they are sampled by priority.
     """
 
-    def __init__(self, opponents: Iterable[str], rng: np.random.Generator, weights: Sequence[float] = ()) -> None:
+    def __init__(self, opponents: Iterable[str | Any], rng: np.random.Generator, weights: Sequence[float] = ()) -> None:
         self.rng, self._weights = rng, weights
         self.past_policies: dict[str, Policy] = {}
-        self.results = {name: deque[float](maxlen=RECENT_GAMES) for name in opponents}
-        self._names = tuple(self.results)
+        self._opponents = {agent_name(agent): agent for agent in opponents}
+        self.results = {name: deque[float](maxlen=RECENT_GAMES) for name in self._opponents}
 
     def add(self, name: str, policy: Policy) -> None:
         """Add a past policy; the easiest other one leaves when there are too many."""
@@ -61,15 +62,14 @@ class League(Generic[Policy]):
 
     def sample_mixture(self) -> list[tuple[str | Policy, float]]:
         """Return opponents for new games with their weights: all agents, and a few past policies in a third of games."""
-        by_priority = [0.01 + (1 - self.win_rate(name)) ** 1.5 for name in self._names]
-        weights = dict(zip(self._names, self._weights or by_priority, strict=True))
-        mixture: list[tuple[str | Policy, float]] = list(weights.items())
+        weights = self._weights or [0.01 + (1 - self.win_rate(name)) ** 1.5 for name in self._opponents]
+        mixture: list[tuple[str | Policy, float]] = list(zip(self._opponents.values(), weights, strict=True))
         past = list(self.past_policies)
         if past:
             priorities = np.array([0.05 + (1 - self.win_rate(name)) ** 2 for name in past])
             count = min(PAST_POLICIES_PER_MIXTURE, len(past))
             sampled = self.rng.choice(past, count, replace=False, p=priorities / priorities.sum())
-            weight = sum(weights.values()) / 2 / count
+            weight = sum(weights) / 2 / count
             mixture += [(self.past_policies[name], weight) for name in sampled]
         return mixture
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from geo_patrol.agents.policy import SUFFIX, PolicyAgent, read_weights, write_mixture, write_weights
+from geo_patrol.errors import ConfigError
 from geo_patrol.evaluation.executors import ProcessExecutor, check_processes
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.statistics import Equilibrium, equilibrium
@@ -110,6 +111,9 @@ class Population:
         self.config, self.games = config, games
         self._processes, self._executor = check_processes(processes), executor
         self._folder = config.out / "policies"
+        self._scripts = tuple(script for script in config.opponents if isinstance(script, str))
+        if len(self._scripts) < len(config.opponents):
+            raise ConfigError("opponents of a population must be names: its games are stored by them")
 
     @property
     def files(self) -> list[Path]:
@@ -129,7 +133,7 @@ class Population:
     def play(self) -> MetaGame:
         """Play the matches that are missing, and return the results of all."""
         policies = tuple(f"policy:{file}" for file in self.files)
-        scripts = self.config.opponents
+        scripts = self._scripts
         columns = (*policies, *scripts)
         results = {}
         with ProcessExecutor(self._processes) if self._executor is None else nullcontext(self._executor) as executor:

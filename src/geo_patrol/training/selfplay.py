@@ -18,9 +18,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from geo_patrol.agents.files import local_name
 from geo_patrol.agents.policy import SUFFIX, PolicyAgent, Widths, initial_weights, shapes, write_weights
+from geo_patrol.agents.protocol import Agent, agent_name, check_agent, is_stateless
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.config.presets import load_config
-from geo_patrol.errors import ConfigError, GeoPatrolError, PolicyError
+from geo_patrol.errors import ConfigError, GeoPatrolError, PolicyError, show
 from geo_patrol.evaluation.executors import ProcessExecutor, run_tasks, usable_cores
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.files import atomic_path, atomic_write
@@ -71,7 +72,7 @@ def evaluate(network: PolicyNetwork, config: TrainingConfig, games: int, seed: i
     for opponent in config.eval_opponents:
         agent = TrainingAgent(network, "training")
         total = play_match(agent, opponent, config=config.eval_config, games=games, seed=seed).summary().total
-        win_rates[opponent] = WinRateEstimate(float(total.win_rate), *map(float, total.win_interval))
+        win_rates[agent_name(opponent)] = WinRateEstimate(float(total.win_rate), *map(float, total.win_interval))
     return win_rates
 
 
@@ -141,7 +142,6 @@ def save_policy(state: TrainingState, config: TrainingConfig, name: str) -> None
     """Write the policy to a file of the run's folder."""
     metadata = {
         "steps": f"{state.global_step}",
-        "minutes": f"{state.minutes:.1f}",
         "seed": f"{config.seed}",
         "begun_with": config.initial_policy or "random weights",
         "configs": ", ".join(c if isinstance(c, str) else load_config(c).title for c in config.config),
@@ -207,12 +207,13 @@ def train(config: TrainingConfig, console: Console | None = None) -> list[Evalua
 
 
 def train_best_response(
-    agent: str | Mapping[str, float], config: TrainingConfig, console: Console | None = None
+    agent: str | Agent | Mapping[Any, float], config: TrainingConfig, console: Console | None = None
 ) -> list[Evaluation]:
     """Train a policy against one frozen agent alone: its final win rate is a lower bound of the agent's exploitability.
 
     Args:
-        agent: name of the agent; or several with weights, from which the opponent of every game is drawn.
+        agent: name of the agent, or a stateless ``Agent``; or several with weights, from which the opponent of every game is
+            drawn.
         config: the other settings; its opponents are replaced by the agent.
         console: as for ``train``.
 
@@ -223,11 +224,12 @@ def train_best_response(
     Raises:
         ConfigError, PolicyError: as ``train`` does.
     """
-    return train(against({agent: 1.0} if isinstance(agent, str) else agent, config), console)
+    return train(against(agent if isinstance(agent, Mapping) else {agent: 1.0}, config), console)
 
 
-def against(mixture: Mapping[str, float], config: TrainingConfig) -> TrainingConfig:
+def against(mixture: Mapping[Any, float], config: TrainingConfig) -> TrainingConfig:
     """Return the settings of a training whose games are all against a mixture of agents, with these weights."""
+    _check_agents(tuple(mixture))
     return config.replace(
         opponents=tuple(mixture),
         opponent_weights=tuple(mixture.values()),
@@ -238,15 +240,28 @@ def against(mixture: Mapping[str, float], config: TrainingConfig) -> TrainingCon
     )
 
 
-def _check_agents(names: Sequence[str]) -> None:
-    """Make every agent once: a wrong name is an error now, not at the first evaluation."""
-    for name in names:
+def _check_agents(agents: Sequence[str | Agent]) -> None:
+    """Make every agent that is given by name once: a wrong name is an error now, not at the first evaluation.
+
+    Raises:
+        ConfigError: there is no agent of a name, an object is no agent or keeps a state, or two have the same name.
+    """
+    by_name: dict[str, str | Agent] = {}
+    for agent in agents:
         try:
-            make_agent(name)
+            made = make_agent(agent) if isinstance(agent, str) else check_agent(agent, "an opponent")
         except GeoPatrolError:
             raise
         except ValueError as error:
             raise ConfigError(str(error)) from None
+        name = agent_name(agent)
+        if made is agent and not is_stateless(made):
+            raise ConfigError(
+                f"agent {name!r} keeps a state between calls: give its name, such as file.py:Name, so that each environment "
+                "makes one of its own"
+            )
+        if by_name.setdefault(name, agent) is not agent and not isinstance(agent, str):
+            raise ConfigError(f"two opponents are called {name!r}: give them different names")
 
 
 def _is_due(num_intervals: int, before: float, progress: float) -> bool:
@@ -365,7 +380,9 @@ class Trainer:
     def _finish(self, scalars: ScalarWriter) -> None:
         """Announce and play the final evaluation, save everything, and print the league."""
         games = _FINAL_EVALUATION_FACTOR * self.config.eval_games
-        self.console.print(f"final evaluation: {games:,} games against each of {', '.join(self.config.eval_opponents)}")
+        self.console.print(
+            f"final evaluation: {games:,} games against each of {', '.join(map(agent_name, self.config.eval_opponents))}"
+        )
         self._evaluate(games, scalars)
         save(self.state, self.config)
         league = self.state.league
@@ -432,6 +449,10 @@ def train_runs(
     """
     if len({config.out for config in configs}) < len(configs):
         raise ConfigError("two runs have the same folder: each must have a config.out of its own")
+    for config in configs:
+        for opponent in (*config.opponents, *config.extra_opponents, *config.eval_opponents):
+            if not isinstance(opponent, str):
+                raise ConfigError(f"opponents of runs in other processes must be names, got {show(opponent)}")
     console = console or Console(width=120)
     runs = [_Run(i, config, agent, _read_checkpoint(config.out)) for i, config in enumerate(configs)]
     workers = ProcessExecutor(min(usable_cores(), len(runs))) if executor is None else nullcontext(executor)

@@ -14,6 +14,7 @@ import pickle
 import signal
 import socket
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Iterator, Sequence
@@ -26,10 +27,9 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from geo_patrol.agents.isolation.worker import LENGTH, Reply, send_message, serve
-from geo_patrol.agents.loading import split_location
-from geo_patrol.agents.networks import is_network
 from geo_patrol.agents.protocol import Agent, check_actions
-from geo_patrol.agents.registry import is_builtin, make_agent
+from geo_patrol.agents.registry import is_user_defined as is_user_defined  # noqa: PLC0414 - for the server
+from geo_patrol.agents.registry import make_agent
 from geo_patrol.errors import AgentError
 from geo_patrol.game import Game
 
@@ -76,11 +76,6 @@ def check_agent_name(name: str, move_time: float = MOVE_TIME) -> str:
     if isinstance(agent, IsolatedAgent):
         agent.close()
     return agent.name
-
-
-def is_user_defined(name: str) -> bool:
-    """Tell whether a name leads to a user's file or module, a network's included, rather than to a built-in agent."""
-    return is_network(name) or (split_location(name) is not None and not is_builtin(name))
 
 
 def check_move_time(move_time: Any) -> float:
@@ -182,7 +177,7 @@ class IsolatedAgent:
         self._channel, theirs = socket.socketpair()
         weakref.finalize(self, self._channel.close)
         self._process = context.Process(target=serve, args=(self.name, theirs), daemon=True)
-        with _importable_main():
+        with without_main():
             self._process.start()
         theirs.close()
         self._has_decided = False
@@ -258,16 +253,22 @@ def _explain_end(code: int | None) -> str:
     return f"its process ended with exit status {code}"
 
 
+_main_lock = threading.RLock()
+
+
 @contextmanager
-def _importable_main() -> Iterator[None]:
-    """Keep a new process from importing a main module that is no file, such as one read from standard input."""
-    main = sys.modules["__main__"]
-    path = getattr(main, "__file__", None)
-    if path is None or os.path.exists(path):  # noqa: PTH110  # as multiprocessing looks at it
-        yield
-        return
-    del main.__file__
-    try:
-        yield
-    finally:
-        main.__file__ = path
+def without_main() -> Iterator[None]:
+    """Keep processes that start in the block from importing the main module, of which they need nothing.
+
+    Otherwise a script that plays without ``if __name__ == "__main__":`` would play again in each of them, and a main module
+    that is no file, such as one read from standard input, would end them.
+    """
+    with _main_lock:
+        main = vars(sys.modules["__main__"])
+        hidden: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
+        main.pop("__file__", None)
+        main["__spec__"] = None
+        try:
+            yield
+        finally:
+            main.update(hidden)

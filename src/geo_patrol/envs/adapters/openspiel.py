@@ -132,10 +132,10 @@ class Positions:
         return self._sample(games, codes) if self.num_samples else self._enumerate(games, codes[0])
 
     def _enumerate(self, games: Games, codes: NDArray[np.int64]) -> Results:
-        found = outcome_distribution(games.state.games[0], games.state.rules[0], codes)
-        ends = self.read([bytes(record) for record in found.positions])
+        positions, probabilities = outcome_distribution(games.state.games[0], games.state.rules[0], codes)
+        ends = self.read([bytes(record) for record in positions])
         ends.step(np.full((len(ends), NUM_SIDES, SATELLITES), NOOP))  # nothing is left to order: the drift
-        return self._merge(ends, found.probabilities.tolist())
+        return self._merge(ends, probabilities.tolist())
 
     def _sample(self, games: Games, codes: NDArray[np.int64]) -> Results:
         """Return sampled results, always the same for a position and orders: a game is replayed from its actions."""
