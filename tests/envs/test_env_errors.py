@@ -46,6 +46,7 @@ ACTIONS = [
     (both(np.zeros((11, 1), int)), "action of bravo must have 11 order codes, one a satellite, got shape (11, 1)"),
     (both(np.zeros((1, 11), int)), "action of bravo must have 11 order codes, one a satellite, got shape (1, 11)"),
     (both(np.full(11, 0.5)), "must be integers"),
+    (both(np.zeros(11)), "must be integers"),
     (
         both(np.full(11, np.nan)),
         "action of bravo must be integers, got [nan nan nan nan nan nan nan nan nan nan nan] of float64",
@@ -97,9 +98,6 @@ def test_invalid_actions_can_be_corrected(action):
         [2**63] * 11,
         np.full(11, 2**64 - 1, np.uint64),
         np.full(11, -128, np.int8),
-        np.full(11, 1e300),
-        np.full(11, -1e300),
-        np.full(11, 27.0),
     ],
     ids=str,
 )
@@ -112,7 +110,7 @@ def test_actions_out_of_range_count_as_illegal_and_do_nothing(codes):
     assert env.game() == idle.game()
 
 
-@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, ">i8", np.float32, list])
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, ">i8", list])
 def test_actions_of_every_whole_type_are_accepted(kind):
     codes = [1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 1]
     one, other = geo_patrol_v0.parallel_env(), geo_patrol_v0.parallel_env()

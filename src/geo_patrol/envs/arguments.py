@@ -102,7 +102,7 @@ def check_orders(actions: Any, agent: str) -> NDArray[np.int64]:
         raise ValueError(
             f"action of {agent} must have {SATELLITES} order codes, one a satellite, got shape {orders.shape}"
         )
-    if not _is_integral(orders):
+    if orders.dtype.kind not in "iu":
         raise ValueError(f"action of {agent} must be integers, got {str(actions)[:80]} of {orders.dtype}")
     return _to_codes(orders)
 
@@ -128,16 +128,9 @@ def check_agent_orders(actions: Any, agents: Sequence[str]) -> NDArray[np.int64]
     return np.array([_to_codes(order) for order in orders], np.int64)
 
 
-def _is_integral(orders: NDArray[Any]) -> bool:
-    is_whole_float = orders.dtype.kind == "f" and np.isfinite(orders).all() and (orders == np.floor(orders)).all()
-    return orders.dtype.kind in "iu" or bool(is_whole_float)
-
-
 def _to_codes(orders: NDArray[Any]) -> NDArray[np.int64]:
     """Return orders as int64; numbers beyond its range stay codes that do not exist."""
-    if orders.dtype.kind == "f":
-        orders = np.clip(orders, -1, ORDERS)
-    elif orders.dtype.kind == "u":
+    if orders.dtype.kind == "u":
         orders = np.minimum(orders, ORDERS)
     return np.require(orders, np.int64, ["C", "A", "W"])  # the one kind of array that the engine is compiled for
 
@@ -199,7 +192,7 @@ def check_actions(actions: Any, num_envs: int) -> NDArray[np.int64]:
         raise ValueError(f"actions must be ({num_envs}, {SATELLITES}) order codes, got {show(actions)}") from None
     if orders.shape != (num_envs, SATELLITES):
         raise ValueError(f"actions must be ({num_envs}, {SATELLITES}) order codes, got shape {orders.shape}")
-    if not _is_integral(orders):
+    if orders.dtype.kind not in "iu":
         raise ValueError(f"actions must be integers, got {orders.dtype}")
     return _to_codes(orders)
 

@@ -245,9 +245,12 @@ def read_mixture(mixture: Any) -> list[tuple[Opponent, float]]:
     Raises:
         ValueError: there is none, a weight is wrong, or one is given twice.
     """
-    if isinstance(mixture, str) or hasattr(mixture, "act"):
+    if isinstance(mixture, Mapping):
+        pairs = list(mixture.items())
+    elif isinstance(mixture, Iterable) and not isinstance(mixture, str | Agent):
+        pairs = _read_pairs(mixture)
+    else:
         return [(mixture, 1.0)]
-    pairs = list(mixture.items()) if isinstance(mixture, Mapping) else _read_pairs(mixture)
     if len(pairs) > MAX_OPPONENTS:
         raise ValueError(f"opponent: at most {MAX_OPPONENTS} opponents are allowed, got {len(pairs)}")
     weighted = [(spec, _read_weight(spec, weight)) for spec, weight in pairs]
@@ -260,11 +263,7 @@ def read_mixture(mixture: Any) -> list[tuple[Opponent, float]]:
     return positive
 
 
-def _read_pairs(mixture: Any) -> list[tuple[Any, Any]]:
-    if not isinstance(mixture, Iterable):
-        raise ValueError(
-            f"opponent must be an agent's name, an Agent, or a mixture of them with weights, got {mixture!r}"
-        )
+def _read_pairs(mixture: Iterable[Any]) -> list[tuple[Any, Any]]:
     pairs = []
     for pair in mixture:
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
