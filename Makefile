@@ -149,7 +149,7 @@ coverage: $(VENV)/dev  ## run the tests with branch coverage, those of compiled 
 	$(RUN) coverage combine --quiet
 	$(RUN) coverage report --sort=cover
 
-mutants: $(VENV)/dev  ## change the rules in sixty places, one at a time, and see that a test fails: a quarter of an hour
+mutants: $(VENV)/dev  ## change the rules in sixty places, one at a time, and see that a test fails
 	$(BIN)/python scripts/mutations.py
 
 fuzz: $(VENV)/dev  ## a million random phases on random boards, with bounds checks
