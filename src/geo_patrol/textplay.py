@@ -499,6 +499,14 @@ def _words(text: str) -> list[str]:
     return [word for word in (match.strip("_") for match in re.findall(r"\w+", text)) if word]
 
 
+def _spelled(text: str) -> str:
+    """Return a text in lower case, with every name as one word."""
+    text = text.lower()
+    for spelling, word in _SPELLINGS:
+        text = spelling.sub(word, text)
+    return text
+
+
 def _says_something(words: Iterable[str]) -> bool:
     """Return whether words name a satellite or an action."""
     return any(word in _ORDER_WORDS or _NAME.fullmatch(word) for word in words)
@@ -514,10 +522,7 @@ def _pieces(line: str, *, is_order: bool) -> Iterator[list[str]]:
         line: the line.
         is_order: whether it has to be an order although it names neither a satellite nor an action.
     """
-    line = line.lower()
-    for spelling, word in _SPELLINGS:
-        line = spelling.sub(word, line)
-    line = _REMARK.sub(lambda match: match[0] if _says_something(_words(match[0])) else " ", line)
+    line = _REMARK.sub(lambda match: match[0] if _says_something(_words(match[0])) else " ", _spelled(line))
     if not _says_something(_words(line)) and (not is_order or _COMMENT.match(line)):
         return
     satellite, action_missing = "", False
@@ -570,9 +575,15 @@ def _json_lines(text: str) -> list[str] | None:
         value = json.loads(text, object_pairs_hook=_Pairs)
     except (ValueError, RecursionError):
         return None
-    if isinstance(value, _Pairs):
-        value = dict(value).get("orders", value)
-    return [line for text in _json_orders(value) for line in text.splitlines()] or ["none"]
+    if isinstance(value, _Pairs) and "orders" in dict(
+        value
+    ):  # beside them are remarks, except under a satellite's name
+        rest = _Pairs(pair for pair in value if _says_something(_words(_spelled(pair[0]))))
+        found = [each for name, orders in value if name == "orders" for each in _json_orders(orders)]
+        found += _json_orders(rest)
+    else:
+        found = list(_json_orders(value))
+    return [line for order in found for line in order.splitlines()] or ["none"]
 
 
 def _json_orders(value: Any) -> Iterator[str]:
@@ -587,10 +598,14 @@ def _json_orders(value: Any) -> Iterator[str]:
 
 def _json_order(value: Any) -> str:
     """Return an order, or what a satellite does, as text; what is none stays unreadable."""
-    if isinstance(value, _Pairs):
-        fields = dict(value)
-        return " ".join(_json_word(fields[name]) for name in ("satellite", "action", "target") if name in fields)
-    return value if isinstance(value, str) else _json_word(value)
+    if not isinstance(value, _Pairs):
+        return value if isinstance(value, str) else _json_word(value)
+    parts = [_json_word(part) for field in _FIELDS for name, part in value if name == field]
+    parts += [name for name, _ in value if _says_something(_words(_spelled(name)))]
+    return " ".join(parts)
+
+
+_FIELDS = ("satellite", "action", "target")
 
 
 def _json_word(value: Any) -> str:

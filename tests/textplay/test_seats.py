@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks import text_stand_ins
 from geo_patrol import Game, OrderError, load_config, play_match, preset_names, textplay
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.notation import ENGAGEMENTS, MOVES, order_codes
@@ -174,6 +175,10 @@ def test_everything_that_is_listed_reads_back(game, side):
         ("```\nP1 prograde\nP2 pro", "P1 prograde", "the block that ``` begins has no end"),
         ('{"P1": "prograde", "P2": 7}', "P1 prograde", "order 'P2 p7': 'p7' is no action"),
         ('{"P1": "prograde", "P1": "retrograde"}', "P1 prograde", "P1 has an order already"),
+        ('{"why": "P2 waits", "orders": {"P1": "prograde"}, "Patrol 2": "jump"}', "P1 prograde", "order 'P2 jump'"),
+        ('{"orders": ["P1 prograde"], "orders": ["P1 retrograde"]}', "P1 prograde", "P1 has an order already"),
+        ('{"satellite": "P1", "action": "prograde", "action": "retrograde"}', "", "order 'P1 prograde retrograde'"),
+        ('{"satellite": "P1", "action": "prograde", "P2": "retrograde"}', "", "order 'P1 prograde P2'"),
         ('[{"satellite": ["P1", "P2"], "action": "prograde"}]', "", "'list' is no satellite"),
         ("bravo:Patrol:1 prograde\nP2 prograde", "P2 prograde", "'bravo_p1' is no satellite of alpha"),
         ("P1 prograde\nnone", "P1 prograde", '"none" means that everything holds, but there are orders'),
@@ -356,6 +361,17 @@ def test_rewards_are_those_of_the_gymnasium_environment(side, reward):
     assert "The game is over: " in text.prompt
     with pytest.raises(ValueError, match="the game is over"):
         text.answer("none")
+
+
+def test_stand_ins_earn_what_the_agents_earn_whose_orders_they_write():
+    """A side that forfeits every phase is one that holds, where illegal orders do nothing."""
+    nonsense, holding, random = (
+        text_stand_ins.measure(player, "case1", "turtle", games=4, seed=0)
+        for player in (text_stand_ins.nonsense, text_stand_ins.writes("idle"), text_stand_ins.listed)
+    )
+    np.testing.assert_array_equal(nonsense[0], holding[0])
+    np.testing.assert_array_equal(nonsense[1], holding[1])
+    assert (nonsense[2], holding[2], random[2]) == (1, 0, 0)
 
 
 def test_an_answer_that_cannot_be_read_changes_nothing_until_the_phase_is_forfeited():

@@ -82,7 +82,8 @@ class GeoPatrolEnvironment(Environment[TextAction, TextObservation, TextState]):
         if unknown:
             raise ValueError(f"reset has no argument {show(min(unknown))}")
         check_choice("config", config, preset_names())
-        check_choice("opponent", opponent, agent_names())
+        if not str(opponent).startswith("level:"):
+            check_choice("opponent", opponent, agent_names())
         self._game = TextGame(
             config, opponent, side, reward=reward, seed=seed, retries=retries, on_bad_lines=on_bad_lines
         )
