@@ -467,6 +467,7 @@ def read_answer(text: str, game: Game, side: Side) -> Answer:
             if orders.setdefault(order.satellite, order) != order:
                 problems.append(f"order {str(order)!r}: {short_name(order.satellite)} has an order already")
         if len(problems) >= MAX_PROBLEMS:
+            problems[MAX_PROBLEMS - 1 :] = ["there are too many problems; the rest of the answer was not read"]
             break
     if holds and any(order.action != "noop" for order in orders.values()):
         problems.append('"none" means that everything holds, but there are orders as well')
@@ -481,7 +482,7 @@ _LANGUAGE = re.compile(r"\A(?:json\b|[\w+-]*[ \t]*\n)", re.IGNORECASE)
 """What may stand behind the ``` that begins a block."""
 _NOTHING = re.compile(r"\W*(?:no orders|none|hold|noop)\W*", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#|//)")
-_LIST_NUMBER = re.compile(r"[\s>*-]*[0-9]{1,3}[.)]\s")
+_LIST_NUMBER = re.compile(r"\A[\s>*-]*[0-9]{1,3}[.)]\s")
 _REMARK = re.compile(r"\([^()]*\)")
 _SPELLINGS = (
     (re.compile(r"\b(alpha|bravo)\s?:\s?hva\s?:\s?0\b"), r"\1_hva"),
@@ -983,7 +984,7 @@ class TextAgent(StatelessAgent):
 
 
 FORFEIT = (Order(state.HVA, "guard"),)
-"""The order of a side that gives none which can be read: an HVA never guards, so this is illegal in every position."""
+"""Illegal in every position, for an HVA never guards: results count it, or the game is lost, as its rules say."""
 
 
 def _check_reading(retries: int, on_bad_lines: OnBadLines) -> tuple[int, OnBadLines]:

@@ -167,6 +167,7 @@ def test_everything_that_is_listed_reads_back(game, side):
         ("P1 prograde; P1 retrograde", "P1 prograde", "P1 has an order already"),
         ("P1 prograde\nthen Patrol 2 goes retrograde", "P1 prograde", "order 'then p2 goes retrograde'"),
         ("P1, P2: prograde", "P2 prograde", "order 'P1': an order has a satellite, an action"),
+        ("P1 prograde, Patrol 2. P3 prograde", "P1 prograde", "order 'P2 p3 prograde'"),
         ("P1 prograde is a bad idea", "", "order 'P1 prograde is a bad idea'"),
         ("P1 prograde\n(P2 retrograde)\nP3 retrograde", "P1 prograde; P2 retrograde; P3 retrograde", None),
         ("P1 prograde (P2 follows)", "", "order 'P1 prograde P2 follows'"),
