@@ -8,6 +8,7 @@ CLUSTER := $(VENV)/cluster
 TORCH := 2.13.0
 RESOLUTION ?= lowest-direct
 LIBRARIES := sb3 torchrl tianshou agilerl pufferlib supersuit
+SMALL_LIBRARIES := minari moviepy openspiel verifiers openenv
 TRAIN_SEEDS = for seed in 0 1 2; do \
 	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --num-threads 2 --minutes 10 --seed $$seed \
 		--out runs/seed$$seed || exit 1; done
@@ -68,14 +69,13 @@ $(VENV)/libraries/pufferlib/installed: pyproject.toml
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[pufferlib]" hypothesis pytest pytest-xdist
 	touch $@
 
-# These need no PyTorch.
-SMALL := minari moviepy openspiel
-$(SMALL:%=$(VENV)/libraries/%/installed): $(VENV)/libraries/%/installed: pyproject.toml
+# Those that need no PyTorch.
+$(SMALL_LIBRARIES:%=$(VENV)/libraries/%/installed): $(VENV)/libraries/%/installed: pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[$*]" hypothesis pytest pytest-xdist
 	touch $@
 
-test-libraries: $(LIBRARIES:%=test-library-%) $(SMALL:%=test-library-%)  ## test the adapters for training libraries (a gigabyte for each)
+test-libraries: $(LIBRARIES:%=test-library-%) $(SMALL_LIBRARIES:%=test-library-%)  ## test the adapters for training libraries (a gigabyte for each)
 
 test-rllib: $(VENV)/libraries/rllib/installed  ## test the adapter for RLlib and self-play on it
 	OMP_NUM_THREADS=1 $(VENV)/libraries/rllib/bin/python -m pytest -n 0 tests/rllib

@@ -1,99 +1,70 @@
-"""The game in the form of a verifiers environment: a dataset of games, replies to a model, and reward functions.
+"""Rollouts of verifiers: games of a model against an agent, from both sides.
 
-With verifiers installed, derive ``GeoPatrolGames`` from ``verifiers.MultiTurnEnv``, give it ``dataset`` as a
-``datasets.Dataset`` and ``verifiers.Rubric(funcs=[won, score_difference, readable], weights=[1.0, 0.01, 0.1])``.
+The model here is a stand-in behind an address like OpenAI's; for a real one, give its address and name, or run
+``vf-eval geo-patrol-verifiers --model NAME``.
 
+pip install "geo_patrol[verifiers]"
 python examples/verifiers_game.py
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import socket
 from typing import Any
 
-from geo_patrol.envs.solo import SoloGeoPatrol
-from geo_patrol.errors import OrderError
-from geo_patrol.notation import order_codes
-from geo_patrol.textplay import parse_orders, prompt_text
-
-Messages = list[dict[str, str]]
-State = dict[str, Any]
-
-
-def dataset(games: int, config: str = "case1") -> list[State]:
-    """Return a row for each game: its prompt, and in ``info`` what makes the game."""
-    rows = []
-    for seed in range(games):
-        info = {"config": config, "opponent": "scripted", "seed": seed}
-        rows.append({"prompt": _message(prompt_text(_begin(info).game(), "alpha")), "info": info})
-    return rows
+import uvicorn
+import verifiers.v1 as vf
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 
-class GeoPatrolGames:
-    """Games against an agent, a decision phase for each answer of the model."""
-
-    async def setup_state(self, state: State) -> State:
-        """Begin the game of a row."""
-        return state | {"env": _begin(state["info"]), "answers": 0, "unreadable": 0, "is_over": False, "return": 0.0}
-
-    async def env_response(self, messages: Messages, state: State) -> Messages:
-        """Give the orders of the model's last message, and return the next prompt."""
-        env = state["env"]
-        state["answers"] += 1
-        try:
-            codes = order_codes(parse_orders(messages[-1]["content"], env.game(), "alpha"), "alpha")
-        except OrderError as error:
-            state["unreadable"] += 1
-            return _message(f"Your last answer could not be read: {error}")
-        _, reward, terminated, _, _ = env.step(codes)
-        state["return"] += reward
-        state["is_over"] = terminated
-        return _message("The game is over." if terminated else prompt_text(env.game(), "alpha"))
-
-    async def is_completed(self, state: State) -> bool:
-        """Return whether the game is over, or the model does not answer with orders."""
-        return state["is_over"] or state["unreadable"] > 10
+def answer(messages: list[dict[str, Any]]) -> str:
+    """Answer with the first order that the prompt lists for each satellite; a language model would think first."""
+    content = messages[-1]["content"]
+    prompt = content if isinstance(content, str) else "".join(part["text"] for part in content)
+    listed = prompt.rpartition("Legal orders:\n")[2].partition("\n\n")[0]
+    return "The first ones.\n```\n" + "\n".join(line.partition(";")[0] for line in listed.splitlines()) + "\n```"
 
 
-def won(state: State) -> float:
-    """Return 1 for a game won, 0.5 for a draw."""
-    outcome = state["env"].game().winner if state["is_over"] else "bravo"
-    return {"alpha": 1.0, None: 0.5, "bravo": 0.0}[outcome]
+async def complete(request: Request) -> JSONResponse:
+    """Answer a request for a chat completion."""
+    message = {"role": "assistant", "content": answer((await request.json())["messages"])}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    return JSONResponse(
+        {
+            "id": "answer",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "stand-in",
+            "choices": [choice],
+            "usage": usage,
+        }
+    )
 
 
-def score_difference(state: State) -> float:
-    """Return the final difference of the scores."""
-    return float(state["return"])
+async def play() -> None:
+    """Play two games and print their rewards."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+
+    taskset = {"id": "geo-patrol-verifiers", "config": "case1", "opponent": "scripted", "games": 2, "reward": "score"}
+    env = vf.load_environment(vf.resolve_env_config({"taskset": taskset}))
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    model = vf.ModelContext("stand-in", vf.EvalClientConfig(base_url=address, api_key_var="STAND_IN_KEY"))
+    async with env.serving():
+        for task in env.taskset:
+            (slot,) = env.slots(task)
+            episode = await env.run_slot(slot, model)
+            for error in [*episode.errors, *(error for trace in episode.traces for error in trace.errors)]:
+                print(error)
+            (trace,) = episode.traces
+            print(task.data.name, f"{trace.num_turns} turns, reward {trace.reward:+g},", dict(trace.metrics))
+    server.should_exit = True
+    await serving
 
 
-def readable(state: State) -> float:
-    """Return the fraction of answers that could be read."""
-    return 1 - state["unreadable"] / max(state["answers"], 1)
-
-
-async def rollout(model: Callable[[Messages], Awaitable[str]], row: State) -> dict[str, float]:
-    """Play a game with a model as verifiers would, and return its rewards."""
-    games = GeoPatrolGames()
-    state, messages = await games.setup_state(row), row["prompt"]
-    while not await games.is_completed(state):
-        messages = [*messages, {"role": "assistant", "content": await model(messages)}]
-        messages += await games.env_response(messages, state)
-    return {reward.__name__: reward(state) for reward in (won, score_difference, readable)}
-
-
-def _begin(info: State) -> SoloGeoPatrol:
-    env = SoloGeoPatrol(config=info["config"], opponent=info["opponent"], seat="alpha")
-    env.reset(seed=info["seed"])
-    return env
-
-
-def _message(content: str) -> Messages:
-    return [{"role": "user", "content": content}]
-
-
-async def _hold(messages: Messages) -> str:
-    return "none" if len(messages) > 1 else "I have to think about that."
-
-
-if __name__ == "__main__":
-    for row in dataset(2):
-        print(asyncio.run(rollout(_hold, row)))
+asyncio.run(play())

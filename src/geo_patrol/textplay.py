@@ -6,37 +6,55 @@ r"""The game as text: the dialogue of the rule books at a terminal, and seats fo
 (Order(satellite=1, action='radial_in', target=None), Order(satellite=2, action='prograde', target=None))
 """
 
+import json
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.agents.protocol import check_agent
 from geo_patrol.board_text import outcomes_text, position_text, reasons_text
+from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.engine import state
-from geo_patrol.errors import OrderError, printable
+from geo_patrol.errors import OrderError, counted, printable
 from geo_patrol.game import Game, Phase
-from geo_patrol.notation import ENGAGEMENTS, MOVES, Order, Satellite, order_codes, short_name
+from geo_patrol.notation import ENGAGEMENTS, MOVES, Order, Outcome, Satellite, order_codes, short_name
 from geo_patrol.sessions.advice import Hint, find_hint
-from geo_patrol.sessions.game_pages import aim_tab, costs_tab, outcome_text
+from geo_patrol.sessions.game_pages import (
+    aim_tab,
+    costs_tab,
+    fuel_points_text,
+    guard_odds_texts,
+    outcome_text,
+    station_keeping_text,
+)
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import Option, describe
+from geo_patrol.sessions.pages import PageLine
 from geo_patrol.sides import SIDES, Side, enemy_of
 
 __all__ = [
+    "Answer",
     "Console",
     "Quit",
     "TextAgent",
+    "TextGame",
     "legal_orders_text",
     "observe_text",
     "parse_orders",
+    "phases_text",
     "play_text",
     "prompt_text",
+    "read_answer",
     "rules_text",
+    "system_text",
+    "turn_text",
 ]
 
 
@@ -184,36 +202,109 @@ def read_command(answer: str) -> Command | None:
 
 MAX_ANSWER = 20_000
 """Characters of an answer that are read; longer ones are refused."""
-_BLOCK = re.compile(r"```[^\n`]*\n(.*?)```", re.DOTALL)
-_ORDER = re.compile(r"[\s>*+\d.)-]*?\b(?P<satellite>HVA|P\d+)\b[\s:=*-]*(?P<rest>.*?)[\s.,*]*", re.IGNORECASE)
-_NOTHING = re.compile(r"\W*(?:no orders|none|hold|noop)\W*", re.IGNORECASE)
-_SHOWN = 60
+MAX_PROBLEMS = 20
+"""Lines of an answer that are reported; reading stops there."""
+_SHOWN, _LISTED = 60, 3
+
+OnBadLines: TypeAlias = Literal["error", "skip"]
+"""What becomes of an answer with a line that cannot be read: refused as a whole, or played without the line."""
+
+
+class Answer(NamedTuple):
+    """What an answer says, as ``read_answer`` returns it."""
+
+    orders: tuple[Order, ...]
+    """The orders that could be read; each is legal, and no satellite has two."""
+    problems: tuple[str, ...]
+    """What could not be read and why, a line each; empty if everything was understood."""
+
+    def playable(self, on_bad_lines: OnBadLines) -> bool:
+        """Return whether the orders may be played: all was understood, or something was and the rest may be skipped."""
+        return not self.problems or (on_bad_lines == "skip" and bool(self.orders))
+
+
+def system_text(game: Game) -> str:
+    """Return what holds for a whole game: its rules, and how to answer; the system prompt of a language model."""
+    return f"{rules_text(game)}\n\n{ANSWER}"
+
+
+def turn_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
+    """Return what a side is told before it gives the orders of a phase: what happened, the position, the legal orders."""
+    return f"{observe_text(game, side, phases)}\n\nLegal orders:\n{legal_orders_text(game, side)}"
+
+
+def prompt_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
+    """Return ``system_text`` and ``turn_text`` as one prompt, for players who remember nothing."""
+    return f"{system_text(game)}\n\n{turn_text(game, side, phases)}"
 
 
 def rules_text(game: Game) -> str:
-    """Return board, aim, scoring, costs and odds of a game, with its values."""
-    board = game.config.board
-    lines = [
-        (
-            f"Board: rings {board.inner_ring} to {board.outer_ring} around the Earth. Ring r has 2^r sectors, numbered from "
-            "2^r - 1 counterclockwise (prograde). A sector is adjacent to the next and the previous one of its ring, to the one "
-            "inside of it, and to the two outside of it; radial_out leads to the lower-numbered of these."
-        )
-    ]
-    for tab in (aim_tab(game), costs_tab(game)):
-        lines.append(f"{tab.title}:")
-        lines += [f"- {line.left.strip()}: {line.right}" if line.right else f"{line.left}:" for line in tab.lines]
-    return "\n".join(lines)
+    """Return the rules of a game, with its values."""
+    board, config = game.config.board, game.config
+    values = [line for tab in (aim_tab(game), costs_tab(game)) for line in tab.lines if line.left not in _TOLD]
+    rules = _RULES.format(
+        title=config.title,
+        inner=board.inner_ring,
+        outer=board.outer_ring,
+        goal=board.goal_ring,
+        points=fuel_points_text(game),
+        upkeep=station_keeping_text(game),
+        guard="; ".join(f"{where} {odds}" for where, odds in guard_odds_texts(game).items()),
+        illegal=_ILLEGAL_ORDERS[config.illegal_orders],
+    )
+    listed = "\n".join(_value_line(line) for line in values if line.left != config.title)
+    code = f"\n{_CODE_RULES}" if config.rules == "code" else ""
+    return f"{rules}{code}\nValues of this game:\n{listed}"
 
 
-def observe_text(game: Game, side: Side) -> str:
-    """Return a position as text for the player of a side, who sees what the other side sees.
+def _value_line(line: PageLine) -> str:
+    bullet = "  -" if line.left.startswith(" ") else "-"
+    return f"{bullet} {line.left.strip()}: {line.right}" if line.right else f"{line.left}:"
 
-    About 1,100 characters at the start of ``geo_patrol``; the same position always has the same text.
+
+_TOLD = ("turn", "goal", "order", "drift")
+"""Lines of the rules' pages that ``_RULES`` tells in full."""
+_ILLEGAL_ORDERS = {"noop": "does nothing", "forfeit": "loses the game"}
+_CODE_RULES = (
+    "Exceptions here: one more turn than the limit is played; an HVA that runs out of fuel while drifting ends the game a "
+    "turn later; a lost HVA still scores in its goal sector; an engagement paid with the last fuel is void, and its "
+    "satellite cannot be hit in that phase."
+)
+_RULES = """\
+{title}: alpha against bravo. Each side has one HVA (high value asset) and Patrols, P1, P2 and so on.
+
+Board: rings {inner} to {outer} around the Earth. Ring r has 2^r sectors, numbered from 2^r - 1 counterclockwise (prograde). \
+A sector is adjacent to the next and the previous one of its ring, to the one inside of it, and to the two outside of it.
+
+A turn has three parts. Both sides order at the same time, and see each other's orders afterwards.
+1. Movement. Each satellite holds or moves to the next sector (prograde), the previous one (retrograde), the one inside \
+(radial_in) or the lower-numbered of the two outside (radial_out).
+2. Engagement, in range of the same or an adjacent sector, measured after the movement. Satellites with ammo shoot an active \
+enemy, Patrols collide with one, or guard their own HVA, which they may while an active enemy is in range of it. All orders \
+are paid first. Guards go first, in random order: each takes attacks aimed at its HVA onto itself, the first, second and \
+further ones with less and less probability ({guard}); an attack keeps its odds. Then all shots hit or miss at once. Then \
+collisions, one by one in random order; one that succeeds destroys both. Orders by or against a satellite that was destroyed \
+before are void. A shot uses one ammo, hit or miss. A guard moves to its HVA's sector, and a collider to its target's, \
+whatever the result.
+3. Drift. Scores are counted, the end of the game is tested, then all satellites and both goal sectors move one sector \
+prograde. {upkeep}.
+
+A satellite without fuel takes no orders and cannot be attacked, but drifts; a destroyed one has no fuel. An illegal order \
+{illegal}.
+
+Score: goal points so far and fuel points now. The goal sectors of the sides lie opposite each other on ring {goal}. An HVA \
+with fuel earns goal points every turn, in its goal sector or next to it. {points}."""
+
+
+def observe_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
+    """Return a position as text for the player of a side, who sees what the other side sees, and what led there.
+
+    About 1,100 characters at the start of ``geo_patrol``; the same position and phases always have the same text.
 
     Args:
         game: the position; its pending orders and random stream are not shown.
         side: "alpha" or "bravo".
+        phases: the phases played since this side was last told; without any, the last engagement is told.
 
     Raises:
         OrderError: there is no such side.
@@ -222,18 +313,54 @@ def observe_text(game: Game, side: Side) -> str:
     enemy, goals, scores = enemy_of(side), game.goals, game.scores
     lines = [
         f"{game.config.title}: turn {game.turn} of {game.config.turn_limit}, {game.phase} phase. You are {side}.",
+        *phases_text(phases, side).splitlines(),
         f"Score: you {scores[side]}, enemy {scores[enemy]}.",
         f"Goal sectors: yours {goals[side]}, the enemy's {goals[enemy]}.",
         f"Your satellites:\n{_fleet(fleet)}",
         f"The enemy's satellites ({enemy}):\n{_fleet(game.satellites(enemy))}",
     ]
-    if game.outcomes:
-        lines.append("Last engagement:")
-        lines += [f"- {outcome.actor.side} {outcome.actor.short} {outcome_text(outcome)}" for outcome in game.outcomes]
+    if game.outcomes and not phases:
+        lines += ["Last engagement:", *_outcome_lines(game.outcomes)]
     if game.is_over:
         result = {side: "you win", enemy: "the enemy wins", None: "a draw"}[game.winner]
         lines.append(f"The game is over: {result}, {reasons_text(game)}.")
     return "\n".join(lines)
+
+
+def phases_text(phases: Sequence[Phase], side: Side) -> str:
+    """Return what happened in some phases: moves and where they led, attacks, losses and scores; "" for none."""
+    return "\n".join(line for phase in phases for line in _phase_lines(phase, side))
+
+
+def _phase_lines(phase: Phase, side: Side) -> Iterator[str]:
+    yield f"What happened in turn {phase.turn}, {phase.name}:"
+    for whose, orders, illegal in zip(SIDES, phase.orders, phase.illegal_orders, strict=True):
+        if phase.name == "movement":
+            moves = (f"{order} (to {phase.after.satellite(whose, order.satellite).sector})" for order in orders)
+            yield f"- {_title_of(whose, side)}: {', '.join(moves) or 'no moves'}"
+        if illegal:
+            yield f"- {_title_of(whose, side)}: {counted(illegal, 'illegal order')}"
+    if phase.name == "engagement":
+        yield from _outcome_lines(phase.outcomes) if phase.outcomes else ["- no attacks"]
+    yield from _loss_lines(phase)
+    if phase.name == "engagement":
+        gains = {each: phase.after.scores[each] - phase.before.scores[each] for each in SIDES}
+        yield f"- scored: you {gains[side]:+}, enemy {gains[enemy_of(side)]:+}; then everything drifted one sector prograde"
+
+
+def _title_of(whose: Side, side: Side) -> str:
+    return f"{'you' if whose == side else 'enemy'} ({whose})"
+
+
+def _outcome_lines(outcomes: Sequence[Outcome]) -> list[str]:
+    return [f"- {outcome.actor.side} {outcome.actor.short} {outcome_text(outcome)}" for outcome in outcomes]
+
+
+def _loss_lines(phase: Phase) -> Iterator[str]:
+    for side in SIDES:
+        for before, after in zip(phase.before.satellites(side), phase.after.satellites(side), strict=True):
+            if before.is_active and not after.is_active:
+                yield f"- lost: {side} {after.id.short} {'is destroyed' if after.destroyed else 'has no fuel left'}"
 
 
 def _fleet(satellites: Sequence[Satellite]) -> str:
@@ -271,10 +398,37 @@ def _option_text(option: Option) -> str:
 
 
 def parse_orders(text: str, game: Game, side: Side) -> tuple[Order, ...]:
-    """Read the orders of a side from an answer that may have other text around them.
+    """Read the orders of a side from an answer, all or nothing; ``read_answer`` describes what can be read.
 
-    An order is a line, or a part of one between semicolons, that begins with a satellite: "P3 shoot HVA", "- P4: radial
-    in". If the answer has a fenced block (```), the last one alone is read. "none" is no orders at all: everything holds.
+    Returns:
+        The orders, legal in this position; satellites without one hold.
+
+    Raises:
+        OrderError: something in the answer cannot be read or is illegal; the message names it, and says what is wrong.
+    """
+    orders, problems = read_answer(text, game, side)
+    if problems:
+        raise OrderError(problems_text(problems))
+    return orders
+
+
+def problems_text(problems: Sequence[str]) -> str:
+    """Return the first problems of an answer on one line."""
+    more = f"; and {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
+    return "; ".join(problems[:_LISTED]) + more
+
+
+def read_answer(text: str, game: Game, side: Side) -> Answer:
+    """Read the orders of a side from an answer, and report every line that cannot be read.
+
+    Orders stand in lines, or between semicolons or commas: "P3 shoot HVA", "- **Patrol 4**: radial in", "| P5 | guard |",
+    "alpha:Patrol:6 collide bravo:HVA:0", and every line that ``legal_orders_text`` prints, with one of its orders. JSON does
+    as well: orders by satellite, ``{"P3": "shoot HVA"}``, or a list of texts or of objects with "satellite", "action" and
+    "target", alone or under the key "orders".
+
+    If the answer has blocks between lines of ```, the last one alone is read, and every line in it has to be an order.
+    Elsewhere, lines and parentheses that name neither a satellite nor an action are remarks and ignored. "none" as a line
+    is no orders at all: everything holds.
 
     Args:
         text: the answer, at most 20,000 characters.
@@ -282,35 +436,183 @@ def parse_orders(text: str, game: Game, side: Side) -> tuple[Order, ...]:
         side: whose orders they are.
 
     Returns:
-        The orders, legal in this position; satellites without one hold.
+        Orders and problems. Whoever plays the orders although there are problems has to say so to the player.
 
     Raises:
-        OrderError: an order cannot be read or is illegal, a satellite has two, or there are no orders; the message names
-            the order, and says what is wrong.
+        OrderError: there is no such side.
     """
+    game.satellites(side)  # raises if there is no such side
     if len(text) > MAX_ANSWER:
-        raise OrderError(f"an answer must have at most {MAX_ANSWER:,} characters, got {len(text):,}")
-    blocks = _BLOCK.findall(text)
+        return Answer((), (f"an answer must have at most {MAX_ANSWER:,} characters, got {len(text):,}",))
+    problems: list[str] = []
     orders: dict[int, Order] = {}
-    for piece in _pieces(blocks[-1] if blocks else text):
-        order = Order.parse(piece)
-        game.cost(side, order)  # raises with the reason if it is illegal
-        if order.satellite in orders:
-            raise OrderError(f"order {piece!r}: {short_name(order.satellite)} has an order already")
-        orders[order.satellite] = order
-    if not orders and not any(map(_NOTHING.fullmatch, text.splitlines())):
-        raise OrderError(
+    *_, before, last = ["", *text.split("```")]
+    fences = text.count("```")
+    if fences % 2:
+        problems.append("the block that ``` begins has no end; the answer may have been cut off")
+    block = last if fences % 2 else before
+    source = _LANGUAGE.sub("", block, count=1) if fences else text
+    listed = _json_lines(source)
+    holds = False
+    for line in source.splitlines() if listed is None else listed:
+        if _NOTHING.fullmatch(line):
+            holds = True
+            continue
+        for words in _pieces(line, is_order=bool(fences) or listed is not None):
+            try:
+                order = _order(words, game, side)
+            except OrderError as error:
+                problems.append(str(error))
+                continue
+            if orders.setdefault(order.satellite, order) != order:
+                problems.append(f"order {str(order)!r}: {short_name(order.satellite)} has an order already")
+        if len(problems) >= MAX_PROBLEMS:
+            problems[MAX_PROBLEMS - 1 :] = ["there are too many problems; the rest of the answer was not read"]
+            break
+    if holds and any(order.action != "noop" for order in orders.values()):
+        problems.append('"none" means that everything holds, but there are orders as well')
+    if not orders and not problems and not holds:
+        problems.append(
             'there is no order in the answer; it must have one a line, such as "P3 prograde", or "none" to hold'
         )
-    return tuple(orders.values())
+    return Answer(tuple(orders.values()), tuple(problems[:MAX_PROBLEMS]))
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Yield what begins like an order, in its plain form."""
-    for piece in re.split(r"[;\n]", text):
-        match = _ORDER.fullmatch(piece)
+_LANGUAGE = re.compile(r"\A(?:json\b|[\w+-]*[ \t]*\n)", re.IGNORECASE)
+"""What may stand behind the ``` that begins a block."""
+_NOTHING = re.compile(r"\W*(?:no orders|none|hold|noop)\W*", re.IGNORECASE)
+_COMMENT = re.compile(r"\s*(?:#|//)")
+_LIST_NUMBER = re.compile(r"\A[\s>*-]*[0-9]{1,3}[.)]\s")
+_REMARK = re.compile(r"\([^()]*\)")
+_SPELLINGS = (
+    (re.compile(r"\b(alpha|bravo)\s?:\s?hva\s?:\s?0\b"), r"\1_hva"),
+    (re.compile(r"\b(alpha|bravo)\s?:\s?patrol\s?:\s?([0-9]{1,3})\b"), r"\1_p\2"),
+    (re.compile(r"\bpatrol[\s_#*:-]{0,4}([0-9]{1,3})\b"), r"p\1"),
+    (re.compile(r"\bradial[\s_-]{1,3}(in|out)\b"), r"radial_\1"),
+)
+"""Names that consist of several words, and as one word."""
+_NAME = re.compile(r"(?:(alpha|bravo)_)?(hva|p[0-9]{1,3})")
+_NOOPS = ("hold", "none")
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text without punctuation and Markdown."""
+    return [word for word in (match.strip("_") for match in re.findall(r"\w+", text)) if word]
+
+
+def _spelled(text: str) -> str:
+    """Return a text in lower case, with every name as one word."""
+    text = text.lower()
+    for spelling, word in _SPELLINGS:
+        text = spelling.sub(word, text)
+    return text
+
+
+def _says_something(words: Iterable[str]) -> bool:
+    """Return whether words name a satellite or an action."""
+    return any(word in _ORDER_WORDS or _NAME.fullmatch(word) for word in words)
+
+
+_ORDER_WORDS = {*MOVES, *ENGAGEMENTS}
+
+
+def _pieces(line: str, *, is_order: bool) -> Iterator[list[str]]:
+    """Yield the orders of a line as words, the satellite first; remarks yield nothing.
+
+    Args:
+        line: the line.
+        is_order: whether it has to be an order although it names neither a satellite nor an action.
+    """
+    line = _REMARK.sub(lambda match: match[0] if _says_something(_words(match[0])) else " ", _spelled(line))
+    if not _says_something(_words(line)) and (not is_order or _COMMENT.match(line)):
+        return
+    satellite, action_missing = "", False
+    for piece in re.split("[;,]", _LIST_NUMBER.sub("", line, count=1)):
+        words = _words(piece)
+        if not words:
+            continue
+        if _NAME.fullmatch(words[0]):
+            if action_missing:
+                yield [satellite]
+            satellite = words.pop(0)
+            action_missing = not words  # as in "P3, prograde"
+        if words:
+            yield [satellite, *words] if satellite else words
+            action_missing = False
+    if action_missing:
+        yield [satellite]
+
+
+def _order(words: Sequence[str], game: Game, side: Side) -> Order:
+    """Return a legal order, made of words in lower case.
+
+    Raises:
+        OrderError: they are none.
+    """
+    plain = ["noop" if index == 1 and word in _NOOPS else word for index, word in enumerate(words)]
+    for index, whose in ((0, side), (2, enemy_of(side))):
+        match = _NAME.fullmatch(plain[index]) if index < len(plain) else None
         if match:
-            yield printable(f"{match['satellite']} {match['rest']}", _SHOWN)
+            if match[1] not in (None, whose):
+                raise OrderError(
+                    f"order {printable(' '.join(words), _SHOWN)!r}: {match[0]!r} is no satellite of {whose}"
+                )
+            plain[index] = match[2].upper()
+    order = Order.parse(printable(" ".join(plain), _SHOWN))
+    game.satellite(side, order.satellite)  # raises if there is none of this number
+    game.check_orders(side, order)
+    return order
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """A JSON object, with the keys that it has twice."""
+
+
+def _json_lines(text: str) -> list[str] | None:
+    """Return what a JSON text has instead of lines; None if it is none."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        value = json.loads(text, object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, _Pairs) and "orders" in dict(
+        value
+    ):  # beside them are remarks, except under a satellite's name
+        rest = _Pairs(pair for pair in value if _says_something(_words(_spelled(pair[0]))))
+        found = [each for name, orders in value if name == "orders" for each in _json_orders(orders)]
+        found += _json_orders(rest)
+    else:
+        found = list(_json_orders(value))
+    return [line for order in found for line in order.splitlines()] or ["none"]
+
+
+def _json_orders(value: Any) -> Iterator[str]:
+    if isinstance(value, _Pairs) and "satellite" not in dict(value):
+        for name, order in value:
+            yield f"{name} {'none' if order is None else _json_order(order)}"
+    elif isinstance(value, list) and not isinstance(value, _Pairs):
+        yield from map(_json_order, value)
+    else:
+        yield _json_order(value)
+
+
+def _json_order(value: Any) -> str:
+    """Return an order, or what a satellite does, as text; what is none stays unreadable."""
+    if not isinstance(value, _Pairs):
+        return value if isinstance(value, str) else _json_word(value)
+    parts = [_json_word(part) for field in _FIELDS for name, part in value if name == field]
+    parts += [name for name, _ in value if _says_something(_words(_spelled(name)))]
+    return " ".join(parts)
+
+
+_FIELDS = ("satellite", "action", "target")
+
+
+def _json_word(value: Any) -> str:
+    if type(value) is int and 0 <= value < state.SATELLITES:
+        return short_name(value)
+    return "" if value is None else value if isinstance(value, str) else type(value).__name__
 
 
 _ACTIONS = {"movement": MOVES, "engagement": ("noop", *ENGAGEMENTS)}
@@ -357,9 +659,9 @@ class Console:
 
 
 ANSWER = (
-    'Answer with one order a line, such as "P3 prograde" or "P3 shoot HVA". Satellites without an order hold. To hold with '
-    'all of them, answer "none". Lines that do not begin with a satellite are ignored; if you write about satellites, put '
-    "the orders between two lines of ```."
+    'Answer with one order a line, such as "P3 prograde" or "P3 shoot HVA", between two lines of ```. You may write before the '
+    "block, which alone is read. Every line in it has to be an order. Satellites without an order hold; to hold with all of "
+    'them, answer "none".'
 )
 
 
@@ -619,21 +921,29 @@ class TextAgent(StatelessAgent):
         function: returns an answer to a prompt.
         name: name of the agent in tables.
         retries: how often an answer that cannot be read is asked for again.
+        on_bad_lines: what becomes of an answer with a line that cannot be read: "error" refuses it, "skip" plays its other
+            orders, if it has any, and counts the line.
 
     Attributes:
         prompts: number of calls of the function.
         forfeited_phases: number of phases in which no answer could be read.
+        skipped_lines: number of lines that could not be read in answers that were played.
 
     Raises:
-        ValueError: ``retries`` is negative.
+        ValueError: an argument is invalid.
     """
 
-    def __init__(self, function: Callable[[str], str], name: str = "text", retries: int = 2) -> None:
-        if retries < 0:
-            raise ValueError(f"retries must be a non-negative integer, got {retries!r}")
+    def __init__(
+        self,
+        function: Callable[[str], str],
+        name: str = "text",
+        retries: int = 2,
+        on_bad_lines: OnBadLines = "error",
+    ) -> None:
+        self._retries, self._on_bad_lines = _check_reading(retries, on_bad_lines)
         self.name = name
-        self.prompts = self.forfeited_phases = 0
-        self._function, self._retries = function, retries
+        self.prompts = self.forfeited_phases = self.skipped_lines = 0
+        self._function = function
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
@@ -655,24 +965,165 @@ class TextAgent(StatelessAgent):
         codes = np.zeros(action_masks.shape[:2], np.int64)
         for row, (game, side) in enumerate(zip(games, sides, strict=True)):
             if action_masks[row, :, state.NOOP + 1 :].any():
-                codes[row] = self._decide(game, SIDES[side])
+                codes[row] = order_codes(self._decide(game, SIDES[side]), SIDES[side])
         return codes
 
-    def _decide(self, game: Game, side: Side) -> list[int]:
+    def _decide(self, game: Game, side: Side) -> tuple[Order, ...]:
         prompt = prompt_text(game, side)
         for _ in range(1 + self._retries):
             self.prompts += 1
-            answer = self._function(prompt)
-            try:
-                return order_codes(parse_orders(answer, game, side), side)
-            except OrderError as error:
-                prompt = f"{prompt_text(game, side)}\n\nYour last answer could not be read: {error}"
+            answer = read_answer(self._function(prompt), game, side)
+            if answer.playable(self._on_bad_lines):
+                self.skipped_lines += len(answer.problems)
+                return answer.orders
+            prompt = (
+                f"{prompt_text(game, side)}\n\nYour last answer could not be read: {problems_text(answer.problems)}"
+            )
         self.forfeited_phases += 1
-        return [state.GUARD] + [state.NOOP] * state.PATROLS  # an HVA never guards: this is illegal in every position
+        return FORFEIT
 
 
-def prompt_text(game: Game, side: Side) -> str:
-    """Return everything that a player of a side needs to decide, and how to answer."""
-    return "\n\n".join(
-        [rules_text(game), observe_text(game, side), f"Legal orders:\n{legal_orders_text(game, side)}", ANSWER]
-    )
+FORFEIT = (Order(state.HVA, "guard"),)
+"""Illegal in every position, for an HVA never guards: results count it, or the game is lost, as its rules say."""
+
+
+def _check_reading(retries: int, on_bad_lines: OnBadLines) -> tuple[int, OnBadLines]:
+    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+        raise ValueError(f"retries must be a non-negative integer, got {retries!r}")
+    if on_bad_lines not in get_args(OnBadLines):
+        raise ValueError(f"on_bad_lines must be 'error' or 'skip', got {on_bad_lines!r}")
+    return retries, on_bad_lines
+
+
+TextReward: TypeAlias = Literal["outcome", "score"]
+
+
+class TextGame:
+    """One side of a game against an agent, as a conversation: what environments for language models are made of.
+
+    ``system`` comes first; then ``prompt`` and ``answer`` alternate until ``is_over``. Phases in which the side can only
+    hold are played without a prompt. An answer that cannot be read changes nothing, earns nothing, and the next prompt says
+    why; after ``retries`` of them the side gives one illegal order, as ``TextAgent`` does. So a game always ends.
+
+    Args:
+        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
+        opponent: an agent's name, see ``geo_patrol.agents.agent_names``, or an ``Agent``.
+        side: "alpha" or "bravo".
+        reward: "outcome" (1, 0 or -1 at the end) or "score" (the change of the score difference), as in the environments.
+        seed: seed of the game and of its opponent; None takes one from the operating system.
+        retries: how often in a phase an answer may be one that cannot be read.
+        on_bad_lines: what becomes of an answer with a line that cannot be read: "error" refuses it, "skip" plays its other
+            orders, if it has any; the next prompt names the line.
+
+    Attributes:
+        answers: number of answers.
+        unreadable: number of answers that could not be read.
+        skipped_lines: number of lines that could not be read in answers that were played.
+        forfeited_phases: number of phases in which no answer could be read.
+        problems: what was wrong with the last answer.
+
+    Raises:
+        ConfigError: the configuration is invalid.
+        ValueError: another argument is invalid.
+    """
+
+    def __init__(
+        self,
+        config: ConfigSource = "geo_patrol",
+        opponent: str | Agent = "scripted",
+        side: Side = "alpha",
+        *,
+        reward: TextReward = "outcome",
+        seed: int | None = None,
+        retries: int = 2,
+        on_bad_lines: OnBadLines = "error",
+    ) -> None:
+        if side not in SIDES:
+            raise ValueError(f"side must be 'alpha' or 'bravo', got {side!r}")
+        if reward not in get_args(TextReward):
+            raise ValueError(f"reward must be 'outcome' or 'score', got {reward!r}")
+        self._retries, self._on_bad_lines = _check_reading(retries, on_bad_lines)
+        agent = check_agent(make_agent(opponent) if isinstance(opponent, str) else opponent, "opponent")
+        self.side: Side = side
+        self.answers = self.unreadable = self.skipped_lines = self.forfeited_phases = 0
+        self.problems: tuple[str, ...] = ()
+        self._reward, self._failures = reward, 0
+        self._live = LiveGame(load_config(config), (None, agent) if side == "alpha" else (agent, None), seed)
+        self._told = 0
+        """Number of phases that were told in earlier prompts."""
+        self._play_without_choice()
+
+    @property
+    def game(self) -> Game:
+        """The position, a copy."""
+        return self._live.game
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return self._live.is_over
+
+    @property
+    def outcome(self) -> int:
+        """1 for a game won, -1 for one lost; 0 for a draw, and while it goes on."""
+        winner = self.game.winner
+        return 0 if winner is None else 1 if winner == self.side else -1
+
+    @property
+    def score_difference(self) -> int:
+        """Points of the side less those of the enemy."""
+        scores = self.game.scores
+        return scores[self.side] - scores[enemy_of(self.side)]
+
+    @property
+    def system(self) -> str:
+        """The system prompt: rules, and how to answer."""
+        return system_text(self.game)
+
+    @property
+    def prompt(self) -> str:
+        """What to answer next: what happened since the last answer, the position and the legal orders; or the result."""
+        game, phases = self.game, self._live.timeline.phases[self._told :]
+        if game.is_over:
+            return observe_text(game, self.side, phases)
+        text = turn_text(game, self.side, phases)
+        if not self.problems:
+            return text
+        result = "could not be read" if self._failures else "was played without what could not be read"
+        if self.forfeited_phases and not self._failures:
+            result = "could not be read either, so you forfeited the phase"
+        return f"{text}\n\nYour last answer {result}: {problems_text(self.problems)}"
+
+    def answer(self, text: str) -> float:
+        """Give the orders of an answer, and return the reward.
+
+        Raises:
+            ValueError: the game is over.
+            AgentError: the opponent failed.
+        """
+        if self.is_over:
+            raise ValueError("the game is over")
+        orders, self.problems = answer = read_answer(text, self.game, self.side)
+        self.answers += 1
+        if answer.playable(self._on_bad_lines):
+            self.skipped_lines += len(self.problems)
+        else:
+            self.unreadable += 1
+            self._failures += 1
+            if self._failures <= self._retries:
+                return 0.0
+            self.forfeited_phases += 1
+            orders = FORFEIT
+        self._failures = 0
+        self._told = len(self._live.timeline.phases)
+        before = self.score_difference
+        self._play(orders)
+        self._play_without_choice()
+        return float(self.outcome if self._reward == "outcome" else self.score_difference - before)
+
+    def _play(self, orders: tuple[Order, ...] = ()) -> None:
+        self._live.play((orders, ()) if self.side == "alpha" else ((), orders))
+
+    def _play_without_choice(self) -> None:
+        while not self.is_over and all(len(orders) == 1 for orders in self.game.legal_orders(self.side).values()):
+            self._play()

@@ -221,6 +221,7 @@ def test_a_seat_is_played_in_words(tables):
         words = "Upwards!\n- P1: radial out\nP2 Prograde."
         assert answer(turn, words).orders == ["P1 radial_out", "P2 prograde"]
         next(one for one in messages if isinstance(one, Event))
+        assert "- you (alpha): P1 radial_out (to " in next(one for one in messages if isinstance(one, YourTurn)).text
         assert answer(turn, words).orders == ["P1 radial_out", "P2 prograde"]  # once more, after the phase is played
         assert answer(turn, "none").code == "too_late"
         assert answer(turn.model_copy(update={"turn": 9}), words).code == "too_soon"

@@ -37,7 +37,7 @@ MAX_THREADS = 256
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise ValueError for a value that is not among the choices."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}")
+        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {show(value)}")
 
 
 def check_names(options: Mapping[str, Any], kind: type[Any], *others: str) -> None:

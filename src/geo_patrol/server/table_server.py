@@ -273,7 +273,9 @@ class TableServer:
             return
         turn = self.table.your_turn(connection.side, self._now(), connection.screen)
         if connection.text:
-            turn = turn.model_copy(update={"text": prompt_text(self.table.game, connection.side)})
+            turn = turn.model_copy(
+                update={"text": prompt_text(self.table.game, connection.side, self.table.live.timeline.phases[-1:])}
+            )
         connection.send(turn)
 
     async def _play(self) -> None:

@@ -34,7 +34,7 @@ from geo_patrol.server.store import Store, Stored
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry
 from geo_patrol.sides import SIDES, Side, enemy_of
-from geo_patrol.textplay import parse_orders
+from geo_patrol.textplay import FORFEIT, parse_orders
 
 MAX_FINISHED = 50
 """Games that are over, and still in memory."""
@@ -169,8 +169,6 @@ _MIN_AGENT_SECONDS = 1.0
 """Seconds for a phase, at least, where agents play each other."""
 _MAX_UNREADABLE = 3
 """Answers in words to a phase that cannot be read, before it is forfeited."""
-FORFEIT = (Order(0, "guard"),)
-"""Illegal in every position, for an HVA never guards: results count it, or the game is lost, as its rules say."""
 
 
 class TableFile(Stored[SavedTable]):
