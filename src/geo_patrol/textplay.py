@@ -40,8 +40,8 @@ from geo_patrol.sessions.pages import PageLine
 from geo_patrol.sides import SIDES, Side, enemy_of
 
 __all__ = [
-    "Answer",
     "Console",
+    "ParsedAnswer",
     "Quit",
     "TextAgent",
     "TextGame",
@@ -210,7 +210,7 @@ OnBadLines: TypeAlias = Literal["error", "skip"]
 """What becomes of an answer with a line that cannot be read: refused as a whole, or played without the line."""
 
 
-class Answer(NamedTuple):
+class ParsedAnswer(NamedTuple):
     """What an answer says, as ``read_answer`` returns it."""
 
     orders: tuple[Order, ...]
@@ -418,7 +418,7 @@ def problems_text(problems: Sequence[str]) -> str:
     return "; ".join(problems[:_LISTED]) + more
 
 
-def read_answer(text: str, game: Game, side: Side) -> Answer:
+def read_answer(text: str, game: Game, side: Side) -> ParsedAnswer:
     """Read the orders of a side from an answer, and report every line that cannot be read.
 
     Orders stand in lines, or between semicolons or commas: "P3 shoot HVA", "- **Patrol 4**: radial in", "| P5 | guard |",
@@ -443,7 +443,7 @@ def read_answer(text: str, game: Game, side: Side) -> Answer:
     """
     game.satellites(side)  # raises if there is no such side
     if len(text) > MAX_ANSWER:
-        return Answer((), (f"an answer must have at most {MAX_ANSWER:,} characters, got {len(text):,}",))
+        return ParsedAnswer((), (f"an answer must have at most {MAX_ANSWER:,} characters, got {len(text):,}",))
     problems: list[str] = []
     orders: dict[int, Order] = {}
     *_, before, last = ["", *text.split("```")]
@@ -475,7 +475,7 @@ def read_answer(text: str, game: Game, side: Side) -> Answer:
         problems.append(
             'there is no order in the answer; it must have one a line, such as "P3 prograde", or "none" to hold'
         )
-    return Answer(tuple(orders.values()), tuple(problems[:MAX_PROBLEMS]))
+    return ParsedAnswer(tuple(orders.values()), tuple(problems[:MAX_PROBLEMS]))
 
 
 _LANGUAGE = re.compile(r"\A(?:json\b|[\w+-]*[ \t]*\n)", re.IGNORECASE)

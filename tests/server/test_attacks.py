@@ -185,7 +185,7 @@ def test_scenarios_are_read_in_a_thread(client, monkeypatch):
     )
     open_table(client)
     client.post("/api/classes", json={})
-    assert all(name.startswith("slow") for name in threads)
+    assert all(name.startswith("files") for name in threads)
     assert len(threads) == 2
 
 

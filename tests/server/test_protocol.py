@@ -46,7 +46,7 @@ def test_the_example_of_the_document_has_the_fields_of_its_messages():
 @pytest.mark.parametrize("text", VALID)
 def test_valid_messages(text):
     assert json.loads(read_client_message(text).model_dump_json()) == json.loads(text) | (
-        {"name": None} if "hello" in text else {}
+        {"name": None, "screen": "wide"} if "hello" in text else {}
     )
 
 

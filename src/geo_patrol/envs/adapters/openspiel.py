@@ -73,7 +73,7 @@ Results = tuple[tuple[bytes, float], ...]
 """Positions after a phase, with their probabilities."""
 
 
-class Positions:
+class PositionRules:
     """The rules of one configuration for positions given as bytes, which states hold because they are cheap to copy.
 
     Args:
@@ -194,7 +194,7 @@ class _GeoPatrol(pyspiel.Game):
         if not -1 <= num_samples <= MAX_OUTCOMES:
             raise ValueError(f"chance_samples must be from -1 to {MAX_OUTCOMES:,}, got {num_samples}")
         config = load_config(given["config"])
-        self.positions = Positions(config, 0)
+        self.positions = PositionRules(config, 0)
         if num_samples < 0:
             num_samples = 0 if sum(self.positions.fleets) <= EXACT_SATELLITES else NUM_SAMPLES
         self.positions.num_samples, self.reward = num_samples, given["reward"]
