@@ -623,6 +623,8 @@ class _Packer:
         self._all_envs.flags.writeable = False
         self._final: Outputs | None = None
         self._final_rows = np.empty(0, np.int64)
+        self._views: dict[str, Any] = {}
+        self._viewed: NDArray[np.void] | None = None  # the results that the views are of
 
     def observations(self, outputs: Outputs) -> Any:
         """Return observations, with masks if they are part of them."""
@@ -632,11 +634,16 @@ class _Packer:
 
     def infos(self, outputs: Outputs) -> dict[str, Any]:
         """Return infos, each with a mask of the environments that it is valid for."""
-        finished = outputs.results["is_finished"]
-        infos = self._info(outputs, self._all_envs)
-        infos |= {"finished_episode": _with_masks(outputs.statistics, steps.STATISTICS.names, finished)}
-        infos |= {"_finished_episode": finished}
+        if outputs.results is not self._viewed:  # views of the same arrays stay valid: making them takes as long as a game's step
+            finished = outputs.results["is_finished"]
+            self._views = self._info(outputs, self._all_envs)
+            self._views["finished_episode"] = _with_masks(outputs.statistics, steps.STATISTICS.names, finished)
+            self._views["_finished_episode"] = finished
+            self._viewed = outputs.results
+        infos = self._views.copy()
+        infos["finished_episode"] = infos["finished_episode"].copy()
         if self._has_final:
+            finished = infos["_finished_episode"]
             final = self._copy_final(outputs)
             infos |= {"final_obs": self.observations(final), "_final_obs": finished}
             infos |= {"final_info": self._info(final, finished), "_final_info": finished}
