@@ -45,8 +45,9 @@ SIZE = 720
 _NARROW = 374
 """Width in pixels of a phone's board: for it, texts and satellites are drawn larger in the same square."""
 _NARROW_TOKEN, _NARROW_MARGIN = 36, 32
-FRAMES_PER_SECOND = 10
-"""Between which a browser interpolates."""
+FRAMES_PER_SECOND, BEAT_FRAMES_PER_SECOND = 6, 10
+"""Frames between which a browser interpolates: few while satellites move or the board turns, where 6 are off by two pixels on the
+innermost ring, more for the beats of an engagement, whose lines grow within a fraction of a second."""
 
 
 class SceneEncoder:
@@ -90,7 +91,8 @@ class SceneEncoder:
         motion = Motion(self.layout.geometry, snapshot)
         last = snapshot.last_phase
         seconds = phase_seconds(snapshot) * MOVING_FRACTION
-        steps = round(seconds * FRAMES_PER_SECOND) if last is not None else 0
+        rate = BEAT_FRAMES_PER_SECOND if any(motion.beats) else FRAMES_PER_SECOND
+        steps = round(seconds * rate) if last is not None else 0
         clocks = [motion.clock(i / steps if steps else 1.0) for i in range(steps + 1)]
         turning = [i for i, clock in enumerate(clocks) if clock.is_drifting]
         return {
