@@ -634,7 +634,7 @@ class _Packer:
 
     def infos(self, outputs: Outputs) -> dict[str, Any]:
         """Return infos, each with a mask of the environments that it is valid for."""
-        if outputs.results is not self._viewed:  # views of the same arrays stay valid, and take as long as a game's step
+        if outputs.results is not self._viewed:  # views of arrays that are used again stay valid
             finished = outputs.results["is_finished"]
             self._views = self._info(outputs, self._all_envs)
             self._views["finished_episode"] = _with_masks(outputs.statistics, steps.STATISTICS.names, finished)
