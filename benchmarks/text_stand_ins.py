@@ -14,7 +14,7 @@ import numpy as np
 from geo_patrol import play_match
 from geo_patrol.agents import make_agent
 from geo_patrol.agents.protocol import compute_actions
-from geo_patrol.notation import orders_from_codes
+from geo_patrol.notation import legal_orders_from_codes
 from geo_patrol.sides import SIDES
 from geo_patrol.textplay import TextGame
 
@@ -30,7 +30,8 @@ def writes(name: str) -> Player:
         observation = games.observe(agent.observation)[:, side].copy()
         mask = games.action_masks()[:, side].copy()
         codes = compute_actions(agent, name, observation, mask, rng, lambda: [text.game], side)[0]
-        orders = [f"- **{str(order).replace('_', ' ')}**" for order in orders_from_codes(codes)]
+        legal = games.state.choices["legal"][0, side].tolist()
+        orders = [f"- **{str(order).replace('_', ' ')}**" for order in legal_orders_from_codes(codes.tolist(), legal)]
         return "My orders for P1 and the others:\n```\n" + ("\n".join(orders) or "none") + "\n```"
 
     return answer

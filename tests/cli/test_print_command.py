@@ -337,4 +337,4 @@ def _survival(guards, shots):
     game.step()
     alpha = [f"P{number} guard" for number in range(1, guards + 1)]
     after = game.outcome_distribution(alpha, [f"P{number} shoot HVA" for number in range(1, shots + 1)])
-    return after.probabilities[after.positions["fuel"][:, 0, 0] > 0].sum()
+    return after.probabilities[after.games.destroyed[:, 0, 0] == 0].sum()

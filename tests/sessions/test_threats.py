@@ -46,8 +46,8 @@ def test_the_probability_of_a_loss_counts_guards_and_is_that_of_the_exact_odds()
     assert loss_probability(game, "alpha", (), threat) == pytest.approx(threat.probability, abs=0.03)
     guards = [Order(5, "guard"), Order(6, "guard")]
     attacks = [attack.order for attack in threat.attacks]
-    positions, probabilities = game.outcome_distribution(guards, attacks)
-    exact = probabilities[positions["destroyed"][:, 0, 0] != 0].sum()
+    games, probabilities = game.outcome_distribution(guards, attacks)
+    exact = probabilities[games.destroyed[:, 0, 0] != 0].sum()
     assert loss_probability(game, "alpha", guards, threat) == pytest.approx(exact, abs=0.03)
     assert game.phase == "engagement"
 
