@@ -388,13 +388,14 @@ def test_a_short_code_leads_to_the_class(client):
     [
         ("127.0.0.1", "localhost", None),
         ("0.0.0.0", "localhost:8000", "http://198.51.100.7:8000/"),
+        ("0.0.0.0", "0.0.0.0:8000", "http://198.51.100.7:8000/"),
         ("0.0.0.0", "192.0.2.9:8000", "http://192.0.2.9:8000/"),
         ("192.0.2.9", "127.0.0.1:8000", "http://192.0.2.9:8000/"),
         ("127.0.0.1", "play.example.org", "http://play.example.org/"),
     ],
 )
 def test_the_teacher_is_told_which_address_pupils_can_open(tmp_path, monkeypatch, host, asked, address):
-    monkeypatch.setattr(requests, "_own_address", lambda: "198.51.100.7")
+    monkeypatch.setattr(requests, "network_address", lambda: "198.51.100.7")
     app = Server(TableStore(tmp_path), ("*",), host=host).app()
     with TestClient(app, base_url=f"http://{asked}") as client:
         lesson = Classroom(client)

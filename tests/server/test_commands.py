@@ -135,6 +135,18 @@ def test_a_port_in_use_ends_the_server(tmp_path):
     assert "http://" not in ran.stderr
 
 
+def test_a_server_for_the_network_says_what_its_own_computer_and_others_open(tmp_path):
+    command = [*COMMAND, "serve", "--host", "0.0.0.0", "--port", "0", "--data", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        printed = ""
+        while "network: " not in printed and (line := server.stderr.readline()):  # after what is compiled first
+            printed += line
+        server.kill()
+    assert re.search(r"http://127\.0\.0\.1:[1-9]\d*/ ", printed)
+    assert re.search(r"In your network: http://[\w.-]+:[1-9]\d*/", printed)
+    assert "http://0.0.0.0" not in printed
+
+
 def test_ipv6_addresses_have_brackets(tmp_path):
     if not socket.has_ipv6:
         pytest.skip("this machine has no IPv6")

@@ -165,6 +165,8 @@ def test_a_second_command_opens_its_game_on_the_page_that_is_open(tmp_path):
     with playing(home=tmp_path) as (_, third, _):
         assert third != address
         assert file.read_text() == third
+        port = address.partition("?")[0]
+        assert third.startswith(port), "a browser keeps a person's games for an address and its port"
 
 
 @pytest.mark.parametrize(

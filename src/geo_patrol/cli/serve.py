@@ -77,11 +77,16 @@ def _run(app: Any, host: str, port: int, note: str) -> None:
     import uvicorn
 
     from geo_patrol.server.local import bind
+    from geo_patrol.server.requests import ALL_INTERFACES, network_address
 
     config = _web_server(app, host, port)
     bound = bind(config)
-    address = f"[{host}]" if ":" in host else host
-    typer.echo(f"http://{address}:{bound.getsockname()[1]}/  {note}", err=True)
+    own_port = bound.getsockname()[1]
+    if host in ALL_INTERFACES:  # no address that a browser opens everywhere, and none that is of use to others
+        typer.echo(f"http://127.0.0.1:{own_port}/  {note}", err=True)
+        typer.echo(f"In your network: http://{network_address() or 'ADDRESS-OF-THIS-COMPUTER'}:{own_port}/", err=True)
+    else:
+        typer.echo(f"http://{f'[{host}]' if ':' in host else host}:{own_port}/  {note}", err=True)
     with suppress(KeyboardInterrupt):  # uvicorn has shut down before it raises it again
         uvicorn.Server(config).run([bound])
 

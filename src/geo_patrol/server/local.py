@@ -35,7 +35,7 @@ Piece = tuple[str, Callable[[], object]]
 """What is prepared, in words, and what prepares it."""
 _ADDRESS_FILE = ".page"
 """In the folder of the games: the address of the page that was opened last, with its key; nobody else may read it."""
-_ADDRESS = re.compile(rb"http://127\.0\.0\.1:[0-9]{1,5}/\?key=[A-Za-z0-9_-]{1,80}")
+_ADDRESS = re.compile(rb"http://127\.0\.0\.1:([0-9]{1,5})/\?key=[A-Za-z0-9_-]{1,80}")
 _PAGE = re.compile(r"/static/[a-z]+\.html(#[A-Za-z0-9_.~&=%-]*)?")
 _PROBE_SECONDS = 5.0
 _FORBIDDEN = "This page is somebody's on this computer. Open the address that geo-patrol printed when it started."
@@ -178,6 +178,8 @@ class LocalPage:
             folder: in which the address is noted, for commands that open another page here; see ``running_address``.
             tell: is told the address.
         """
+        if config.port == 0:
+            config.port = _last_port(folder)  # browsers keep a person's own games, and their seats, for an address
         bound = bind(config)
         bound.listen()  # whoever comes before the server runs waits for it
         address = f"http://{config.host}:{bound.getsockname()[1]}/?key={self.key}"
@@ -199,6 +201,17 @@ class LocalPage:
             await server.serve(sockets)
         finally:
             watching.cancel()
+
+
+def _last_port(folder: Path) -> int:
+    """Return the port of the page that was opened last for a folder of games, if it is free; 0 otherwise."""
+    with suppress(OSError, OverflowError), socket.socket() as probe:
+        found = _ADDRESS.fullmatch(read_limited(folder / _ADDRESS_FILE, 200))
+        port = 0 if found is None else int(found[1])
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
+        return port
+    return 0
 
 
 def running_address(folder: Path) -> str | None:

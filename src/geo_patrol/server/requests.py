@@ -201,6 +201,8 @@ def client_site(connection: HTTPConnection) -> str:
 
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104 - to compare with
+"""Addresses to listen on that stand for all of a computer's; not every browser opens them, and for others they mean nothing."""
 
 
 def pupils_base(request: Request, host: str) -> str | None:
@@ -214,15 +216,15 @@ def pupils_base(request: Request, host: str) -> str | None:
         host: address that the server listens on.
     """
     url = request.base_url
-    if url.hostname not in LOCAL_HOSTS:
+    if url.hostname not in (*LOCAL_HOSTS, *ALL_INTERFACES):
         return str(url)
     if host in LOCAL_HOSTS:
         return None
-    own = _own_address() if host in ("0.0.0.0", "::") else host  # noqa: S104 - compares
+    own = network_address() if host in ALL_INTERFACES else host
     return None if own is None else str(url.replace(hostname=f"[{own}]" if ":" in own else own))
 
 
-def _own_address() -> str | None:
+def network_address() -> str | None:
     """Return this computer's address in its network; None without one. Nothing is sent."""
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))  # of a network for documentation

@@ -19,7 +19,10 @@ class OrderPanel {
     this.view = playback.board;
     Object.assign(this, { send: commit, changed, choices: null, selected: null, isShown: true, cast: new Cast(["", ""], null), side: "alpha" });
     this.#forgetOrders();
-    this.commit.addEventListener("click", () => this.commitAll());
+    this.commit.addEventListener("click", () => {
+      if (this.menu.hidden) this.commitAll();
+      else this.menu.hidden = true; // a choice between two orders is open: without it, the satellite would hold
+    });
     this.undo.addEventListener("click", () => this.takeBack());
     this.yours.addEventListener("change", ({ target }) => this.select(target.value));
     this.choice.addEventListener("change", ({ target }) => this.give(this.selected, target.option));

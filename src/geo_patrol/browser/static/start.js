@@ -151,7 +151,9 @@ class StartPage {
 
   async #join() {
     const code = byId("join-form").code.value.replace(/\s/g, "");
-    const { class: name } = await request(`/api/classes/${encodeURIComponent(code)}`);
+    const { class: name } = await request(`/api/classes/${encodeURIComponent(code)}`).catch((error) => {
+      throw error.code === "no_table" ? new Error(`No class has the code ${code.toUpperCase()}. Look at the board again, or ask your teacher.`) : error;
+    });
     location.href = pageAddress("class", { class: name });
   }
 
