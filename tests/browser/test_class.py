@@ -139,7 +139,7 @@ def test_a_pupil_types_the_code_at_the_start_page_by_keyboard_alone(server, teac
     press_until(page, "[data-open=join]")
     page.keyboard.press("Enter")
     page.keyboard.type("XXXXXX\n")
-    page.locator("#join .notice", has_text="there is no class").wait_for()
+    page.locator("#join .notice", has_text="No class has the code").wait_for()
     page.fill("#join input", "")
     page.keyboard.type(f"{code.lower()}\n")
     page.wait_for_url("**/class.html#*")

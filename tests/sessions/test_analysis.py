@@ -57,6 +57,7 @@ def test_a_side_that_can_win_at_once_is_told_how():
     (moment,) = last.moments
     assert (moment.better.satellite, moment.better.target) == (1, 0)
     assert moment.after > 0.7 > moment.before
+    assert last.chances[moment.position] == moment.before, "the curve and the moment tell the same"
 
 
 def test_many_games_have_chances_at_once():

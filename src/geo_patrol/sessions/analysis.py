@@ -54,7 +54,8 @@ class Analysis(NamedTuple):
     Attributes:
         done: how many of the ``total`` steps of the analysis are done.
         total: number of steps.
-        chances: chance to win of each position.
+        chances: chance to win of each position: the policy's estimate, or where games were played out what these say, so that
+            a moment and the curve tell the same.
         moments: the phases that decided it, in order; empty until the analysis is complete.
         luck: index of the position after the engagement in which luck changed the chance most, and by how much; None if it
             did not change much.
@@ -91,21 +92,22 @@ def analyse(timeline: Timeline, side: Side, seed: int = 0) -> Iterator[Analysis]
         if best is not None:
             found.append((best[0], index, *best[1:]))
         yield Analysis(index + 1, total, chances)
-    moments = []
+    moments, curve = [], list(chances)
     for step, (_, index, given, better) in enumerate(sorted(found, key=lambda one: -one[0])[:_CANDIDATES]):
         orders = phases[index].orders[SIDES.index(side)]
         before, after = (
             _played_out(policy, timeline[index], side, planned, rng) for planned in (orders, _changed(orders, better))
         )
+        curve[index] = before
         if after - before >= _MIN_GAIN:
             moments.append(Moment(index, given, better, before, after))
-        yield Analysis(len(phases) + step + 1, total, chances)
+        yield Analysis(len(phases) + step + 1, total, tuple(curve))
     largest = sorted(moments, key=lambda one: one.before - one.after)[:MOMENTS]
     luck = np.array(chances[1:]) - np.array(expected)
     luck[[not phase.outcomes for phase in phases]] = 0.0  # elsewhere it is the other side's orders that surprise
     worst = int(np.abs(luck).argmax()) if len(luck) else 0
     told = (worst + 1, float(luck[worst])) if len(luck) and abs(luck[worst]) >= _MIN_LUCK else None
-    yield Analysis(total, total, chances, tuple(sorted(largest)), told)
+    yield Analysis(total, total, tuple(curve), tuple(sorted(largest)), told)
 
 
 def chance_of(policy: PolicyAgent, games: Sequence[Game] | Games, side: Side) -> NDArray[np.float64]:
