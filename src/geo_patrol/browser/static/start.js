@@ -87,7 +87,7 @@ class StartPage {
   #showFoe() {
     localStorage.setItem(LEVEL, String(Number(this.form.level.value) + 1));
     const { name, rating, style } = this.level;
-    byId("foe").replaceChildren(create("b", {}, `${name}, ${rating}.`), ` ${style}`);
+    byId("foe").replaceChildren(create("b", {}, `${name}, rated ${rating}.`), ` ${style}`);
   }
 
   #showSetting() {
