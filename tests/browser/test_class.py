@@ -20,7 +20,7 @@ def server(tmp_path, monkeypatch):
 
     The address for pupils is another one, as in a network.
     """
-    monkeypatch.setattr(requests, "_own_address", lambda: "127.0.0.2")
+    monkeypatch.setattr(requests, "network_address", lambda: "127.0.0.2")
     with serving(tmp_path, host="0.0.0.0") as address:
         yield address
 

@@ -51,7 +51,7 @@ def test_a_newcomer_gives_the_first_order_with_three_clicks(start):
 
 def test_levels_games_sides_and_clocks_are_chosen(start):
     start.locator(".levels .pick").nth(3).click()
-    start.locator("#foe", has_text="Telstar, 1070.").wait_for()
+    start.locator("#foe", has_text="Telstar, rated 1070.").wait_for()
     start.click("#setting")
     start.select_option("#setup [name=preset]", "case1")
     start.locator("#setup label:has([value=bravo])").click()
