@@ -140,8 +140,8 @@ bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/
 bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and the time to solve missions
 	$(BIN)/python benchmarks/flight.py
 
-# Compiled code is not traced, so tests of the rules run a second time as plain Python.
-PLAIN := tests/engine/test_rules.py tests/flight/test_flight_rules.py tests/agents/test_scripted.py tests/solving/test_matrices.py
+# Compiled code is not traced, so quick tests of the rules run a second time as plain Python.
+PLAIN := tests/engine/test_rules.py tests/flight/test_flight_rules.py tests/solving/test_matrices.py -k "not frequency and not uniformly"
 coverage: $(VENV)/dev  ## run the tests with branch coverage, those of compiled code as plain Python
 	rm -rf build/coverage && mkdir -p build/coverage
 	$(RUN) coverage run -m pytest
