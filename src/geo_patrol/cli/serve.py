@@ -17,7 +17,6 @@ from geo_patrol.errors import GeoPatrolError
 if TYPE_CHECKING:
     from geo_patrol.server.app import Server
 
-_LOCAL = ("127.0.0.1", "localhost", "::1")
 _MAX_OWN_TABLES = 2_000
 """Games in progress on one's own page, where nobody else is: a quarter as many can be opened in an hour."""
 
@@ -59,13 +58,14 @@ def serve(
     play its agents. Put it behind a reverse proxy with TLS, because secrets travel in the messages.
     """
     from geo_patrol.server.app import Server
+    from geo_patrol.server.requests import LOCAL_HOSTS
     from geo_patrol.server.tables import TableStore
     from geo_patrol.warmup import compile_flight_games, compile_search
 
     compile_search()  # for hints: compiling later would stop all games for a while
     compile_flight_games()
     tables = TableStore(data, max_tables, frozenset(agents or ()))
-    hosts = (*_LOCAL, host, *(names or ())) if host in _LOCAL or names else ("*",)
+    hosts = (*LOCAL_HOSTS, host, *(names or ())) if host in LOCAL_HOSTS or names else ("*",)
     server = Server(tables, hosts, max_connections, host, keep_days)
     _warn(host)
     _allow_files()
@@ -141,6 +141,7 @@ def open_page(
     """
     from geo_patrol.server.app import Server
     from geo_patrol.server.local import LocalPage, open_browser, page_address, running_address
+    from geo_patrol.server.requests import LOCAL_HOSTS
     from geo_patrol.server.tables import TableStore
     from geo_patrol.warmup import (
         compile_flight_games,
@@ -164,7 +165,7 @@ def open_page(
                 raise InputError(
                     f"your page is open already, without {', '.join(own_agents)}: end it first, with Ctrl-C"
                 )
-            guest = Server(TableStore(data, _MAX_OWN_TABLES, is_guest=True), _LOCAL)
+            guest = Server(TableStore(data, _MAX_OWN_TABLES, is_guest=True), LOCAL_HOSTS)
             page_opened = open_first(guest)
             guest.tables.close()
             typer.echo("Your page is open already; this is one more:", err=True)
@@ -172,7 +173,7 @@ def open_page(
             return
 
         def make_app() -> tuple[Any, str | None]:
-            server = Server(TableStore(data, _MAX_OWN_TABLES, own_agents), _LOCAL)
+            server = Server(TableStore(data, _MAX_OWN_TABLES, own_agents), LOCAL_HOSTS)
             for fault in server.damaged:
                 typer.echo(f"not restored: {fault}", err=True)
             return server.app(), open_first(server)
@@ -217,7 +218,9 @@ def _allow_files() -> None:
 
 def _warn(host: str) -> None:
     """Say what it means to listen to others."""
-    if host not in _LOCAL:
+    from geo_patrol.server.requests import LOCAL_HOSTS
+
+    if host not in LOCAL_HOSTS:
         typer.echo(
             f"Everybody who reaches {host} can open tables and use this computer's time. Messages are not encrypted "
             "without a reverse proxy with TLS: docs/server.md.",

@@ -203,11 +203,18 @@ class LocalPage:
             watching.cancel()
 
 
+def _noted_address(folder: Path) -> re.Match[bytes] | None:
+    """Return the address, with its port as a group, of the page that was opened last for a folder of games."""
+    with suppress(OSError):
+        return _ADDRESS.fullmatch(read_limited(folder / _ADDRESS_FILE, 200))
+    return None
+
+
 def _last_port(folder: Path) -> int:
     """Return the port of the page that was opened last for a folder of games, if it is free; 0 otherwise."""
     with suppress(OSError, OverflowError), socket.socket() as probe:
-        found = _ADDRESS.fullmatch(read_limited(folder / _ADDRESS_FILE, 200))
-        port = 0 if found is None else int(found[1])
+        noted = _noted_address(folder)
+        port = 0 if noted is None else int(noted[1])
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))
         return port
@@ -216,13 +223,10 @@ def _last_port(folder: Path) -> int:
 
 def running_address(folder: Path) -> str | None:
     """Return the address of the page that is open for a folder of games; None if there is none, or it has crashed."""
-    try:
-        found = _ADDRESS.fullmatch(read_limited(folder / _ADDRESS_FILE, 200))
-    except OSError:
+    noted = _noted_address(folder)
+    if noted is None:
         return None
-    if found is None:
-        return None
-    address = found[0].decode()
+    address = noted[0].decode()
     try:
         with _ANSWERS.open(address, timeout=_PROBE_SECONDS) as answer:
             is_ours = "geo_patrol_" in answer.headers.get("set-cookie", "")

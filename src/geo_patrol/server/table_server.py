@@ -337,9 +337,8 @@ class TableServer:
     def _send_events(self, first: int) -> None:
         """Send the events from a number on to everybody."""
         for number in range(first, self.table.num_events + 1):
-            texts: dict[
-                protocol.Screen | None, str
-            ] = {}  # encoded once for all that draw alike, and once for all others
+            # Encoded once for all that draw alike, and once for all others.
+            texts: dict[protocol.Screen | None, str] = {}
             for connection in [one for one in self.connections if not one.is_behind]:
                 if connection.screen not in texts:
                     texts[connection.screen] = self.table.event(number, connection.screen).model_dump_json()
