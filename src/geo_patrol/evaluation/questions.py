@@ -245,6 +245,10 @@ class Crossing(NamedTuple):
     high: float
 
 
+_SAFE = 3.0
+"""Standard errors of the interval by which a search decides where to play."""
+
+
 class Search:
     """A sequential search for the place at which a rate, which rises or falls over an axis, crosses a value.
 
@@ -253,8 +257,9 @@ class Search:
     1971, "Probit Analysis"; with a line between two levels the interval is Fieller's). Where levels share seeds, their
     covariance counts. Each mean has two successes and two failures added (Agresti and Coull 1998).
 
-    First both ends and the middle are played. While the interval is narrower than the gap between the played levels around
-    the crossing, the gap is halved; otherwise the levels beside the interval get more games. The search ends when the
+    First both ends and the middle are played. While an interval of three standard errors, which is wide enough that the
+    many decisions of a search hardly ever leave the truth behind, is narrower than the gap between the played levels around
+    the crossing, the gap is halved; otherwise the levels beside that interval get more games. The search ends when the 95 %
     interval is as narrow as the tolerance (Chow and Robbins 1965, "On the asymptotic theory of fixed-width sequential
     confidence intervals for the mean"): that depends on its width alone, not on where it lies, so that stopping hardly
     changes how often it covers the truth. ``scripts/check_questions.py`` counts that.
@@ -294,22 +299,21 @@ class Search:
         last = len(self._positions) - 1
         if not self.outcomes:
             return dict.fromkeys(sorted({0, last // 2, last}), self._block)
-        crossing, levels, axis = self.locate(), self._ordered(), self._axis()
-        low, high = (float(np.clip(end, axis[0], axis[-1])) for end in (crossing.low, crossing.high))
+        levels, axis = self._ordered(), self._axis()
+        crossing, around = self.locate(), self.locate(_SAFE)
         if crossing.low == crossing.high or last == 0 or self.spent >= self._budget:
             return {}
-        width = high - low
-        middle = float(np.clip(crossing.estimate, axis[0], axis[-1]))
+        low, high, middle, start, stop = np.clip([*crossing[1:], crossing.estimate, *around[1:]], axis[0], axis[-1])
+        width = float(high - low)
         piece = int(np.clip(np.searchsorted(axis, middle, "right") - 1, 0, len(axis) - 2))
         first, second = sorted((levels[piece], levels[piece + 1]))
         gap = float(axis[piece + 1] - axis[piece])
-        if second - first > 1 and width < gap and gap > self._tolerance:
+        if second - first > 1 and stop - start < gap and gap > self._tolerance:
             return {(first + second) // 2: self._block}
         if width <= self._tolerance:
             return {}
-        start = max(int(np.searchsorted(axis, low, "right")) - 1, 0)
-        stop = min(int(np.searchsorted(axis, high, "left")), len(axis) - 1)
-        near = levels[start : stop + 1]
+        begin = max(int(np.searchsorted(axis, start, "right")) - 1, 0)
+        near = levels[begin : min(int(np.searchsorted(axis, stop, "left")), len(axis) - 1) + 1]
         fewest = min(len(self.outcomes[level]) for level in near)
         needed = fewest * min(max((width / self._tolerance) ** 2 - 1, 0), 1)  # at most as many again
         added = max(min(needed, (self._budget - self.spent) / len(near)), self._block)
@@ -323,10 +327,13 @@ class Search:
         factor = max((width / self._tolerance) ** 2 - 1, 0)
         return int(min(self.spent * factor, max(self._budget - self.spent, 0)))
 
-    def locate(self) -> Crossing:
-        """Return the crossing with its 95 % interval, on the axis turned so that the rate falls: see ``unturn``."""
+    def locate(self, z: float | None = None) -> Crossing:
+        """Return the crossing with its interval of so many standard errors, by default that of 95 %.
+
+        They are on the axis that is turned so that the rate falls, see ``turn``.
+        """
         axis, means, variances, covariances = self._estimates()
-        excess, z = means - self._rate, normal_quantile(0.95)
+        excess, z = means - self._rate, z or normal_quantile(0.95)
         margins = z * np.sqrt(variances)
         accepted = [self._estimate(axis, means)]
         for k in range(len(axis) - 1):

@@ -24,7 +24,6 @@ from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.config.toml_files import parse_overrides
 from geo_patrol.errors import ConfigError
 from geo_patrol.evaluation.campaign import (
     CampaignOptions,
@@ -58,6 +57,7 @@ from geo_patrol.evaluation.study_file import (
     StudyFile,
     StudyPlan,
     column_values,
+    parse_settings,
     parse_study,
     parse_variations,
     plan_study,
@@ -456,11 +456,15 @@ def summarise_games(games: NDArray[np.void], measure: str, quantiles: Sequence[f
 # Playing and reading
 
 
-def play_study(source: str | Path | Mapping[str, Any] | StudyFile, **options: Unpack[CampaignOptions]) -> Study:
+StudySource: TypeAlias = str | Path | Mapping[str, Any] | StudyFile | StudyPlan
+"""The path of a study file, the same content as a mapping, or what was made of it."""
+
+
+def play_study(source: StudySource, **options: Unpack[CampaignOptions]) -> Study:
     """Play a study and answer its questions.
 
     Args:
-        source: the path of a study file, the same content as a mapping, or a ``StudyFile``.
+        source: the path of a study file, the same content as a mapping, or a ``StudyFile`` or ``StudyPlan``.
         **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``. In a folder, a
             study that was interrupted goes on; it may also have got further questions or values.
 
@@ -474,8 +478,10 @@ def play_study(source: str | Path | Mapping[str, Any] | StudyFile, **options: Un
     return _run(load_plan(source), None, options)
 
 
-def load_plan(source: str | Path | Mapping[str, Any] | StudyFile) -> StudyPlan:
+def load_plan(source: StudySource) -> StudyPlan:
     """Read and resolve a study, see ``play_study``."""
+    if isinstance(source, StudyPlan):
+        return source
     file, folder = (source, Path.cwd()) if isinstance(source, StudyFile) else read_study_file(source)
     return plan_study(file, folder)
 
@@ -661,7 +667,7 @@ def plan_sweep(
         {
             "title": f"{first} against {second}: {', '.join(factors)}",
             "config": str(config) if isinstance(config, (str, Path)) else base.title,
-            "set": dict(parse_overrides(overrides)),
+            "set": parse_settings(overrides),
             "agents": [[first, second]] if first == second else [[first, second], [second, first]],
             "factors": factors,
             "games": count if first == second else count // 2,

@@ -22,7 +22,14 @@ from pydantic_core import PydanticCustomError
 
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import MAX_TITLE, GameConfig, list_faults, refuse, wrong, wrong_key
-from geo_patrol.config.toml_files import copy_plain, is_range_table, parse_value, preset_names, read_toml
+from geo_patrol.config.toml_files import (
+    copy_plain,
+    is_range_table,
+    parse_overrides,
+    parse_value,
+    preset_names,
+    read_toml,
+)
 from geo_patrol.errors import ConfigError, optional_import, printable, show, suggest
 from geo_patrol.games import check_seed
 from geo_patrol.sides import SIDES
@@ -129,6 +136,40 @@ def parse_variations(vary: Sequence[str]) -> dict[str, "Factor"]:
     if cells > MAX_CELLS:
         raise ConfigError(f"the values vary in {cells:,} ways; {MAX_CELLS:,} are allowed")
     return factors
+
+
+def parse_range(text: str, *, is_search: bool = False) -> tuple[str, "Factor"]:
+    """Parse ``key=low..high``, a range of numbers; or values, see ``parse_variation``.
+
+    Args:
+        text: the text.
+        is_search: whether whole numbers are all values of the range rather than its ends.
+
+    Raises:
+        ConfigError: it cannot be parsed.
+    """
+    key, _, listed = map(str.strip, text.partition("="))
+    match = _RANGE.fullmatch(listed)
+    if match is None or match[3] or (is_search and "." not in match[1] + match[2]):
+        return parse_variation(text)
+    low, high = parse_value(match[1]), parse_value(match[2])
+    if not low < high:
+        raise ConfigError(f"vary {show(text)}: {listed}: the smaller end comes first")
+    return key, Factor(keys=(key,), low=low, high=high)
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Parse ``key=value``, as in ``--set``; a value may be relative, such as ``+20%``.
+
+    Raises:
+        ConfigError: a text is not of that form.
+    """
+    values = dict(parse_overrides(texts))
+    for text in texts:
+        key, _, value = map(str.strip, text.partition("="))
+        if is_relative(value):
+            values[key] = value
+    return values
 
 
 def check_values(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -28,6 +28,7 @@ from geo_patrol.sides import SIDES
 from geo_patrol.versions import __version__
 
 if TYPE_CHECKING:
+    from jinja2 import Template
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -278,7 +279,8 @@ def _subplots(width: float, height: float, xlabel: str, ylabel: str = "") -> "tu
     return figure, axes
 
 
-def _svg(figure: "Figure") -> str:
+def figure_svg(figure: "Figure") -> str:
+    """Return a figure as SVG text, the same for the same figure."""
     from matplotlib import rc_context  # noqa: PLC0415 - an extra
 
     stream = io.StringIO()
@@ -309,7 +311,7 @@ def win_rates(collected: Collected) -> str:
         for where, (marker, colour) in marks.items()
     ]
     figure.legend(handles=handles, loc="outside upper right", ncols=3, frameon=False, fontsize=9)
-    return _svg(figure)
+    return figure_svg(figure)
 
 
 def _interval(axes: "Axes", results: AgentResults, height: float, marker: str, colour: str) -> None:
@@ -337,7 +339,7 @@ def score_curves(collected: Collected) -> str:
     axes.set_xlim(0, max(len(counts) - 1, 1))
     axes.legend(frameon=False, fontsize=9, loc="upper center", ncols=2)
     _plot_num_running(axes, counts)
-    return _svg(figure)
+    return figure_svg(figure)
 
 
 def _plot_num_running(axes: "Axes", counts: Sequence[int]) -> None:
@@ -366,14 +368,14 @@ def losses(collected: Collected) -> str:
         )  # fmt: skip
     axes.set_xlim(0.4, last + 0.6)
     axes.legend(frameon=False, fontsize=9, ncols=2)
-    return _svg(figure)
+    return figure_svg(figure)
 
 
 def lengths(turns: Counter[int]) -> str:
     """Plot a histogram of the lengths of games."""
     figure, axes = _subplots(7.2, 2.2, "turns of a game", "games")
     axes.bar(list(turns), list(turns.values()), 0.8, color=paper.SOFT)
-    return _svg(figure)
+    return figure_svg(figure)
 
 
 _LOSSES = "#8e2f6e"
@@ -491,17 +493,9 @@ def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 4
 
 
 def _render(collected: Collected, title: str) -> str:
-    with optional_import("plots"):
-        from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - an extra
-        from markupsafe import Markup  # noqa: PLC0415 - comes with it
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["image"] = _image
-    environment.filters["svg"] = Markup  # our own drawings, whose texts ElementTree has escaped
-    environment.filters["percent"] = "{:.1%}".format
-    template = environment.from_string(files("geo_patrol.report").joinpath("page.html.j2").read_text("utf-8"))
+    template = load_template("page.html.j2")
     return template.render(
         title=title,
-        version=__version__,
         collected=collected,
         agent_results=_agent_rows(collected),
         causes=_CAUSES,
@@ -513,6 +507,20 @@ def _render(collected: Collected, title: str) -> str:
         max_games=MAX_GAMES,
         max_listed=MAX_LISTED,
     )
+
+
+def load_template(name: str) -> "Template":
+    """Return the template of a page. It escapes all text, and knows the pages' style and the version."""
+    with optional_import("plots"):
+        from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - an extra
+        from markupsafe import Markup  # noqa: PLC0415 - comes with it
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["image"] = _image
+    environment.filters["svg"] = Markup  # our own drawings and style; ElementTree has escaped the texts in drawings
+    environment.filters["percent"] = "{:.1%}".format
+    sources = files("geo_patrol.report")
+    environment.globals |= {"version": __version__, "style": sources.joinpath("style.css").read_text("utf-8")}
+    return environment.from_string(sources.joinpath(name).read_text("utf-8"))
 
 
 def _image(svg: str) -> str:
