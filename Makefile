@@ -85,7 +85,7 @@ test-library-%: $(VENV)/libraries/%/installed
 
 $(CLUSTER)/installed: pyproject.toml
 	$(PYTHON) -m venv $(CLUSTER)
-	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,ray,parquet]"
+	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,ray]"
 	touch $@
 
 test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts on this machine

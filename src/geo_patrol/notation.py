@@ -256,8 +256,8 @@ class EndReason:
 _REASON_WORDS = {
     "hva_destroyed": "{side}'s HVA destroyed",
     "hva_out_of_fuel": "{side}'s HVA out of fuel",
-    "win_score": "{side} reached the points to win",
-    "forfeit": "{side} forfeited",
+    "win_score": "{side} reached the win score",
+    "forfeit": "{side} forfeits",
     "turn_limit": "turn limit",
 }
 _REASON_BITS = {

@@ -188,7 +188,7 @@ def check_parquet() -> None:
     Raises:
         MissingPackageError: pyarrow is not installed.
     """
-    with optional_import("parquet"):
+    with optional_import("study"):
         import pyarrow.parquet  # noqa: F401
 
 

@@ -59,7 +59,9 @@ _MAX_KEY_WIDTH = 12
 @study.command("run", short_help="Play a study file and answer its questions.")
 @output.plain_errors
 def run_study(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The study file.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.toml", help="The study file, or a study of the package: case2_defenders.")
+    ],
     processes: options.Processes = None,
     ray: options.Ray = None,
     move_time: options.MoveTime = 0.1,

@@ -318,6 +318,16 @@ def worksheet_path(name: str) -> Path:
     return _folder() / "worksheets" / f"{name}.toml"
 
 
+def study_names() -> tuple[str, ...]:
+    """Return the names of all studies of the package, in alphabetical order."""
+    return _names(_folder() / "studies", "studies")
+
+
+def study_path(name: str) -> Path:
+    """Return the path of a study of the package."""
+    return _folder() / "studies" / f"{name}.toml"
+
+
 def _folder() -> Path:
     """Return the folder of the presets: inside an installed package, or at the top of a checkout."""
     package = Path(__file__).parent.parent

@@ -29,6 +29,8 @@ from geo_patrol.config.toml_files import (
     parse_value,
     preset_names,
     read_toml,
+    study_names,
+    study_path,
 )
 from geo_patrol.errors import ConfigError, optional_import, printable, show, suggest
 from geo_patrol.games import check_seed
@@ -87,7 +89,7 @@ def _split(listed: str) -> list[str]:
 
 
 def _expand(piece: str) -> Iterator[str]:
-    """Yield the values of a range; anything else is a single value."""
+    """Yield the values of a range, which are relative if it begins below 0; anything else is a single value."""
     match = _RANGE.fullmatch(piece)
     if match is None:
         yield piece
@@ -99,7 +101,7 @@ def _expand(piece: str) -> Iterator[str]:
     if count > MAX_CELLS:
         raise ValueError(f"{piece} are {count:,} values; {MAX_CELLS:,} are allowed")
     for i in range(count):
-        yield str(low + i * step)
+        yield format(low + i * step, "+" if low < 0 else "")  # no value is negative: these are relative
 
 
 def parse_variation(text: str) -> tuple[str, "Factor"]:
@@ -488,6 +490,28 @@ def _check_whole_seed(value: Any) -> int:
         raise wrong("a non-negative integer") from None
 
 
+_COLUMNS = {
+    *(
+        "title",
+        "scenario",
+        "config",
+        "overrides",
+        "alpha",
+        "bravo",
+        "measure",
+        "turn",
+        "games",
+        "mean",
+        "low",
+        "high",
+        "sd",
+    ),
+    *("question", "kind", "subject", "statistic", "answer", "estimate", "text", "seed", "geo_patrol", "study"),
+    *("running", "alpha_score", "bravo_score", "alpha_patrols", "bravo_patrols"),
+}
+"""Columns of tables, beside which those of the factors are."""
+
+
 class StudyFile(_Table):
     """A study, as a file says it.
 
@@ -524,6 +548,9 @@ class StudyFile(_Table):
     def _check(self) -> Self:
         if self.games % 2 and any(alpha == bravo for alpha, bravo in self.agents):
             raise wrong_key("games", self.games, "even where an agent plays both sides, which have games of their own")
+        for name in self.factors:
+            if name in _COLUMNS:
+                raise wrong_key(f"factors.{name}", name, "another name: it is that of a column of tables")
         if self.design == "grid":
             for name, factor in self.factors.items():
                 if factor.values is None:
@@ -548,14 +575,14 @@ class StudyFile(_Table):
 
 
 def read_study_file(source: str | Path | Mapping[str, Any]) -> tuple[StudyFile, Path]:
-    """Read a study file, or the same content as a mapping; return it with the folder that its paths are relative to.
+    """Read a study file, one of the package by its name, or the same content as a mapping; return it with the folder that its paths are relative to.
 
     Raises:
         ConfigError: it cannot be read; the message lists its faults, each with its key, its value, and what is valid.
     """
     if isinstance(source, Mapping):
         return parse_study(source), Path.cwd()
-    path = Path(source).expanduser()
+    path = study_path(str(source)) if str(source) in study_names() else Path(source).expanduser()
     return parse_study(read_toml(path), path.name), path.parent
 
 

@@ -196,7 +196,7 @@ class Collected:
 
     def _count_result(self, summary: GameSummary) -> None:
         self.turns[min(summary.turns, _CURVE_TURNS)] += 1
-        self.reasons.update(summary.reasons)
+        self.reasons.update(reason.in_words for reason in summary.reasons)
         for i, side in enumerate(SIDES):
             for where in (side, "either"):
                 results = self.agent_results.setdefault((summary.replay.agents[i], where), AgentResults())
@@ -375,6 +375,8 @@ def lengths(turns: Counter[int]) -> str:
     """Plot a histogram of the lengths of games."""
     figure, axes = _subplots(7.2, 2.2, "turns of a game", "games")
     axes.bar(list(turns), list(turns.values()), 0.8, color=paper.SOFT)
+    axes.set_xlim(min(turns) - 2.5, max(turns) + 2.5)  # a few turns wide, even for a single game
+    axes.yaxis.get_major_locator().set_params(integer=True)
     return figure_svg(figure)
 
 
