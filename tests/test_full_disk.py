@@ -7,13 +7,14 @@ import contextlib
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from geo_patrol import load_config
 from geo_patrol.evaluation.campaign import GAMES, FolderError, Journal, describe_plan, parse_chunk
-from geo_patrol.evaluation.chunks import Chunks, PlannedMatch
+from geo_patrol.evaluation.chunks import ChunkRecord, Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker
 from geo_patrol.files import atomic_write
 from geo_patrol.replays import ReplayReader

@@ -332,11 +332,11 @@ def _write_files(out: Path, result: "Study") -> None:
     output.write_json(str(out / "results.json"), _json_data(result))
     tables: tuple[Table, ...] = ("results", "curves", "answers")
     for table in tables:
-        rows = result.rows(table)
-        if rows:
-            output.write_csv(str(out / f"{table}.csv"), rows)
+        columns = result.columns(table)
+        if columns:
+            output.write_csv(str(out / f"{table}.csv"), columns)
             if find_spec("pyarrow") is not None:
-                output.write_parquet(str(out / f"{table}.parquet"), rows)
+                output.write_parquet(str(out / f"{table}.parquet"), columns)
 
 
 def _check_tables(csv: str | None, parquet: str | None) -> None:
@@ -349,9 +349,9 @@ def _check_tables(csv: str | None, parquet: str | None) -> None:
 
 def _write_tables(result: "Study", csv: str | None, parquet: str | None) -> None:
     if csv is not None:
-        output.write_csv(csv, result.rows())
+        output.write_csv(csv, result.columns())
     if parquet is not None:
-        output.write_parquet(parquet, result.rows())
+        output.write_parquet(parquet, result.columns())
 
 
 def _print_estimate(plan: "StudyPlan", processes: int | None, move_time: float) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias, Unpack
 
@@ -45,7 +45,6 @@ from geo_patrol.evaluation.questions import (
     Request,
     answer_questions,
     answer_rows,
-    cell_columns,
     compare_games,
     expect_games,
     measure_games,
@@ -350,20 +349,34 @@ class Study:
 
         ``results`` has one for each cell, pair of agents and measure; ``curves`` for each turn; ``answers`` for each answer.
         """
+        return list(self._rows(table))
+
+    def columns(self, table: Table = "results") -> dict[str, list[Any]]:
+        """Return the columns of a table, see ``rows``; they take a third of the memory."""
+        columns: dict[str, list[Any]] = {}
+        for row in self._rows(table):
+            for name, value in row.items():
+                columns.setdefault(name, []).append(value)
+        return columns
+
+    def _rows(self, table: Table) -> Iterator[dict[str, Any]]:
         if table == "answers":
-            return answer_rows(self.plan, self.answered, self.stamp)
-        if table == "curves":
-            return [row for place in self.places() for row in self._curve_rows(*place)]
-        if table != "results":
+            yield from answer_rows(self.plan, self.answered, self.stamp)
+        elif table == "curves":
+            for place in self.places():
+                yield from self._curve_rows(*place)
+        elif table == "results":
+            measures = self.measures()
+            for place in self.places():
+                yield from self._result_rows(*place, measures)
+        else:
             raise ValueError(f"table must be 'results', 'curves' or 'answers', got {table!r}")
-        measures = self.measures()
-        rows = [row for place in self.places() for row in self._result_rows(*place, measures)]
-        for number, name in enumerate(self.plan.file.factors):
-            values = [cell.values[number] for cell in self.plan.cells]
-            column = dict(zip(map(value_text, values), column_values(values), strict=True))
-            for row in rows:
-                row[name] = column[value_text(row[name])]
-        return rows
+
+    @cached_property
+    def _factor_values(self) -> list[tuple[Any, ...]]:
+        """The values of the factors in every cell, each factor's of one type."""
+        columns = list(zip(*(cell.values for cell in self.plan.cells), strict=True))
+        return list(zip(*map(column_values, columns), strict=True)) if columns else [() for _ in self.plan.cells]
 
     def to_frame(self, table: Table = "results") -> Any:
         """Return a table as a ``pandas.DataFrame``, see ``rows``.
@@ -371,7 +384,7 @@ class Study:
         Raises:
             MissingPackageError: pandas is not installed.
         """
-        return to_frame(self.rows(table))
+        return to_frame(self.columns(table))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study with all results as plain data for JSON; nothing in it depends on time or machine."""
@@ -382,13 +395,25 @@ class Study:
                 for each in self.plan.scenarios
             ],
             **self.stamp,
-            "results": self.rows(),
+            "results": [self._to_dict(*place) for place in self.places()],
             "answers": self.rows("answers"),
             "summaries": [{"question": each.title, "summary": list(each.summary)} for each in self.answered],
             "failures": [asdict(failure) for failure in self.failures],
         }
 
-    def _where(self, cell: Cell, pair: _Pair) -> dict[str, Any]:
+    def _to_dict(self, number: int, cell: Cell, index: int, pair: _Pair) -> dict[str, Any]:
+        games = self.games[number, index]
+        found = {measure: summarise_games(games, measure, ()) for measure in MEASURES}
+        return {
+            "scenario": self.plan.scenarios[cell.scenario].name,
+            "values": dict(zip(self.plan.file.factors, cell.values, strict=True)),
+            "alpha": pair[0],
+            "bravo": pair[1],
+            "games": len(games),
+            **{measure: [each["mean"], each["low"], each["high"]] for measure, each in found.items()},
+        }
+
+    def _where(self, number: int, cell: Cell, pair: _Pair) -> dict[str, Any]:
         scenario = self.plan.scenarios[cell.scenario]
         overrides = {**scenario.overrides, **dict(cell.overrides)}
         return {
@@ -396,7 +421,7 @@ class Study:
             "scenario": scenario.name,
             "config": scenario.source,
             "overrides": "; ".join(f"{key}={value_text(value)}" for key, value in sorted(overrides.items())),
-            **cell_columns(self.plan, cell),
+            **dict(zip(self.plan.file.factors, self._factor_values[number], strict=True)),
             "alpha": pair[0],
             "bravo": pair[1],
         }
@@ -404,7 +429,7 @@ class Study:
     def _result_rows(
         self, number: int, cell: Cell, index: int, pair: _Pair, measures: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
-        games, where, stamp = self.games[number, index], self._where(cell, pair), self.stamp
+        games, where, stamp = self.games[number, index], self._where(number, cell, pair), self.stamp
         for measure in measures:
             yield {**where, "measure": measure, **summarise_games(games, measure, self.plan.file.quantiles), **stamp}
 
@@ -412,7 +437,7 @@ class Study:
         curve = self.curves.get((number, index))
         if curve is None:
             return
-        games, where, stamp = len(self.games[number, index]), self._where(cell, pair), self.stamp
+        games, where, stamp = len(self.games[number, index]), self._where(number, cell, pair), self.stamp
         for turn, counts in enumerate(curve[:CURVE_TURNS], start=1):
             means = dict(zip(CURVE, (counts / games).tolist(), strict=True))
             yield {**where, "turn": turn, "games": games, **means, **stamp}
