@@ -40,7 +40,7 @@ PACKAGES = {
     "geo_patrol.agents": "Agents, and what they have to provide.",
     "geo_patrol.agents.networks": "Networks of your own as agents.",
     "geo_patrol.agents.policy": "Trained policies of the package's own format.",
-    "geo_patrol.evaluation": "Matches, tournaments, sequential tests, sweeps and ratings.",
+    "geo_patrol.evaluation": "Matches, tournaments, sequential tests, studies and ratings.",
     "geo_patrol.solving": "Exact solutions of small games.",
     "geo_patrol.replays": "Recording, reading and checking games.",
     "geo_patrol.datasets": "Replays as arrays.",

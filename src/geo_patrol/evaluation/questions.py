@@ -28,6 +28,7 @@ from geo_patrol.evaluation.study_file import (
     StudyPlan,
     ThresholdQuestion,
     WorthQuestion,
+    column_values,
     expand_keys,
     in_words,
     positions_of,
@@ -304,8 +305,8 @@ class Search:
         if crossing.low == crossing.high or last == 0 or self.spent >= self._budget:
             return {}
         low, high, middle, start, stop = np.clip([*crossing[1:], crossing.estimate, *around[1:]], axis[0], axis[-1])
-        width = float(high - low)
         piece = int(np.clip(np.searchsorted(axis, middle, "right") - 1, 0, len(axis) - 2))
+        width = max(float(high - low), self._typical_width(piece) if math.isfinite(crossing.estimate) else 0.0)
         first, second = sorted((levels[piece], levels[piece + 1]))
         gap = float(axis[piece + 1] - axis[piece])
         if second - first > 1 and stop - start < gap and gap > self._tolerance:
@@ -319,6 +320,18 @@ class Search:
         added = max(min(needed, (self._budget - self.spent) / len(near)), self._block)
         games = fewest + self._block * math.ceil(added / self._block)
         return {level: games for level in near if len(self.outcomes[level]) < games}
+
+    def _typical_width(self, piece: int) -> float:
+        """Return the width that an interval at an end of a piece has.
+
+        In its middle, where both levels tell, intervals are narrower. If the search ended as soon as one is narrow, it would
+        prefer crossings there.
+        """
+        axis, means, variances, _ = self._estimates()
+        fall = float(means[piece] - means[piece + 1])
+        error = float(np.sqrt(variances[piece : piece + 2].mean()))
+        gap = float(axis[piece + 1] - axis[piece])
+        return 2 * normal_quantile(0.95) * error * gap / fall if fall > 0 else math.inf
 
     def expected(self) -> int:
         """Return roughly how many more games the search needs."""
@@ -782,9 +795,13 @@ def _list(answers: Sequence[Answer], say: Any) -> str:
 
 def answer_rows(plan: StudyPlan, answered: Sequence[Answered], stamp: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for every answer, by the names of columns."""
-    rows = []
+    rows, typed = [], {}
+    for index, name in enumerate(plan.file.factors):
+        values = [cell.values[index] for cell in plan.cells]
+        typed[name] = dict(zip(map(value_text, values), column_values(values), strict=True))
     for number, each in enumerate(answered):
         for answer in each.answers:
+            where = dict(zip(typed, map(value_text, answer.cell.values), strict=False))
             low, high = answer.interval or (None, None)
             rows.append(
                 {
@@ -792,7 +809,7 @@ def answer_rows(plan: StudyPlan, answered: Sequence[Answered], stamp: Mapping[st
                     "kind": each.question.kind,
                     "title": each.title,
                     "scenario": plan.scenarios[answer.cell.scenario].name,
-                    **cell_columns(plan, answer.cell),
+                    **{name: texts.get(where.get(name)) for name, texts in typed.items()},
                     "alpha": answer.pair[0],
                     "bravo": answer.pair[1],
                     "subject": answer.subject,
@@ -811,9 +828,3 @@ def answer_rows(plan: StudyPlan, answered: Sequence[Answered], stamp: Mapping[st
 
 def _bounded(end: float | None) -> float | None:
     return end if end is not None and math.isfinite(end) else None
-
-
-def cell_columns(plan: StudyPlan, cell: Cell) -> dict[str, Any]:
-    """Return the values of the factors by name; None where a cell has none."""
-    names = list(plan.file.factors)
-    return dict(zip(names, cell.values or [None] * len(names), strict=True))
