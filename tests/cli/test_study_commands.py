@@ -59,7 +59,7 @@ def folder(tmp_path_factory):
 def test_a_study_prints_its_cells_and_answers(folder):
     printed = (folder / "printed.txt").read_text()
     assert "Rounds and defenders" in printed
-    assert "What is the largest value of bravo's Patrols for which alpha wins 50 %?" in printed
+    assert "What is the largest number of bravo's Patrols for which alpha wins 50 %?" in printed
     assert re.search(r"With scripted on both sides, .* games\.", printed)
     assert "How much are changes worth (alpha wins)?" in printed
 
@@ -133,10 +133,10 @@ QUICK = ("-c", "case1", "-s", "turn_limit=4", "-a", "idle", "random")
     [
         (
             ("threshold", "-v", "bravo.patrols.count=1..3", "--rate", 0.5, "-n", 1000),
-            "largest value of bravo's Patrols",
+            "largest number of bravo's Patrols",
         ),
         (("fair", "-v", "bravo.patrols.count=1..3", "-n", 1000, "--check", 100), "makes the scenario fair?"),
-        (("worth", "--change", "bravo.patrols.fuel=+10%", "-n", 10), "fuel of bravo's Patrols +10%"),
+        (("worth", "--change", "bravo.patrols.fuel=+10%", "-n", 10), "fuel of each of bravo's Patrols +10%"),
     ],
 )
 def test_questions_are_commands_too(arguments, text):

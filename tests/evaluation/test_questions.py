@@ -58,7 +58,7 @@ def test_a_threshold_is_found_where_the_rate_is_reached():
     assert answer.answer == "5"
     assert answer.interval[0] <= truth <= answer.interval[1]
     assert answer.interval[1] - answer.interval[0] <= 0.5
-    assert "alpha wins at least 80 % up to 5 bravo's Patrols" in answer.text
+    assert "the largest number of bravo's Patrols for which alpha wins 80 % is 5" in answer.text
     games = {level.value: level.games for level in answer.levels}
     assert min(games[5], games[6]) >= max(games[1], games[8])
     assert sum(games.values()) == answer.games == sum(source.played.values())
@@ -68,11 +68,15 @@ def test_the_smallest_value_of_a_rate_that_rises():
     question = {**THRESHOLD, "find": "smallest", "measure": "bravo wins", "rate": 0.5}
     answered, _ = ask(question, lambda count, _: logistic(1.5 * (count - 3.4)))
     assert answered.answers[0].answer == "4"
-    assert "bravo wins at least 50 % from 4 bravo's Patrols" in answered.answers[0].text
+    assert "the smallest number of bravo's Patrols for which bravo wins 50 % is 4" in answered.answers[0].text
 
 
 @pytest.mark.parametrize(
-    ("chance", "answer", "words"), [(0.99, "8", "at all values from 1 to 8"), (0.1, "none", "at none of")]
+    ("chance", "answer", "words"),
+    [
+        (0.99, "8", "at every number of bravo's Patrols from 1 to 8"),
+        (0.1, "none", "at no number of bravo's Patrols from 1 to 8"),
+    ],
 )
 def test_a_rate_that_is_always_or_never_reached(chance, answer, words):
     answered, _ = ask(THRESHOLD, lambda *_: chance)
@@ -208,5 +212,5 @@ def test_rankings_of_every_pair():
         samples=8,
         games=100,
     )
-    assert answered.summary == ("All 2 pairs of agents rank bravo's Patrols first.",)
-    assert "1. bravo's Patrols: mean absolute effect" in answered.answers[0].text
+    assert answered.summary == ("All 2 pairs of agents rank number of bravo's Patrols first.",)
+    assert "1. number of bravo's Patrols: mean absolute effect" in answered.answers[0].text

@@ -69,7 +69,7 @@ set = { "bravo.patrols.count" = 8 }
     assert len(plan.cells) == 8
     first = plan.config(plan.cells[0])
     assert (first.alpha.patrols.ammo, first.bravo.patrols.ammo, first.alpha.patrols.fuel) == (0, 0, 90)
-    assert plan.describe(plan.cells[-1]) == "a large defense, rounds of each side's Patrols 1, attack +0%"
+    assert plan.describe(plan.cells[-1]) == "a large defense, rounds of each of either side's Patrols 1, attack +0%"
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_progress_counts_what_was_played_already(tmp_path):
 
 
 def test_words():
-    assert in_words("bravo.patrols.count") == "bravo's Patrols"
+    assert in_words("bravo.patrols.count") == "number of bravo's Patrols"
     assert in_words("alpha.odds.shoot.1") == "odds of alpha's shots in an adjacent sector"
     assert in_words("turn_limit") == "turn limit"
     assert not re.search(r"[._]", in_words("both.hva.fuel"))

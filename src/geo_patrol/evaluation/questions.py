@@ -504,16 +504,14 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
     else:
         answer = "none" if crossing.estimate == -math.inf else f"{_finite(search, crossing.estimate, places):.4g}"
         least, most = (f"{end:.4g}" for end in ends)
+    wins, span = f"{_verb(question.measure)} {rate}", f"from {value_text(levels[0])} to {value_text(levels[-1])}"
     if crossing.estimate == -math.inf:
-        said = f"{_verb(question.measure)} {rate} at none of the values from {value_text(levels[0])} to {value_text(levels[-1])}"
+        said = f"{wins} at no {subject} {span}"
     elif crossing.estimate == math.inf:
         answer = reached(math.inf)
-        said = (
-            f"{_verb(question.measure)} {rate} at all values from {value_text(levels[0])} to {value_text(levels[-1])}"
-        )
+        said = f"{wins} at every {subject} {span}"
     else:
-        bound = "up to" if search.falls else "from"
-        said = f"{_verb(question.measure)} at least {rate} {bound} {answer} {subject}"
+        said = f"the {question.find} {subject} for which {wins} is {answer}"
         said += f" (95 % interval {least} to {most})" if least != most else " (the 95 % interval has no other value)"
         said += f"; the rate is {rate} at {search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
     said += f"; {search.spent:,} games"
@@ -559,7 +557,9 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
     beside = np.clip(np.searchsorted(positions, place) + np.array([-1, 0]), 0, len(levels) - 1)
     best = int(min(beside, key=lambda level: (abs(means[level] - 0.5), level)))
     ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
-    text = f"With {short_pair(pair)}, {in_words(name)} {value_text(levels[best])} comes closest to half for both sides"
+    text = (
+        f"With {short_pair(pair)}, {in_words(name)} = {value_text(levels[best])} comes closest to half for both sides"
+    )
     if math.isfinite(crossing.estimate):
         text += f"; exactly half would be at {place:.2f} ({_end(ends[0])} to {_end(ends[1])})"
     else:
@@ -731,9 +731,9 @@ def question_title(question: Question) -> str:
     if isinstance(question, ThresholdQuestion):
         name, measure = in_words(question.factor[0]), question.measure
         rate = f"{question.rate:.0%}".replace("%", " %")
-        return f"What is the {question.find} value of {name} for which {_verb(measure)} {rate}?"
+        return f"What is the {question.find} {name} for which {_verb(measure)} {rate}?"
     if isinstance(question, FairQuestion):
-        return f"Which value of {in_words(question.factor[0])} makes the scenario fair?"
+        return f"Which {in_words(question.factor[0])} makes the scenario fair?"
     if isinstance(question, WorthQuestion):
         return f"How much are changes worth ({question.measure})?"
     return f"Which factors matter most ({question.measure})?"

@@ -48,10 +48,12 @@ from geo_patrol.evaluation.questions import (
     compare_games,
     expect_games,
     measure_games,
+    question_cells,
 )
 from geo_patrol.evaluation.results import DRAW, Failure, to_frame
 from geo_patrol.evaluation.statistics import student_quantile, wilson_interval
 from geo_patrol.evaluation.study_file import (
+    MAX_CELLS,
     Cell,
     StudyFile,
     StudyPlan,
@@ -535,6 +537,11 @@ def _run(plan: StudyPlan, seats: _Seats | None, options: CampaignOptions) -> Stu
 
 def _check_questions(plan: StudyPlan) -> None:
     """Build the configurations that questions ask about, so that a wrong value is found before anything is played."""
+    places = len(question_cells(plan)) * len(plan.file.agents) * len(plan.file.question)
+    if places > MAX_CELLS:
+        raise ConfigError(
+            f"the questions are asked {places:,} times, for every cell and pair of agents; {MAX_CELLS:,} are allowed"
+        )
     for question in plan.file.question:
         named = getattr(question, "factor", None)
         for scenario in plan.scenarios if named is not None else ():

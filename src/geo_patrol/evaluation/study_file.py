@@ -541,7 +541,13 @@ class StudyFile(_Table):
     samples: int | None = Field(default=None, ge=1, le=MAX_CELLS)
     games: int = Field(default=200, ge=1, le=MAX_GAMES)
     seed: Annotated[int, BeforeValidator(_check_whole_seed)] = 1
-    quantiles: tuple[Annotated[float, Field(ge=0, le=1)], ...] = (0.05, 0.25, 0.5, 0.75, 0.95)
+    quantiles: Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(max_length=20)] = (
+        0.05,
+        0.25,
+        0.5,
+        0.75,
+        0.95,
+    )
     question: tuple[Question, ...] = Field(default=(), max_length=MAX_QUESTIONS)
 
     @model_validator(mode="after")
@@ -827,9 +833,9 @@ def _make_cell(file: StudyFile, config: GameConfig, scenario: int, units: Sequen
 
 _PLACES = {"0": "in the same sector", "1": "in an adjacent sector"}
 _WORDS = {
-    "patrols.count": "{side}'s Patrols",
-    "patrols.fuel": "fuel of {side}'s Patrols",
-    "patrols.ammo": "rounds of {side}'s Patrols",
+    "patrols.count": "number of {side}'s Patrols",
+    "patrols.fuel": "fuel of each of {side}'s Patrols",
+    "patrols.ammo": "rounds of each of {side}'s Patrols",
     "patrols.formation": "formation of {side}'s Patrols",
     "patrols.weight": "points for the fuel of {side}'s Patrols",
     "hva.fuel": "fuel of {side}'s HVA",
@@ -850,7 +856,7 @@ _WORDS = {
     "costs.collide": "fuel that {side} pays to collide",
     "costs.guard": "fuel that {side} pays to guard",
 }
-_OWNERS = {"alpha": "alpha", "bravo": "bravo", "both": "each side"}
+_OWNERS = {"alpha": "alpha", "bravo": "bravo", "both": "either side"}
 
 
 @lru_cache(maxsize=1024)
