@@ -323,7 +323,8 @@ def _draw_search(study: Study, answered: Answered, name: str) -> Iterator[NamedF
                 span = np.clip(answer.interval, positions.min(), positions.max())
                 axis.axvspan(*span, color=style["color"], alpha=0.15, linewidth=0)
         _style(axis, in_words(question.factor[0]), _MEASURE_WORDS[measure], is_rate=True)
-        _set_ticks(axis, [level.value for level in levels], [level.position for level in levels])
+        ticks = {level.position: level.value for level in levels}
+        _set_ticks(axis, [ticks[position] for position in sorted(ticks)], sorted(ticks))
         axis.set_title(place, fontsize=9, parse_math=False)
     _legend(figure, axes[0])
     caption = (

@@ -302,7 +302,7 @@ class Search:
             return dict.fromkeys(sorted({0, last // 2, last}), self._block)
         levels, axis = self._ordered(), self._axis()
         crossing, around = self.locate(), self.locate(_SAFE)
-        if crossing.low == crossing.high or last == 0 or self.spent >= self._budget:
+        if around.low == around.high or last == 0 or self.spent >= self._budget:
             return {}
         low, high, middle, start, stop = np.clip([*crossing[1:], crossing.estimate, *around[1:]], axis[0], axis[-1])
         piece = int(np.clip(np.searchsorted(axis, middle, "right") - 1, 0, len(axis) - 2))
