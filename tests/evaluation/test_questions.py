@@ -93,7 +93,7 @@ def test_a_sentence_says_where_pairs_of_agents_disagree():
         "The answer depends on the agents: 6 with scripted on both sides; 3 with policy on both sides.",
     )
     answered, _ = ask(THRESHOLD, lambda count, _: logistic(2 * (count - 4.3)), ["scripted", "policy"])
-    assert answered.summary == ("All 2 pairs of agents give the same answer: 3.",)
+    assert answered.summary == ("With both pairs of agents the answer is the same: 3.",)
 
 
 def test_a_rate_that_turns_is_reported():
@@ -212,5 +212,5 @@ def test_rankings_of_every_pair():
         samples=8,
         games=100,
     )
-    assert answered.summary == ("All 2 pairs of agents rank number of bravo's Patrols first.",)
+    assert answered.summary == ("With both pairs of agents, what matters most is the same: number of bravo's Patrols.",)
     assert "1. number of bravo's Patrols: mean absolute effect" in answered.answers[0].text

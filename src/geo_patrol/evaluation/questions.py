@@ -607,15 +607,22 @@ def _ask_worth(plan: StudyPlan, question: WorthQuestion, cell: Cell, pair: tuple
         estimate, low, high = compare_games(before, played, question.measure)
         shown = difference_text(question.measure, estimate, low, high)
         change = f"{in_words(name)} {value_text(value)}"
-        text = f"With {short_pair(pair)}, {change}: {_noun(question.measure)} {shown}; {games:,} games each."
+        text = f"With {short_pair(pair)}, {change} changes {_NOUNS[question.measure]} by {shown}; {games:,} games each."
         answers.append(
             Answer(change, f"difference in {question.measure}", cell, pair, estimate, (low, high), shown, games, text)
         )
     return answers
 
 
-def _noun(measure: str) -> str:
-    return {"alpha wins": "alpha wins", "bravo wins": "bravo wins", "draws": "draws"}.get(measure, measure)
+_NOUNS = {
+    "alpha wins": "the share of games that alpha wins",
+    "bravo wins": "the share of games that bravo wins",
+    "draws": "the share of drawn games",
+    "alpha score": "alpha's score",
+    "bravo score": "bravo's score",
+    "margin": "the margin",
+    "turns": "the number of turns",
+}
 
 
 def compare_games(before: _Games, after: _Games, measure: str) -> tuple[float, float, float]:
@@ -762,23 +769,22 @@ def _agreement(question: Question, answers: Sequence[Answer]) -> str:
     pairs = len(answers)
     if pairs < 2:
         return ""
+    everybody = "both pairs of agents" if pairs == 2 else f"all {pairs} pairs of agents"
     if isinstance(question, RankingQuestion):
         first = {in_words(answer.subject) for answer in answers}
         if len(first) == 1:
-            return f"All {pairs} pairs of agents rank {first.pop()} first."
-        return "The ranking depends on the agents: " + _list(
-            answers, lambda answer: f"{in_words(answer.subject)} is first"
-        )
+            return f"With {everybody}, what matters most is the same: {first.pop()}."
+        return f"The ranking depends on the agents: what matters most is {_list(answers, lambda each: in_words(each.subject))}"
     if isinstance(question, WorthQuestion):
         signs = {_sign(answer) for answer in answers}
-        if signs <= {0} or len(signs) == 1:
-            kind = {1: "more", -1: "less", 0: "not clearly different"}[signs.pop()]
-            return f"{answers[0].subject}: {question.measure} {kind} with all {pairs} pairs of agents."
-        return f"{answers[0].subject} depends on the agents: " + _list(answers, lambda answer: answer.answer)
+        if len(signs) == 1:
+            verb = {1: "raises", -1: "lowers", 0: "does not clearly change"}[signs.pop()]
+            return f"{answers[0].subject} {verb} {_NOUNS[question.measure]} with {everybody}."
+        return f"What {answers[0].subject} does depends on the agents: {_list(answers, lambda each: each.answer)}"
     if len({answer.answer for answer in answers}) == 1:
-        return f"All {pairs} pairs of agents give the same answer: {answers[0].answer}."
+        return f"With {everybody} the answer is the same: {answers[0].answer}."
     lows, highs = zip(*(answer.interval or (-math.inf, math.inf) for answer in answers), strict=True)
-    listed = _list(answers, lambda answer: answer.answer)
+    listed = _list(answers, lambda each: each.answer)
     if max(lows) <= min(highs):
         return f"The pairs of agents differ by no more than chance: {listed}"
     return f"The answer depends on the agents: {listed}"
