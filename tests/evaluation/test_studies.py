@@ -223,7 +223,7 @@ def test_comparisons_are_paired_where_the_seeds_are_the_same():
         for row in compare_studies(one, weaker, ["margin"])
         if (row["bravo.patrols.ammo"], row["bravo"]) == (1, "scripted")
     ]
-    before, after = (study.games[2, 0]["scores"].astype(int) for study in (one, weaker))
+    before, after = (study.games[1, 0]["scores"].astype(int) for study in (one, weaker))
     differences = (after[:, 0] - after[:, 1]) - (before[:, 0] - before[:, 1])
     assert row["difference"] == differences.mean()
     assert row["high"] - row["difference"] == pytest.approx(2.0227 * differences.std(ddof=1) / math.sqrt(40), rel=1e-3)

@@ -26,6 +26,7 @@ from geo_patrol.files import atomic_path, atomic_write, remove_temporary_files
 from geo_patrol_command import INTERRUPTED
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from rich.console import Console
     from rich.table import Table
 
@@ -173,15 +174,15 @@ def write_json(target: str | None, data: Mapping[str, Any]) -> None:
         stream.write("\n")
 
 
-Columns: TypeAlias = Mapping[str, Sequence[Any]]
+Columns: TypeAlias = "Mapping[str, Sequence[Any] | NDArray[Any]]"
 
 
-def _columns(table: Sequence[Mapping[str, Any]] | Columns) -> Columns:
+def _columns(table: "Sequence[Mapping[str, Any]] | Columns") -> Columns:
     """Return the columns of a table, given as rows or as columns by their names."""
     return table if isinstance(table, Mapping) else {name: [row[name] for row in table] for name in table[0]}
 
 
-def write_csv(target: str, table: Sequence[Mapping[str, Any]] | Columns) -> None:
+def write_csv(target: str, table: "Sequence[Mapping[str, Any]] | Columns") -> None:
     """Write a table, given as rows or as columns by their names, as CSV to the file of an option."""
     columns = _columns(table)
     with output_stream(target) as stream:
@@ -200,7 +201,7 @@ def check_parquet() -> None:
         import pyarrow.parquet  # noqa: F401
 
 
-def write_parquet(target: str, table: Sequence[Mapping[str, Any]] | Columns) -> None:
+def write_parquet(target: str, table: "Sequence[Mapping[str, Any]] | Columns") -> None:
     """Write a table, given as rows or as columns by their names, as Parquet."""
     import pyarrow as pa
     import pyarrow.parquet as pq

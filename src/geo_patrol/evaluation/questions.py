@@ -65,17 +65,21 @@ RESAMPLES = 1_000
 
 def measure_games(games: _Games, measure: str) -> _Floats:
     """Return the value of a measure in every game."""
-    winner, scores = games["winner"], games["scores"]
-    values = {
-        "alpha wins": lambda: winner == 0,
-        "bravo wins": lambda: winner == 1,
-        "draws": lambda: winner == DRAW,
-        "alpha score": lambda: scores[:, 0],
-        "bravo score": lambda: scores[:, 1],
-        "margin": lambda: scores[:, 0].astype(np.int64) - scores[:, 1],
-        "turns": lambda: games["turns"],
-        BALANCE: lambda: (winner == 0) + 0.5 * (winner == DRAW),
-    }[measure]()
+    winner, scores = games["winner"], games["scores"].astype(np.float64)
+    match measure:
+        case "alpha wins" | "bravo wins":
+            values = winner == MEASURES.index(measure)
+        case "draws":
+            values = winner == DRAW
+        case "alpha score" | "bravo score":
+            values = scores[:, int(measure == "bravo score")]
+        case "margin":
+            values = scores[:, 0] - scores[:, 1]
+        case "turns":
+            values = games["turns"]
+        case _:
+            assert measure == BALANCE
+            values = (winner == 0) + 0.5 * (winner == DRAW)
     return np.asarray(values, np.float64)
 
 
@@ -380,14 +384,15 @@ class Search:
             common = min(len(one), len(other))
             both = np.cov(one[:common], other[:common])[0, 1] if common > 1 else 0.0
             covariances.append(both * common / ((len(one) + 4) * (len(other) + 4)))
-        return self._axis(), means, variances, np.array(covariances)
+        return self._axis(), means, variances, np.array(covariances, np.float64)
 
     def _ordered(self) -> list[int]:
         """Return the played levels in the order in which the rate falls."""
         return sorted(self.outcomes, reverse=not self.falls)
 
     def _axis(self) -> _Floats:
-        return self.turn(self._positions[self._ordered()])
+        axis: _Floats = self.turn(self._positions[self._ordered()])
+        return axis
 
     def turn(self, positions: Any) -> Any:
         """Turn positions so that the rate falls over the axis; turning twice changes nothing."""
@@ -454,11 +459,13 @@ def _make_search(
     positions = positions_of(levels)
     steps = np.diff(positions) if len(positions) > 1 else np.ones(1)
     default = 0.5 * float(steps.min()) if _is_discrete(levels) else float(positions[-1] - positions[0]) / 50
-    is_threshold = isinstance(question, ThresholdQuestion)
+    rate, falls = (
+        (question.rate, question.find == "largest") if isinstance(question, ThresholdQuestion) else (0.5, None)
+    )
     search = Search(
         positions,
-        question.rate if is_threshold else 0.5,
-        falls=question.find == "largest" if is_threshold else None,
+        rate,
+        falls=falls,
         budget=question.games,
         tolerance=question.tolerance or default,
         block=block_games(pair),
@@ -815,7 +822,7 @@ def answer_rows(plan: StudyPlan, answered: Sequence[Answered], stamp: Mapping[st
                     "kind": each.question.kind,
                     "title": each.title,
                     "scenario": plan.scenarios[answer.cell.scenario].name,
-                    **{name: texts.get(where.get(name)) for name, texts in typed.items()},
+                    **{name: texts.get(where.get(name, "")) for name, texts in typed.items()},
                     "alpha": answer.pair[0],
                     "bravo": answer.pair[1],
                     "subject": answer.subject,

@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias, Unpack
 
 import numpy as np
@@ -55,14 +56,18 @@ from geo_patrol.evaluation.statistics import student_quantile, wilson_interval
 from geo_patrol.evaluation.study_file import (
     MAX_CELLS,
     Cell,
+    RankingQuestion,
     StudyFile,
     StudyPlan,
+    WorthQuestion,
     column_values,
+    expand_keys,
     parse_settings,
     parse_study,
     parse_variations,
     plan_study,
     read_study_file,
+    resolve_value,
     value_text,
 )
 from geo_patrol.files import atomic_write
@@ -225,8 +230,10 @@ class _Player:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._stack.__exit__(*error)
+    def __exit__(
+        self, error: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(error, value, trace)  # which ends workers that play
 
     def play(self, requests: Sequence[Request], remaining: int = 0) -> list[NDArray[np.void]]:
         """Return the games of every request, see ``questions.Source``."""
@@ -543,14 +550,18 @@ def _check_questions(plan: StudyPlan) -> None:
             f"the questions are asked {places:,} times, for every cell and pair of agents; {MAX_CELLS:,} are allowed"
         )
     for question in plan.file.question:
-        named = getattr(question, "factor", None)
-        for scenario in plan.scenarios if named is not None else ():
-            name, factor = named
-            levels = factor.levels(scenario.config)
-            for level in {0: levels[0], 1: levels[-1]}.values():
-                load_config(scenario.config, factor.overrides(scenario.config, level))
-            if name in plan.file.factors:
-                raise ConfigError(f"{name} is a factor of the study and what a question searches: choose one")
+        for scenario in plan.scenarios:
+            if isinstance(question, WorthQuestion):
+                for keys, value in question.changes.values():
+                    changed = {key: resolve_value(scenario.config, key, value) for key in expand_keys(keys)}
+                    load_config(scenario.config, changed)
+            elif not isinstance(question, RankingQuestion):
+                name, factor = question.factor
+                if name in plan.file.factors:
+                    raise ConfigError(f"{name} is a factor of the study and what a question searches: choose one")
+                levels = factor.levels(scenario.config)
+                for level in (levels[0], levels[-1]):
+                    load_config(scenario.config, factor.overrides(scenario.config, level))
 
 
 def _saved(plan: StudyPlan) -> dict[str, Any]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
 
 MAX_GAMES = 100_000
@@ -265,7 +266,6 @@ _MAX_BARS = 24
 def _subplots(width: float, height: float, xlabel: str, ylabel: str = "") -> "tuple[Figure, Axes]":
     with optional_import("plots"):
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
-        from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
@@ -273,10 +273,16 @@ def _subplots(width: float, height: float, xlabel: str, ylabel: str = "") -> "tu
     axes.tick_params(colors=paper.SOFT, labelsize=9, labelcolor=paper.INK)
     axes.grid(color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
+    axes.xaxis.set_major_locator(_whole_numbers(12))
     axes.set_xlabel(xlabel, color=paper.INK, fontsize=9)
     axes.set_ylabel(ylabel, color=paper.INK, fontsize=9)
     return figure, axes
+
+
+def _whole_numbers(most: int) -> "MaxNLocator":
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an extra
+
+    return MaxNLocator(integer=True, nbins=most)
 
 
 def figure_svg(figure: "Figure") -> str:
@@ -376,7 +382,7 @@ def lengths(turns: Counter[int]) -> str:
     figure, axes = _subplots(7.2, 2.2, "turns of a game", "games")
     axes.bar(list(turns), list(turns.values()), 0.8, color=paper.SOFT)
     axes.set_xlim(min(turns) - 2.5, max(turns) + 2.5)  # a few turns wide, even for a single game
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.yaxis.set_major_locator(_whole_numbers(6))
     return figure_svg(figure)
 
 
