@@ -125,7 +125,7 @@ def test_a_comparison_with_itself_finds_nothing(folder, tmp_path):
     assert "--measure 'wins': there are alpha wins, bravo wins" in ran.stderr
 
 
-QUICK = ("-c", "case1", "-s", "turn_limit=4", "-a", "idle", "random")
+QUICK = ("-c", "case1", "-s", "turn_limit=4", "-a", "idle", "-a", "idle random")
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,10 @@ _Searched: TypeAlias = Annotated[
     str, typer.Option("--vary", "-v", metavar="KEY=VALUES", help="What is searched, such as bravo.patrols.count=1..8.")
 ]
 _Pairs: TypeAlias = Annotated[
-    list[tuple[str, str]],
-    typer.Option("--agents", "-a", metavar="ALPHA BRAVO", help="A pair of agents; may be repeated."),
+    list[str],
+    typer.Option(
+        "--agents", "-a", metavar="AGENT|'ALPHA BRAVO'", help="An agent on both sides, or a pair; may be repeated."
+    ),
 ]
 _Measure: TypeAlias = Annotated[
     str,
@@ -51,7 +53,7 @@ _Parquet: TypeAlias = Annotated[
     str | None, typer.Option("--parquet", metavar="FILE", help="Write the same as Parquet; needs the extra study.")
 ]
 _Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of all games.")]
-_SCRIPTED = [("scripted", "scripted")]
+_SCRIPTED = ["scripted"]
 _MAX_ROWS = 200
 _MAX_KEY_WIDTH = 12
 
@@ -253,7 +255,7 @@ def _factor(vary: str) -> dict[str, Any]:
 def _plan_question(
     kind: str,
     question: dict[str, Any],
-    agents: list[tuple[str, str]],
+    agents: list[str],
     config: str,
     overrides: list[str] | None,
     seed: int,
@@ -268,7 +270,7 @@ def _plan_question(
             "title": f"{kind} of {config}",
             "config": config,
             "set": parse_settings(overrides or []),
-            "agents": [list(pair) for pair in agents],
+            "agents": [pair.split() if " " in pair.strip() else pair.strip() for pair in agents],
             "seed": seed,
             "question": [question],
             **(design or {}),
