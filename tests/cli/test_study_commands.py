@@ -110,7 +110,7 @@ def test_a_dry_run_says_how_many_games(folder):
     ran = run("study", "run", folder / "study.toml", "--dry-run")
     assert ran.exit_code == 0
     assert "cells: 2; pairs of agents: 2; games of the cells: 40" in ran.stdout
-    assert "4,080 at most" in ran.stdout
+    assert "4,120 at most" in ran.stdout
     assert re.search(r"time: about \d+ s in 1 processes", ran.stdout)
 
 
@@ -136,7 +136,7 @@ QUICK = ("-c", "case1", "-s", "turn_limit=4", "-a", "idle", "-a", "idle random")
             "largest number of bravo's Patrols",
         ),
         (("fair", "-v", "bravo.patrols.count=1..3", "-n", 1000, "--check", 100), "makes the scenario fair?"),
-        (("worth", "--change", "bravo.patrols.fuel=+10%", "-n", 10), "fuel of each of bravo's Patrols +10%"),
+        (("worth", "--change", "bravo.patrols.fuel=+10%", "-n", 10), "fuel of each of bravo's Patrols by +10%"),
     ],
 )
 def test_questions_are_commands_too(arguments, text):
@@ -163,9 +163,11 @@ def test_sweep_prints_and_writes_its_table(tmp_path):
     assert (ran.exit_code, ran.stderr) == (0, "")
     varied = ["bravo.patrols.ammo=0,3", "alpha.patrols.fuel=60..100..20"]
     result = play_sweep("scripted", "random", varied, config="case1", games=4, seed=1)
-    rows = re.findall(r"^ +([03]) +(60|80|100) +(scripted|random) +- +\w+ +([\d.]+)% .*$", ran.stdout, re.MULTILINE)
-    shares = [f"{100 * (games['winner'] == 0).mean():.1f}" for games in result.games.values()]
-    assert [row[3] for row in rows] == shares
+    rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+)% .*$", ran.stdout, re.MULTILINE)
+    pairs = [[games for (_, index), games in result.games.items() if index == pair] for pair in (0, 1)]
+    shares = [f"{100 * (games['winner'] == 0).mean():.1f}" for games in (*pairs[0], *pairs[1])]
+    assert [row[2] for row in rows] == shares
+    assert "scripted (alpha) against random (bravo)" in ran.stdout
     written = json.loads((tmp_path / "results.json").read_text())
     assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
 

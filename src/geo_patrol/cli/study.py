@@ -10,9 +10,13 @@ from geo_patrol.cli import options, output
 from geo_patrol.cli.output import InputError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Iterator
 
-    from geo_patrol.evaluation.study import Study, Table
+    from rich.console import Console
+    from rich.table import Table
+
+    from geo_patrol.evaluation import study as studies
+    from geo_patrol.evaluation.study import Study
     from geo_patrol.evaluation.study_file import StudyPlan
 
 study = typer.Typer(
@@ -56,6 +60,8 @@ _Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="N", help="Seed
 _SCRIPTED = ["scripted"]
 _MAX_ROWS = 200
 _MAX_KEY_WIDTH = 12
+_WIDE = 72
+"""Columns of a terminal that has room for all figures."""
 
 
 @study.command("run", short_help="Play a study file and answer its questions.")
@@ -332,7 +338,7 @@ def _write_files(out: Path, result: "Study") -> None:
     from importlib.util import find_spec
 
     output.write_json(str(out / "results.json"), _json_data(result))
-    tables: tuple[Table, ...] = ("results", "curves", "answers")
+    tables: tuple[studies.Table, ...] = ("results", "curves", "answers")
     for table in tables:
         columns = result.columns(table)
         if columns:
@@ -400,26 +406,26 @@ def compare(
     for name in chosen:
         if name not in MEASURES:
             raise InputError(f"--measure {name!r}: there are {', '.join(MEASURES)}")
-    studies = read_study(first), read_study(second)
-    rows = compare_studies(*studies, chosen)
+    both = read_study(first), read_study(second)
+    rows = compare_studies(*both, chosen)
     if csv is not None:
         output.write_csv(csv, rows)
     if json is not None:
         output.write_json(json, {"format": "geo_patrol comparison", "version": 1, "differences": rows})
     if output.STDOUT not in (json, csv):
-        _print_differences(studies, rows)
+        _print_differences(both, rows)
 
 
-def _print_differences(studies: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> None:
+def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> None:
     from geo_patrol.evaluation.questions import difference_text
     from geo_patrol.evaluation.study_file import in_words, value_text
 
-    titles = " less ".join(f"{each.plan.file.title} ({each.digest})" for each in reversed(studies))
+    titles = " less ".join(f"{each.plan.file.title} ({each.digest})" for each in reversed(both))
     paired = (
         "paired game by game" if all(row["paired"] for row in rows) else "some of them not paired: the seeds differ"
     )
     console = output.print_heading(titles, f"differences with 95 % intervals, {paired}")
-    factors = [name for name in studies[0].plan.file.factors if name in rows[0]]
+    factors = [name for name in both[0].plan.file.factors if name in rows[0]]
     table = output.plain_table(*map(in_words, factors), "agents", "measure", numbers=("first", "second", "difference"))
     for row in rows[:_MAX_ROWS]:
         table.add_row(
@@ -490,7 +496,10 @@ def print_study(result: "Study") -> None:
     if places > _MAX_ROWS:
         console.print(f"{places:,} cells and pairs are too many to print: --out DIR or --json FILE keeps them")
     else:
-        console.print(_cells_table(result))
+        for title, table in _cells_tables(result, console.width):
+            if title:
+                console.print(Text(title), soft_wrap=True)
+            console.print(table)
     for answered in result.answered:
         console.print()
         console.print(Text(answered.title, style="bold"), soft_wrap=True)
@@ -503,33 +512,45 @@ def print_study(result: "Study") -> None:
     _print_failures(console, result)
 
 
-def _cells_table(result: "Study") -> Any:
+def _cells_tables(result: "Study", width: int) -> "Iterator[tuple[str, Table]]":
+    """Yield the table of every pair of agents with its title; of a single cell, one table of all pairs."""
+    from geo_patrol.evaluation.study_file import short_pair
+
+    pairs = result.plan.file.agents
+    if len(result.plan.cells) == 1:
+        yield "", _cells_table(result, list(range(len(pairs))), width)
+        return
+    for index, pair in enumerate(pairs):
+        yield short_pair(pair), _cells_table(result, [index], width)
+
+
+def _cells_table(result: "Study", pairs: list[int], width: int) -> "Table":
+    """Return a table with a row for every cell and pair of agents."""
     from geo_patrol.evaluation.study import summarise_games
     from geo_patrol.evaluation.study_file import in_words, value_text
 
-    plan = result.plan
+    plan, is_wide = result.plan, width >= _WIDE
     table = output.plain_table()
-    for name in [*(["scenario"] if len(plan.scenarios) > 1 else []), *map(in_words, plan.file.factors)]:
-        words = max(map(len, name.split()), default=1)
-        table.add_column(name, justify="right", overflow="fold", min_width=min(words, _MAX_KEY_WIDTH))
-    table.add_column("agents", overflow="fold")
-    for name in ("alpha wins", "95% interval", "bravo wins", "draws", "margin", "turns"):
+    has_scenarios, has_pairs = len(plan.scenarios) > 1, len(plan.cells) == 1
+    for name in [*(["scenario"] if has_scenarios else []), *map(in_words, plan.file.factors)]:
+        longest = max(map(len, name.split()), default=1)
+        table.add_column(name, justify="right", overflow="fold", min_width=min(longest, _MAX_KEY_WIDTH))
+    if has_pairs:
+        table.add_column("agents", overflow="fold")
+    measures = ("alpha wins", "bravo wins", *(("draws", "margin", "turns") if is_wide else ("margin",)))
+    for name in ("alpha wins", "95% interval", *measures[1:]):
         table.add_column(name, justify="right", no_wrap=name == "95% interval")
     for number, cell, index, pair in result.places():
-        games = result.games[number, index]
-        alpha, bravo, draws, margin, turns = (
-            summarise_games(games, measure, ()) for measure in ("alpha wins", "bravo wins", "draws", "margin", "turns")
-        )
+        if index not in pairs:
+            continue
+        alpha, *others = (summarise_games(result.games[number, index], measure, ()) for measure in measures)
         table.add_row(
-            *([plan.scenarios[cell.scenario].name] if len(plan.scenarios) > 1 else []),
+            *([plan.scenarios[cell.scenario].name] if has_scenarios else []),
             *map(value_text, cell.values),
-            _agents(*pair),
+            *([_agents(*pair)] if has_pairs else []),
             f"{alpha['mean']:.1%}",
             output.percent_interval((alpha["low"], alpha["high"])),
-            f"{bravo['mean']:.1%}",
-            f"{draws['mean']:.1%}",
-            f"{margin['mean']:+.1f}",
-            f"{turns['mean']:.1f}",
+            *(_figure(measure, found["mean"]) for measure, found in zip(measures[1:], others, strict=True)),
         )
     return table
 

@@ -328,7 +328,7 @@ def _draw_search(study: Study, answered: Answered, name: str) -> Iterator[NamedF
         axis.set_title(place, fontsize=9, parse_math=False)
     _legend(figure, axes[0])
     caption = (
-        f"Dots are the values that the search looked at, with 95 % intervals: where the rate is near {rate:.0%}"
+        f"Dots are the values that the search looked at, with 95 % intervals: where the rate is near {100 * rate:.0f} %"
         " (dashed), it played most games. The shaded part is the 95 % interval of where the rate is crossed."
     )
     yield _named(study, name, answered.title, caption, figure)

@@ -31,6 +31,7 @@ from geo_patrol.evaluation.study_file import (
     column_values,
     expand_keys,
     in_words,
+    is_relative,
     positions_of,
     resolve_value,
     short_pair,
@@ -519,7 +520,7 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
         said = f"{wins} at every {subject} {span}"
     else:
         said = f"the {question.find} {subject} for which {wins} is {answer}"
-        said += f" (95 % interval {least} to {most})" if least != most else " (the 95 % interval has no other value)"
+        said += f" (95 % interval {least} to {most})" if least != most else f" (95 % interval: {answer} alone)"
         said += f"; the rate is {rate} at {search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
     said += f"; {search.spent:,} games"
     if search.contradicts:
@@ -613,8 +614,8 @@ def _ask_worth(plan: StudyPlan, question: WorthQuestion, cell: Cell, pair: tuple
     for (name, (_, value)), played in zip(question.changes.items(), after, strict=True):
         estimate, low, high = compare_games(before, played, question.measure)
         shown = difference_text(question.measure, estimate, low, high)
-        change = f"{in_words(name)} {value_text(value)}"
-        text = f"With {short_pair(pair)}, {change} changes {_NOUNS[question.measure]} by {shown}; {games:,} games each."
+        change = f"{in_words(name)} {'by' if is_relative(value) else 'to'} {value_text(value)}"
+        text = f"With {short_pair(pair)}, changing the {change} changes {_NOUNS[question.measure]} by {shown}; {games:,} games each."
         answers.append(
             Answer(change, f"difference in {question.measure}", cell, pair, estimate, (low, high), shown, games, text)
         )
@@ -786,8 +787,8 @@ def _agreement(question: Question, answers: Sequence[Answer]) -> str:
         signs = {_sign(answer) for answer in answers}
         if len(signs) == 1:
             verb = {1: "raises", -1: "lowers", 0: "does not clearly change"}[signs.pop()]
-            return f"{answers[0].subject} {verb} {_NOUNS[question.measure]} with {everybody}."
-        return f"What {answers[0].subject} does depends on the agents: {_list(answers, lambda each: each.answer)}"
+            return f"Changing the {answers[0].subject} {verb} {_NOUNS[question.measure]} with {everybody}."
+        return f"What changing the {answers[0].subject} does depends on the agents: {_list(answers, lambda each: each.answer)}"
     if len({answer.answer for answer in answers}) == 1:
         return f"With {everybody} the answer is the same: {answers[0].answer}."
     lows, highs = zip(*(answer.interval or (-math.inf, math.inf) for answer in answers), strict=True)

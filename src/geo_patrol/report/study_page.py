@@ -91,7 +91,7 @@ def _row(study: Study, number: int, cell: Any, index: int, pair: tuple[str, str]
     shown = [
         f"{found['mean']:.1%} ({100 * found['low']:.1f} to {100 * found['high']:.1f})"
         if found["q50"] is None
-        else f"{found['q50']:g} ({found['q05']:g} to {found['q95']:g})"
+        else f"{found['q50']:.0f} ({found['q05']:.0f} to {found['q95']:.0f})"
         for found in figures.values()
     ]
     return {
