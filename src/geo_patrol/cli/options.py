@@ -121,6 +121,7 @@ def _list_nodes(executor: "RayExecutor") -> str:
     return ", ".join(f"{node}: {tasks:,}" for node, tasks in sorted(executor.tasks_by_node.items())) or "starting"
 
 
+_SVG_NAMES = {"Title": "Title", "Subject": "Description"}
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -235,9 +236,9 @@ def save_figure(
     from matplotlib import rc_context
 
     for suffix in suffixes:
-        known = dict(metadata or {})
-        if suffix == ".svg":
-            named = {"Title": known.get("Title"), "Description": known.get("Subject"), "Date": None, "Creator": None}
+        known: dict[str, str | None] = dict(metadata or {})
+        if suffix == ".svg":  # times and versions of programs would make each file different
+            named = {_SVG_NAMES[name]: value for name, value in known.items()} | {"Date": None, "Creator": None}
         else:
             named = known | ({"CreationDate": None, "Producer": None, "Creator": None} if suffix == ".pdf" else {})
         with (
