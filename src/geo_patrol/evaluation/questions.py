@@ -314,7 +314,7 @@ class Search:
         width = max(float(high - low), self._typical_width(piece) if math.isfinite(crossing.estimate) else 0.0)
         first, second = sorted((levels[piece], levels[piece + 1]))
         gap = float(axis[piece + 1] - axis[piece])
-        if second - first > 1 and stop - start < gap and gap > self._tolerance:
+        if second - first > 1 and stop - start < gap and gap > 2 * self._tolerance:
             return {(first + second) // 2: self._block}
         if width <= self._tolerance:
             return {}
@@ -327,16 +327,16 @@ class Search:
         return {level: games for level in near if len(self.outcomes[level]) < games}
 
     def _typical_width(self, piece: int) -> float:
-        """Return the width that an interval at an end of a piece has.
+        """Return the width that an interval at an end of a piece has, with the slope of the rate around the piece.
 
-        In its middle, where both levels tell, intervals are narrower. If the search ended as soon as one is narrow, it would
-        prefer crossings there.
+        In its middle, where both levels tell, intervals are narrower, and so they are where chance makes a piece look steep.
+        If the search ended as soon as one is narrow, it would prefer such intervals.
         """
         axis, means, variances, _ = self._estimates()
-        fall = float(means[piece] - means[piece + 1])
+        first, last = max(piece - 1, 0), min(piece + 2, len(axis) - 1)
+        fall = float(means[first] - means[last]) / float(axis[last] - axis[first])
         error = float(np.sqrt(variances[piece : piece + 2].mean()))
-        gap = float(axis[piece + 1] - axis[piece])
-        return 2 * normal_quantile(0.95) * error * gap / fall if fall > 0 else math.inf
+        return 2 * normal_quantile(0.95) * error / fall if fall > 0 else math.inf
 
     def expected(self) -> int:
         """Return roughly how many more games the search needs."""
