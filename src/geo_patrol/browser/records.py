@@ -66,7 +66,7 @@ class SceneEncoder:
     def __init__(self, config: GameConfig, *, is_narrow: bool = False) -> None:
         self._key = config.board, fleet_size(config), is_narrow
         self.layout = _board_layout(*self._key)
-        self.shapes: list[list[Any]] = []
+        self.shapes: list[tuple[Any, ...]] = []
         self.symbols: dict[str, str] = {}
         self._indices: dict[Shape, int] = {}
         self._rounded: dict[tuple[Any, ...], int] = {}
@@ -75,7 +75,7 @@ class SceneEncoder:
         """Return what stays of the board as SVG markup."""
         return _board_markup(*self._key, is_turning)
 
-    def sectors(self) -> dict[str, list[list[Any]]]:
+    def sectors(self) -> dict[str, list[tuple[Any, ...]]]:
         """Return the shapes of each sector with satellites by its number; they lie beneath all that moves."""
         return _sector_records(*self._key)
 
@@ -117,7 +117,7 @@ class SceneEncoder:
         if isinstance(shape, Use):
             self.symbols[symbol_name(shape.symbol)] = symbol_markup(shape.symbol)
         data = shape_data(shape)
-        index = self._rounded.setdefault(tuple(data), len(self.shapes))
+        index = self._rounded.setdefault(data, len(self.shapes))
         if index == len(self.shapes):
             self.shapes.append(data)
         return index
@@ -144,7 +144,7 @@ def _board_markup(board: BoardConfig, fleet: int, is_narrow: bool, is_turning: b
 
 
 @functools.lru_cache(maxsize=64)
-def _sector_records(board: BoardConfig, fleet: int, is_narrow: bool) -> dict[str, list[list[Any]]]:
+def _sector_records(board: BoardConfig, fleet: int, is_narrow: bool) -> dict[str, list[tuple[Any, ...]]]:
     looks = occupied_sectors(_board_layout(board, fleet, is_narrow))
     return {str(sector): [shape_data(shape) for shape in shapes] for sector, shapes in looks.items()}
 
@@ -154,22 +154,26 @@ def markup(shapes: Iterable[Shape]) -> str:
     return "".join(ET.tostring(element, encoding="unicode") for element in elements(shapes))
 
 
-def shape_data(shape: Shape) -> list[Any]:
-    """Return a shape as JSON: the first letter of its class, then its numbers and texts in their order."""
+@functools.lru_cache(maxsize=16384)
+def shape_data(shape: Shape) -> tuple[Any, ...]:
+    """Return a shape as JSON: the first letter of its class, then its numbers and texts in their order.
+
+    Kept, because the board, which turns in every phase, is the same in all games of its size.
+    """
     match shape:
         case Polygon(points, fill, stroke, width, opacity):
-            return ["P", *_paint(fill, stroke, width, opacity), *_flat(points)]
+            return ("P", *_paint(fill, stroke, width, opacity), *_flat(points))
         case Polyline(points, color, width, dashed):
-            return ["L", color, _number(width), int(dashed), *_flat(points)]
+            return ("L", color, _number(width), int(dashed), *_flat(points))
         case Circle(center, radius, fill, stroke, width, opacity):
-            return ["C", *_paint(fill, stroke, width, opacity), *_flat([center]), _number(radius)]
+            return ("C", *_paint(fill, stroke, width, opacity), *_flat([center]), _number(radius))
         case Box(left, top, width, height, fill, stroke, stroke_width, rounding):
             numbers = map(_number, (left, top, width, height, rounding))
-            return ["B", *_paint(fill, stroke, stroke_width, 1.0), *numbers]
+            return ("B", *_paint(fill, stroke, stroke_width, 1.0), *numbers)
         case Text(position, text, size, color, anchor, rotation, bold):
-            return ["T", text, color, anchor, int(bold), _number(size), *_flat([position]), _number(rotation)]
+            return ("T", text, color, anchor, int(bold), _number(size), *_flat([position]), _number(rotation))
         case Use(symbol, center, size, rotation):
-            return ["U", symbol_name(symbol), *_flat([center]), _number(size), _number(rotation or 0.0)]
+            return ("U", symbol_name(symbol), *_flat([center]), _number(size), _number(rotation or 0.0))
 
 
 def _paint(fill: str | None, stroke: str | None, width: float, opacity: float) -> list[Any]:
@@ -438,7 +442,7 @@ class _ChoiceEncoder:
         self.areas[key] = {"sector": sector, "hit": shape_data(hit), "lit": self.encode(lit)}
         return key
 
-    def encode(self, shapes: Iterable[Shape]) -> list[list[Any]]:
+    def encode(self, shapes: Iterable[Shape]) -> list[tuple[Any, ...]]:
         """Return shapes as data; their symbols are added to ``symbols``."""
         shapes = list(shapes)
         for shape in shapes:

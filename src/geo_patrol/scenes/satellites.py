@@ -326,7 +326,8 @@ class Motion:
         self.beats: tuple[tuple[Outcome, ...], ...] = ()
         if phase is not None:
             self.beats = ((),) if phase.name == "movement" else beats(phase.outcomes)
-        self._positions = tuple(self._play(game, phase))
+        self._end, self._tanks = all_satellites(game), tanks(game)
+        self._positions = tuple(self._play(phase))
         self._keys: dict[int, Arrangement] = {}
         moves = () if phase is None else phase.orders
         self._directions = {
@@ -338,17 +339,17 @@ class Motion:
     def key(self, beat: int) -> Arrangement:
         """Return the satellites before a beat, or after the last one, as they are before the drift."""
         if beat not in self._keys:
-            self._keys[beat] = Arrangement(self._geometry, self._positions[beat], tanks(self.snapshot.game))
+            self._keys[beat] = Arrangement(self._geometry, self._positions[beat], self._tanks)
         return self._keys[beat]
 
     def satellites(self, beat: int, *, has_drifted: bool) -> Sequence[Satellite]:
         """Return the satellites before a beat, or after the last one and perhaps the drift."""
         is_end = has_drifted and beat == len(self.beats)
-        return all_satellites(self.snapshot.game) if is_end else self._positions[beat]
+        return self._end if is_end else self._positions[beat]
 
-    def _play(self, game: Game, phase: Phase | None) -> Iterator[tuple[Satellite, ...]]:
+    def _play(self, phase: Phase | None) -> Iterator[tuple[Satellite, ...]]:
         """Yield the satellites before each beat, and after the last one."""
-        end = all_satellites(game)
+        end = self._end
         if self.has_drifted:
             end = tuple(replace(one, sector=int(retrograde(one.sector))) for one in end)
         if phase is not None and self.beats:

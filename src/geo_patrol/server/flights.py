@@ -448,7 +448,7 @@ def _lesson_record(lesson: FlightLesson, flight: Flight) -> dict[str, Any]:
     }
 
 
-def _shapes(layout: scene.MapLayout, draw: Callable[[Drawing], None]) -> list[list[Any]]:
+def _shapes(layout: scene.MapLayout, draw: Callable[[Drawing], None]) -> list[tuple[Any, ...]]:
     """Return as data what a function draws."""
     drawing = Drawing(layout.width, layout.bottom, scene.PAPER)
     draw(drawing)
