@@ -51,8 +51,8 @@ _MIN_WIDTH = 960.0
 _MIN_CELL, _MAX_CELL = 25, 40
 _STROKE = 0.34
 """Length of a gravity stroke, in cells."""
-_BOLD = 5
-"""Every fifth column has a bold number, as rulers do; small maps show these alone."""
+_BOLD_COLUMNS, _BOLD_ROWS = 5, 2
+"""Every fifth column has a bold number and every second row a bold letter, as on rulers; small maps show these alone."""
 _LOG_ROW = 22.0
 _LOG_COLUMNS = (("turn", 44.0), ("coast to", 74.0), ("gravity", 74.0), ("engines", 74.0), ("endpoint", 74.0))
 
@@ -113,12 +113,12 @@ def _add_grid(drawing: Drawing, layout: MapLayout) -> None:
         (x, top), (_, bottom) = layout.at((column, 1)), layout.at((column, mission.rows))
         drawing.add(Polyline(((x, top), (x, bottom)), FAINT))
         for y in (top - 27, bottom + 27):
-            drawing.add(Text((x, y), str(column), TEXT, GREY, "center", bold=column % _BOLD == 0))
+            drawing.add(Text((x, y), str(column), TEXT, GREY, "center", bold=column % _BOLD_COLUMNS == 0))
     for row in range(1, mission.rows + 1):
         (left, y), (right, _) = layout.at((1, row)), layout.at((mission.columns, row))
         drawing.add(Polyline(((left, y), (right, y)), FAINT))
         for x in (left - 27, right + 27):
-            drawing.add(Text((x, y), ROW_LETTERS[row - 1], TEXT, GREY, "center", bold=True))
+            drawing.add(Text((x, y), ROW_LETTERS[row - 1], TEXT, GREY, "center", bold=row % _BOLD_ROWS == 1))
 
 
 def _add_well(drawing: Drawing, layout: MapLayout, reference: str) -> None:
