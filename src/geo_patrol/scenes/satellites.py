@@ -213,6 +213,11 @@ def token_symbol(style: TokenStyle) -> Symbol:
     return Symbol(tuple(_token(style)), theme.OUTLINE)
 
 
+def token_label(number: int) -> str:
+    """Return what stands on a satellite: H on an HVA, its number on a Patrol."""
+    return "H" if number == 0 else str(number)
+
+
 @functools.cache
 def stack_symbol(side: Side, count: int) -> Symbol:
     """Return a stack of satellites."""
@@ -239,7 +244,7 @@ def _token(style: TokenStyle) -> Iterator[PlainShape]:
     edges = ((1.0, theme.OUTLINE), (0.95, theme.RIM), (0.8, theme.OUTLINE), (0.7, fill))
     for radius, color in edges if style.number == 0 else ((1.0, theme.OUTLINE), (0.9, fill)):
         yield _body(side, radius, color)
-    label = "H" if style.number == 0 else str(style.number)
+    label = token_label(style.number)
     fuel = style.fuel if is_active else None
     size = (0.9 if style.number == 0 else 1.06) * (1 if len(label) == 1 else 0.86)
     yield Text((0, 0.02 if fuel is None else -0.17), label, size, ink, "center", bold=True)

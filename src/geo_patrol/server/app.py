@@ -26,7 +26,7 @@ from geo_patrol.flight.mission import Mission
 from geo_patrol.replays import read_replay
 from geo_patrol.server import protocol, requests
 from geo_patrol.server.classes import ClassRoutes
-from geo_patrol.server.flights import FlightRoutes, NewChallenge
+from geo_patrol.server.flights import FlightRoutes, NewChallenge, map_css
 from geo_patrol.server.hints import HintRoutes
 from geo_patrol.server.protocol import (
     MAX_MESSAGE_BYTES,
@@ -406,7 +406,7 @@ async def _start_page(_request: Request) -> Response:
 
 
 async def _theme(_request: Request) -> Response:
-    return Response(theme_css(), media_type="text/css")
+    return Response(theme_css() + map_css(), media_type="text/css")
 
 
 async def _ready(_request: Request) -> Response:
