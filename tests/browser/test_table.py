@@ -63,8 +63,9 @@ def order_by_keyboard(page):
     assert len(page.evaluate("page.entry.orders")) <= 1
     page.wait_for_timeout(550)
     press_until(page, ".commit")
+    key = page.evaluate("page.entry.key")
     page.keyboard.press("Enter")
-    until(page, "page.entry.choices === null")
+    until(page, f"page.entry.choices === null || page.entry.key !== '{key}'")
 
 
 @pytest.mark.parametrize("bravo_has_a_mouse", [True, False])
@@ -106,6 +107,8 @@ def test_a_game_is_played_with_single_keys(page):
         assert page.evaluate("page.entry.selected") == "HVA"
         page.keyboard.press("2")
         page.keyboard.press("ArrowRight")
+        if page.evaluate("page.entry.choices.satellites.some(({ name }) => name === 'P2')"):
+            assert [order.split()[0] for order in page.evaluate("page.entry.orders")] == ["P2"]
         page.keyboard.press("g")
         page.keyboard.press("u")
         played = page.evaluate("page.playback.record.moments.length")

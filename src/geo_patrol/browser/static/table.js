@@ -182,7 +182,7 @@ class TablePage {
       const radio = [...entry.yours.querySelectorAll("input")].find(({ value, disabled }) => value === name && !disabled);
       if (radio === undefined || !this.#isOrdering) return;
       entry.select(name);
-      radio.focus();
+      (entry.choice.querySelector(":checked") ?? radio).focus(); // where arrow keys choose the order
     };
     const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0].map((digit) => [String(digit), `P${digit || 10}`]);
     const satellites = [...digits, ["h", "HVA"]];
@@ -655,6 +655,9 @@ class TablePage {
     this.told.querySelector(".cards").replaceChildren(...happened);
     const chart = document.getElementById("chart");
     chart.hidden = turnScores(moments).length < 2;
+    const title = document.getElementById("chart-title");
+    title.hidden = chart.hidden;
+    say(title, `Points, turn by turn: ${listed(SIDES.map((side) => `${cast.is(side) ? "yours" : cast.owner(side)} ${COLORS[side]}`))}`);
     if (!chart.hidden) drawScores(chart, moments, cast);
   }
 
