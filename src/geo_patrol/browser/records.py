@@ -9,26 +9,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree as ET
 
+from geo_patrol.board import sector_at
 from geo_patrol.board_text import reasons_text
+from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import BoardConfig, GameConfig
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, Outcome, Satellite, SatelliteId, read_orders, short_name
 from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import board_shapes, highlight_shapes, occupied_sectors
+from geo_patrol.scenes.board import board_shapes, earth_shapes, goal_shapes, highlight_shapes, occupied_sectors
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_shapes, ring_shape
 from geo_patrol.scenes.picture import fleet_size, moving_shapes
 from geo_patrol.scenes.satellites import (
     Anchors,
+    Arrangement,
     Motion,
     all_satellites,
     by_sector,
     full_fuel,
     satellite_anchors,
+    token_shape,
 )
 from geo_patrol.scenes.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
 from geo_patrol.sessions.advice import Hint, ScoreChange, score_changes
@@ -210,6 +214,47 @@ def game_record(timeline: Timeline, title: str, *, is_narrow: bool = False) -> d
         "symbols": encoder.symbols,
         "shapes": encoder.shapes,
         "moments": moments,
+    }
+
+
+@cache
+def resting_record() -> dict[str, Any]:
+    """Return the board of the usual game at its start as a game without phases, for a page that waits for its first game.
+
+    It is found without the engine, which has not been compiled then.
+    """
+    config = load_config("geo_patrol")
+    encoder, ring = SceneEncoder(config), config.board.goal_ring
+    geometry = encoder.layout.geometry
+    satellites: list[Satellite] = []
+    shapes: list[Shape] = []
+    for side, azimuth in zip(SIDES, (0, 2**ring // 2), strict=True):
+        hva, patrols = config.side(side).hva, config.side(side).patrols
+        formation = cast("tuple[tuple[int, int], ...]", patrols.formation)
+        offsets = [0, *(offset for offset, count in formation for _ in range(count))]
+        for number, offset in enumerate(offsets):
+            fuel, ammo = (patrols.fuel, patrols.ammo) if number else (hva.fuel, hva.ammo)
+            sector = int(sector_at(ring, azimuth + offset))
+            satellites.append(Satellite(SatelliteId(side, number), sector, cast("int", fuel), cast("int", ammo), False))
+        shapes += goal_shapes(geometry, side, int(sector_at(ring, azimuth)), 0.0)
+    shapes += earth_shapes(geometry.center, geometry.earth_radius, 0.0)
+    arranged = Arrangement(geometry, satellites, {one.id: one.fuel for one in satellites})
+    tokens = [
+        token_shape(arranged.styles[one], geometry.point(anchor.position), anchor.radius)
+        for one, anchor in arranged.anchors.items()
+    ]
+    occupied = sorted(by_sector(satellites))
+    moment = {"turn": 1, "phase": "movement", "outcomes": [], "engaged": False, "seconds": 0.0, "turning": None}
+    frames = [encoder.encode([*shapes, *tokens])]
+    return {
+        "size": SIZE,
+        "board": encoder.board(),
+        "turning": "",
+        "sectors": {name: drawn for name, drawn in encoder.sectors().items() if int(name) in occupied},
+        "symbols": encoder.symbols,
+        "shapes": encoder.shapes,
+        "names": ["", ""],
+        "moments": [moment | {"frames": frames, "occupied": [occupied, occupied]}],
     }
 
 
