@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from geo_patrol.cli.arena import arena
 from geo_patrol.cli.configs import configs, warmup
 from geo_patrol.cli.exploit import exploit
 from geo_patrol.cli.fly import fly
@@ -75,6 +76,7 @@ app.command(short_help="Play many games between two agents, and summarise them."
 app.command(short_help="Rate agents in a round robin, on all cores.")(tournament)
 app.command(short_help="Test sequentially whether one agent is stronger than another.")(sprt)
 app.add_typer(study, name="study", short_help="Answer questions about scenarios, from a file.")
+app.command(short_help="Score an agent against a frozen population.")(arena)
 app.command(short_help="See how win rates depend on the values of a scenario.")(sweep)
 app.command(short_help="Learn the rules in a guided first game.")(learn)
 app.command(short_help="Play yourself, in the browser or at the terminal.")(play)

@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from geo_patrol.evaluation.arena import ArenaResult, play_arena
     from geo_patrol.evaluation.campaign import FolderError
     from geo_patrol.evaluation.executors import WorkerError
     from geo_patrol.evaluation.exploitability import ExactBoard, Exploitability
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from geo_patrol.evaluation.tournament import Tournament, play_tournament
 
 __all__ = [
+    "ArenaResult",
     "Equilibrium",
     "ExactBoard",
     "Exploitability",
@@ -35,6 +37,7 @@ __all__ = [
     "equilibrium",
     "fit_ratings",
     "pair_scores",
+    "play_arena",
     "play_match",
     "play_sprt",
     "play_study",
@@ -44,6 +47,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "arena": ("ArenaResult", "play_arena"),
     "campaign": ("FolderError",),
     "exploitability": ("ExactBoard", "Exploitability"),
     "match": ("play_match",),
