@@ -8,7 +8,7 @@ from geo_patrol.evaluation import arena
 from geo_patrol.evaluation.arena import Arena, ArenaError, Cell, Score, differences, play_arena, read_arena, read_result
 
 FINGERPRINTS = {
-    "random": "6707446ec8daa5c1",
+    "random": "2b6e3ce24679c42d",
     "idle": "e68aca9e07602b0a",
     "turtle": "384e8fa01fdbd258",
     "raider": "0529c1cfd98a5544",
@@ -16,17 +16,17 @@ FINGERPRINTS = {
     "raider, cheap paths": "7d02fe160d674674",
     "scripted": "1968e6f838b3d6fd",
     "found script 1": "6747215382ae64e9",
-    "search of scripts": "cdf5cc5025758a97",
-    "policy 1": "8799c745b06bf712",
-    "policy 2": "c1d1a56dcc72ab65",
-    "policy 3": "eb666638788aa7b8",
+    "search of scripts": "52dc0214bac47713",
+    "policy 1": "800ac2f65c3e462c",
+    "policy 2": "0f82f3a4a8db1c17",
+    "policy 3": "5c1cad81a00fc098",
     "raider, 7 defenders": "c1bb2cb4461c6c31",
-    "found script 2": "a4a21c3a0179d8af",
+    "found script 2": "e7b23df97ba7264c",
     "found script 3": "02332fd0ffd092c9",
     "policy 2, greedy": "c25c17c0469f0ce4",
-    "policy 4": "397e60b70e18d8b4",
-    "policy 5": "bce447c2a079197d",
-    "search with policy 4": "6d5a58efc42114a4",
+    "policy 4": "f7e4e4310b1f3c1c",
+    "policy 5": "5683793e2402100d",
+    "search with policy 4": "08593ec75540fe0f",
 }
 """What every opponent is known by. They never change within a version of the arena."""
 

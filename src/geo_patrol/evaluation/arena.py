@@ -27,7 +27,6 @@ from geo_patrol.engine.state import ALPHA
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.evaluation.campaign import CampaignOptions, check_options, digest_files, play_matches
 from geo_patrol.evaluation.chunks import PlannedMatch
-from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, to_frame
 from geo_patrol.evaluation.statistics import normal_quantile
 from geo_patrol.files import named_errors
@@ -310,9 +309,10 @@ def read_result(path: Path | str) -> ArenaResult:
 
 def fingerprint(opponent: Opponent) -> str:
     """Return a digest of every order that an opponent gives in some games, a few on each board."""
-    digest = hashlib.sha256()
-    for board in read_arena().boards:
-        match = play_match(opponent.agent_name, "random", config=board.game_config, games=_FINGERPRINT_GAMES, seed=0)
+    digest, agents = hashlib.sha256(), (opponent.agent_name, "random")
+    matches = [PlannedMatch(agents, board.game_config, (AGENT, "random")) for board in read_arena().boards]
+    played = dict(play_matches(agents, matches, _FINGERPRINT_GAMES // 2, 0, {"agents": []}, processes=1))
+    for _, match in sorted(played.items()):
         digest.update(match.first_game.tobytes() + match.games.tobytes())
     return digest.hexdigest()[:16]
 
