@@ -87,7 +87,9 @@ def test_a_board_at_rest_and_its_colors_are_there_before_games(page):
         board = client.get("/static/board.json").json()
     start = game_record(LiveGame(load_config("geo_patrol"), (None, None), 1).timeline, "")
     drawn, begun = ([one["shapes"][i] for i in one["moments"][0]["frames"][-1]] for one in (board, start))
-    assert sorted(map(str, drawn)) == sorted(map(str, begun)), "it is the position in which games begin"
+    assert sorted(str(list(shape)) for shape in drawn) == sorted(str(list(shape)) for shape in begun), (
+        "it is the position in which games begin"
+    )
     assert board["moments"][0]["occupied"] == start["moments"][0]["occupied"]
     assert board["board"] == start["board"]
 
