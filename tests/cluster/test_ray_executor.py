@@ -94,7 +94,8 @@ def test_files_of_agents_travel_with_the_work(cluster, tmp_path):
     (here,) = [play_in_worker(chunk).result for chunk in chunks]
     with RayExecutor(cluster.address, [name]) as executor:
         shutil.rmtree(folder)
-        ((_, (there, _)),) = run_tasks(executor, play_in_worker, chunks)
+        ((_, played),) = run_tasks(executor, play_in_worker, chunks)
+    there = played.result
     assert there.failures == ()
     assert there.illegal_orders.sum() > 0
     np.testing.assert_array_equal(there.scores, here.scores)
