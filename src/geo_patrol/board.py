@@ -83,6 +83,31 @@ def are_adjacent(sector: int, other: int) -> bool:
     return sector != other and (prograde(sector) == other or prograde(other) == sector)
 
 
+@jitable
+def steps_between(sector: int, other: int, inner_ring: int) -> int:
+    """Return the least number of steps between two sectors, each to an adjacent one, without going inside of a ring.
+
+    Some shortest way leads inwards to a ring, along it, and outwards again: a step along an outer ring leads less far, or
+    exactly as far, as one along the ring inside of it.
+    """
+    ring, other_ring = int(RINGS[sector]), int(RINGS[other])
+    steps = abs(ring - other_ring)
+    ring = min(ring, other_ring)
+    node = (sector + 1) >> (int(RINGS[sector]) - ring)
+    other_node = (other + 1) >> (other_ring - ring)
+    shortest = steps + (1 << ring)
+    while steps < shortest:
+        apart = abs(node - other_node)
+        shortest = min(shortest, steps + min(apart, (1 << ring) - apart))
+        if ring <= inner_ring:
+            break
+        node >>= 1
+        other_node >>= 1
+        ring -= 1
+        steps += 2
+    return shortest
+
+
 def adjacent_sectors(sector: int, outer_ring: int = MAX_RING) -> list[int]:
     """List the sectors next to one, in ascending order, without the Earth and within the outer ring."""
     around = {prograde(sector), retrograde(sector), radial_in(sector), radial_out(sector), radial_out(sector) + 1}

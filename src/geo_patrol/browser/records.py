@@ -258,10 +258,11 @@ def _name(satellite: SatelliteId) -> str:
 
 
 def _satellite(game: Game, satellite: Satellite) -> list[Any]:
-    """Return name, sector, fuel, full tank, ammo and state of a satellite."""
+    """Return name, sector, fuel, full tank, ammo and state of a satellite, and the turn it was last seen in, if not now."""
     state = "" if satellite.is_active else "destroyed" if satellite.destroyed else "no fuel"
     full = full_fuel(game, satellite.id.side, satellite.id.number)
-    return [satellite.id.short, satellite.sector, satellite.fuel, full, satellite.ammo, state]
+    last_seen = game.out_of_sight.get(satellite.id)
+    return [satellite.id.short, satellite.sector, satellite.fuel, full, satellite.ammo, state, last_seen]
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
