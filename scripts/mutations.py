@@ -114,8 +114,8 @@ MUTANTS = [
     ),
     *_of(
         "engine/sight.py",
-        ("not game.destroyed[side, number] and steps_between", "steps_between"),
-        ("inner_ring) <= reach", "inner_ring) < reach"),
+        ("not game.destroyed[side, number] and are_within", "are_within"),
+        ("are_within(own, sector, reach, inner_ring)", "are_within(own, sector, reach - 1, inner_ring)"),
         ("belief.destroyed[enemy, number] or is_in_sight", "is_in_sight"),
         ("            visible = _FLEET\n", ""),
         ("if attacker == state.NOBODY:", "if False:"),

@@ -84,28 +84,26 @@ def are_adjacent(sector: int, other: int) -> bool:
 
 
 @jitable
-def steps_between(sector: int, other: int, inner_ring: int) -> int:
-    """Return the least number of steps between two sectors, each to an adjacent one, without going inside of a ring.
+def are_within(sector: int, other: int, reach: int, inner_ring: int) -> bool:
+    """Tell whether so many steps lead from one sector to another, each to an adjacent one, without going inside of a ring.
 
     Some shortest way leads inwards to a ring, along it, and outwards again: a step along an outer ring leads less far, or
     exactly as far, as one along the ring inside of it.
     """
     ring, other_ring = int(RINGS[sector]), int(RINGS[other])
-    steps = abs(ring - other_ring)
-    ring = min(ring, other_ring)
-    node = (sector + 1) >> (int(RINGS[sector]) - ring)
-    other_node = (other + 1) >> (other_ring - ring)
-    shortest = steps + (1 << ring)
-    while steps < shortest:
+    steps, along = abs(ring - other_ring), min(ring, other_ring)
+    node, other_node = (sector + 1) >> (ring - along), (other + 1) >> (other_ring - along)
+    while steps <= reach:
         apart = abs(node - other_node)
-        shortest = min(shortest, steps + min(apart, (1 << ring) - apart))
-        if ring <= inner_ring:
-            break
+        if steps + min(apart, (1 << along) - apart) <= reach:
+            return True
+        if along <= inner_ring:
+            return False
         node >>= 1
         other_node >>= 1
-        ring -= 1
+        along -= 1
         steps += 2
-    return shortest
+    return False
 
 
 def adjacent_sectors(sector: int, outer_ring: int = MAX_RING) -> list[int]:

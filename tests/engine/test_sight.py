@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import arrange, configs, play_on, random_orders, seeds, small
 
 from geo_patrol import Game, Games, OrderError, RecordingError, geo_patrol_v0, load_config, observation_names
-from geo_patrol.board import adjacent_sectors, retrograde, ring_of, steps_between
+from geo_patrol.board import adjacent_sectors, are_within, retrograde, ring_of
 from geo_patrol.engine.legal import sample_legal
 from geo_patrol.engine.observe import NUM_SIGHT_FEATURES
 from geo_patrol.engine.state import HVA, NOOP, SATELLITES
@@ -39,7 +39,7 @@ def distances_from(sector, inner_ring, outer_ring):
 def test_steps_between_sectors_are_those_of_a_search(inner_ring, outer_ring):
     for sector in range((1 << inner_ring) - 1, (2 << outer_ring) - 1):
         for other, steps in distances_from(sector, inner_ring, outer_ring).items():
-            assert steps_between(sector, other, inner_ring) == steps
+            assert [are_within(sector, other, steps + more, inner_ring) for more in (-1, 0, 1)] == [False, True, True]
 
 
 def with_ranges(config, alpha, bravo):

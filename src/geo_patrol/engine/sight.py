@@ -12,7 +12,7 @@ its legal orders. These follow from the game, but tell nothing more: only an ene
 its own satellites matters for them, and the sensor range is at least 1.
 """
 
-from geo_patrol.board import EARTH, steps_between
+from geo_patrol.board import EARTH, are_within
 from geo_patrol.engine import state
 from geo_patrol.jit import jitable, jitable_call
 
@@ -32,7 +32,7 @@ def is_in_sight(game: state.Record, rules: state.Record, side: int, sector: int)
     reach, inner_ring = rules.sensor_range[side], rules.inner_ring
     for number in range(state.SATELLITES):
         own = int(game.sector[side, number])
-        if own != EARTH and not game.destroyed[side, number] and steps_between(own, sector, inner_ring) <= reach:
+        if own != EARTH and not game.destroyed[side, number] and are_within(own, sector, reach, inner_ring):
             return True
     return False
 
