@@ -46,18 +46,9 @@ def position_text(game: SupportsText, *, with_sectors: bool = False) -> str:
     return f"{heading_text(game)}\n\n{board_text(game, with_sectors=with_sectors)}\n\n{fleets_text(game)}"
 
 
-_REASONS = {
-    "hva_destroyed": "{side}'s HVA destroyed",
-    "hva_out_of_fuel": "{side}'s HVA out of fuel",
-    "win_score": "{side} reached the win score",
-    "forfeit": "{side} forfeits",
-    "turn_limit": "turn limit",
-}
-
-
 def reasons_text(game: SupportsText) -> str:
     """Return in words why a game ended."""
-    return ", ".join(_REASONS[one.reason].format(side=one.side) for one in game.reasons)
+    return ", ".join(one.in_words for one in game.reasons)
 
 
 def heading_text(game: SupportsText) -> str:

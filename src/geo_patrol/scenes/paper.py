@@ -50,7 +50,6 @@ PAPER, INK, SOFT = "#ffffff", "#1d2433", "#6b7689"
 RINGS = ("#f6f8fb", "#eef2f8")
 GRID, EARTH = "#c3ccda", "#9fc3e6"
 SIDE_FILLS: dict[Side, Color] = {"alpha": "#2f6fd6", "bravo": "#f0a30a"}
-SIDE_INKS: dict[Side, Color] = {"alpha": "#ffffff", "bravo": "#241a00"}
 GOAL_FILLS: dict[Side, Color] = {"alpha": "#d5e4fb", "bravo": "#fdecc8"}
 SIDE_LINES: dict[Side, Color] = {"alpha": "#1f4fa3", "bravo": "#b37400"}
 

@@ -215,6 +215,11 @@ def token_symbol(style: TokenStyle) -> Symbol:
     return Symbol(tuple(_token(style)), theme.OUTLINE)
 
 
+def token_label(number: int) -> str:
+    """Return what stands on a satellite: H on an HVA, its number on a Patrol."""
+    return "H" if number == 0 else str(number)
+
+
 @functools.cache
 def stack_symbol(side: Side, count: int, are_seen: bool = True) -> Symbol:
     """Return a stack of satellites."""
@@ -245,7 +250,7 @@ def _token(style: TokenStyle) -> Iterator[PlainShape]:
     edges = ((1.0, theme.OUTLINE), (0.95, theme.RIM), (0.8, theme.OUTLINE), (0.7, fill))
     for radius, color in edges if style.number == 0 else ((1.0, theme.OUTLINE), (0.9, fill)):
         yield _body(side, radius, color)
-    label = "H" if style.number == 0 else str(style.number)
+    label = token_label(style.number)
     fuel = style.fuel if is_active else None
     size = (0.9 if style.number == 0 else 1.06) * (1 if len(label) == 1 else 0.86)
     yield Text((0, 0.02 if fuel is None else -0.17), label, size, ink, "center", bold=True)
@@ -348,7 +353,8 @@ class Motion:
         self.beats: tuple[tuple[Outcome, ...], ...] = ()
         if phase is not None:
             self.beats = ((),) if phase.name == "movement" else beats(phase.outcomes)
-        self._positions = tuple(self._play(game, phase))
+        self._end, self._tanks = all_satellites(game), tanks(game)
+        self._positions = tuple(self._play(phase))
         self._keys: dict[int, Arrangement] = {}
         moves = () if phase is None else phase.orders
         self._directions = {
@@ -366,17 +372,17 @@ class Motion:
             if phase is not None and beat < len(self.beats):
                 before = phase.before.out_of_sight
                 out_of_sight = {one: turn for one, turn in before.items() if one in out_of_sight}
-            self._keys[beat] = Arrangement(self._geometry, self._positions[beat], tanks(game), out_of_sight)
+            self._keys[beat] = Arrangement(self._geometry, self._positions[beat], self._tanks, out_of_sight)
         return self._keys[beat]
 
     def satellites(self, beat: int, *, has_drifted: bool) -> Sequence[Satellite]:
         """Return the satellites before a beat, or after the last one and perhaps the drift."""
         is_end = has_drifted and beat == len(self.beats)
-        return all_satellites(self.snapshot.game) if is_end else self._positions[beat]
+        return self._end if is_end else self._positions[beat]
 
-    def _play(self, game: Game, phase: Phase | None) -> Iterator[tuple[Satellite, ...]]:
+    def _play(self, phase: Phase | None) -> Iterator[tuple[Satellite, ...]]:
         """Yield the satellites before each beat, and after the last one."""
-        end = all_satellites(game)
+        end = self._end
         if self.has_drifted:
             end = tuple(replace(one, sector=int(retrograde(one.sector))) for one in end)
         if phase is not None and self.beats:

@@ -30,7 +30,7 @@ from geo_patrol.server.requests import (
     client_site,
     csv_text,
     hash_secret,
-    pupils_base,
+    others_base,
     read_body,
     read_name,
 )
@@ -629,7 +629,7 @@ class ClassRoutes:
 
     def _address(self, request: Request, one: Classroom) -> str | None:
         """Return the address of a class that others can open; None if only this computer can open it."""
-        base = pupils_base(request, self._host)
+        base = others_base(request, self._host)
         return None if base is None else f"{base}class/{one.id}"
 
     async def _qr_code(self, request: Request) -> Response:

@@ -27,7 +27,7 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Order, short_name
 from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError, Screen
-from geo_patrol.server.tables import Table, TableStore
+from geo_patrol.server.tables import GivenHint, Table, TableStore
 from geo_patrol.sessions.advice import Hint, find_hint, hva_threat, loss_probability
 from geo_patrol.sessions.analysis import analyse
 from geo_patrol.sessions.live import LiveGame
@@ -155,6 +155,8 @@ class HintRoutes:
             self._hints[table.id, side] = known
             if len(self._hints) > _MAX_HINTS:
                 self._hints.popitem(last=False)
+        proposed = [str(order) for order in known[1].orders]
+        table.note_hint(GivenHint(side=side, phases=num_events, orders=proposed))
         return JSONResponse(hint_record(game, side, table.scenes[asked.screen].layout, known[1]))
 
     async def _analysis(self, request: Request) -> Response:
@@ -187,7 +189,7 @@ class HintRoutes:
         timeline = table.live.timeline
 
         def run() -> None:
-            for analysis in analyse(timeline, key[1]):
+            for analysis in analyse(timeline, key[1], table.proposed(key[1])):
                 if time.monotonic() - self._asked.get(key, 0.0) > _ANALYSIS_PATIENCE:  # whoever asked has gone
                     self._analyses.pop(key, None)
                     return

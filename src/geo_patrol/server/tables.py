@@ -21,6 +21,7 @@ from geo_patrol.agents.search import Searcher, read_budget, read_search
 from geo_patrol.config.presets import load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, preset_names
+from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, printable, show
 from geo_patrol.game import Game, Phase
 from geo_patrol.games import fresh_seed
@@ -133,6 +134,16 @@ def _check_without_files(name: str) -> None:
         raise protocol.ProtocolError("bad_message", f"agent {show(name)}: {text}")
 
 
+class GivenHint(BaseModel):
+    """A hint that was given: to which side, after how many phases, and the orders that it proposed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    side: Literal["alpha", "bravo"]
+    phases: Annotated[int, Field(ge=0)]
+    orders: Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
+
+
 class SavedTable(BaseModel):
     """What a table needs beside its replay to go on after a restart."""
 
@@ -146,6 +157,8 @@ class SavedTable(BaseModel):
     on_timeout: Literal["hold", "forfeit"]
     hints: bool = True
     """Whether people may ask for hints."""
+    hinted: list[GivenHint] = []
+    """Hints that were given. They count the game out of ratings, and what they proposed is not held against a player."""
     is_over: bool = False
     is_paused: bool = False
     """Whether its teacher has paused it."""
@@ -411,6 +424,17 @@ class Table(TableFile):
         before = self.submitted.setdefault(side, orders)
         if before != orders:
             raise protocol.ProtocolError("too_late", "other orders for this phase are in already; they stand")
+
+    def note_hint(self, hint: GivenHint) -> None:
+        """Keep what a hint has proposed, once."""
+        if hint not in self.saved.hinted:
+            others = [one for one in self.saved.hinted if (one.side, one.phases) != (hint.side, hint.phases)]
+            self.saved.hinted = [*others, hint]
+            self.save()
+
+    def proposed(self, side: Side) -> dict[int, tuple[Order, ...]]:
+        """Return the orders that hints proposed to a side, by the number of phases before."""
+        return {one.phases: tuple(read_orders(one.orders)) for one in self.saved.hinted if one.side == side}
 
     def check_open(self) -> None:
         """Raise ProtocolError if no orders are taken now."""
